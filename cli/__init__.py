@@ -1,0 +1,1 @@
+"""The `svc` command: the only place that knows pipelines and API together."""

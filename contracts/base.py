@@ -1,0 +1,74 @@
+"""The shapes every answer shares: the closed camelCase document and the freshness block. Rooms' own models live apart."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+
+def _utc_seconds(value: datetime) -> datetime:
+    if value.utcoffset() is None:
+        raise ValueError("a time needs its offset; ours are UTC")
+    return value.replace(microsecond=0)
+
+
+Timestamp = Annotated[datetime, AfterValidator(_utc_seconds)]
+"""A UTC instant, whole seconds, written as RFC 3339 with `Z`."""
+
+RawAmount = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,77})$")]
+"""A token amount in the token's smallest unit, a decimal string, exact over all of uint256."""
+
+DecimalAmount = Annotated[str, Field(pattern=r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?$")]
+"""An amount in whole tokens, a decimal string."""
+
+HexHash = Annotated[str, Field(pattern=r"^0x[0-9a-f]{64}$")]
+Sha256Hex = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+AddressText = Annotated[str, Field(pattern=r"^0x[0-9a-f]{40}$")]
+"""A 20-byte address as it is published: lower case."""
+
+
+class Document(BaseModel):
+    """Closed, camelCase on the wire, snake_case in Python; every field is always present."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="forbid",
+        frozen=True,
+        json_schema_serialization_defaults_required=True,
+    )
+
+
+class Quality(StrEnum):
+    """How far a number can be trusted."""
+
+    EXACT = "exact"
+    DERIVED = "derived"
+    ESTIMATED = "estimated"
+    UNAVAILABLE = "unavailable"
+
+
+class Freshness(Document):
+    """Where a body's numbers come from and until when they may be used without a second look."""
+
+    source: str | None = Field(description="Who said it: a host, a contract, `warehouse`; null when nothing was read")
+    quality: Quality
+    reason: str | None = Field(
+        default=None, description="Why the value is missing, degraded or stale, as a stable code; null when it is none of these"
+    )
+    observed_at: Timestamp | None = Field(description="When the source's own data is from (UTC)")
+    fetched_at: Timestamp | None = Field(description="When we read it (UTC)")
+    stale_after: Timestamp | None = Field(description="From this instant on the document counts as stale (UTC)")
+    stale: bool
+    generation: str = Field(description="The generation in which this document's inputs last changed")
+    generated_at: Timestamp = Field(description="When that generation was built (UTC)")
+
+
+class TelemetryDocument(Freshness):
+    """A published telemetry body: `ok`, the freshness block, and its own fields."""
+
+    ok: Literal[True] = True

@@ -1,0 +1,163 @@
+"""Every error a caller or an operator can meet, as one tree. Missing or stale data is a value, never an error.
+
+ServiceError
+├── RequestProblem                what a client did; rendered as RFC 9457 problem+json
+│   ├── BadRequest        400     ParameterInvalid, CursorInvalid, SnapshotUnknown, BodyInvalid
+│   ├── NotFound          404     RouteUnknown
+│   ├── MethodNotAllowed  405
+│   ├── BodyTooLarge      413
+│   ├── MediaTypeUnsupported 415
+│   ├── RateLimited       429
+│   ├── InternalFault     500
+│   └── NotReady          503     before the first generation
+└── OperatorProblem               what an operator has to mend; printed with its cure, never served
+    ├── SettingsInvalid
+    ├── ForeignStore              a warehouse or ledger of another chain or token
+    ├── ChainMismatch             RPC answers for another chain id
+    ├── FinalizedMismatch         the chain contradicts what was final: history is not rewritten
+    ├── RpcUnavailable            no URL gave an answer
+    └── RunBusy                   another run holds the lock
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class ServiceError(Exception):
+    """Root of every error the service raises on purpose."""
+
+
+class RequestProblem(ServiceError):
+    """A problem with one request. `status`, `code` and `title` are stable; `detail` is for people.
+
+    `errors` holds `(pointer, detail)` pairs: a JSON pointer into the body, or `/query/<name>`, `/path/<name>`.
+    """
+
+    status: ClassVar[int] = 400
+    code: ClassVar[str] = "bad_request"
+    title: ClassVar[str] = "The request can't be used"
+    retryable: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        detail: str,
+        *,
+        errors: list[tuple[str, str]] | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.errors = errors or []
+        self.headers = headers or {}
+
+
+class BadRequest(RequestProblem):
+    """The request can't be used as it is."""
+
+
+class ParameterInvalid(BadRequest):
+    code = "parameter_invalid"
+    title = "A query parameter is out of range, repeated or malformed"
+
+
+class CursorInvalid(BadRequest):
+    code = "cursor_invalid"
+    title = "The cursor is not one of ours, or its snapshot is no longer readable"
+
+
+class SnapshotUnknown(BadRequest):
+    code = "snapshot_unknown"
+    title = "No readable snapshot has this id"
+
+
+class BodyInvalid(BadRequest):
+    code = "body_invalid"
+    title = "The request body does not fit its schema"
+
+
+class NotFound(RequestProblem):
+    status = 404
+    code = "not_found"
+    title = "There is nothing here"
+
+
+class RouteUnknown(NotFound):
+    code = "route_unknown"
+
+
+class MethodNotAllowed(RequestProblem):
+    status = 405
+    code = "method_not_allowed"
+    title = "This path does not answer this method"
+
+
+class BodyTooLarge(RequestProblem):
+    status = 413
+    code = "body_too_large"
+    title = "The request body is too large"
+
+
+class MediaTypeUnsupported(RequestProblem):
+    status = 415
+    code = "media_type_unsupported"
+    title = "The request body is not of a supported media type"
+
+
+class RateLimited(RequestProblem):
+    status = 429
+    code = "rate_limited"
+    title = "Too many requests"
+    retryable = True
+
+
+class InternalFault(RequestProblem):
+    status = 500
+    code = "internal_fault"
+    title = "Something failed on our side"
+    retryable = True
+
+
+class NotReady(RequestProblem):
+    status = 503
+    code = "not_ready"
+    title = "Nothing has been published yet"
+    retryable = True
+
+
+class OperatorProblem(ServiceError):
+    """Something an operator has to mend: one sentence of what, one of how."""
+
+    code: ClassVar[str] = "operator_problem"
+
+    def __init__(self, what: str, *, cure: str) -> None:
+        super().__init__(what)
+        self.what = what
+        self.cure = cure
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.cure}"
+
+
+class SettingsInvalid(OperatorProblem):
+    code = "settings_invalid"
+
+
+class ForeignStore(OperatorProblem):
+    code = "foreign_store"
+
+
+class ChainMismatch(OperatorProblem):
+    code = "chain_mismatch"
+
+
+class FinalizedMismatch(OperatorProblem):
+    code = "finalized_mismatch"
+
+
+class RpcUnavailable(OperatorProblem):
+    code = "rpc_unavailable"
+
+
+class RunBusy(OperatorProblem):
+    code = "run_busy"

@@ -1,0 +1,1 @@
+"""Stores: the only place that knows DuckDB, the ledger's database and the published generations."""
