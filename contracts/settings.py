@@ -39,48 +39,98 @@ class Settings(BaseSettings):
     """One field per `SVC_` name. A part whose setting is unset is off, and the documents say so."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_file=".env", extra="forbid", frozen=True, env_ignore_empty=True, hide_input_in_errors=True
+        env_prefix=PREFIX,
+        env_file=".env",
+        extra="forbid",
+        frozen=True,
+        env_ignore_empty=True,
+        hide_input_in_errors=True,
     )
 
-    base_url: Url | None = Field(default=None, description="The public address of this service; default http://HOST:PORT. An input of publish")
+    base_url: Url | None = Field(
+        default=None,
+        description="The public address of this service; default http://HOST:PORT. An input of publish",
+    )
     app_url: Url | None = Field(default=None, description="The companion web application")
     host: str = Field(default="127.0.0.1", description="Address the API listens on")
     port: int = Field(default=8000, ge=1, le=65535, description="Port of the API")
     dagster_port: int = Field(default=3000, ge=1, le=65535, description="Port of Dagster's web server")
     data_dir: Path = Field(default=Path("var"), description="Where warehouse, ledger and generations live")
-    ledger_url: str | None = Field(default=None, description="postgresql+psycopg://...; default is SQLite in DATA_DIR")
-    rpc_urls: CommaSeparated = Field(default=(), description="JSON-RPC addresses, comma-separated; unset = the demo chain")
-    chain_id: int = Field(default=8453, ge=1, description="EIP-155 chain id; RPC answers for another chain are refused")
-    confirmations: int | None = Field(default=None, ge=0, description="Blocks below head that count as final where the node has no `finalized` tag")
-    claim_confirmations: int | None = Field(default=None, ge=0, description="Confirmations for a paid claim; default CONFIRMATIONS")
+    ledger_url: str | None = Field(
+        default=None, description="postgresql+psycopg://...; default is SQLite in DATA_DIR"
+    )
+    rpc_urls: CommaSeparated = Field(
+        default=(), description="JSON-RPC addresses, comma-separated; unset = the demo chain"
+    )
+    chain_id: int = Field(
+        default=8453, ge=1, description="EIP-155 chain id; RPC answers for another chain are refused"
+    )
+    confirmations: int | None = Field(
+        default=None,
+        ge=0,
+        description="Blocks below head that count as final where the node has no `finalized` tag",
+    )
+    claim_confirmations: int | None = Field(
+        default=None, ge=0, description="Confirmations for a paid claim; default CONFIRMATIONS"
+    )
     token_address: Address | None = Field(default=None, description="The ERC-20 service token")
-    token_start_block: int = Field(default=0, ge=0, description="First block to read; the token's deployment block saves empty ranges")
-    pool_address: Address | None = Field(default=None, description="On-chain pool of the token, the last price source")
-    bidwall_address: Address | None = Field(default=None, description="The contract of the contract-balance family")
-    bidwall_trigger_wei: int | None = Field(default=None, ge=1, description="Balance in wei at which the contract triggers")
+    token_start_block: int = Field(
+        default=0, ge=0, description="First block to read; the token's deployment block saves empty ranges"
+    )
+    pool_address: Address | None = Field(
+        default=None, description="On-chain pool of the token, the last price source"
+    )
+    bidwall_address: Address | None = Field(
+        default=None, description="The contract of the contract-balance family"
+    )
+    bidwall_trigger_wei: int | None = Field(
+        default=None, ge=1, description="Balance in wei at which the contract triggers"
+    )
     usdc_address: Address | None = Field(default=None, description="USDC on this chain, 6 decimals")
     treasury_address: Address | None = Field(default=None, description="Who receives payments")
     trust_registry_address: Address | None = Field(default=None, description="Trust registry contract")
     escrow_address: Address | None = Field(default=None, description="Escrow contract")
     chainlink_feed_address: Address | None = Field(default=None, description="Chainlink ETH/USD feed")
-    sequencer_feed_address: Address | None = Field(default=None, description="Chainlink sequencer uptime feed")
+    sequencer_feed_address: Address | None = Field(
+        default=None, description="Chainlink sequencer uptime feed"
+    )
     dexscreener_url: Url | None = Field(default=None, description="https://api.dexscreener.com")
     geckoterminal_url: Url | None = Field(default=None, description="https://api.geckoterminal.com/api/v2")
     coinbase_url: Url | None = Field(default=None, description="https://api.coinbase.com")
-    blockscout_url: Url | None = Field(default=None, description="Origin of a Blockscout instance, for the holder-count discrepancy")
+    blockscout_url: Url | None = Field(
+        default=None, description="Origin of a Blockscout instance, for the holder-count discrepancy"
+    )
     partner_url: Url | None = Field(default=None, description="Partner snapshot source")
-    partner_api_key: SecretStr | None = Field(default=None, description="Credential for the partner; never leaves the server")
+    partner_api_key: SecretStr | None = Field(
+        default=None, description="Credential for the partner; never leaves the server"
+    )
     marketplace_url: Url | None = Field(default=None, description="Marketplace metrics source")
     marketplace_agent_id: str | None = Field(default=None, description="Our agent's id at the marketplace")
-    rate_limit_per_minute: int = Field(default=20, ge=0, description="Requests a minute and client address over the API surface; 0 = off")
-    trusted_proxies: CommaSeparated = Field(default=(), description="Addresses or networks whose forwarding headers are believed, comma-separated")
-    allowed_origins: CommaSeparated = Field(default=(), description="Browser origins allowed on /mcp, comma-separated")
-    handoff_secret: SecretStr | None = Field(default=None, description="Signs hand-off requests to the companion application")
-    master_secret: SecretStr | None = Field(default=None, description="Root of derived secrets; generated into DATA_DIR when unset")
-    signing_key_file: Path | None = Field(default=None, description="Ed25519 key for receipts and documents; generated into DATA_DIR when unset")
-    signature_above_usd: int | None = Field(default=None, ge=0, description="Payer proof is required above this amount")
+    rate_limit_per_minute: int = Field(
+        default=20, ge=0, description="Requests a minute and client address over the API surface; 0 = off"
+    )
+    trusted_proxies: CommaSeparated = Field(
+        default=(), description="Addresses or networks whose forwarding headers are believed, comma-separated"
+    )
+    allowed_origins: CommaSeparated = Field(
+        default=(), description="Browser origins allowed on /mcp, comma-separated"
+    )
+    handoff_secret: SecretStr | None = Field(
+        default=None, description="Signs hand-off requests to the companion application"
+    )
+    master_secret: SecretStr | None = Field(
+        default=None, description="Root of derived secrets; generated into DATA_DIR when unset"
+    )
+    signing_key_file: Path | None = Field(
+        default=None, description="Ed25519 key for receipts and documents; generated into DATA_DIR when unset"
+    )
+    signature_above_usd: int | None = Field(
+        default=None, ge=0, description="Payer proof is required above this amount"
+    )
     contact_email: str | None = Field(default=None, description="Contact published in discovery documents")
-    log_format: Literal["text", "json"] = Field(default="text", description="Log lines for people or for machines")
+    log_format: Literal["text", "json"] = Field(
+        default="text", description="Log lines for people or for machines"
+    )
 
     @property
     def public_base_url(self) -> str:
@@ -99,6 +149,7 @@ def load_settings(environ: Mapping[str, str] | None = None, **overrides: Any) ->
         return Settings(**overrides)
     except ValidationError as error:
         lines = "; ".join(
-            f"{PREFIX}{str(e['loc'][0]).upper().removeprefix(PREFIX)}: {e['msg']}" for e in error.errors(include_input=False)
+            f"{PREFIX}{str(e['loc'][0]).upper().removeprefix(PREFIX)}: {e['msg']}"
+            for e in error.errors(include_input=False)
         )
         raise SettingsInvalid(f"{lines}.", cure="See .env.example for every name and its meaning.") from None

@@ -1,0 +1,122 @@
+"""Opening DuckDB: the pipelines' one writer, its lock and its schema. Questions live in `sql/`, rooms' writes in their modules."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+import duckdb
+
+from contracts.errors import ForeignStore, RunBusy
+
+STORAGE_VERSION = "v1.5.0"
+"""Files can be read by DuckDB 1.5 and by 2.x."""
+
+SQL_ROOT = Path(__file__).parent / "sql"
+
+
+@cache
+def read_sql(group: str, name: str) -> str:
+    """The text of `sql/<group>/<name>.sql`."""
+    return (SQL_ROOT / group / f"{name}.sql").read_text()
+
+
+@dataclass(frozen=True)
+class ChainIdentity:
+    """What a store is of: chain id, genesis block hash (0x hex), token (lower-case address), first block read."""
+
+    chain_id: int
+    genesis_hash: str
+    token_address: str
+    start_block: int
+
+
+class Warehouse:
+    """`<data_dir>/warehouse.duckdb`. Open only while a run writes; nobody else may hold it open."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.data_dir = data_dir
+        self.path = data_dir / "warehouse.duckdb"
+
+    @contextmanager
+    def connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A short read-write connection with the schema in place; checkpointed and closed at the end."""
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        connection = duckdb.connect(config={"threads": max(2, os.cpu_count() or 2)})
+        try:
+            connection.execute(
+                f"attach '{_quoted(self.path)}' as warehouse (storage_version '{STORAGE_VERSION}')"
+            )
+            connection.execute("use warehouse")
+            for file in sorted((SQL_ROOT / "duck").glob("*.sql")):
+                connection.execute(file.read_text())
+            yield connection
+            connection.execute("checkpoint")
+        finally:
+            connection.close()
+
+
+def stamp(connection: duckdb.DuckDBPyConnection, identity: ChainIdentity) -> None:
+    """Mark an empty warehouse as being of `identity`. Raises `ForeignStore` where it is of another."""
+    row = connection.execute(read_sql("queries", "chain_identity")).fetchone()
+    if row is None:
+        connection.execute(
+            "insert into raw_chain__identity values (?, ?, ?, ?, ?)",
+            [identity.chain_id, identity.genesis_hash, identity.token_address, identity.start_block, _now()],
+        )
+        return
+    held = ChainIdentity(*row)
+    if held != identity:
+        raise ForeignStore(
+            f"The warehouse holds {_named(held)}, the settings ask for {_named(identity)}.",
+            cure="Set SVC_DATA_DIR to another directory, or the settings back to what they were.",
+        )
+
+
+@contextmanager
+def run_lock(data_dir: Path, *, wait_s: float, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Hold the one lock under which a run writes warehouse and generations.
+
+    Waits up to `wait_s` seconds, calling `waiting` once when it has to; then raises `RunBusy`. The kernel drops the
+    lock with the process, so a killed run never leaves it behind.
+    """
+    data_dir.mkdir(parents=True, exist_ok=True)
+    with (data_dir / "run.lock").open("a") as handle:
+        deadline = time.monotonic() + wait_s
+        told = False
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise RunBusy(
+                        "Another run holds the warehouse.", cure="Wait for it to end and try again."
+                    ) from None
+                if not told:
+                    waiting()
+                    told = True
+                time.sleep(0.2)
+        yield
+
+
+def _named(identity: ChainIdentity) -> str:
+    return (
+        f"chain {identity.chain_id} (genesis {identity.genesis_hash[:10]}…), token {identity.token_address} "
+        f"from block {identity.start_block}"
+    )
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)
