@@ -55,9 +55,7 @@ class Quality(StrEnum):
 class Freshness(Document):
     """Where a body's numbers come from and until when they may be used without a second look."""
 
-    source: str | None = Field(
-        description="Who said it: a host, a contract, `warehouse`; null when nothing was read"
-    )
+    source: str | None = Field(description="Who said it: a host, a contract, `warehouse`; null when nothing was read")
     quality: Quality
     reason: str | None = Field(
         default=None,
@@ -65,9 +63,7 @@ class Freshness(Document):
     )
     observed_at: Timestamp | None = Field(description="When the source's own data is from (UTC)")
     fetched_at: Timestamp | None = Field(description="When we read it (UTC)")
-    stale_after: Timestamp | None = Field(
-        description="From this instant on the document counts as stale (UTC)"
-    )
+    stale_after: Timestamp | None = Field(description="From this instant on the document counts as stale (UTC)")
     stale: bool
     generation: str = Field(description="The generation in which this document's inputs last changed")
     generated_at: Timestamp = Field(description="When that generation was built (UTC)")

@@ -56,15 +56,11 @@ class Settings(BaseSettings):
     port: int = Field(default=8000, ge=1, le=65535, description="Port of the API")
     dagster_port: int = Field(default=3000, ge=1, le=65535, description="Port of Dagster's web server")
     data_dir: Path = Field(default=Path("var"), description="Where warehouse, ledger and generations live")
-    ledger_url: str | None = Field(
-        default=None, description="postgresql+psycopg://...; default is SQLite in DATA_DIR"
-    )
+    ledger_url: str | None = Field(default=None, description="postgresql+psycopg://...; default is SQLite in DATA_DIR")
     rpc_urls: CommaSeparated = Field(
         default=(), description="JSON-RPC addresses, comma-separated; unset = the demo chain"
     )
-    chain_id: int = Field(
-        default=8453, ge=1, description="EIP-155 chain id; RPC answers for another chain are refused"
-    )
+    chain_id: int = Field(default=8453, ge=1, description="EIP-155 chain id; RPC answers for another chain are refused")
     confirmations: int | None = Field(
         default=None,
         ge=0,
@@ -77,12 +73,8 @@ class Settings(BaseSettings):
     token_start_block: int = Field(
         default=0, ge=0, description="First block to read; the token's deployment block saves empty ranges"
     )
-    pool_address: Address | None = Field(
-        default=None, description="On-chain pool of the token, the last price source"
-    )
-    bidwall_address: Address | None = Field(
-        default=None, description="The contract of the contract-balance family"
-    )
+    pool_address: Address | None = Field(default=None, description="On-chain pool of the token, the last price source")
+    bidwall_address: Address | None = Field(default=None, description="The contract of the contract-balance family")
     bidwall_trigger_wei: int | None = Field(
         default=None, ge=1, description="Balance in wei at which the contract triggers"
     )
@@ -91,9 +83,7 @@ class Settings(BaseSettings):
     trust_registry_address: Address | None = Field(default=None, description="Trust registry contract")
     escrow_address: Address | None = Field(default=None, description="Escrow contract")
     chainlink_feed_address: Address | None = Field(default=None, description="Chainlink ETH/USD feed")
-    sequencer_feed_address: Address | None = Field(
-        default=None, description="Chainlink sequencer uptime feed"
-    )
+    sequencer_feed_address: Address | None = Field(default=None, description="Chainlink sequencer uptime feed")
     dexscreener_url: Url | None = Field(default=None, description="https://api.dexscreener.com")
     geckoterminal_url: Url | None = Field(default=None, description="https://api.geckoterminal.com/api/v2")
     coinbase_url: Url | None = Field(default=None, description="https://api.coinbase.com")
@@ -112,9 +102,7 @@ class Settings(BaseSettings):
     trusted_proxies: CommaSeparated = Field(
         default=(), description="Addresses or networks whose forwarding headers are believed, comma-separated"
     )
-    allowed_origins: CommaSeparated = Field(
-        default=(), description="Browser origins allowed on /mcp, comma-separated"
-    )
+    allowed_origins: CommaSeparated = Field(default=(), description="Browser origins allowed on /mcp, comma-separated")
     handoff_secret: SecretStr | None = Field(
         default=None, description="Signs hand-off requests to the companion application"
     )
@@ -124,13 +112,9 @@ class Settings(BaseSettings):
     signing_key_file: Path | None = Field(
         default=None, description="Ed25519 key for receipts and documents; generated into DATA_DIR when unset"
     )
-    signature_above_usd: int | None = Field(
-        default=None, ge=0, description="Payer proof is required above this amount"
-    )
+    signature_above_usd: int | None = Field(default=None, ge=0, description="Payer proof is required above this amount")
     contact_email: str | None = Field(default=None, description="Contact published in discovery documents")
-    log_format: Literal["text", "json"] = Field(
-        default="text", description="Log lines for people or for machines"
-    )
+    log_format: Literal["text", "json"] = Field(default="text", description="Log lines for people or for machines")
 
     @property
     def public_base_url(self) -> str:

@@ -51,9 +51,7 @@ class Warehouse:
         self.data_dir.mkdir(parents=True, exist_ok=True)
         connection = duckdb.connect(config={"threads": max(2, os.cpu_count() or 2)})
         try:
-            connection.execute(
-                f"attach '{_quoted(self.path)}' as warehouse (storage_version '{STORAGE_VERSION}')"
-            )
+            connection.execute(f"attach '{_quoted(self.path)}' as warehouse (storage_version '{STORAGE_VERSION}')")
             connection.execute("use warehouse")
             for file in sorted((SQL_ROOT / "duck").glob("*.sql")):
                 connection.execute(file.read_text())
