@@ -1,4 +1,7 @@
-"""The shapes every answer shares: the closed camelCase document and the freshness block. Rooms' own models live apart."""
+"""The shapes every answer shares: the closed camelCase document and the freshness block.
+
+Rooms' own models live in a module per room.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Opening DuckDB: the pipelines' one writer, its lock and its schema. Questions live in `sql/`, rooms' writes in their modules."""
+"""Opening DuckDB: the pipelines' one writer, its lock and its schema.
+
+Questions live in `sql/`, rooms' writes in their modules.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,26 @@
+# One line each; everything works from a clean clone. `python3 bootstrap.py && .venv/bin/svc run` does without make.
+.PHONY: run test check bench soak contracts lock .venv/.ok
+
+run: .venv/.ok
+	.venv/bin/svc run
+
+test: .venv/.ok
+	.venv/bin/python -m pytest
+
+check: .venv/.ok
+	.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy && .venv/bin/lint-imports --no-cache
+
+bench: .venv/.ok
+	.venv/bin/svc bench
+
+soak: .venv/.ok
+	.venv/bin/python tests/soak_ingest.py && .venv/bin/python tests/soak_publish.py
+
+contracts: .venv/.ok
+	.venv/bin/python -m cli.demo.compile && .venv/bin/python -m api.openapi && .venv/bin/python -m cli.env_example
+
+lock: .venv/.ok
+	uv lock && uv export --quiet --format requirements-txt --all-extras --no-emit-project --no-header --no-annotate --output-file requirements.lock && rm uv.lock
+
+.venv/.ok:
+	@python3 bootstrap.py

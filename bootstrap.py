@@ -1,0 +1,140 @@
+"""Builds `.venv` from `requirements.lock`, and the local chain's Node packages where Node is there. Standard library only.
+
+Run by `make`; works without it: `python3 bootstrap.py && .venv/bin/svc run`. uv installs where it can be had (seconds),
+pip otherwise (minutes); every file is checked against its hash in the lock either way. Does nothing when the lock, this
+file and pyproject.toml are those of the last successful run.
+"""
+
+from __future__ import annotations
+
+import configparser
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+LOCK = ROOT / "requirements.lock"
+CHAIN = ROOT / "contracts" / "chain"
+STAMP = VENV / ".ok"
+INPUTS = (LOCK, ROOT / "pyproject.toml", ROOT / "bootstrap.py", CHAIN / "package-lock.json")
+MINIMUM_PYTHON = (3, 11)
+MINIMUM_FREE_BYTES = 3_000_000_000
+
+
+def main() -> int:
+    problem = unmet_requirement()
+    if problem:
+        print(f"bootstrap: {problem}", file=sys.stderr)
+        return 1
+    wanted = fingerprint()
+    if STAMP.exists() and STAMP.read_text() == wanted:
+        return 0
+    STAMP.unlink(missing_ok=True)
+    try:
+        install_python_packages()
+        install_chain_packages()
+    except subprocess.CalledProcessError as error:
+        print(f"bootstrap: `{' '.join(map(str, error.cmd))}` failed with {error.returncode}", file=sys.stderr)
+        return 1
+    draft = STAMP.with_suffix(".tmp")
+    draft.write_text(wanted)
+    draft.replace(STAMP)
+    return 0
+
+
+def unmet_requirement() -> str | None:
+    """What this machine lacks, with its cure; None when nothing."""
+    if sys.version_info < MINIMUM_PYTHON:
+        return f"Python {'.'.join(map(str, MINIMUM_PYTHON))} or newer is needed, this is {sys.version.split()[0]}."
+    try:
+        import ensurepip  # noqa: F401
+        import venv  # noqa: F401
+    except ImportError:
+        return "Python's venv module is missing. On Debian: apt-get install python3-venv"
+    if not VENV.exists() and shutil.disk_usage(ROOT).free < MINIMUM_FREE_BYTES:
+        return f"{MINIMUM_FREE_BYTES // 10**9} GB of free disk are needed in {ROOT}."
+    return None
+
+
+def fingerprint() -> str:
+    """Changes whenever an installation has to be made anew."""
+    digest = hashlib.sha256(sys.version.encode())
+    for path in INPUTS:
+        digest.update(path.read_bytes() if path.exists() else b"")
+    digest.update(str(shutil.which("npm")).encode())
+    return digest.hexdigest()
+
+
+def install_python_packages() -> None:
+    python = VENV / "bin" / "python"
+    if not python.exists():
+        run(sys.executable, "-m", "venv", "--clear", VENV)
+    uv = find_uv(python)
+    if uv:
+        env = {**os.environ, **uv_environment(), "VIRTUAL_ENV": str(VENV)}
+        say("installing the locked packages with uv")
+        run(*uv, "pip", "sync", "--quiet", "--require-hashes", LOCK, env=env)
+        run(*uv, "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--editable", ROOT, env=env)
+    else:
+        say("installing the locked packages with pip; this takes some minutes")
+        pip = (python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps")
+        run(*pip, "--require-hashes", "--requirement", LOCK)
+        run(*pip, "--no-build-isolation", "--editable", ROOT)
+
+
+def find_uv(python: Path) -> tuple[str | Path, ...] | None:
+    """A uv to call: the machine's own, else one fetched by pip into a folder beside the packages; None without any."""
+    on_path = shutil.which("uv")
+    if on_path:
+        return (on_path,)
+    tools = VENV / "uv"
+    fetch = (python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--target", tools, "uv")
+    if not (tools / "bin" / "uv").exists():
+        subprocess.run([*map(str, fetch)], check=False, stderr=subprocess.DEVNULL)
+    return (tools / "bin" / "uv",) if (tools / "bin" / "uv").exists() else None
+
+
+def uv_environment() -> dict[str, str]:
+    """pip's index and certificate settings in uv's own names: uv reads neither pip's files nor `PIP_*`."""
+    listed = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "list"], check=False, capture_output=True, text=True
+    ).stdout
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.read_string("[pip]\n" + listed)
+    values = {name.rsplit(".", 1)[-1]: value.strip("'\"") for name, value in parser["pip"].items()}
+    translated = {
+        "UV_DEFAULT_INDEX": values.get("index-url"),
+        "UV_INDEX": values.get("extra-index-url"),
+        "SSL_CERT_FILE": values.get("cert"),
+        # Every line of the lock has its hash, so the first index may not hide another's file.
+        "UV_INDEX_STRATEGY": "unsafe-best-match",
+        "UV_SYSTEM_CERTS": "1",
+        "UV_CACHE_DIR": str(VENV / "uv-cache"),
+        "UV_LINK_MODE": "hardlink",
+    }
+    return {name: value for name, value in translated.items() if value and name not in os.environ}
+
+
+def install_chain_packages() -> None:
+    npm = shutil.which("npm")
+    if npm is None:
+        say("no npm: the demo will run from recorded history, without the paid flow")
+        return
+    say("installing the local chain's Node packages")
+    run(npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", cwd=CHAIN)
+
+
+def run(*command: str | Path, **options: object) -> None:
+    subprocess.run([str(part) for part in command], check=True, **options)  # type: ignore[call-overload]
+
+
+def say(text: str) -> None:
+    print(f"bootstrap: {text}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
