@@ -1,0 +1,41 @@
+import pytest
+
+from cli.env_example import TARGET, render
+from contracts.errors import SettingsInvalid
+from contracts.settings import load_settings
+
+
+def test_the_example_file_is_what_the_settings_say():
+    assert TARGET.read_text() == render(), "run `make contracts`"
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_right_one():
+    with pytest.raises(SettingsInvalid) as refused:
+        load_settings({"SVC_RPC_URL": "http://127.0.0.1:1"})
+    assert "SVC_RPC_URL is not a setting" in str(refused.value)
+    assert "SVC_RPC_URLS" in str(refused.value)
+
+
+def test_a_bad_value_is_named_but_not_repeated(monkeypatch):
+    monkeypatch.setenv("SVC_PORT", "65536000")
+    with pytest.raises(SettingsInvalid) as refused:
+        load_settings()
+    assert "SVC_PORT: Input should be less than or equal to 65535" in str(refused.value)
+    assert "65536000" not in str(refused.value)
+
+
+def test_lists_are_comma_separated(monkeypatch):
+    monkeypatch.setenv("SVC_RPC_URLS", "http://127.0.0.1:1, http://127.0.0.1:2,")
+    assert load_settings().rpc_urls == ("http://127.0.0.1:1", "http://127.0.0.1:2")
+
+
+def test_the_base_url_defaults_to_where_the_api_listens(monkeypatch):
+    monkeypatch.setenv("SVC_PORT", "8100")
+    assert load_settings().public_base_url == "http://127.0.0.1:8100"
+    monkeypatch.setenv("SVC_BASE_URL", "https://svc.example/")
+    assert load_settings().public_base_url == "https://svc.example"
+
+
+def test_addresses_are_kept_in_lower_case(monkeypatch):
+    monkeypatch.setenv("SVC_TOKEN_ADDRESS", "0x174aFE7A032b5A33a3270a9f6C30746E25708532")
+    assert load_settings().token_address == "0x174afe7a032b5a33a3270a9f6c30746e25708532"
