@@ -13,6 +13,9 @@ ServiceError
 └── OperatorProblem               what an operator has to mend; printed with its cure, never served
     ├── SettingsInvalid
     ├── ForeignStore              a warehouse or ledger of another chain or token
+    ├── StoreUnusable             a store that can't be opened, read or written
+    ├── StoreBusy                 a store that others kept locked for longer than we wait
+    ├── StoreTooNew               a store written by a later version of this service
     ├── ChainMismatch             RPC answers for another chain id
     ├── FinalizedMismatch         the chain contradicts what was final: history is not rewritten
     ├── RpcUnavailable            no URL gave an answer
@@ -145,6 +148,18 @@ class SettingsInvalid(OperatorProblem):
 
 class ForeignStore(OperatorProblem):
     code = "foreign_store"
+
+
+class StoreUnusable(OperatorProblem):
+    code = "store_unusable"
+
+
+class StoreBusy(OperatorProblem):
+    code = "store_busy"
+
+
+class StoreTooNew(OperatorProblem):
+    code = "store_too_new"
 
 
 class ChainMismatch(OperatorProblem):
