@@ -1,0 +1,99 @@
+"""Child processes of `svc run`: started in groups of their own, ended for sure, and found again after a `kill -9`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import psutil
+
+STOP_TIMEOUT_S = 6.0
+"""After this long a child that ignores SIGTERM is killed; the whole stop stays under ten seconds."""
+
+
+class Children:
+    """The processes one supervisor has started. `record` remembers them on disk for the supervisor after this one."""
+
+    def __init__(self, record: Path) -> None:
+        self._record = record
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, name: str, command: Sequence[str], environment: Mapping[str, str], log: Path | None = None) -> None:
+        """Start `command` as the leader of its own process group; its output goes to `log`, or to ours."""
+        output = log.open("ab") if log else None
+        try:
+            self._running[name] = subprocess.Popen(
+                list(command),
+                env=dict(environment),
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT if output else None,
+            )
+        finally:
+            if output:
+                output.close()
+        self._write_record()
+
+    def ended(self) -> dict[str, int]:
+        """Name -> exit code of every child that has ended by itself."""
+        return {name: code for name, child in self._running.items() if (code := child.poll()) is not None}
+
+    def stop(self) -> None:
+        """End every group: SIGTERM, then SIGKILL to whatever is left after `STOP_TIMEOUT_S`."""
+        for child in self._running.values():
+            _signal_group(child.pid, signal.SIGTERM)
+        deadline = time.monotonic() + STOP_TIMEOUT_S
+        for child in self._running.values():
+            try:
+                child.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                continue
+        for child in self._running.values():
+            _signal_group(child.pid, signal.SIGKILL)
+            child.wait()
+        self._running.clear()
+        self._record.unlink(missing_ok=True)
+
+    def _write_record(self) -> None:
+        rows = [
+            {"pid": child.pid, "created_at": psutil.Process(child.pid).create_time()}
+            for child in self._running.values()
+            if child.poll() is None
+        ]
+        draft = self._record.with_suffix(".tmp")
+        draft.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(json.dumps(rows))
+        draft.replace(self._record)
+
+
+def end_leftovers(record: Path) -> int:
+    """Kill the groups that a supervisor which was itself killed left running. Returns how many there were.
+
+    A pid counts only together with its start time, so a number that the system gave to somebody else is left alone.
+    """
+    if not record.exists():
+        return 0
+    killed = 0
+    for row in json.loads(record.read_text()):
+        try:
+            alive = abs(psutil.Process(row["pid"]).create_time() - row["created_at"]) < 0.01
+        except psutil.NoSuchProcess:
+            continue
+        if alive:
+            _signal_group(row["pid"], signal.SIGKILL)
+            killed += 1
+    record.unlink(missing_ok=True)
+    return killed
+
+
+def _signal_group(leader: int, number: signal.Signals) -> None:
+    try:
+        os.killpg(leader, number)
+    except (ProcessLookupError, PermissionError):
+        return

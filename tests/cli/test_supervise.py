@@ -1,0 +1,81 @@
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+
+from cli.supervise import Children, end_leftovers
+
+PARENT_AND_CHILD = "import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', '{child}']); time.sleep(60)"
+IGNORES_SIGTERM = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+
+
+def alive(pid: int) -> bool:
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+
+
+def wait_for(condition, timeout_s: float = 10.0) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "timed out"
+        time.sleep(0.02)
+
+
+def test_stopping_ends_children_and_their_children(tmp_path: Path):
+    children = Children(tmp_path / "children.json")
+    script = PARENT_AND_CHILD.format(child="import time; time.sleep(60)")
+    children.start("parent", [sys.executable, "-c", script], os.environ)
+    leader = psutil.Process(json.loads((tmp_path / "children.json").read_text())[0]["pid"])
+    wait_for(lambda: leader.children())
+    grandchild = leader.children()[0].pid
+    children.stop()
+    wait_for(lambda: not alive(grandchild))
+    assert not (tmp_path / "children.json").exists()
+
+
+def test_a_child_that_ignores_sigterm_is_killed_within_ten_seconds(tmp_path: Path):
+    children = Children(tmp_path / "children.json")
+    children.start("stubborn", [sys.executable, "-c", IGNORES_SIGTERM], os.environ)
+    time.sleep(0.5)
+    started = time.monotonic()
+    children.stop()
+    assert time.monotonic() - started < 10
+
+
+def test_a_child_that_ended_is_reported_with_its_code(tmp_path: Path):
+    children = Children(tmp_path / "children.json")
+    children.start("short", [sys.executable, "-c", "raise SystemExit(3)"], os.environ, log=tmp_path / "short.log")
+    wait_for(lambda: children.ended() == {"short": 3})
+    children.stop()
+
+
+def test_what_a_killed_supervisor_left_is_ended_by_the_next(tmp_path: Path):
+    record = tmp_path / "children.json"
+    supervisor = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import os, sys, time\n"
+            "from pathlib import Path\n"
+            "from cli.supervise import Children\n"
+            f"Children(Path({str(record)!r})).start('left', [sys.executable, '-c', 'import time; time.sleep(60)'], os.environ)\n"
+            "time.sleep(60)",
+        ]
+    )
+    wait_for(record.exists)
+    left = json.loads(record.read_text())[0]["pid"]
+    supervisor.kill()
+    supervisor.wait()
+    assert alive(left)
+    assert end_leftovers(record) == 1
+    wait_for(lambda: not alive(left))
+    assert end_leftovers(record) == 0
+
+
+def test_a_pid_that_now_belongs_to_somebody_else_is_left_alone(tmp_path: Path):
+    record = tmp_path / "children.json"
+    record.write_text(json.dumps([{"pid": os.getpid(), "created_at": 1.0}]))
+    assert end_leftovers(record) == 0

@@ -1,0 +1,25 @@
+"""Facts: one row that sums up a table for its expectations. What may be true of them lives in `contracts/expectations/`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+
+from warehouse.duck import read_sql
+
+
+def gather_facts(connection: duckdb.DuckDBPyConnection, suite: str) -> dict[str, Any]:
+    """The row of `sql/facts/<suite>.sql`: column name -> value, for the rows that the suite has not passed yet."""
+    row = connection.execute("select block from core_checks__watermarks where suite = ?", [suite]).fetchone()
+    statement = read_sql("facts", suite)
+    parameters = {"after_block": row[0] if row else -1} if "$after_block" in statement else {}
+    cursor = connection.execute(statement, parameters)
+    names = [column[0] for column in cursor.description or ()]
+    values = cursor.fetchone()
+    return dict(zip(names, values or (), strict=True))
+
+
+def mark_checked(connection: duckdb.DuckDBPyConnection, suite: str, block: int) -> None:
+    """Remember that every row up to `block` passed the suite."""
+    connection.execute("insert or replace into core_checks__watermarks values (?, ?)", [suite, block])
