@@ -73,7 +73,7 @@ class RecordedChain:
     """Answers JSON-RPC calls from `logs`, deterministically.
 
     `logs` need `address`, `topics`, `data`, `blockNumber`, `logIndex`; missing hashes and indexes are filled in. A
-    block with logs keeps the `blockHash` its rows carry, every other hash follows from the number. `first_block` is where
+    block with logs keeps the `blockHash` of its rows, every other hash follows from the number. `first_block` is where
     `token` was deployed. Calls of `token` are answered by replaying its Transfer rows. Blocks are `block_time_s` apart
     and `head` is at `head_time` (Unix seconds), but for the blocks in `block_times`.
 

@@ -1,0 +1,162 @@
+"""The local EVM as a process: find, install, start, stop. What is written on the chain is not known here."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Self
+
+import httpx
+
+from cli.demo.compile import CHAIN_DIR
+from cli.demo.rpc import Rpc, RpcError
+from contracts.errors import OperatorProblem
+
+_READY_WITHIN_S: Final = 20.0
+_STOP_WITHIN_S: Final = 4.0
+_GAS_LIMIT: Final = 30_000_000_000
+
+_SYSTEMS: Final = {"Linux": "linux", "Darwin": "darwin", "Windows": "win32"}
+_MACHINES: Final = {"x86_64": "amd64", "AMD64": "amd64", "arm64": "arm64", "aarch64": "arm64"}
+
+
+class AnvilUnavailable(OperatorProblem):
+    """No local EVM can be had: Node is missing, the installation failed, or the binary does not start."""
+
+    code = "anvil_unavailable"
+
+
+def platform_package(system: str, machine: str) -> str:
+    """The npm package that holds the binary of a platform, as `platform.system()` and `.machine()` name it."""
+    return f"anvil-{_SYSTEMS.get(system, system.lower())}-{_MACHINES.get(machine, machine.lower())}"
+
+
+def find_binary(chain_dir: Path = CHAIN_DIR) -> Path | None:
+    """The installed binary of this platform, or None. It is started directly: killing npx would leave it running."""
+    package = platform_package(platform.system(), platform.machine())
+    name = "anvil.exe" if platform.system() == "Windows" else "anvil"
+    binary = chain_dir / "node_modules" / "@foundry-rs" / package / "bin" / name
+    return binary if binary.is_file() else None
+
+
+def install(chain_dir: Path = CHAIN_DIR) -> Path:
+    """The binary, installed from the lock first where it is missing. Raises `AnvilUnavailable` with a cure."""
+    found = find_binary(chain_dir)
+    if found is not None:
+        return found
+    npm = shutil.which("npm")
+    if npm is None:
+        raise AnvilUnavailable("The local EVM is not installed and npm is missing.", cure="Install Node.js 20 or later.")
+    run = subprocess.run([npm, "ci", "--ignore-scripts"], cwd=chain_dir, capture_output=True, text=True)
+    if run.returncode != 0:
+        raise AnvilUnavailable(
+            f"npm could not install the local EVM: {run.stderr.strip()[-500:]}",
+            cure=f"Run `npm ci --ignore-scripts` in {chain_dir} and see what it says.",
+        )
+    found = find_binary(chain_dir)
+    if found is None:
+        package = platform_package(platform.system(), platform.machine())
+        raise AnvilUnavailable(
+            f"The lock holds no local EVM for this platform ({package}).",
+            cure=f"Run `npm install --no-save @foundry-rs/{package}@1.7.1` in {chain_dir}, if it exists.",
+        )
+    return found
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+class Anvil:
+    """One anvil of ours on a free port of 127.0.0.1, in a process group of its own, while the context is open.
+
+    `flags` are added to the command line. `load_state` is a JSON state file to begin with. Raises `AnvilUnavailable`.
+    """
+
+    def __init__(self, *, flags: Sequence[str] = (), load_state: Path | None = None, chain_id: int = 8453) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._chain_id = chain_id
+        self._flags = list(flags)
+        self._load_state = load_state
+        self._process: subprocess.Popen[bytes] | None = None
+        self.rpc = Rpc(self.url)
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None, "not started"
+        return self._process.pid
+
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def start(self) -> Self:
+        """Start and wait until it answers. A stranger that grabbed the port is not taken for ours."""
+        command = [
+            str(install()),
+            *("--host", "127.0.0.1", "--port", str(self.port), "--chain-id", str(self._chain_id)),
+            *("--slots-in-an-epoch", "1", "--gas-limit", str(_GAS_LIMIT), "--no-request-size-limit", "--quiet"),
+            *(["--load-state", str(self._load_state)] if self._load_state else []),
+            *self._flags,
+        ]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        deadline = time.monotonic() + _READY_WITHIN_S
+        while time.monotonic() < deadline:
+            if not self.running():
+                raise AnvilUnavailable(
+                    f"The local EVM ended at once with code {self._process.returncode}.",
+                    cure=f"Run it by hand: {' '.join(command)}",
+                )
+            try:
+                answers = self.rpc.call("eth_chainId") == hex(self._chain_id)
+            except (httpx.HTTPError, RpcError):
+                answers = False
+            if answers and self.running():
+                return self
+            time.sleep(0.02)
+        self.stop()
+        raise AnvilUnavailable(f"The local EVM gave no answer in {_READY_WITHIN_S:.0f} s.", cure="Try again.")
+
+    def stop(self) -> None:
+        """End the process group; within 5 s it is gone, whatever it is doing."""
+        self.rpc.close()
+        if self._process is None:
+            return
+        end_group(self._process.pid, self._process)
+
+    def dump_state(self) -> bytes:
+        """The chain as gzip-compressed JSON, complete with blocks, logs and the state at the head."""
+        return bytes.fromhex(self.rpc.call("anvil_dumpState")[2:])
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *exc: object) -> None:
+        self.stop()
+
+
+def end_group(pid: int, process: subprocess.Popen[bytes]) -> None:
+    """Interrupt the process group of `process`, then kill it if it lingers."""
+    for how in (signal.SIGINT, signal.SIGKILL):
+        if process.poll() is not None:
+            return
+        try:
+            os.killpg(pid, how)
+        except ProcessLookupError:
+            return
+        try:
+            process.wait(_STOP_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            continue

@@ -1,0 +1,81 @@
+"""Compiles the Solidity sources under `contracts/chain/` into the committed artifacts: `python -m cli.demo.compile`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+CHAIN_DIR: Final = Path(__file__).resolve().parents[2] / "contracts" / "chain"
+ARTIFACTS_DIR: Final = CHAIN_DIR / "artifacts"
+
+# Without the metadata hash the bytecode depends on the code alone, not on comments or paths.
+SETTINGS: Final[dict[str, Any]] = {
+    "evmVersion": "cancun",
+    "optimizer": {"enabled": True, "runs": 200},
+    "metadata": {"appendCBOR": False, "bytecodeHash": "none"},
+}
+
+Artifact = dict[str, Any]
+"""`{contractName, abi, bytecode, solc, settings}`; `bytecode` is creation code as 0x-hex."""
+
+
+def compiler_input(sources: dict[str, str]) -> dict[str, Any]:
+    """The standard JSON that asks solc for ABI and creation code of every contract in `sources` (file name to text)."""
+    return {
+        "language": "Solidity",
+        "sources": {name: {"content": text} for name, text in sorted(sources.items())},
+        "settings": {**SETTINGS, "outputSelection": {"*": {"*": ["abi", "evm.bytecode.object"]}}},
+    }
+
+
+def artifacts_of(output: dict[str, Any], solc_version: str) -> dict[str, Artifact]:
+    """One artifact per contract from solc's standard JSON. Raises `ValueError` with the compiler's words on a fault."""
+    complaints = [entry["formattedMessage"] for entry in output.get("errors", [])]
+    if complaints:
+        raise ValueError("\n".join(complaints))
+    return {
+        name: {
+            "contractName": name,
+            "solc": solc_version,
+            "settings": SETTINGS,
+            "abi": compiled["abi"],
+            "bytecode": "0x" + compiled["evm"]["bytecode"]["object"],
+        }
+        for contracts in output["contracts"].values()
+        for name, compiled in contracts.items()
+    }
+
+
+def compile_contracts(chain_dir: Path = CHAIN_DIR) -> dict[str, Artifact]:
+    """Compile every source with the solc of `node_modules`. Raises `ValueError` on a warning or an error."""
+    sources = {path.name: path.read_text() for path in chain_dir.glob("*.sol")}
+    solc = chain_dir / "node_modules" / "solc"
+    run = subprocess.run(
+        ["node", str(solc / "solc.js"), "--standard-json"],
+        input=json.dumps(compiler_input(sources)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    # solcjs writes a line about SMT solvers before the JSON.
+    output = json.loads(run.stdout[run.stdout.index("{") :])
+    return artifacts_of(output, json.loads((solc / "package.json").read_text())["version"])
+
+
+def load_artifact(name: str) -> Artifact:
+    """A committed artifact by contract name."""
+    artifact: Artifact = json.loads((ARTIFACTS_DIR / f"{name}.json").read_text())
+    return artifact
+
+
+def main() -> None:
+    ARTIFACTS_DIR.mkdir(exist_ok=True)
+    for name, artifact in compile_contracts().items():
+        (ARTIFACTS_DIR / f"{name}.json").write_text(json.dumps(artifact, indent=1, sort_keys=True) + "\n")
+        print(f"{name}: {len(artifact['bytecode']) // 2 - 1} bytes of creation code")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""A small synchronous JSON-RPC client and the ABI encoding for the demo's own transactions. Bulk reading lives elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import httpx
+import msgspec
+from eth_abi import encode
+from eth_utils import keccak
+
+
+class RpcError(Exception):
+    """The node answered a call with an error."""
+
+
+class Rpc:
+    """Calls one node. Raises `RpcError` for an error answer and `httpx.HTTPError` when the node can't be reached."""
+
+    def __init__(self, url: str, *, timeout_s: float = 30.0) -> None:
+        self.url = url
+        self._client = httpx.Client(timeout=timeout_s, trust_env=False)
+
+    def call(self, method: str, *params: Any) -> Any:
+        return self.batch([(method, params)])[0]
+
+    def batch(self, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any]:
+        """Results in the order of `calls`, sent as one JSON-RPC batch."""
+        body = [
+            {"jsonrpc": "2.0", "id": place, "method": method, "params": params}
+            for place, (method, params) in enumerate(calls)
+        ]
+        response = self._client.post(
+            self.url, content=msgspec.json.encode(body), headers={"Content-Type": "application/json"}
+        )
+        response.raise_for_status()
+        answers = {answer["id"]: answer for answer in msgspec.json.decode(response.content)}
+        for place, (method, _) in enumerate(calls):
+            if "error" in answers[place]:
+                raise RpcError(f"{method}: {answers[place]['error']['message']}")
+        return [answers[place]["result"] for place in range(len(calls))]
+
+    def close(self) -> None:
+        self._client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+def calldata(signature: str, *values: Any) -> str:
+    """ABI-encoded call data, as 0x-hex, of a function without tuple arguments: `calldata("burn(uint256)", 5)`."""
+    types = signature[signature.index("(") + 1 : -1]
+    arguments = encode(types.split(",") if types else [], values)
+    return "0x" + (keccak(text=signature)[:4] + arguments).hex()
