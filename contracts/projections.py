@@ -1,8 +1,7 @@
-"""One row per telemetry document published as a file. A row drives asset, lineage, route, OpenAPI entry and contract test.
+"""One row per telemetry document published as a file: it drives asset, lineage, route, OpenAPI entry and contract test.
 
-A document's SQL is `warehouse/sql/projections/<name>.sql`. It reads `out_` tables, returns exactly one row, and names its
-columns as the model's fields: `source`, `quality`, `reason`, `observed_at`, `fetched_at` of the freshness block and the
-document's own. `JSON` columns are embedded as they are. Publishing adds `ok`, `staleAfter`, `stale`, `generation`, `generatedAt`.
+What a document holds is read by `warehouse.projections.read`: `warehouse/sql/projections/<name>.sql`, or a room's own
+function where one row of SQL does not do. `contracts.rendering` turns what was read into bytes.
 """
 
 from __future__ import annotations

@@ -1,0 +1,51 @@
+"""Reading what a published document is made of: one way in for publishing and for the API's variants.
+
+A room's read function is named in `READERS`; every other document is one row of SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import msgspec
+from pydantic import BaseModel
+
+from contracts.projections import Projection
+from contracts.rendering import Fields
+from warehouse.duck import read_sql
+
+
+@dataclass(frozen=True)
+class Readable:
+    """What a document may be read from: the `out_` tables, and the directory of the holder lists they name."""
+
+    connection: duckdb.DuckDBPyConnection
+    holders_dir: Path
+
+
+Read = Callable[[Readable, BaseModel | None], Fields]
+"""From stores and query parameters (None for the published default) to fields. Raises `RequestProblem` on parameters
+that fit their model and still name nothing."""
+
+READERS: dict[str, Read] = {}
+"""By the projection's name: documents that take more than one row of SQL."""
+
+
+def read(projection: Projection, readable: Readable, parameters: BaseModel | None = None) -> Fields:
+    """The fields of one document, by its room's function or by `sql/projections/<name>.sql`.
+
+    The SQL returns exactly one row whose columns are the model's fields; `JSON` columns are embedded as they are.
+    """
+    if (reader := READERS.get(projection.name)) is not None:
+        return reader(readable, parameters)
+    cursor = readable.connection.execute(read_sql("projections", projection.name))
+    rows = cursor.fetchall()
+    if len(rows) != 1:
+        raise ValueError(f"{projection.name}: its SQL returned {len(rows)} rows, not one")
+    return {
+        column[0]: msgspec.Raw(value.encode()) if column[1] == "JSON" and value is not None else value
+        for column, value in zip(cursor.description or (), rows[0], strict=True)
+    }
