@@ -1,0 +1,5 @@
+"""The fixtures of every room, one plugin module each."""
+
+pytest_plugins = [
+    "postgres_fixtures",
+]

@@ -1,0 +1,68 @@
+"""Another process on a ledger or on counters, for tests: `started(step, settings, ...)` runs one of `STEPS`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from contracts.settings import Settings
+from warehouse.ledger import open_ledger
+
+
+def open_and_close(settings: Settings) -> None:
+    open_ledger(settings, settings.data_dir).close()
+
+
+def write_pairs(settings: Settings, writer: str, transactions: str) -> None:
+    """Transactions of two changes each; every third one is rolled back."""
+    ledger = open_ledger(settings, settings.data_dir, wait_s=60)
+    for number in range(int(transactions)):
+        try:
+            with ledger.transaction() as tx:
+                tx.changed("first", f"{writer}-{number}")
+                tx.changed("second", f"{writer}-{number}")
+                if number % 3 == 2:
+                    raise InterruptedError
+        except InterruptedError:
+            pass
+
+
+def write_until_killed(settings: Settings) -> None:
+    ledger = open_ledger(settings, settings.data_dir)
+    print("writing", flush=True)
+    while True:
+        with ledger.transaction() as tx:
+            for part in ("a", "b", "c"):
+                tx.changed("part", part)
+
+
+def hold_uncommitted(settings: Settings) -> None:
+    with open_ledger(settings, settings.data_dir).transaction() as tx:
+        tx.changed("part", "never committed")
+        print("holding", flush=True)
+        time.sleep(60)
+
+
+STEPS = {step.__name__: step for step in (open_and_close, write_pairs, write_until_killed, hold_uncommitted)}
+
+
+@contextmanager
+def started(step: Callable[..., None], settings: Settings, *arguments: object) -> Iterator[subprocess.Popen[str]]:
+    """Run `step` in a new interpreter, its stdout a pipe; killed at the end where it still runs."""
+    name = step.__name__
+    command = [sys.executable, __file__, name, str(settings.data_dir), settings.ledger_url or "", *map(str, arguments)]
+    root = Path(__file__).parent.parent
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+if __name__ == "__main__":
+    name, data_dir, ledger_url, *rest = sys.argv[1:]
+    STEPS[name](Settings(_env_file=None, data_dir=data_dir, ledger_url=ledger_url or None), *rest)

@@ -1,0 +1,155 @@
+"""A temporary PostgreSQL for the session, and the fixtures that run a test on both of the ledger's engines."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from contracts.settings import Settings
+from warehouse.ledger import Ledger, open_ledger
+
+START_WAIT_S = 30
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+
+
+@dataclass
+class TemporaryPostgres:
+    """A running server without durability, reached over a socket in its own directory."""
+
+    socket_dir: Path
+    made: int = 0
+
+    def url(self, database: str) -> str:
+        return f"postgresql+psycopg://svc@/{database}?host={self.socket_dir}"
+
+    def connect(self, database: str = "postgres") -> psycopg.Connection:
+        return psycopg.connect(host=str(self.socket_dir), user="svc", dbname=database, autocommit=True)
+
+    def new_database(self) -> str:
+        """Make an empty database and give its name."""
+        self.made += 1
+        name = f"test_{self.made}"
+        with self.connect() as connection:
+            connection.execute(f"create database {name}")
+        return name
+
+
+def postgres_binaries() -> Path | None:
+    """The directory of `initdb` and `postgres`: on PATH, else Debian's newest."""
+    on_path = shutil.which("initdb")
+    candidates = [Path(on_path).resolve().parent] if on_path else []
+    candidates += sorted(
+        Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), reverse=True
+    )
+    return next((path for path in candidates if (path / "initdb").exists() and (path / "postgres").exists()), None)
+
+
+def unprivileged_user() -> pwd.struct_passwd | None:
+    """Whom to run the server as: nobody else unless we are root, which PostgreSQL refuses."""
+    if os.geteuid() != 0:
+        return None
+    names = {entry.pw_name: entry for entry in pwd.getpwall()}
+    return names.get("postgres") or names["nobody"]
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[TemporaryPostgres]:
+    """The session's server, started on first use and stopped at the end."""
+    binaries = postgres_binaries()
+    if binaries is None:
+        reason = "no PostgreSQL server here (initdb and postgres): install one to run the ledger's tests on it"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    home = Path(tempfile.mkdtemp(prefix="svc-pg-"))
+    user = unprivileged_user()
+    if user is not None:
+        os.chown(home, user.pw_uid, user.pw_gid)
+    try:
+        data = home / "data"
+        _run_initdb(binaries, data, user)
+        server = _start(binaries, data, home, user)
+        try:
+            _wait_until_it_answers(server, home)
+            yield TemporaryPostgres(home)
+        finally:
+            server.send_signal(signal.SIGQUIT)
+            try:
+                server.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def ledger_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """Settings of an empty ledger of its own: SQLite in `tmp_path`, or a fresh PostgreSQL database."""
+    if request.param == "sqlite":
+        return Settings(_env_file=None, data_dir=tmp_path)
+    server: TemporaryPostgres = request.getfixturevalue("postgres")
+    return Settings(_env_file=None, data_dir=tmp_path, ledger_url=server.url(server.new_database()))
+
+
+@pytest.fixture
+def ledger(ledger_settings: Settings) -> Iterator[Ledger]:
+    """An empty ledger, once on each engine."""
+    opened = open_ledger(ledger_settings, ledger_settings.data_dir)
+    yield opened
+    opened.close()
+
+
+def _run_initdb(binaries: Path, data: Path, user: pwd.struct_passwd | None) -> None:
+    command = [binaries / "initdb", "-D", data, "-U", "svc", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+    subprocess.run(command, check=True, capture_output=True, cwd="/", **_as(user))
+
+
+def _start(binaries: Path, data: Path, home: Path, user: pwd.struct_passwd | None) -> subprocess.Popen[bytes]:
+    options = {
+        "listen_addresses": "",
+        "unix_socket_directories": home,
+        "fsync": "off",
+        "synchronous_commit": "off",
+        "full_page_writes": "off",
+        "shared_buffers": "32MB",
+        "max_connections": 60,
+    }
+    command = [binaries / "postgres", "-D", data]
+    for name, value in options.items():
+        command += ["-c", f"{name}={value}"]
+    with (home / "log").open("w") as log:
+        return subprocess.Popen(command, stdout=log, stderr=log, cwd="/", preexec_fn=_die_with_parent, **_as(user))
+
+
+def _as(user: pwd.struct_passwd | None) -> dict[str, object]:
+    return {} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+
+def _die_with_parent() -> None:
+    """A killed test run leaves no server behind."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGQUIT)
+
+
+def _wait_until_it_answers(server: subprocess.Popen[bytes], home: Path) -> None:
+    deadline = time.monotonic() + START_WAIT_S
+    while True:
+        try:
+            psycopg.connect(host=str(home), user="svc", dbname="postgres", connect_timeout=2).close()
+            return
+        except psycopg.OperationalError:
+            if server.poll() is not None or time.monotonic() > deadline:
+                pytest.fail(f"PostgreSQL did not start:\n{(home / 'log').read_text()}")
+            time.sleep(0.05)

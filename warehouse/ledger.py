@@ -1,0 +1,211 @@
+"""The ledger: transactions, the change feed and the stamp, on SQLite or PostgreSQL. The one module that writes it.
+
+A room's own tables come by a migration, its questions as `sql/ledger/*.sql`, its steps as functions that take a
+`Transaction` or a `Reader`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, RowMapping, TextClause, text
+
+from contracts.errors import ForeignStore
+from contracts.settings import Settings
+from warehouse.ledger_engine import WRITES, failures_named, ledger_location, postgresql_engine, sqlite_engine
+from warehouse.ledger_schema import migrate, read_statements
+
+SQL = Path(__file__).parent / "sql" / "ledger"
+
+Clock = Callable[[], datetime]
+"""The present instant in UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerIdentity:
+    """What a ledger is of: EIP-155 chain id, genesis block hash (0x hex), token (lower-case address)."""
+
+    chain_id: int
+    genesis_hash: str
+    token_address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of one entity. `seq` counts from 1 without gaps, in the order of commits; `recorded_at` in UTC."""
+
+    seq: int
+    kind: str
+    entity_id: str
+    recorded_at: datetime
+
+
+def utc_text(instant: datetime) -> str:
+    """How the ledger writes a time: RFC 3339 in UTC with microseconds, so that texts sort as instants do."""
+    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+class Reader:
+    """Named questions to one state of the ledger: what commits meanwhile is not seen."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def rows(self, question: str, **parameters: Any) -> list[RowMapping]:
+        """All rows that `sql/ledger/<question>.sql` gives."""
+        return list(self._connection.execute(self._statement(question), parameters).mappings())
+
+    def row(self, question: str, **parameters: Any) -> RowMapping | None:
+        """The one row that `sql/ledger/<question>.sql` gives, or None. More than one is an error."""
+        return self._connection.execute(self._statement(question), parameters).mappings().one_or_none()
+
+    def head(self) -> int:
+        """`seq` of the newest change that this state holds; 0 before the first."""
+        return int(self._connection.execute(self._statement("head")).scalar_one())
+
+    def changes_after(self, seq: int, limit: int) -> list[Change]:
+        """At most `limit` changes above `seq`, oldest first."""
+        return [
+            Change(row["seq"], row["kind"], row["entity_id"], datetime.fromisoformat(row["recorded_at"]))
+            for row in self.rows("changes_after", seq=seq, limit=limit)
+        ]
+
+    def identity(self) -> LedgerIdentity | None:
+        """Whose ledger this is, or None before the stamp."""
+        row = self.row("identity")
+        return None if row is None else LedgerIdentity(**row)
+
+    def _statement(self, name: str) -> TextClause:
+        return statement(name, self._connection.dialect.name)
+
+
+class Transaction(Reader):
+    """The ledger's one writer at this moment: it sees every earlier commit, and nobody writes beside it."""
+
+    def __init__(self, connection: Connection, clock: Clock) -> None:
+        super().__init__(connection)
+        self._clock = clock
+
+    def run(self, step: str, **parameters: Any) -> int:
+        """Execute `sql/ledger/<step>.sql` and say how many rows it touched."""
+        return self._connection.execute(self._statement(step), parameters).rowcount
+
+    def changed(self, kind: str, entity_id: str) -> int:
+        """Put a change of an entity on the feed and give its `seq`. Due in every transaction that changes one."""
+        seq = int(self._connection.execute(self._statement("advance_head")).scalar_one())
+        self.run("record_change", seq=seq, kind=kind, entity_id=entity_id, recorded_at=utc_text(self._clock()))
+        return seq
+
+
+class Ledger:
+    """Open with `open_ledger`. Threads may share it; a forked process needs its own.
+
+    Every method raises `StoreBusy` or `StoreUnusable` where the database can't be used.
+    """
+
+    def __init__(self, engine: Engine, store: str, clock: Clock) -> None:
+        self._readers = engine
+        self._writers = engine.execution_options(**{WRITES: True})
+        if engine.dialect.name == "postgresql":
+            self._readers = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        self._store = store
+        self._clock = clock
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        """Write: commits at the end of the block, rolls back when it raises.
+
+        One at a time over all processes, on both engines: the lock is taken at the start, so that what a transaction
+        reads can't change under it, no two can deadlock, and `seq` follows the order of commits. Keep it short; no
+        network inside.
+        """
+        with failures_named(self._store), self._writers.begin() as connection:
+            transaction = Transaction(connection, self._clock)
+            if connection.dialect.name == "postgresql":
+                transaction.row("lock_head")
+            yield transaction
+
+    @contextmanager
+    def read(self) -> Iterator[Reader]:
+        """Read one state from start to end. Waits for no writer."""
+        with failures_named(self._store), self._readers.begin() as connection:
+            yield Reader(connection)
+
+    def head(self) -> int:
+        """`seq` of the newest committed change; 0 before the first."""
+        with self.read() as reader:
+            return reader.head()
+
+    def changes_after(self, seq: int, limit: int) -> list[Change]:
+        """At most `limit` committed changes above `seq`, oldest first. What is not here yet comes with a higher seq."""
+        with self.read() as reader:
+            return reader.changes_after(seq, limit)
+
+    def identity(self) -> LedgerIdentity | None:
+        """Whose ledger this is, or None before the stamp."""
+        with self.read() as reader:
+            return reader.identity()
+
+    def stamp(self, identity: LedgerIdentity) -> None:
+        """Make an unstamped ledger that of `identity`. Raises `ForeignStore` where it is of another."""
+        if self.identity() is None:
+            with self.transaction() as tx:
+                if tx.identity() is None:
+                    tx.run(
+                        "stamp",
+                        chain_id=identity.chain_id,
+                        genesis_hash=identity.genesis_hash,
+                        token_address=identity.token_address,
+                        stamped_at=utc_text(self._clock()),
+                    )
+        held = self.identity()
+        if held is not None and held != identity:
+            raise ForeignStore(
+                f"{self._store} is of {_named(held)}, not of {_named(identity)}.",
+                cure="Set SVC_DATA_DIR (or SVC_LEDGER_URL) to another place, or chain and token back.",
+            )
+
+    def close(self) -> None:
+        """Give up every connection. The ledger can't be used any more."""
+        self._readers.dispose()
+
+
+def open_ledger(
+    settings: Settings, data_dir: Path, *, wait_s: float = 10.0, clock: Clock = lambda: datetime.now(UTC)
+) -> Ledger:
+    """Open the ledger that the settings name, made and migrated where needed; a lock is waited for `wait_s` seconds.
+
+    Raises `SettingsInvalid`, `StoreTooNew`, `StoreBusy`, `StoreUnusable`.
+    """
+    location = ledger_location(settings.ledger_url, data_dir)
+    if isinstance(location, Path):
+        store = f"The ledger {location}"
+        with failures_named(store):
+            engine = sqlite_engine(location, wait_s)
+    else:
+        store = f"The ledger {location.render_as_string(hide_password=True)}"
+        engine = postgresql_engine(location, wait_s)
+    try:
+        with failures_named(store):
+            migrate(engine, store)
+    except BaseException:
+        engine.dispose()
+        raise
+    return Ledger(engine, store, clock)
+
+
+@cache
+def statement(name: str, dialect: str) -> TextClause:
+    """`sql/ledger/<name>.<dialect>.sql` where the engines differ, else `sql/ledger/<name>.sql`."""
+    own = SQL / f"{name}.{dialect}.sql"
+    return text(read_statements(own if own.exists() else SQL / f"{name}.sql"))
+
+
+def _named(identity: LedgerIdentity) -> str:
+    return f"chain {identity.chain_id} (genesis {identity.genesis_hash[:10]}…), token {identity.token_address.lower()}"

@@ -1,0 +1,76 @@
+"""The ledger's schema: which revision a database is at, and bringing it to the newest, once, whoever starts first."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from sqlalchemy import Connection, Engine, inspect, text
+
+from contracts.errors import StoreTooNew
+from warehouse.ledger_engine import WRITES
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+_MIGRATION_LOCK = 0x6C6564676572
+"""Key of the PostgreSQL advisory lock under which one process migrates; any number that nobody else uses."""
+
+
+@cache
+def revisions() -> tuple[str, ...]:
+    """Every revision this code knows, oldest first: `0001`, `0002`, ..."""
+    return tuple(sorted(file.name[:4] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")))
+
+
+def migrate(engine: Engine, store: str) -> None:
+    """Bring the schema to the newest revision in one transaction. Raises `StoreTooNew`, having changed nothing."""
+    with engine.connect() as connection:
+        if _is_current(connection, store):
+            return
+    with engine.connect().execution_options(**{WRITES: True}) as connection, connection.begin():
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+        if not _is_current(connection, store):
+            _upgrade(connection)
+
+
+class Operations(Protocol):
+    """The part of `alembic.op` that a migration uses."""
+
+    def execute(self, sqltext: str, /) -> None: ...
+
+
+def run_sql(op: Operations, name: str) -> None:
+    """Execute the statements of `migrations/sql/<name>.sql`, which end with a semicolon at the end of a line."""
+    for statement in read_statements(MIGRATIONS / "sql" / f"{name}.sql").split(";\n"):
+        if statement.strip():
+            op.execute(statement)
+
+
+def read_statements(file: Path) -> str:
+    """The SQL of a file without its comment lines, in which a `:name` would be taken for a parameter."""
+    return "".join(line for line in file.read_text().splitlines(keepends=True) if not line.startswith("--"))
+
+
+def _is_current(connection: Connection, store: str) -> bool:
+    if not inspect(connection).has_table("alembic_version"):
+        return False
+    held = connection.execute(text("select version_num from alembic_version")).scalar()
+    if held is not None and held not in revisions():
+        raise StoreTooNew(
+            f"{store} has schema revision {held}; this version knows up to {revisions()[-1]}.",
+            cure="Run the version that wrote it, or a later one.",
+        )
+    return bool(held == revisions()[-1])
+
+
+def _upgrade(connection: Connection) -> None:
+    # only here, since it costs a service's start 0.2 s and is needed once
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
