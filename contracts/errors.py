@@ -11,12 +11,13 @@ ServiceError
 │   ├── InternalFault     500
 │   └── NotReady          503     before the first generation
 └── OperatorProblem               what an operator has to mend; printed with its cure, never served
-    ├── SettingsInvalid
-    ├── ForeignStore              a warehouse or ledger of another chain or token
+    ├── ConfigurationProblem      what trying again can't mend: exit code 2
+    │   ├── SettingsInvalid
+    │   ├── ForeignStore          a warehouse or ledger of another chain or token
+    │   └── ChainMismatch         RPC answers for another chain id
     ├── StoreUnusable             a store that can't be opened, read or written
     ├── StoreBusy                 a store that others kept locked for longer than we wait
     ├── StoreTooNew               a store written by a later version of this service
-    ├── ChainMismatch             RPC answers for another chain id
     ├── FinalizedMismatch         the chain contradicts what was final: history is not rewritten
     ├── RpcUnavailable            no URL gave an answer
     └── RunBusy                   another run holds the lock
@@ -132,6 +133,7 @@ class OperatorProblem(ServiceError):
     """Something an operator has to mend: one sentence of what, one of how."""
 
     code: ClassVar[str] = "operator_problem"
+    exit_code: ClassVar[int] = 1
 
     def __init__(self, what: str, *, cure: str) -> None:
         super().__init__(what)
@@ -142,11 +144,17 @@ class OperatorProblem(ServiceError):
         return f"{self.what} {self.cure}"
 
 
-class SettingsInvalid(OperatorProblem):
+class ConfigurationProblem(OperatorProblem):
+    """Settings, stores and chain don't fit together: trying again can't help."""
+
+    exit_code = 2
+
+
+class SettingsInvalid(ConfigurationProblem):
     code = "settings_invalid"
 
 
-class ForeignStore(OperatorProblem):
+class ForeignStore(ConfigurationProblem):
     code = "foreign_store"
 
 
@@ -162,7 +170,7 @@ class StoreTooNew(OperatorProblem):
     code = "store_too_new"
 
 
-class ChainMismatch(OperatorProblem):
+class ChainMismatch(ConfigurationProblem):
     code = "chain_mismatch"
 
 

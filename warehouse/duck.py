@@ -63,6 +63,27 @@ class Warehouse:
         finally:
             connection.close()
 
+    @contextmanager
+    def read_only(self) -> Iterator[duckdb.DuckDBPyConnection | None]:
+        """A short look at what is there; None where there is no warehouse yet. Raises `RunBusy` while a run writes it."""
+        if not self.path.exists():
+            yield None
+            return
+        try:
+            connection = duckdb.connect(str(self.path), read_only=True)
+        except duckdb.IOException as error:
+            raise RunBusy(f"{self.path} can't be opened: {error}.", cure="Wait for the run that writes it.") from None
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    def identity(self) -> ChainIdentity | None:
+        """What this warehouse is of; None while it is empty."""
+        with self.read_only() as connection:
+            row = connection.execute(read_sql("queries", "chain_identity")).fetchone() if connection else None
+        return ChainIdentity(*row) if row else None
+
 
 def stamp(connection: duckdb.DuckDBPyConnection, identity: ChainIdentity) -> None:
     """Mark an empty warehouse as being of `identity`. Raises `ForeignStore` where it is of another."""

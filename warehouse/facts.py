@@ -1,4 +1,4 @@
-"""Facts: one row that sums up a table for its expectations. What may be true of them lives in `contracts/expectations/`."""
+"""Facts: one row that sums up a table; what may be true of it lives in `contracts/expectations/`."""
 
 from __future__ import annotations
 

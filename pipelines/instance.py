@@ -1,0 +1,38 @@
+"""Dagster's own home: where its runs and ticks are kept, and how many runs may go at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+# DuckDB has one writer, so one run at a time; a run's own steps share it in one process.
+DAGSTER_YAML = """\
+telemetry:
+  enabled: false
+concurrency:
+  runs:
+    max_concurrent_runs: 1
+  pools:
+    granularity: run
+    default_limit: 1
+retention:
+  schedule:
+    purge_after_days:
+      skipped: 1
+      success: 7
+      failure: 30
+  sensor:
+    purge_after_days:
+      skipped: 1
+      success: 7
+      failure: 30
+"""
+
+
+def prepare_home(data_dir: Path) -> Path:
+    """`<data_dir>/dagster` with its `dagster.yaml`; to be given to every Dagster process as `DAGSTER_HOME`."""
+    home = data_dir.absolute() / "dagster"
+    home.mkdir(parents=True, exist_ok=True)
+    config = home / "dagster.yaml"
+    if not config.exists() or config.read_text() != DAGSTER_YAML:
+        config.write_text(DAGSTER_YAML)
+    return home
