@@ -1,0 +1,126 @@
+"""Rules of the holders room, as data and pure functions: cohorts, retention, cursors, file names, decimals."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from contracts.errors import CursorInvalid
+
+ZERO_ADDRESS = "0x" + "0" * 40
+
+SIZE_COHORTS: tuple[tuple[str, float], ...] = (
+    ("whale", 0.01),
+    ("shark", 0.001),
+    ("dolphin", 0.0001),
+    ("fish", 0.00001),
+    ("shrimp", 0.0),
+)
+"""Name and least share of the supply (fraction), largest first."""
+
+AGE_COHORTS: tuple[tuple[str, int], ...] = (
+    ("under_1_day", 0),
+    ("under_7_days", 1),
+    ("under_30_days", 7),
+    ("under_90_days", 30),
+    ("90_days_or_more", 90),
+)
+"""Name and least number of days since the address was first seen, youngest first."""
+
+SnapshotReason = Literal["first", "hourly", "daily", "demand"]
+
+PLAIN_KEPT_FOR = timedelta(hours=2)
+PLAIN_KEPT_AT_LEAST = 3
+SNAPSHOTS_ALL_FOR = timedelta(hours=48)
+SNAPSHOTS_DAILY_FOR = timedelta(days=90)
+SNAPSHOTS_KEPT_AT_LEAST = 2
+
+
+@dataclass(frozen=True)
+class ListAge:
+    """What retention needs to know of one holder list: its block, when it was taken (UTC), whether it is a snapshot."""
+
+    block: int
+    taken_at: datetime
+    snapshot: bool
+
+
+def retained_blocks(lists: Iterable[ListAge], now: datetime) -> set[int]:
+    """Blocks of the lists to keep at `now`.
+
+    Every list taken in the last two hours and the newest three; snapshots all for 48 hours, then the first of each UTC
+    day for 90 days, and always the two newest.
+    """
+    newest_first = sorted(lists, key=lambda each: each.block, reverse=True)
+    kept = {each.block for each in newest_first[:PLAIN_KEPT_AT_LEAST]}
+    kept |= {each.block for each in newest_first if now - each.taken_at <= PLAIN_KEPT_FOR}
+    snapshots = [each for each in newest_first if each.snapshot]
+    kept |= {each.block for each in snapshots[:SNAPSHOTS_KEPT_AT_LEAST]}
+    kept |= {each.block for each in snapshots if now - each.taken_at <= SNAPSHOTS_ALL_FOR}
+    first_of_day = {each.taken_at.date(): each for each in snapshots}
+    kept |= {each.block for each in first_of_day.values() if now - each.taken_at <= SNAPSHOTS_DAILY_FOR}
+    return kept
+
+
+def due_snapshot(latest_taken_at: datetime | None, now: datetime) -> SnapshotReason | None:
+    """Which scheduled snapshot is due at `now`: the first of a UTC day, else the first of an hour, else none."""
+    if latest_taken_at is None:
+        return "first"
+    if latest_taken_at.date() < now.date():
+        return "daily"
+    return "hourly" if (latest_taken_at.date(), latest_taken_at.hour) < (now.date(), now.hour) else None
+
+
+def list_file_name(block: int) -> str:
+    """File name of the list's rows for queries (Parquet)."""
+    return f"holders-{block}.parquet"
+
+
+def csv_file_name(block: int) -> str:
+    """File name of the list that the proof names: `address,balance_raw`, gzip."""
+    return f"holders-{block}.csv.gz"
+
+
+def csv_path(block: int) -> str:
+    """Path at which the list of `block` is published."""
+    return f"/data/{csv_file_name(block)}"
+
+
+_CURSOR = re.compile(r"(\d{1,18})\.(\d{1,12})\.([0-9a-f]{8})")
+
+
+def encode_cursor(block: int, last_rank: int) -> str:
+    """An opaque cursor that goes on after `last_rank` in the list of `block`."""
+    text = f"{block}.{last_rank}"
+    return base64.urlsafe_b64encode(f"{text}.{_checksum(text)}".encode()).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str) -> tuple[int, int]:
+    """Block and last rank of a cursor. Raises `CursorInvalid` where it is not one of ours."""
+    try:
+        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
+    except (ValueError, binascii.Error):
+        raise CursorInvalid("The cursor is not one of ours.") from None
+    match = _CURSOR.fullmatch(text)
+    if match is None or _checksum(f"{match[1]}.{match[2]}") != match[3]:
+        raise CursorInvalid("The cursor is not one of ours.")
+    return int(match[1]), int(match[2])
+
+
+def decimal_text(raw: int, decimals: int) -> str:
+    """`raw` smallest units as a decimal string in whole tokens, without trailing zeros."""
+    sign, digits = ("-" if raw < 0 else ""), str(abs(raw)).rjust(decimals + 1, "0")
+    if decimals == 0:
+        return sign + digits
+    whole, fraction = digits[:-decimals], digits[-decimals:].rstrip("0")
+    return sign + whole + (f".{fraction}" if fraction else "")
+
+
+def _checksum(text: str) -> str:
+    return hashlib.sha256(f"holders-map:{text}".encode()).hexdigest()[:8]

@@ -1,0 +1,204 @@
+"""The proof of a holder list: its published shape, which balances to sample, and how evidence is judged. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pydantic import Field
+
+from contracts.base import Document, HexHash, Quality, RawAmount, Sha256Hex
+
+SAMPLE_LARGEST = 5
+SAMPLE_RANDOM = 15
+
+
+class Verdict(StrEnum):
+    """Whether the chain itself confirms a list."""
+
+    PROVEN = "proven"
+    FAILED = "failed"
+    UNPROVEN = "unproven"
+
+
+class SampledBalances(Document):
+    """Balances asked of the contract at the list's block."""
+
+    checked: int = Field(ge=0, description="Addresses whose `balanceOf` was answered")
+    equal: int = Field(ge=0, description="Of these, how many equal ours")
+
+
+class HolderListFile(Document):
+    """The full list behind the proof: `address,balance_raw`, largest first, gzip. Immutable."""
+
+    path: str = Field(description="Path on this host")
+    sha256: Sha256Hex = Field(description="Of the compressed bytes")
+    bytes: int = Field(ge=0, description="Size of the compressed file")
+    rows: int = Field(ge=0, description="Addresses with a balance above zero")
+
+
+class Proof(Document):
+    """That the balances of one block add up, and that the token contract agrees."""
+
+    block: int = Field(ge=0)
+    block_hash: HexHash
+    sum_of_balances: str = Field(pattern=r"^-?(0|[1-9][0-9]*)$", description="Smallest units; the sum of the list")
+    total_supply: RawAmount | None = Field(description="`totalSupply()` at the block; null where it was not answered")
+    minted: RawAmount = Field(description="Smallest units sent from the zero address up to the block")
+    burned: RawAmount = Field(
+        description="Smallest units sent to the zero address up to the block, less what it still holds"
+    )
+    negative_balances: int = Field(ge=0, description="Addresses that sent more than they received by the events")
+    sampled_balance_of: SampledBalances
+    ranges_reasked: int = Field(ge=0, description="Block ranges that were read a second time to catch silent gaps")
+    verdict: Verdict
+    reason: str | None = Field(
+        description="Why it is not plainly proven: no_state, no_supply, no_balance_of, call_reverted, rpc_unavailable "
+        "(unproven); negative_balance, sum_mismatch, supply_mismatch, balance_mismatch, block_hash_mismatch (failed); "
+        "derived (proven at a newer block and replayed back)"
+    )
+    holder_list: HolderListFile | None
+
+
+class Missing(StrEnum):
+    """Why the contract did not answer a call at a block."""
+
+    NO_STATE = "no_state"
+    EMPTY = "empty"
+    CALL_REVERTED = "call_reverted"
+    RPC_UNAVAILABLE = "rpc_unavailable"
+
+
+@dataclass(frozen=True)
+class FoldedSupply:
+    """What the events alone say up to one block, in smallest units. Holders exclude the zero address."""
+
+    held: int
+    minted: int
+    sent_to_zero: int
+    zero_to_zero: int
+    negative_balances: int
+
+
+@dataclass(frozen=True)
+class ContractAnswers:
+    """What the token contract said at one block; `balances` holds (address, ours, theirs)."""
+
+    total_supply: int | Missing
+    balance_of_zero: int | Missing
+    balances: tuple[tuple[str, int, int | Missing], ...]
+    block_hash: str | Missing
+    derived: bool = False
+
+
+_NO_STATE = re.compile(
+    r"missing trie node|historical state|header not found|state (is )?not available|no state|pruned|"
+    r"block ?out ?of ?range|beyond|archive|unknown block|distance to target block|is not available",
+    re.IGNORECASE,
+)
+_REVERTED = re.compile(r"revert|invalid opcode|out of gas|stack (under|over)flow|bad jump", re.IGNORECASE)
+
+
+def why_missing(code: int | None, message: str) -> Missing:
+    """Classify a JSON-RPC error of `eth_call` by its code and text."""
+    if _NO_STATE.search(message):
+        return Missing.NO_STATE
+    if code == 3 or _REVERTED.search(message):
+        return Missing.CALL_REVERTED
+    return Missing.RPC_UNAVAILABLE
+
+
+def decode_uint(result: object) -> int | Missing:
+    """One uint256 of an `eth_call` result; empty data means that the contract has no such function."""
+    if not isinstance(result, str) or not result.startswith("0x") or len(result) < 66:
+        return Missing.EMPTY
+    return int(result[2:66], 16)
+
+
+def sample_points(block_hash: str, count: int = SAMPLE_RANDOM) -> list[str]:
+    """`count` addresses drawn from the block hash: nobody can choose them before the block is there."""
+    return ["0x" + hashlib.sha256(f"{block_hash}/{index}".encode()).hexdigest()[:40] for index in range(count)]
+
+
+def pick_sample(largest_first: Sequence[str], block_hash: str) -> list[str]:
+    """The addresses to ask: the five largest, and the next one after each drawn point, round the end."""
+    ordered = sorted(largest_first)
+    drawn = [ordered[bisect_left(ordered, point) % len(ordered)] for point in sample_points(block_hash) if ordered]
+    return list(dict.fromkeys([*largest_first[:SAMPLE_LARGEST], *drawn]))
+
+
+def held_by_zero(folded: FoldedSupply, answers: ContractAnswers) -> int:
+    """What the zero address still holds, in smallest units.
+
+    A transfer to zero is a burn for most contracts and a deposit for some, and the event does not say which. Where the
+    supply lacks exactly what the contract says zero holds, it is a deposit. Unanswered, only a mint from zero to zero
+    counts (as Uniswap v2's locked liquidity does).
+    """
+    if isinstance(answers.total_supply, Missing) or isinstance(answers.balance_of_zero, Missing):
+        return folded.zero_to_zero
+    lacking = answers.total_supply - folded.held
+    return lacking if 0 < lacking == answers.balance_of_zero <= folded.sent_to_zero else 0
+
+
+def judge(folded: FoldedSupply, answers: ContractAnswers, *, block: int, block_hash: str, ranges_reasked: int) -> Proof:
+    """Weigh what the events say against what the contract says. A contradiction outweighs a missing answer."""
+    at_zero = held_by_zero(folded, answers)
+    answered = [(ours, theirs) for _, ours, theirs in answers.balances if not isinstance(theirs, Missing)]
+    equal = sum(ours == theirs for ours, theirs in answered)
+    total = folded.held + at_zero
+    burned = folded.sent_to_zero - at_zero
+    verdict, reason = _weigh(folded, answers, block_hash, total, folded.minted - burned, len(answered), equal)
+    return Proof(
+        block=block,
+        block_hash=block_hash,
+        sum_of_balances=str(total),
+        total_supply=None if isinstance(answers.total_supply, Missing) else str(answers.total_supply),
+        minted=str(folded.minted),
+        burned=str(burned),
+        negative_balances=folded.negative_balances,
+        sampled_balance_of=SampledBalances(checked=len(answered), equal=equal),
+        ranges_reasked=ranges_reasked,
+        verdict=verdict,
+        reason=reason,
+        holder_list=None,
+    )
+
+
+def _weigh(
+    folded: FoldedSupply,
+    answers: ContractAnswers,
+    block_hash: str,
+    total: int,
+    issued: int,
+    checked: int,
+    equal: int,
+) -> tuple[Verdict, str | None]:
+    if not isinstance(answers.block_hash, Missing) and answers.block_hash != block_hash:
+        return Verdict.FAILED, "block_hash_mismatch"
+    if folded.negative_balances:
+        return Verdict.FAILED, "negative_balance"
+    if total != issued:
+        return Verdict.FAILED, "sum_mismatch"
+    if not isinstance(answers.total_supply, Missing) and answers.total_supply != total:
+        return Verdict.FAILED, "supply_mismatch"
+    if equal != checked:
+        return Verdict.FAILED, "balance_mismatch"
+    unanswered = [theirs for _, _, theirs in answers.balances if isinstance(theirs, Missing)]
+    if unanswered:
+        return Verdict.UNPROVEN, "no_balance_of" if unanswered[0] is Missing.EMPTY else unanswered[0].value
+    if isinstance(answers.total_supply, Missing):
+        return Verdict.UNPROVEN, "no_supply" if answers.total_supply is Missing.EMPTY else answers.total_supply.value
+    if isinstance(answers.block_hash, Missing):
+        return Verdict.UNPROVEN, answers.block_hash.value
+    return Verdict.PROVEN, "derived" if answers.derived else None
+
+
+def quality_of(proof: Proof) -> Quality:
+    """How far the numbers of a list with this proof can be trusted."""
+    if proof.verdict is Verdict.PROVEN:
+        return Quality.EXACT if proof.reason is None else Quality.DERIVED
+    return Quality.DERIVED if proof.verdict is Verdict.UNPROVEN else Quality.ESTIMATED

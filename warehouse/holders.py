@@ -1,0 +1,175 @@
+"""Balances folded from transfers, and two holder lists compared. Lists as files live in `holder_lists`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from contracts.holders import AGE_COHORTS, SIZE_COHORTS
+from contracts.proof import FoldedSupply
+from warehouse.duck import read_sql
+
+_ZERO = bytes(20)
+
+
+@dataclass(frozen=True)
+class FoldedState:
+    """Up to which block balances are folded (block time UTC, naive), and smallest units that passed through zero."""
+
+    block: int
+    block_hash: str
+    block_time: datetime
+    minted: int
+    sent_to_zero: int
+    zero_to_zero: int
+    transfers: int
+
+
+@dataclass(frozen=True)
+class Folded:
+    """What one fold did: the state it reached, how many transfers it read and how many addresses they touched."""
+
+    state: FoldedState
+    new_transfers: int
+    touched: int
+
+
+def read_state(connection: duckdb.DuckDBPyConnection) -> FoldedState | None:
+    """The state row, or None before the first fold."""
+    row = connection.execute(read_sql("holders", "state")).fetchone()
+    return None if row is None else FoldedState(row[0], row[1], row[2], int(row[3]), int(row[4]), int(row[5]), row[6])
+
+
+def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
+    """Add the transfers between the last fold and the checkpoint to the balances, in one transaction.
+
+    Costs what the new rows cost, and a scan of the held addresses. None where nothing is read yet.
+    """
+    checkpoint = connection.execute(read_sql("holders", "checkpoint")).fetchone()
+    if checkpoint is None:
+        return None
+    upto, block_hash, block_time = checkpoint
+    before = read_state(connection)
+    if before is not None and before.block >= upto:
+        return Folded(before, 0, 0)
+    window = {"after": -1 if before is None else before.block, "upto": upto, "zero": _ZERO}
+    connection.begin()
+    try:
+        connection.execute(read_sql("holders", "deltas"), window)
+        touched = _one(connection, "select count(*) from holder_deltas")
+        connection.execute(read_sql("holders", "merge_deltas"))
+        row = connection.execute(read_sql("holders", "through_zero"), window).fetchone()
+        assert row is not None  # an aggregate without groups
+        minted, sent_to_zero, zero_to_zero = (_combined(limbs) for limbs in row[:3])
+        state = FoldedState(
+            upto,
+            block_hash,
+            block_time,
+            minted + (before.minted if before else 0),
+            sent_to_zero + (before.sent_to_zero if before else 0),
+            zero_to_zero + (before.zero_to_zero if before else 0),
+            row[3] + (before.transfers if before else 0),
+        )
+        connection.execute("delete from core_holders__state")
+        connection.execute(
+            "insert into core_holders__state values (?, ?, ?, ?::varchar::bignum, ?::varchar::bignum, "
+            "?::varchar::bignum, ?)",
+            [
+                upto,
+                block_hash,
+                block_time,
+                *map(str, (state.minted, state.sent_to_zero, state.zero_to_zero)),
+                state.transfers,
+            ],
+        )
+        connection.execute("drop table holder_deltas")
+        connection.commit()
+    except BaseException:
+        connection.rollback()
+        raise
+    return Folded(state, row[3], touched)
+
+
+def folded_supply(connection: duckdb.DuckDBPyConnection, state: FoldedState) -> FoldedSupply:
+    """What the events say up to `state.block`."""
+    row = connection.execute(read_sql("holders", "held")).fetchone()
+    assert row is not None  # an aggregate without groups
+    return FoldedSupply(
+        held=int(row[0]),
+        minted=state.minted,
+        sent_to_zero=state.sent_to_zero,
+        zero_to_zero=state.zero_to_zero,
+        negative_balances=row[1],
+    )
+
+
+def balances_of(connection: duckdb.DuckDBPyConnection, addresses: Sequence[str]) -> dict[str, int]:
+    """Balances in smallest units of the given addresses (0x text); 0 for those never seen."""
+    rows = connection.execute(
+        read_sql("holders", "balances_of"), {"addresses": [bytes.fromhex(each[2:]) for each in addresses]}
+    ).fetchall()
+    found = {address: int(balance) for address, balance in rows}
+    return {each: found.get(each, 0) for each in addresses}
+
+
+def sample_addresses(connection: duckdb.DuckDBPyConnection, points: Sequence[str], largest: int) -> list[str]:
+    """The `largest` holders, then the holder at or after each point (0x addresses), round the end; none twice."""
+    rows = connection.execute(
+        read_sql("holders", "sample"), {"points": [bytes.fromhex(each[2:]) for each in points], "largest": largest}
+    ).fetchall()
+    return list(dict.fromkeys(address for (address,) in rows))
+
+
+def concentration(connection: duckdb.DuckDBPyConnection, list_path: Path) -> dict[str, float]:
+    """`top10_share`, `gini` and `hhi` of a list file."""
+    row = connection.execute(read_sql("queries", "holder_concentration"), {"path": str(list_path)}).fetchone()
+    assert row is not None  # an aggregate without groups
+    return {"top10_share": row[0], "gini": row[1], "hhi": row[2]}
+
+
+def compare(
+    connection: duckdb.DuckDBPyConnection,
+    before_path: Path,
+    after_path: Path,
+    *,
+    before_time: datetime,
+    after_time: datetime,
+) -> dict[str, Any]:
+    """Two list files compared: `churn`, `movers` (20 each way) and `cohorts`, fields as in `TokenHoldersTemporal`.
+
+    The times are those of the lists' blocks; the age of an address is taken at its side's own.
+    """
+    row = connection.execute(
+        read_sql("queries", "compare_holder_lists"),
+        {
+            "before": str(before_path),
+            "after": str(after_path),
+            "before_time": before_time,
+            "after_time": after_time,
+            "size_cohorts": [name for name, _ in SIZE_COHORTS],
+            "age_cohorts": [name for name, _ in AGE_COHORTS],
+            "age_days": [days for _, days in AGE_COHORTS],
+        },
+    ).fetchone()
+    assert row is not None  # an aggregate without groups
+    churn, movers, cohorts = (json.loads(part) for part in row)
+    return {"churn": churn, "movers": movers, "cohorts": cohorts}
+
+
+def _combined(limbs: Sequence[int | None]) -> int:
+    value = 0
+    for limb in limbs:
+        value = (value << 64) + (limb or 0)
+    return value
+
+
+def _one(connection: duckdb.DuckDBPyConnection, sql: str) -> Any:
+    row = connection.execute(sql).fetchone()
+    assert row is not None  # an aggregate without groups
+    return row[0]
