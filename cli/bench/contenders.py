@@ -1,0 +1,125 @@
+"""Who reads the chain in the ingestion bench, each in a process of its own: `python -m cli.bench.contenders NAME SPEC`.
+
+Every contender gets the same history and prints one JSON object: wall and CPU seconds of the work alone (imports and
+connections are made before the clock starts) and the peak memory of its process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+CONNECTIONS = 6
+BLOCKS_PER_REQUEST = 20
+
+
+def raw_http_floor(spec: dict[str, Any]) -> Callable[[], int]:
+    """The least that any reader must do: fetch every answer with the HTTP client we use, and keep its bytes."""
+    import aiohttp
+    import msgspec
+
+    def body(first: int) -> bytes:
+        last = min(first + BLOCKS_PER_REQUEST - 1, spec["last_block"])
+        query = {"address": spec["token"], "topics": [spec["topic"]], "fromBlock": hex(first), "toBlock": hex(last)}
+        return msgspec.json.encode({"jsonrpc": "2.0", "id": first, "method": "eth_getLogs", "params": [query]})
+
+    async def fetch() -> int:
+        kept: list[bytes] = []
+        places = asyncio.Semaphore(CONNECTIONS)
+        connector = aiohttp.TCPConnector(limit=CONNECTIONS)
+        headers = {"Content-Type": "application/json"}
+        async with aiohttp.ClientSession(connector=connector, headers=headers) as session:
+
+            async def one(first: int) -> None:
+                async with places, session.post(spec["url"], data=body(first)) as response:
+                    kept.append(await response.read())
+
+            await asyncio.gather(*(one(first) for first in range(0, spec["last_block"] + 1, BLOCKS_PER_REQUEST)))
+        return sum(answer.count(b'"logIndex"') for answer in kept)
+
+    return lambda: asyncio.run(fetch())
+
+
+def web3_loop(spec: dict[str, Any]) -> Callable[[], int]:
+    """What a user writes first: `get_logs` in a loop, decoded by hand, kept as Python integers with their balances."""
+    from web3 import HTTPProvider, Web3
+
+    web3 = Web3(HTTPProvider(spec["url"], request_kwargs={"timeout": 60}))
+    token = Web3.to_checksum_address(spec["token"])
+
+    def loop() -> int:
+        rows = 0
+        balances: dict[str, int] = {}
+        for first in range(0, spec["last_block"] + 1, BLOCKS_PER_REQUEST):
+            last = min(first + BLOCKS_PER_REQUEST - 1, spec["last_block"])
+            for log in web3.eth.get_logs(
+                {"address": token, "topics": [spec["topic"]], "fromBlock": first, "toBlock": last}
+            ):
+                sender, recipient = log["topics"][1].hex()[-40:], log["topics"][2].hex()[-40:]
+                value = int.from_bytes(log["data"])
+                balances[sender] = balances.get(sender, 0) - value
+                balances[recipient] = balances.get(recipient, 0) + value
+                rows += 1
+        return rows
+
+    return loop
+
+
+def cryo_freeze(spec: dict[str, Any]) -> Callable[[], int]:
+    """cryo's Rust engine by its Python wheel: Parquet files of the transfers, without balances."""
+    import cryo
+    import polars
+
+    def freeze() -> int:
+        with tempfile.TemporaryDirectory() as directory:
+            cryo.freeze(
+                "erc20_transfers",
+                blocks=[f"0:{spec['last_block'] + 1}"],
+                rpc=spec["url"],
+                address=[spec["token"]],
+                inner_request_size=BLOCKS_PER_REQUEST,
+                chunk_size=BLOCKS_PER_REQUEST,
+                max_concurrent_requests=CONNECTIONS,
+                output_dir=directory,
+                file_format="parquet",
+                verbose=False,
+            )
+            files = list(Path(directory).glob("*.parquet"))
+            return int(polars.scan_parquet(files).select(polars.len()).collect().item())
+
+    return freeze
+
+
+CONTENDERS = {"floor": raw_http_floor, "web3": web3_loop, "cryo": cryo_freeze}
+
+
+def main() -> None:
+    prepare = CONTENDERS[sys.argv[1]]
+    work = prepare(json.loads(sys.argv[2]))
+    cpu_before = _cpu_s()
+    started = time.perf_counter()
+    events = work()
+    wall_s = time.perf_counter() - started
+    measured = {
+        "events": events,
+        "wall_s": wall_s,
+        "cpu_s": _cpu_s() - cpu_before,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+    print(json.dumps(measured))
+
+
+def _cpu_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+if __name__ == "__main__":
+    main()
