@@ -11,6 +11,13 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from contracts.base import TelemetryDocument
+from contracts.telemetry import (
+    HoldersMapParameters,
+    HoldersTemporalParameters,
+    TokenHolders,
+    TokenHoldersMap,
+    TokenHoldersTemporal,
+)
 
 
 @dataclass(frozen=True)
@@ -28,4 +35,36 @@ class Projection:
     """Query parameters of variants that are computed on request; None where the file is the only answer."""
 
 
-PROJECTIONS: tuple[Projection, ...] = ()
+PROJECTIONS: tuple[Projection, ...] = (
+    Projection(
+        name="token_holders",
+        path="/api/token/holders",
+        model=TokenHolders,
+        group="holders",
+        max_age_s=900,
+        summary="Holder count with its proof",
+        description="Holder count, supply and concentration of the service token at one final block, with the proof "
+        "that the balances add up, how far the chain is read, and what other sources say.",
+    ),
+    Projection(
+        name="token_holders_map",
+        path="/api/token/holders-map",
+        model=TokenHoldersMap,
+        group="holders",
+        max_age_s=900,
+        summary="Holders by rank",
+        description="Holders of the service token by rank, a page at a time. A cursor stays on the list of its first "
+        "page, so a walk over all pages never mixes two states.",
+        parameters=HoldersMapParameters,
+    ),
+    Projection(
+        name="token_holders_map_temporal",
+        path="/api/token/holders-map-temporal",
+        model=TokenHoldersTemporal,
+        group="holders",
+        max_age_s=7200,
+        summary="Two holder snapshots compared",
+        description="Churn, movers, cohort deltas and concentration between two persisted holder snapshots.",
+        parameters=HoldersTemporalParameters,
+    ),
+)

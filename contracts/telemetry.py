@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from contracts.base import (
     AddressText,
@@ -139,6 +139,26 @@ class Holder(Document):
     cohort: SizeCohort = Field(
         description="Share of all balances: whale >= 1 %, shark >= 0.1 %, dolphin >= 0.01 %, fish >= 0.001 %, shrimp"
     )
+
+
+class HoldersMapParameters(BaseModel):
+    """Which page of the holder map."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    limit: int = Field(default=100, ge=60, le=5000, description="Rows of a page")
+    cursor: str | None = Field(
+        default=None, max_length=128, description="`nextCursor` of the page before; stays on that page's list"
+    )
+
+
+class HoldersTemporalParameters(BaseModel):
+    """Which two snapshots to compare; by default the two latest, with `from` alone that one and the latest."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    from_: str | None = Field(default=None, alias="from", pattern=r"^[0-9]{1,18}$", description="Snapshot id")
+    to: str | None = Field(default=None, pattern=r"^[0-9]{1,18}$", description="Snapshot id")
 
 
 class Links(Document):

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from contracts.projections import Projection
 from contracts.rendering import Fields
 from warehouse.duck import read_sql
+from warehouse.holder_documents import read_holders_map, read_holders_temporal, read_token_holders
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,11 @@ Read = Callable[[Readable, BaseModel | None], Fields]
 """From stores and query parameters (None for the published default) to fields. Raises `RequestProblem` on parameters
 that fit their model and still name nothing."""
 
-READERS: dict[str, Read] = {}
+READERS: dict[str, Read] = {
+    "token_holders": read_token_holders,
+    "token_holders_map": read_holders_map,
+    "token_holders_map_temporal": read_holders_temporal,
+}
 """By the projection's name: documents that take more than one row of SQL."""
 
 
@@ -49,3 +54,8 @@ def read(projection: Projection, readable: Readable, parameters: BaseModel | Non
         column[0]: msgspec.Raw(value.encode()) if column[1] == "JSON" and value is not None else value
         for column, value in zip(cursor.description or (), rows[0], strict=True)
     }
+
+
+def holder_list_blocks(readable: Readable) -> list[int]:
+    """Blocks of the holder lists that can be read, whose files go with a generation."""
+    return [block for (block,) in readable.connection.execute(read_sql("queries", "readable_list_blocks")).fetchall()]
