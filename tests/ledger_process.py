@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from contracts.settings import Settings
+from warehouse.counters import open_counters
 from warehouse.ledger import open_ledger
 
 
@@ -47,7 +50,22 @@ def hold_uncommitted(settings: Settings) -> None:
         time.sleep(60)
 
 
-STEPS = {step.__name__: step for step in (open_and_close, write_pairs, write_until_killed, hold_uncommitted)}
+def take_many(settings: Settings, takes: str) -> None:
+    """Ask for every key of three in turn, in two windows of a minute, and print how many of each were allowed.
+
+    A process that comes late counts in the second window, so that only the sum of both is certain.
+    """
+    counters = open_counters(settings, settings.data_dir, wait_s=30)
+    allowed: Counter[str] = Counter()
+    for now_s in (1000.0, 1030.0):
+        for number in range(int(takes)):
+            key = f"client-{number % 3}"
+            allowed[key] += counters.take(key, 50, 60, now_s).allowed
+    counters.close()
+    print(json.dumps(allowed))
+
+
+STEPS = {step.__name__: step for step in (open_and_close, write_pairs, write_until_killed, hold_uncommitted, take_many)}
 
 
 @contextmanager

@@ -24,10 +24,13 @@ OLDEST_SQLITE = (3, 51, 3)
 WRITES = "ledger_writes"
 """Execution option of a connection whose transactions write."""
 
+CONNECT_ARGUMENTS: dict[str, Any] = {"connect_timeout": 5, "application_name": "svc"}
+"""Of every PostgreSQL connection; seconds until an address that does not answer counts as unreachable."""
+
 _POOL_SIZE = 5
-_PING_WAIT_S = 5
 _IDLE_IN_TRANSACTION_S = 60
 
+_REACH_CURE = "Check that PostgreSQL runs and that SVC_LEDGER_URL has the right host, user, password and database."
 _BUSY_CURE = "Find the process that keeps it locked; nothing was written, so the same step can be tried again."
 
 
@@ -88,7 +91,7 @@ def postgresql_engine(url: URL, wait_s: float) -> Engine:
         max_overflow=_POOL_SIZE,
         pool_timeout=wait_s,
         pool_pre_ping=True,
-        connect_args={"connect_timeout": _PING_WAIT_S, "application_name": "svc"},
+        connect_args=CONNECT_ARGUMENTS,
     )
 
     @event.listens_for(engine, "connect")
@@ -158,18 +161,20 @@ def problem_of(store: str, error: BaseException) -> OperatorProblem | None:
             return StoreUnusable(f"{store} {what}.", cure=cure)
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return StoreBusy(f"{store} stayed locked by another writer.", cure=_BUSY_CURE)
-    if name or not hasattr(error, "sqlstate"):
+    if not hasattr(error, "sqlstate"):
         return None
-    state = error.sqlstate
+    if error.sqlstate is None and type(error).__name__ == "OperationalError":
+        # psycopg's, by its name: importing it would cost every start on SQLite 0.1 s
+        reason = (str(error).splitlines() or ["no reason given"])[0].rpartition("failed: ")[2]
+        return StoreUnusable(f"{store} can't be reached: {reason}.", cure=_REACH_CURE)
+    state = str(error.sqlstate or "")
+    for prefix, what, cure in _POSTGRESQL_PROBLEMS:
+        if state.startswith(prefix):
+            return StoreUnusable(f"{store} {what}.", cure=cure)
     if state == "55P03":
         return StoreBusy(f"{store} stayed locked by another writer.", cure=_BUSY_CURE)
-    for prefix, what, cure in _POSTGRESQL_PROBLEMS:
-        if (state or _NO_CONNECTION).startswith(prefix) and (state or type(error).__name__ == "OperationalError"):
-            return StoreUnusable(f"{store} {what}.", cure=cure)
     return None
 
-
-_NO_CONNECTION = "08000"
 
 _SQLITE_PROBLEMS = (
     ("SQLITE_CORRUPT", "is damaged", "Move it aside with its -wal and -shm files and restore a backup."),
@@ -182,12 +187,9 @@ _SQLITE_PROBLEMS = (
 )
 
 _POSTGRESQL_PROBLEMS = (
-    ("08", "does not answer", "Check that PostgreSQL runs and that SVC_LEDGER_URL names it."),
     ("57P", "ended the connection", "Wait until PostgreSQL is up again and try once more."),
     ("25P03", "ended a transaction that was left idle", "Try again; nothing was written."),
     ("25006", "is read-only", "Point SVC_LEDGER_URL at the primary."),
-    ("28", "refused the login", "Check the user and the password in SVC_LEDGER_URL."),
-    ("3D000", "does not exist", "Create the database that SVC_LEDGER_URL names."),
     ("42501", "lacks a permission", "Let the user of SVC_LEDGER_URL create and write tables there."),
     ("53", "has no room or connections left", "Free disk space or raise max_connections."),
     ("XX001", "is damaged", "Restore a backup."),
