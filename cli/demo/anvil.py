@@ -53,7 +53,9 @@ def install(chain_dir: Path = CHAIN_DIR) -> Path:
         return found
     npm = shutil.which("npm")
     if npm is None:
-        raise AnvilUnavailable("The local EVM is not installed and npm is missing.", cure="Install Node.js 20 or later.")
+        raise AnvilUnavailable(
+            "The local EVM is not installed and npm is missing.", cure="Install Node.js 20 or later."
+        )
     run = subprocess.run([npm, "ci", "--ignore-scripts"], cwd=chain_dir, capture_output=True, text=True)
     if run.returncode != 0:
         raise AnvilUnavailable(
@@ -110,7 +112,11 @@ class Anvil:
             *self._flags,
         ]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )
         deadline = time.monotonic() + _READY_WITHIN_S
         while time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""A small synchronous JSON-RPC client and the ABI encoding for the demo's own transactions. Bulk reading lives elsewhere."""
+"""A synchronous JSON-RPC client and ABI encoding for the demo's own transactions. Bulk reading lives elsewhere."""
 
 from __future__ import annotations
 

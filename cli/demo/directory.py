@@ -1,0 +1,154 @@
+"""The demo's own directory `<data_dir>/demo/`: who holds it, the chain's dump, and `demo.json` for commands beside it.
+
+`demo.json` describes the chain of the dump; while a service holds the directory it also says where the chain answers.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import gzip
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from cli.demo.rpc import Rpc, RpcError
+from contracts.errors import OperatorProblem
+
+DUMP_NAME: Final = "chain.json.gz"
+DESCRIPTION_NAME: Final = "demo.json"
+
+
+class DemoBusy(OperatorProblem):
+    """Another running process holds the demo directory."""
+
+    code = "demo_busy"
+
+
+@dataclass(frozen=True)
+class DemoDescription:
+    """What `demo.json` says. `rpc_url` and `pid` (of the node's process, or of its host) are null while nothing runs."""
+
+    chain_id: int
+    genesis_hash: str
+    token_address: str
+    usdc_address: str
+    bidwall_address: str
+    treasury_address: str
+    token_start_block: int
+    bidwall_trigger_wei: int
+    paid_flow: bool
+    rpc_url: str | None = None
+    pid: int | None = None
+
+
+class DemoDirectory:
+    """Paths and files of one demo directory. Writes are atomic: a reader sees the old file or the new one."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.root = data_dir.resolve() / "demo"
+        self._lock_path = data_dir.resolve() / "demo.lock"
+
+    @property
+    def dump_path(self) -> Path:
+        return self.root / DUMP_NAME
+
+    @property
+    def node_cache(self) -> Path:
+        """Where the node may keep files; its command line carries this path, which tells our node from a stranger's."""
+        return self.root / "node"
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the directory for this process, until it ends in whatever way. Raises `DemoBusy`."""
+        self._lock_path.parent.mkdir(parents=True, exist_ok=True)
+        with self._lock_path.open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise DemoBusy(
+                    f"Another process is running the demo in {self.root}.",
+                    cure="Stop it, or set SVC_DATA_DIR to another directory.",
+                ) from None
+            yield
+
+    def empty(self) -> bool:
+        return not self.root.exists() or not any(self.root.iterdir())
+
+    def reset(self) -> None:
+        """Forget the chain and everything that was derived from it."""
+        if self.root.exists():
+            shutil.rmtree(self.root)
+        self.root.mkdir(parents=True)
+
+    def describe(self, description: DemoDescription) -> None:
+        self._write(DESCRIPTION_NAME, json.dumps(asdict(description), indent=1).encode() + b"\n")
+
+    def description(self) -> DemoDescription | None:
+        """What `demo.json` says, or None where it is missing or not ours to understand."""
+        try:
+            return DemoDescription(**json.loads((self.root / DESCRIPTION_NAME).read_bytes()))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def store_dump(self, state_gzip: bytes) -> None:
+        self._write(DUMP_NAME, state_gzip)
+
+    @contextmanager
+    def unpacked_dump(self) -> Iterator[Path]:
+        """The dump as the plain JSON file that anvil reads, while the context is open. Raises `OSError`, `EOFError`."""
+        plain = self.root / "chain.loading.json"
+        try:
+            with gzip.open(self.dump_path) as packed, plain.open("wb") as unpacked:
+                shutil.copyfileobj(packed, unpacked, 1 << 20)
+            yield plain
+        finally:
+            plain.unlink(missing_ok=True)
+
+    def _write(self, name: str, content: bytes) -> None:
+        self.root.mkdir(parents=True, exist_ok=True)
+        temporary = self.root / f".{name}.new"
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(self.root / name)
+
+
+def running_demo(data_dir: Path) -> dict[str, Any] | None:
+    """`demo.json` of a demo whose RPC really answers as that chain, or None."""
+    description = DemoDirectory(data_dir).description()
+    if description is None or description.rpc_url is None:
+        return None
+    return asdict(description) if answers_as(description.rpc_url, description.genesis_hash) else None
+
+
+def answers_as(rpc_url: str, genesis_hash: str) -> bool:
+    """Whether a node answers at `rpc_url` with this genesis."""
+    try:
+        with Rpc(rpc_url, timeout_s=3.0) as rpc:
+            genesis = rpc.call("eth_getBlockByNumber", "0x0", False)
+    except (httpx.HTTPError, RpcError, ValueError, KeyError, TypeError):
+        return False
+    return bool(genesis) and genesis["hash"] == genesis_hash
+
+
+def command_of(pid: int) -> str:
+    """The command line of a process; empty where there is none or it can't be read."""
+    proc = Path(f"/proc/{pid}/cmdline")
+    if proc.parent.parent.joinpath("self").exists():
+        try:
+            return proc.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            return ""
+    ps = shutil.which("ps")
+    if ps is None:
+        return ""
+    return subprocess.run([ps, "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, text=True).stdout
