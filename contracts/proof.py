@@ -46,7 +46,10 @@ class Proof(Document):
 
     block: int = Field(ge=0)
     block_hash: HexHash
-    sum_of_balances: str = Field(pattern=r"^-?(0|[1-9][0-9]*)$", description="Smallest units; the sum of the list")
+    sum_of_balances: str = Field(
+        pattern=r"^-?(0|[1-9][0-9]*)$",
+        description="Smallest units; of the list, and of negative balances if there are any",
+    )
     total_supply: RawAmount | None = Field(description="`totalSupply()` at the block; null where it was not answered")
     minted: RawAmount = Field(description="Smallest units sent from the zero address up to the block")
     burned: RawAmount = Field(

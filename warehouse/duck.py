@@ -22,6 +22,9 @@ from contracts.errors import ForeignStore, RunBusy
 STORAGE_VERSION = "v1.5.0"
 """Files can be read by DuckDB 1.5 and by 2.x."""
 
+Connection = duckdb.DuckDBPyConnection
+"""What the pipelines pass on to the modules of this package, without knowing the store."""
+
 SQL_ROOT = Path(__file__).parent / "sql"
 
 

@@ -48,6 +48,8 @@ class ListFiles:
     parquet: Path
     csv: Path
     named: HolderListFile
+    sum_raw: int
+    zero_held: int
 
 
 def lists_dir(data_dir: Path) -> Path:
@@ -60,22 +62,24 @@ def write_list_files(
     data_dir: Path,
     *,
     block: int,
-    held: int,
     zero_held: int,
     decimals: int | None,
 ) -> ListFiles:
-    """Rank the folded balances and write both files. `held` excludes `zero_held`; both are in smallest units.
+    """Rank the folded balances and write both files. `zero_held`, in smallest units, gives the zero address a row.
 
     The CSV has the same bytes for the same balances. A reader sees whole files or none.
     """
     target = lists_dir(data_dir)
     target.mkdir(parents=True, exist_ok=True)
+    row = connection.execute(read_sql("holders", "held_above_zero")).fetchone()
+    assert row is not None  # an aggregate without groups
+    total = int(row[0]) + zero_held
     connection.execute(
         read_sql("holders", "rank"),
         {
             "zero": bytes(20),
             "zero_held": str(zero_held),
-            "sum": str(held + zero_held),
+            "sum": str(total),
             "block": block,
             "decimals": decimals,
             **{name: least for name, least in SIZE_COHORTS if least},
@@ -100,7 +104,7 @@ def write_list_files(
     assert row is not None  # an aggregate without groups
     connection.execute("drop table holder_list")
     named = HolderListFile(path=csv_path(block), sha256=hashlib.sha256(data).hexdigest(), bytes=len(data), rows=row[0])
-    return ListFiles(parquet, csv, named)
+    return ListFiles(parquet, csv, named, total, zero_held)
 
 
 def record_list(
@@ -120,10 +124,10 @@ def record_list(
     try:
         connection.execute("delete from out_holders__lists where block = ?", [state.block])
         connection.execute(
-            "insert into out_holders__lists values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "insert into out_holders__lists values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 state.block, state.block_hash, state.block_time, level, _naive(now), reason is not None,
-                files.named.rows, proof.sum_of_balances, files.named.sha256, files.named.bytes,
+                files.named.rows, str(files.sum_raw), str(files.zero_held), files.named.sha256, files.named.bytes,
                 quality_of(proof).value, proof.model_dump_json(by_alias=True), json.dumps(measured),
             ],
         )  # fmt: skip

@@ -109,6 +109,11 @@ def folded_supply(connection: duckdb.DuckDBPyConnection, state: FoldedState) -> 
     )
 
 
+def ranges_reasked(connection: duckdb.DuckDBPyConnection) -> int:
+    """How many block ranges were read a second time, to catch silent gaps."""
+    return int(_one(connection, read_sql("holders", "ranges_reasked")))
+
+
 def balances_of(connection: duckdb.DuckDBPyConnection, addresses: Sequence[str]) -> dict[str, int]:
     """Balances in smallest units of the given addresses (0x text); 0 for those never seen."""
     rows = connection.execute(

@@ -69,7 +69,8 @@ create table if not exists out_holders__status (
     recorded_at timestamp not null
 );
 
--- One row per readable holder list: the state at one block, its files and its proof. sum_raw is decimal text.
+-- One row per readable holder list: the state at one block, its files and its proof. Amounts are decimal text;
+-- zero_held_raw is what the zero address holds, which is a row of the list where it is not 0.
 create table if not exists out_holders__lists (
     block bigint not null,
     block_hash varchar not null,
@@ -79,6 +80,7 @@ create table if not exists out_holders__lists (
     snapshot boolean not null,
     holders bigint not null,
     sum_raw varchar not null,
+    zero_held_raw varchar not null,
     csv_sha256 varchar not null,
     csv_bytes bigint not null,
     quality varchar not null,

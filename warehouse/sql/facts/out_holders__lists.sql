@@ -1,6 +1,6 @@
 -- One row of facts about the newest holder list against the balances it was made from; 0 is right everywhere.
 with newest as (
-    select block, holders from out_holders__lists order by block desc limit 1
+    select block, holders - (zero_held_raw <> '0')::bigint as holders from out_holders__lists order by block desc limit 1
 )
 select
     (select count(*) from out_holders__lists) as lists,

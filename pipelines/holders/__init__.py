@@ -1,0 +1,1 @@
+"""Holders: lists taken and proven at a final block, and what other sources say."""

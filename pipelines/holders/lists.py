@@ -1,0 +1,70 @@
+"""Taking a holder list: ask the contract, judge, write the files, record. Also how far the chain is read."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from contracts.holders import SnapshotReason
+from contracts.proof import SAMPLE_LARGEST, held_by_zero, judge, sample_points
+from contracts.telemetry import ConsistencyLevel, Token
+from pipelines.holders.proof import Rpc, ask_contract
+from pipelines.holders.token import read_kinds
+from warehouse.duck import Connection
+from warehouse.holder_lists import (
+    HolderList,
+    latest_snapshot_taken_at,
+    promote_list,
+    record_list,
+    recorded_list,
+    remember_kinds,
+    unknown_kinds,
+    write_list_files,
+)
+from warehouse.holders import balances_of, folded_supply, ranges_reasked, read_state, sample_addresses
+
+KINDS_OF_LARGEST = 1000
+
+
+async def take_list(
+    connection: Connection,
+    rpc: Rpc,
+    data_dir: Path,
+    *,
+    token: Token,
+    level: ConsistencyLevel,
+    snapshot_reason: SnapshotReason | None,
+    now: datetime,
+) -> HolderList | None:
+    """Take, prove and record the list at the block up to which balances are folded; None before the first fold.
+
+    With a `snapshot_reason` it is persisted, as the very first list always is. A list that is already there is only
+    promoted: the same block twice is one list. A node that does not answer leaves the list `unproven`.
+    """
+    state = read_state(connection)
+    if state is None:
+        return None
+    reason = "first" if latest_snapshot_taken_at(connection) is None else snapshot_reason
+    held = recorded_list(connection, state.block)
+    if held is not None:
+        return held if reason is None else promote_list(connection, data_dir, state.block, reason, now)
+    folded = folded_supply(connection, state)
+    sample = balances_of(connection, sample_addresses(connection, sample_points(state.block_hash), SAMPLE_LARGEST))
+    answers = await ask_contract(rpc, token=token.address, block=state.block, balances=sample)
+    proof = judge(
+        folded,
+        answers,
+        block=state.block,
+        block_hash=state.block_hash,
+        ranges_reasked=ranges_reasked(connection),
+    )
+    kinds = await read_kinds(rpc, unknown_kinds(connection, KINDS_OF_LARGEST), state.block)
+    remember_kinds(connection, kinds, state.block)
+    files = write_list_files(
+        connection,
+        data_dir,
+        block=state.block,
+        zero_held=held_by_zero(folded, answers),
+        decimals=token.decimals,
+    )
+    return record_list(connection, files, state=state, level=level.value, proof=proof, reason=reason, now=now)

@@ -1,0 +1,140 @@
+"""Asking the token contract what a proof needs, at the list's block or carried back from a newer one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from contracts.errors import RpcUnavailable
+from contracts.evm import RpcError, quantity, read_header, selector, transfer_filter
+from contracts.holders import ZERO_ADDRESS
+from contracts.proof import ContractAnswers, Missing, decode_uint, why_missing
+
+TOTAL_SUPPLY = selector("totalSupply()")
+BALANCE_OF = selector("balanceOf(address)")
+
+Call = tuple[str, Sequence[Any]]
+
+
+class Rpc(Protocol):
+    """What is needed of a node or a pool of nodes."""
+
+    async def call(self, method: str, params: Sequence[Any]) -> Any: ...
+
+    async def batch(self, calls: Sequence[Call]) -> list[Any]: ...
+
+
+async def ask_contract(rpc: Rpc, *, token: str, block: int, balances: Mapping[str, int]) -> ContractAnswers:
+    """What the contract says of its supply and of the given balances (address -> ours, smallest units) at `block`.
+
+    Where no node has state that old, the newest block is asked and the transfers since are taken off again.
+    """
+    answers = await _answers_at(rpc, token, block, balances)
+    if answers.total_supply is not Missing.NO_STATE:
+        return answers
+    return await _carried_back(rpc, token, block, balances, answers)
+
+
+def balance_of_data(address: str) -> str:
+    """Call data of `balanceOf(address)`."""
+    return BALANCE_OF + address.removeprefix("0x").rjust(64, "0")
+
+
+async def ask(rpc: Rpc, calls: Sequence[Call]) -> list[Any | Missing]:
+    """Results of read-only calls, each the decoded JSON or why it is missing. Never raises for want of a node.
+
+    Calls for which one node lacks the state are asked again one by one, since another node may have it.
+    """
+    try:
+        results = [_result_or_missing(result) for result in await rpc.batch(calls)]
+    except (RpcError, RpcUnavailable) as error:
+        return [_why(error)] * len(calls)
+    if Missing.NO_STATE not in results:
+        return results
+    for place, call in enumerate(calls):
+        if results[place] is Missing.NO_STATE:
+            try:
+                results[place] = await rpc.call(*call)
+            except (RpcError, RpcUnavailable) as error:
+                if _why(error) is Missing.NO_STATE:
+                    return results  # nobody has it, and the other calls are of the same block
+                results[place] = _why(error)
+    return results
+
+
+async def _answers_at(rpc: Rpc, token: str, block: int, balances: Mapping[str, int]) -> ContractAnswers:
+    tag = hex(block)
+    calls: list[Call] = [
+        ("eth_getBlockByNumber", [tag, False]),
+        ("eth_call", [{"to": token, "data": TOTAL_SUPPLY}, tag]),
+    ]
+    for address in (ZERO_ADDRESS, *balances):
+        calls.append(("eth_call", [{"to": token, "data": balance_of_data(address)}, tag]))
+    header, supply, of_zero, *theirs = await ask(rpc, calls)
+    return ContractAnswers(
+        total_supply=_uint(supply),
+        balance_of_zero=_uint(of_zero),
+        balances=tuple(
+            (address, ours, _uint(answer)) for (address, ours), answer in zip(balances.items(), theirs, strict=True)
+        ),
+        block_hash=_hash_of(header),
+    )
+
+
+async def _carried_back(
+    rpc: Rpc, token: str, block: int, balances: Mapping[str, int], at_block: ContractAnswers
+) -> ContractAnswers:
+    try:
+        head = read_header(await rpc.call("eth_getBlockByNumber", ["latest", False]))
+        if head is None or head.number <= block:
+            return at_block
+        logs = await rpc.call("eth_getLogs", transfer_filter(token, block + 1, head.number))
+        since = _changes_since(logs)
+    except (RpcError, RpcUnavailable, ValueError, KeyError, IndexError, TypeError):
+        return at_block
+    newest = await _answers_at(rpc, token, head.number, balances)
+    if isinstance(newest.total_supply, Missing) or newest.block_hash != head.hash:
+        return at_block
+    return ContractAnswers(
+        total_supply=newest.total_supply + since.get(ZERO_ADDRESS, 0),
+        balance_of_zero=newest.balance_of_zero,
+        balances=tuple(
+            (address, ours, theirs if isinstance(theirs, Missing) else theirs - since.get(address, 0))
+            for address, ours, theirs in newest.balances
+        ),
+        block_hash=at_block.block_hash,
+        derived=True,
+    )
+
+
+def _changes_since(logs: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Net change per address in smallest units; that of the zero address is burned less minted."""
+    changes: dict[str, int] = {}
+    for log in logs:
+        topics = log["topics"]
+        value = quantity(log["data"])
+        for topic, change in ((topics[1], -value), (topics[2], value)):
+            address = "0x" + topic[-40:].lower()
+            changes[address] = changes.get(address, 0) + change
+    return changes
+
+
+def _uint(answer: Any | Missing) -> int | Missing:
+    return answer if isinstance(answer, Missing) else decode_uint(answer)
+
+
+def _hash_of(answer: Any | Missing) -> str | Missing:
+    if isinstance(answer, Missing):
+        return answer
+    header = read_header(answer)
+    return Missing.NO_STATE if header is None else header.hash
+
+
+def _result_or_missing(result: Any) -> Any | Missing:
+    return _why(result) if isinstance(result, Exception) else result
+
+
+def _why(error: Exception) -> Missing:
+    if isinstance(error, RpcError):
+        return why_missing(error.code, error.message)
+    return Missing.NO_STATE if why_missing(None, str(error)) is Missing.NO_STATE else Missing.RPC_UNAVAILABLE

@@ -1,0 +1,3 @@
+-- One row: how many block ranges were read a second time.
+select count(*) filter (reasked)
+from raw_chain__ranges
