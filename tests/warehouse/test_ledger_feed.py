@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -130,6 +131,17 @@ def test_threads_that_write_at_once_get_a_gapless_feed_in_the_order_of_commits(l
     assert [change.seq for change in ledger.changes_after(0, 1000)] == list(range(1, 8 * 12 + 1))
 
 
+def test_what_a_transaction_has_read_stays_true_until_it_commits(ledger: Ledger) -> None:
+    def read_then_write(_: int) -> bool:
+        with ledger.transaction() as tx:
+            seen = tx.head()
+            time.sleep(0.002)
+            return tx.changed("intake", "x") == seen + 1
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(read_then_write, range(24)))
+
+
 def test_processes_that_write_at_once_lose_and_double_nothing(ledger_settings: Settings) -> None:
     ledger = open_ledger(ledger_settings, ledger_settings.data_dir)
     seen: list[tuple[int, str, str]] = []
@@ -142,6 +154,7 @@ def test_processes_that_write_at_once_lose_and_double_nothing(ledger_settings: S
         writers = [stack.enter_context(started(write_pairs, ledger_settings, writer, 60)) for writer in range(3)]
         while any(writer.poll() is None for writer in writers):
             follow()
+            time.sleep(0.001)
     for _ in range(200):
         follow()
     assert [writer.returncode for writer in writers] == [0, 0, 0]
