@@ -10,7 +10,9 @@ import gzip
 import json
 import os
 import shutil
+import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -34,7 +36,7 @@ class DemoBusy(OperatorProblem):
 
 @dataclass(frozen=True)
 class DemoDescription:
-    """What `demo.json` says. `rpc_url` and `pid` (of the node's process, or of its host) are null while nothing runs."""
+    """What `demo.json` says. `rpc_url` and `pid` (of the process that answers there) are null while nothing runs."""
 
     chain_id: int
     genesis_hash: str
@@ -138,6 +140,16 @@ def answers_as(rpc_url: str, genesis_hash: str) -> bool:
     except (httpx.HTTPError, RpcError, ValueError, KeyError, TypeError):
         return False
     return bool(genesis) and genesis["hash"] == genesis_hash
+
+
+def end_orphan(pid: int, marker: str, within_s: float = 4.0) -> None:
+    """End the process group `pid` whose command line carries `marker`; a process without it is left alone."""
+    for how in (signal.SIGINT, signal.SIGKILL):
+        deadline = time.monotonic() + within_s
+        if marker in command_of(pid):
+            os.killpg(pid, how)
+        while marker in command_of(pid) and time.monotonic() < deadline:
+            time.sleep(0.02)
 
 
 def command_of(pid: int) -> str:

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import httpx
 import msgspec
-from eth_abi import encode
-from eth_utils import keccak
+from eth_abi.abi import encode
+from eth_utils.crypto import keccak
 
 
 class RpcError(Exception):

@@ -7,23 +7,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from eth_abi import encode
-from eth_utils import keccak
+from eth_abi.abi import encode
+from eth_utils.crypto import keccak
 
+from cli.demo.anvil import PRUNED
 from cli.demo.compile import load_artifact
 from cli.demo.history import HISTORY_S, Movement, PlannedBlock
+from cli.demo.recorded import TokenMetadata
 from cli.demo.rpc import Rpc, RpcError
 
-TOKEN_NAME: Final = "Demo Service Token"
-TOKEN_SYMBOL: Final = "DEMO"
+METADATA: Final = TokenMetadata("Demo Service Token", "DEMO", 18)
 USDC: Final = 10**6
 ETHER: Final = 10**18
 BIDWALL_TRIGGER_WEI: Final = 10 * ETHER
 _PAYER_USDC: Final = 10_000 * USDC
 _MINED_WITHIN_S: Final = 10.0
 _GAS: Final = hex(1_000_000_000)
-# How long before the history the genesis block is dated; the contracts are deployed in between.
-GENESIS_BEFORE_S: Final = HISTORY_S + 600
+# The genesis block is dated this long before the story's end; the contracts are deployed before the history begins.
+_GENESIS_BEFORE_S: Final = HISTORY_S + 600
 
 Receipt = dict[str, Any]
 
@@ -42,6 +43,11 @@ class DemoContracts:
         return asdict(self)
 
 
+def genesis_flags(now: int) -> list[str]:
+    """Flags of an anvil on which a story that ends at `now` can be written."""
+    return ["--timestamp", str(now - _GENESIS_BEFORE_S), "--no-mining", *PRUNED]
+
+
 def deploy(rpc: Rpc, deployer: str, name: str, types: Sequence[str] = (), values: Sequence[Any] = ()) -> str:
     """Send the creation of artifact `name` and mine it at once or by an explicit `evm_mine`; its lower-case address."""
     data = load_artifact(name)["bytecode"] + encode(types, values).hex()
@@ -53,7 +59,7 @@ def deploy(rpc: Rpc, deployer: str, name: str, types: Sequence[str] = (), values
 
 
 def mined_receipt(rpc: Rpc, transaction_hash: str) -> Receipt:
-    """The receipt of a transaction, waiting for its block. Raises `RpcError` where it failed or is not mined in 10 s."""
+    """The receipt of a transaction, once it has a block. Raises `RpcError` where it failed or is not mined in 10 s."""
     deadline = time.monotonic() + _MINED_WITHIN_S
     # The node answers a send before the block exists, even when it mines at once.
     while (receipt := rpc.call("eth_getTransactionReceipt", transaction_hash)) is None:
@@ -80,10 +86,10 @@ def write_contracts(rpc: Rpc, now: int) -> DemoContracts:
     the treasury, the other eight hold USDC to pay with.
     """
     owner, treasury, *payers = rpc.call("eth_accounts")
-    deployed_at = now - GENESIS_BEFORE_S + 60
-    addresses = []
+    deployed_at = now - _GENESIS_BEFORE_S + 60
+    addresses: list[str] = []
     for name, types, values in (
-        ("DemoToken", ["string", "string"], [TOKEN_NAME, TOKEN_SYMBOL]),
+        ("DemoToken", ["string", "string"], [METADATA.name, METADATA.symbol]),
         ("UsdcStandIn", [], []),
         ("Bidwall", [], []),
     ):

@@ -1,0 +1,303 @@
+"""The demo chain from start to stop: which history to go on from, when to dump it, what the service is told of it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from cli.demo.anvil import PRUNED, Anvil, AnvilUnavailable, install
+from cli.demo.directory import DemoDescription, DemoDirectory, answers_as, end_orphan
+from cli.demo.history import plan_history
+from cli.demo.record import chain_of, load_recording
+from cli.demo.recorded import RecordedNode
+from cli.demo.rpc import Rpc, RpcError
+from cli.demo.traffic import Traffic
+from cli.demo.write import BIDWALL_TRIGGER_WEI, DemoContracts, genesis_flags, write_contracts, write_history
+
+Say = Callable[[str], None]
+Stamp = tuple[int, str]
+"""The newest block the warehouse holds, as number and hash."""
+
+CHAIN_ID: Final = 8453
+DUMP_EVERY_S: Final = 60.0
+_DUMP_ATTEMPTS: Final = 5
+
+
+class DemoChain:
+    """A running demo chain. Made by `start`; `stop` leaves a dump from which the next start goes on."""
+
+    def __init__(
+        self, directory: DemoDirectory, description: DemoDescription, node: Anvil | RecordedNode, resources: ExitStack
+    ) -> None:
+        self._directory = directory
+        self._description = description
+        self._node = node
+        self._resources = resources
+        self._traffic: Traffic | None = None
+        self._dumper: _Dumper | None = None
+        if isinstance(node, Anvil):
+            self._dumper = _Dumper(directory, node).start()
+
+    @classmethod
+    def start(
+        cls,
+        data_dir: Path,
+        say: Say = print,
+        *,
+        warehouse_stamp: Callable[[], Stamp | None] = lambda: None,
+        reset: bool = False,
+    ) -> DemoChain:
+        """Go on from the dump in `<data_dir>/demo/`, or begin anew where there is none that fits.
+
+        A dump fits when it holds the block that `warehouse_stamp` names. Where it does not, the whole directory is
+        reset, and `say` gets one line about it. Without Node the committed recording is served instead. Raises
+        `DemoBusy` when another process runs the demo there.
+        """
+        directory = DemoDirectory(data_dir)
+        with ExitStack() as resources:
+            resources.enter_context(directory.held())
+            _adopt_orphan(directory)
+            if reset:
+                directory.reset()
+            node: Anvil | RecordedNode
+            try:
+                install()
+            except AnvilUnavailable as missing:
+                description, node = _serve_recording(directory, resources, say, warehouse_stamp, missing)
+            else:
+                description, node = _run_anvil(directory, resources, say, warehouse_stamp)
+            directory.describe(description)
+            return cls(directory, description, node, resources.pop_all())
+
+    @property
+    def rpc_url(self) -> str:
+        return self._node.url
+
+    @property
+    def paid_flow(self) -> bool:
+        """Whether transactions can be sent; a recording takes none."""
+        return self._description.paid_flow
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Overrides of `Settings` fields that point the service at this chain."""
+        demo = self._description
+        return {
+            "rpc_urls": (self.rpc_url,),
+            "chain_id": demo.chain_id,
+            "token_address": demo.token_address,
+            "token_start_block": demo.token_start_block,
+            "usdc_address": demo.usdc_address,
+            "treasury_address": demo.treasury_address,
+            "bidwall_address": demo.bidwall_address,
+            "bidwall_trigger_wei": demo.bidwall_trigger_wei,
+            "data_dir": self._directory.root,
+        }
+
+    def running(self) -> bool:
+        """Whether the node is still there; it does not come back by itself."""
+        return not isinstance(self._node, Anvil) or self._node.running()
+
+    def start_traffic(self) -> None:
+        """Let transfers and heartbeat blocks begin. A recording stands still."""
+        if isinstance(self._node, Anvil) and self._traffic is None:
+            self._traffic = Traffic(self.rpc_url, _contracts_of(self._description)).start()
+
+    def stop(self) -> None:
+        """End the traffic, dump, end the node and let go of the directory."""
+        with self._resources:
+            if self._traffic is not None:
+                self._traffic.stop()
+            if self._dumper is not None:
+                self._dumper.stop()
+            self._directory.describe(_at_rest(self._description))
+
+
+class _Dumper:
+    """Dumps the chain every minute, so that a machine that dies loses little."""
+
+    def __init__(self, directory: DemoDirectory, anvil: Anvil) -> None:
+        self._directory = directory
+        self._anvil = anvil
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="demo dump", daemon=True)
+
+    def start(self) -> _Dumper:
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """One last dump, unless the node is gone."""
+        self._stopping.set()
+        self._thread.join()
+        _dump(self._directory, self._anvil.rpc)
+
+    def _run(self) -> None:
+        while not self._stopping.wait(DUMP_EVERY_S):
+            _dump(self._directory, self._anvil.rpc)
+
+
+def _dump(directory: DemoDirectory, rpc: Rpc) -> None:
+    """Store the chain of a node; where it does not answer, the older dump stays in place."""
+    with suppress(httpx.HTTPError, RpcError):
+        directory.store_dump(consistent_state(rpc))
+
+
+def consistent_state(rpc: Rpc) -> bytes:
+    """Anvil's state as gzip-compressed JSON, with no block mined meanwhile. Raises `RpcError` where blocks keep coming.
+
+    Anvil reads blocks and accounts one after the other: a block mined meanwhile would be in one and not in the other.
+    """
+    for _ in range(_DUMP_ATTEMPTS):
+        before = rpc.call("eth_blockNumber")
+        state = bytes.fromhex(rpc.call("anvil_dumpState")[2:])
+        if rpc.call("eth_blockNumber") == before:
+            return state
+    raise RpcError(f"blocks came in during each of {_DUMP_ATTEMPTS} dumps")
+
+
+def _adopt_orphan(directory: DemoDirectory) -> None:
+    """A service that was killed leaves its node running: take its newest state over, then end it.
+
+    Only a process whose command line names this directory is ours; any other that got the same id is left alone.
+    """
+    description = directory.description()
+    if description is None or description.pid is None or description.rpc_url is None or not description.paid_flow:
+        return
+    if answers_as(description.rpc_url, description.genesis_hash):
+        with Rpc(description.rpc_url, timeout_s=20.0) as rpc:
+            _dump(directory, rpc)
+    end_orphan(description.pid, str(directory.node_cache))
+
+
+def _run_anvil(
+    directory: DemoDirectory, resources: ExitStack, say: Say, warehouse_stamp: Callable[[], Stamp | None]
+) -> tuple[DemoDescription, Anvil]:
+    description = directory.description()
+    if directory.empty():
+        unfit = None
+    elif description is None or not description.paid_flow or not directory.dump_path.exists():
+        unfit = "there is no chain to go on from"
+    else:
+        anvil = _loaded(directory)
+        if anvil is not None:
+            resources.callback(anvil.stop)
+        if anvil is None:
+            unfit = "its chain can't be loaded"
+        elif not _holds(anvil.rpc, (0, description.genesis_hash)) or not _holds(anvil.rpc, warehouse_stamp()):
+            anvil.stop()
+            unfit = "the warehouse holds blocks that its chain lacks"
+        else:
+            # Anvil forgets the state of loaded blocks; three more, and `finalized` is one it knows.
+            anvil.rpc.call("anvil_mine", hex(3))
+            say(f"Demo chain: going on from block {int(anvil.rpc.call('eth_blockNumber'), 16)}, RPC at {anvil.url}")
+            return _running(description, anvil.url, anvil.pid), anvil
+    if unfit is not None:
+        _say_reset(say, directory, unfit)
+    directory.reset()
+    return _written(directory, resources, say)
+
+
+def _written(directory: DemoDirectory, resources: ExitStack, say: Say) -> tuple[DemoDescription, Anvil]:
+    """A fresh chain with the whole history, dumped once."""
+    started = time.monotonic()
+    now = int(time.time())
+    anvil = Anvil(flags=[*genesis_flags(now), *_marker(directory)])
+    resources.callback(anvil.stop)
+    anvil.start()
+    contracts = write_contracts(anvil.rpc, now)
+    plan = plan_history(contracts.bidwall_address)
+    write_history(anvil.rpc, contracts, plan, now)
+    anvil.rpc.call("evm_setAutomine", True)
+    _dump(directory, anvil.rpc)
+    transfers = sum(len(block.movements) for block in plan)
+    elapsed_s = time.monotonic() - started
+    say(f"Demo chain: {transfers:,} transfers of 30 days written in {elapsed_s:.1f} s, RPC at {anvil.url}")
+    description = _describe(contracts, _genesis_hash(anvil.rpc), paid_flow=True)
+    return _running(description, anvil.url, anvil.pid), anvil
+
+
+def _loaded(directory: DemoDirectory) -> Anvil | None:
+    try:
+        with directory.unpacked_dump() as state:
+            return Anvil(flags=[*PRUNED, *_marker(directory)], load_state=state).start()
+    except (OSError, EOFError, AnvilUnavailable):
+        return None
+
+
+def _serve_recording(
+    directory: DemoDirectory,
+    resources: ExitStack,
+    say: Say,
+    warehouse_stamp: Callable[[], Stamp | None],
+    missing: AnvilUnavailable,
+) -> tuple[DemoDescription, RecordedNode]:
+    recording = load_recording()
+    chain = chain_of(recording)
+    description = _describe(DemoContracts(**recording.contracts), chain.block_hash(0), paid_flow=False)
+    node = resources.enter_context(RecordedNode(chain))
+    with Rpc(node.url) as rpc:
+        known = directory.description()
+        fits = known is not None and _at_rest(known) == description and _holds(rpc, warehouse_stamp())
+        if not directory.empty() and not fits:
+            _say_reset(say, directory, "it holds another chain")
+            directory.reset()
+    say(f"Demo chain: {missing} Serving a recorded history instead; the paid flow is off. RPC at {node.url}")
+    return _running(description, node.url, os.getpid()), node
+
+
+def _holds(rpc: Rpc, stamp: Stamp | None) -> bool:
+    if stamp is None:
+        return True
+    number, block_hash = stamp
+    block = rpc.call("eth_getBlockByNumber", hex(number), False)
+    return block is not None and block["hash"] == block_hash
+
+
+def _genesis_hash(rpc: Rpc) -> str:
+    genesis_hash: str = rpc.call("eth_getBlockByNumber", "0x0", False)["hash"]
+    return genesis_hash
+
+
+def _marker(directory: DemoDirectory) -> list[str]:
+    return ["--cache-path", str(directory.node_cache)]
+
+
+def _say_reset(say: Say, directory: DemoDirectory, why: str) -> None:
+    say(f"Demo chain: {directory.root} is reset, {why}.")
+
+
+def _describe(contracts: DemoContracts, genesis_hash: str, *, paid_flow: bool) -> DemoDescription:
+    return DemoDescription(
+        chain_id=CHAIN_ID,
+        genesis_hash=genesis_hash,
+        bidwall_trigger_wei=BIDWALL_TRIGGER_WEI,
+        paid_flow=paid_flow,
+        **contracts.as_dict(),
+    )
+
+
+def _contracts_of(description: DemoDescription) -> DemoContracts:
+    return DemoContracts(
+        token_address=description.token_address,
+        usdc_address=description.usdc_address,
+        bidwall_address=description.bidwall_address,
+        treasury_address=description.treasury_address,
+        token_start_block=description.token_start_block,
+    )
+
+
+def _running(description: DemoDescription, rpc_url: str, pid: int) -> DemoDescription:
+    return replace(description, rpc_url=rpc_url, pid=pid)
+
+
+def _at_rest(description: DemoDescription) -> DemoDescription:
+    return replace(description, rpc_url=None, pid=None)

@@ -1,0 +1,55 @@
+"""The command `svc demo`: the local chain alone, in the foreground."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from typing import Annotated, Final
+
+import typer
+
+from contracts.errors import OperatorProblem
+from contracts.settings import load_settings
+
+_LOOK_EVERY_S: Final = 1.0
+
+
+class DemoChainLost(OperatorProblem):
+    """The local chain ended although nobody stopped it."""
+
+    code = "demo_chain_lost"
+
+
+def demo(
+    reset: Annotated[bool, typer.Option("--reset", help="Forget the chain and all that was ingested from it.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout and nothing else.")] = False,
+) -> None:
+    """Run the local demo chain in the foreground and print its RPC URL and addresses. Ctrl-C dumps it and ends."""
+    # The chain's imports take their time; no other command needs them.
+    from cli.demo.chain import DemoChain
+
+    stopping = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+    chain = DemoChain.start(load_settings().data_dir, say=lambda line: typer.echo(line, err=as_json), reset=reset)
+    try:
+        chain.start_traffic()
+        facts = {name: value for name, value in chain.settings.items() if name not in ("rpc_urls", "data_dir")}
+        shown = {
+            "rpc_url": chain.rpc_url,
+            **facts,
+            "data_dir": str(chain.settings["data_dir"]),
+            "paid_flow": chain.paid_flow,
+        }
+        if as_json:
+            typer.echo(json.dumps(shown))
+        else:
+            for name, value in shown.items():
+                typer.echo(f"  {name:20} {value}")
+            typer.echo("Ctrl-C ends it; the next run goes on from there.")
+        while not stopping.wait(_LOOK_EVERY_S):
+            if not chain.running():
+                raise DemoChainLost("The local chain has ended by itself.", cure="Run `svc demo` again.")
+    finally:
+        chain.stop()
