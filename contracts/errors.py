@@ -5,6 +5,7 @@ ServiceError
 │   ├── BadRequest        400     ParameterInvalid, CursorInvalid, SnapshotUnknown, BodyInvalid
 │   ├── NotFound          404     RouteUnknown
 │   ├── MethodNotAllowed  405
+│   ├── NotAcceptable     406     every encoding of a published file was ruled out
 │   ├── BodyTooLarge      413
 │   ├── MediaTypeUnsupported 415
 │   ├── RateLimited       429
@@ -14,13 +15,19 @@ ServiceError
     ├── ConfigurationProblem      what trying again can't mend: exit code 2
     │   ├── SettingsInvalid
     │   ├── ForeignStore          a warehouse or ledger of another chain or token
-    │   └── ChainMismatch         RPC answers for another chain id
+    │   ├── ChainMismatch         RPC answers for another chain id
+    │   └── FinalityUnknown       the node has no `finalized` tag and SVC_CONFIRMATIONS is unset
     ├── StoreUnusable             a store that can't be opened, read or written
     ├── StoreBusy                 a store that others kept locked for longer than we wait
     ├── StoreTooNew               a store written by a later version of this service
     ├── FinalizedMismatch         the chain contradicts what was final: history is not rewritten
     ├── RpcUnavailable            no URL gave an answer
-    └── RunBusy                   another run holds the lock
+    ├── ChainDataInvalid          no URL gave transfer rows that can be believed
+    ├── RunBusy                   another run holds the lock
+    ├── AnvilUnavailable          no local EVM can be had: Node missing, or it does not install or start
+    ├── DemoBusy                  another process holds the demo directory
+    ├── DemoChainLost             the local chain ended although nobody stopped it
+    └── DiskFull                  a generation could not be written whole
 """
 
 from __future__ import annotations
@@ -94,6 +101,12 @@ class MethodNotAllowed(RequestProblem):
     status = 405
     code = "method_not_allowed"
     title = "This path does not answer this method"
+
+
+class NotAcceptable(RequestProblem):
+    status = 406
+    code = "not_acceptable"
+    title = "No encoding that this path has is acceptable"
 
 
 class BodyTooLarge(RequestProblem):
@@ -174,6 +187,10 @@ class ChainMismatch(ConfigurationProblem):
     code = "chain_mismatch"
 
 
+class FinalityUnknown(ConfigurationProblem):
+    code = "finality_unknown"
+
+
 class FinalizedMismatch(OperatorProblem):
     code = "finalized_mismatch"
 
@@ -182,5 +199,25 @@ class RpcUnavailable(OperatorProblem):
     code = "rpc_unavailable"
 
 
+class ChainDataInvalid(OperatorProblem):
+    code = "chain_data_invalid"
+
+
 class RunBusy(OperatorProblem):
     code = "run_busy"
+
+
+class DiskFull(OperatorProblem):
+    code = "disk_full"
+
+
+class AnvilUnavailable(OperatorProblem):
+    code = "anvil_unavailable"
+
+
+class DemoBusy(OperatorProblem):
+    code = "demo_busy"
+
+
+class DemoChainLost(OperatorProblem):
+    code = "demo_chain_lost"

@@ -1,0 +1,116 @@
+"""The API, built: the front, the rooms behind it and the stores they share. The only file that knows all rooms.
+
+The front imports neither the framework nor a store, so that published documents are answered while those still load.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from api.front import Application, Front, Receive, Scope, Send
+from api.published import PublishedSite
+from contracts.errors import OperatorProblem
+from contracts.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from warehouse.ledger import Ledger
+    from warehouse.serving import ServedGenerations
+
+TITLE = "Agent runtime service"
+VERSION = "0.2.0"
+
+
+def create_app(settings: Settings) -> Front:
+    """The whole API as an ASGI application."""
+    from warehouse.counters import open_counters
+
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    limited = settings.rate_limit_per_minute > 0
+    counters = open_counters(settings, settings.data_dir, wait_s=0.25) if limited else None
+    rooms = Rooms(settings, lambda: front.site)
+    front = Front(
+        settings,
+        rooms,
+        None if counters is None else counters.take,
+        take_waits=settings.ledger_url is not None,
+    )
+    return front
+
+
+def app_from_environment() -> Front:
+    """For server processes that are given a name to import: the settings come from the environment."""
+    return create_app(load_settings())
+
+
+def build_rooms(
+    served: ServedGenerations, site: Callable[[], PublishedSite | None], ledger_reachable: Callable[[], bool]
+) -> FastAPI:
+    """The framework's application with every room's routes."""
+    from fastapi import FastAPI
+
+    from api.discovery.router import discovery_router
+    from api.problems import handle_problems
+    from api.telemetry.router import telemetry_router
+
+    app = FastAPI(title=TITLE, version=VERSION, docs_url=None, redoc_url=None, openapi_url=None)
+    app.router.redirect_slashes = False
+    handle_problems(app)
+    app.include_router(discovery_router(site, ledger_reachable))
+    app.include_router(telemetry_router(served))
+    return app
+
+
+class Rooms:
+    """The rooms as one application that loads beside the first answers, and opens its stores with it."""
+
+    def __init__(self, settings: Settings, site: Callable[[], PublishedSite | None]) -> None:
+        self._settings = settings
+        self._site = site
+        self._served: ServedGenerations | None = None
+        self._ledger: Ledger | None = None
+        self._loading: asyncio.Task[Application] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "http":
+            application = await self._application()
+            await application(scope, receive, send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        loading = self._application()
+        await send({"type": "lifespan.startup.complete"})
+        await asyncio.wait([loading])
+        await receive()
+        if self._served is not None:
+            self._served.close()
+        if self._ledger is not None:
+            self._ledger.close()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    def _application(self) -> asyncio.Task[Application]:
+        if self._loading is None:
+            self._loading = asyncio.create_task(asyncio.to_thread(self._load))
+        return self._loading
+
+    def _load(self) -> Application:
+        from warehouse.serving import ServedGenerations
+
+        self._served = ServedGenerations(self._settings.data_dir)
+        return build_rooms(self._served, self._site, self._ledger_reachable)
+
+    def _ledger_reachable(self) -> bool:
+        from warehouse.ledger import open_ledger
+
+        try:
+            if self._ledger is None:
+                self._ledger = open_ledger(self._settings, self._settings.data_dir, wait_s=1.0)
+            self._ledger.head()
+        except OperatorProblem:
+            return False
+        return True

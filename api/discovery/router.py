@@ -1,0 +1,75 @@
+"""What the service says about itself: its health, its description, and the files its documents name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Response
+
+from api.published import PublishedSite
+from api.responses import cached, not_ready, problems
+from contracts.discovery import Health
+from contracts.errors import InternalFault, MethodNotAllowed, NotAcceptable, NotReady, RouteUnknown
+
+
+def discovery_router(site: Callable[[], PublishedSite | None], ledger_reachable: Callable[[], bool]) -> APIRouter:
+    """`site` gives what is served at the moment; `ledger_reachable` asks the ledger, which may take a moment."""
+    router = APIRouter(tags=["discovery"])
+
+    @router.get(
+        "/health",
+        response_class=Response,
+        responses={200: {"model": Health, "description": "A generation is served"}}
+        | problems(MethodNotAllowed, InternalFault, NotReady),
+        summary="Service health",
+        operation_id="health",
+    )
+    def health() -> Response:
+        served = site()
+        if served is None:
+            raise not_ready()
+        now = datetime.now(UTC)
+        manifest = served.generation.manifest
+        stale = served.stale_paths(now.timestamp())
+        reachable = ledger_reachable()
+        body = Health(
+            status="ok" if reachable and not stale else "degraded",
+            generation=manifest.generation,
+            generated_at=manifest.created_at,
+            age_s=max(0, int((now - manifest.created_at).total_seconds())),
+            stale_documents=stale,
+            ledger_reachable=reachable,
+        )
+        return Response(body.model_dump_json(by_alias=True), media_type="application/json")
+
+    @router.get(
+        "/openapi.json",
+        response_class=Response,
+        responses=cached(None, limited=False) | problems(MethodNotAllowed, NotAcceptable, NotReady),
+        summary="OpenAPI description",
+        operation_id="openapi",
+    )
+    def description() -> Response:
+        raise not_ready()
+
+    @router.get(
+        "/data/{file}",
+        response_class=Response,
+        responses=_FILE | problems(MethodNotAllowed, RouteUnknown),
+        summary="An immutable file that a document names",
+        operation_id="data_file",
+    )
+    def data_file(file: str) -> Response:
+        raise RouteUnknown(f"No file {file} is published; documents name those that are.")
+
+    return router
+
+
+_FILE = {
+    200: {
+        "description": "The file, as it is",
+        "content": {"application/gzip": {"schema": {"type": "string", "format": "binary"}}},
+    },
+    304: {"description": "Unchanged for the entity tags in If-None-Match"},
+}

@@ -1,0 +1,75 @@
+"""Every error as one problem body: of the front, of the rooms and of the framework."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from contracts.errors import (
+    BadRequest,
+    BodyInvalid,
+    InternalFault,
+    MethodNotAllowed,
+    ParameterInvalid,
+    RequestProblem,
+    RouteUnknown,
+)
+from contracts.problems import PROBLEM_MEDIA_TYPE, problem_body
+
+_log = logging.getLogger(__name__)
+
+
+def handle_problems(app: FastAPI) -> None:
+    """Let `app` answer every exception with a problem body."""
+    app.add_exception_handler(RequestProblem, _on_problem)
+    app.add_exception_handler(RequestValidationError, _on_validation)
+    app.add_exception_handler(HTTPException, _on_framework)
+    app.add_exception_handler(Exception, _on_fault)
+
+
+def _answer(request: Request, problem: RequestProblem) -> Response:
+    body = problem_body(problem, request.url.path, request.scope["request_id"])
+    return Response(body, problem.status, problem.headers, PROBLEM_MEDIA_TYPE)
+
+
+def _on_problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestProblem)
+    return _answer(request, error)
+
+
+def _on_validation(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    faults = [(_pointer(fault["loc"]), str(fault["msg"])) for fault in error.errors()]
+    in_body = any(fault["loc"][0] == "body" for fault in error.errors())
+    detail = "; ".join(f"{pointer.rpartition('/')[2]}: {message}" for pointer, message in faults)
+    return _answer(request, (BodyInvalid if in_body else ParameterInvalid)(detail, errors=faults))
+
+
+def _on_framework(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return _answer(request, _of_status(error.status_code, request.url.path, error.headers or {}))
+
+
+def _on_fault(request: Request, error: Exception) -> Response:
+    _log.error("Request %s failed", request.scope["request_id"], exc_info=error)
+    return _answer(request, InternalFault("The fault is logged under the request id."))
+
+
+def _of_status(status: int, path: str, headers: Mapping[str, str]) -> RequestProblem:
+    if status == 404:
+        return RouteUnknown(f"No path {path} is served; /openapi.json lists those that are.")
+    if status == 405:
+        # the front answers HEAD wherever there is a GET
+        allowed = headers.get("Allow", "").replace("GET", "GET, HEAD")
+        return MethodNotAllowed("The Allow header names the methods of this path.", headers={"Allow": allowed})
+    return BadRequest("The request can't be read.")
+
+
+def _pointer(location: tuple[int | str, ...]) -> str:
+    where, *parts = location
+    prefix = "" if where == "body" else f"/{where}"
+    return prefix + "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in parts)

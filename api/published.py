@@ -1,0 +1,136 @@
+"""The published documents of one generation in memory, each encoding with its headers ready to send."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from api.negotiation import IDENTITY
+from contracts.canonical import sha256_hex
+from contracts.routes import ENCODINGS, Route, RouteTable
+from warehouse.generations import Generation
+
+Message = dict[str, Any]
+"""An ASGI message."""
+
+LIMITED_PREFIXES = ("/api/", "/blink/")
+
+
+def is_limited(path: str) -> bool:
+    """Whether requests for the path count against the client's budget; a CDN serves the rest."""
+    return path.startswith(LIMITED_PREFIXES) or path == "/mcp"
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """One encoding of a body: its entity tag, and the messages of a 200 and of a 304."""
+
+    etag: bytes
+    start: Message
+    body: Message
+    not_modified: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One document: its encodings now, and those to send from `stale_at` (seconds since 1970) on."""
+
+    fresh: dict[str, Encoded]
+    stale: dict[str, Encoded]
+    stale_at: float
+    limited: bool
+    has_variants: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFile:
+    """One file that is sent from disk."""
+
+    path: Path
+    encoded: Encoded
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedSite:
+    """All that one generation answers without the application."""
+
+    generation: Generation
+    documents: dict[str, Published]
+    files: dict[str, PublishedFile]
+
+    def stale_paths(self, now_s: float) -> list[str]:
+        """Paths whose documents are past their time, or were published as stale."""
+        entries = self.generation.manifest.documents
+        return [
+            path
+            for path, document in self.documents.items()
+            if now_s >= document.stale_at or entries[path].stale_reason is not None
+        ]
+
+
+def load_site(generation: Generation, rate_limit_policy: str | None) -> PublishedSite:
+    """Read a whole generation's documents. `rate_limit_policy` goes on those that are counted."""
+    public = generation.path / "public"
+    table = msgspec.json.decode((public / "routes.json").read_bytes(), type=RouteTable)
+    documents = {path: _document(generation, path, route, rate_limit_policy) for path, route in table.routes.items()}
+    files = {}
+    for name, component in generation.manifest.components.items():
+        path = "/" + name.removeprefix("public/")
+        for prefix, folder in table.folders.items():
+            if name.startswith("public/") and path.startswith(prefix):
+                encoded = _encoded(folder.headers, component.sha256[:32], component.bytes)
+                files[path] = PublishedFile(generation.path / name, encoded)
+    return PublishedSite(generation, documents, files)
+
+
+def _document(generation: Generation, path: str, route: Route, rate_limit_policy: str | None) -> Published:
+    entry = generation.manifest.documents[path]
+    headers = {**route.headers, "Vary": "Accept-Encoding"}
+    if rate_limit_policy is not None and is_limited(path):
+        headers["RateLimit-Policy"] = rate_limit_policy
+    fresh = _encodings(generation.path / "public" / route.file, headers)
+    stale_at = math.inf if entry.stale_after is None else entry.stale_after.timestamp()
+    stale = fresh if entry.stale_after is None else _encodings(generation.path / "stale" / route.file, headers)
+    return Published(fresh, stale, stale_at, is_limited(path), bool(route.parameters))
+
+
+def _encodings(file: Path, headers: dict[str, str]) -> dict[str, Encoded]:
+    body = file.read_bytes()
+    tag = sha256_hex(body)[:32]
+    encodings = {IDENTITY: _encoded(headers, tag, len(body), body)}
+    for encoding, suffix in ENCODINGS.items():
+        sibling = file.with_name(file.name + suffix)
+        if sibling.exists():
+            content = sibling.read_bytes()
+            encoded_headers = {**headers, "Content-Encoding": encoding}
+            encodings[encoding] = _encoded(encoded_headers, f"{tag}-{suffix[1:]}", len(content), content)
+    return encodings
+
+
+def _encoded(headers: dict[str, str], tag: str, length: int, body: bytes = b"") -> Encoded:
+    etag = f'"{tag}"'.encode()
+    always = [
+        (name.lower().encode(), value.encode())
+        for name, value in headers.items()
+        if name not in ("Content-Type", "Content-Encoding")
+    ]
+    described = [
+        (name.lower().encode(), headers[name].encode())
+        for name in ("Content-Type", "Content-Encoding")
+        if name in headers
+    ]
+    tagged = [*always, (b"etag", etag)]
+    return Encoded(
+        etag,
+        _start(200, [*tagged, *described, (b"content-length", str(length).encode())]),
+        {"type": "http.response.body", "body": body},
+        _start(304, tagged),
+    )
+
+
+def _start(status: int, headers: list[tuple[bytes, bytes]]) -> Message:
+    return {"type": "http.response.start", "status": status, "headers": headers}

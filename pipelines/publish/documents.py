@@ -1,0 +1,99 @@
+"""From what was read to the documents of a generation: which changed, fresh and stale bodies, their files. Pure."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+import brotli
+import msgspec
+import zstandard
+
+from contracts.canonical import sha256_hex
+from contracts.projections import Projection
+from contracts.rendering import Fields, Origin, inputs_sha256, mark_stale, render, stale_after_of
+from contracts.routes import ENCODINGS
+from warehouse.generations import DocumentEntry, Draft, Part
+
+SMALLEST_ENCODED_BYTES = 512
+"""Below this, a compressed sibling costs more than it saves."""
+
+_ENCODERS: dict[str, Callable[[bytes], bytes]] = {
+    # Above a megabyte quality 11 is too slow for what it saves.
+    "br": lambda body: brotli.compress(body, quality=11 if len(body) < 1_000_000 else 9),
+    "zstd": lambda body: zstandard.ZstdCompressor(level=19).compress(body),
+    "gzip": lambda body: gzip.compress(body, 9, mtime=0),
+}
+
+
+@dataclass(frozen=True)
+class PublishedDocument:
+    """One document of a generation: its path, its manifest entry, its body, and the body once its time has passed."""
+
+    path: str
+    entry: DocumentEntry
+    body: bytes
+    stale_body: bytes | None = None
+
+
+def telemetry_document(projection: Projection, fields: Fields, draft: Draft) -> PublishedDocument:
+    """The document of `fields`. Where its inputs equal the last generation's, it keeps that origin and so its bytes.
+
+    Raises `pydantic.ValidationError` on a body that does not fit its model: nothing is published then.
+    """
+    entry = _entry(draft, projection.path, inputs_sha256(projection, fields), stale_after_of(projection, fields))
+    origin = Origin(entry.generation, entry.generated_at)
+    body = render(projection, fields, origin)
+    projection.model.model_validate_json(body)
+    stale_body = None if entry.stale_after is None else render(projection, fields, origin, now=entry.stale_after)
+    return PublishedDocument(projection.path, entry, body, stale_body)
+
+
+def fixed_document(path: str, body: bytes, draft: Draft) -> PublishedDocument:
+    """A document that does not age, such as a description of the service."""
+    return PublishedDocument(path, _entry(draft, path, sha256_hex(body)), body)
+
+
+def stale_again(path: str, entry: DocumentEntry, body: bytes, reason: str) -> PublishedDocument:
+    """A telemetry document of the last generation with only its freshness rendered anew: stale, for `reason`."""
+    marked = mark_stale(body, reason)
+    return PublishedDocument(path, msgspec.structs.replace(entry, stale_reason=reason), marked, marked)
+
+
+def file_of(path: str) -> str:
+    """Where a path's body lies in the published tree. A path may be a file and a folder, so files have a suffix."""
+    name = path.removeprefix("/")
+    return name if "." in name.rpartition("/")[2] else f"{name}.json"
+
+
+def document_parts(documents: Iterable[PublishedDocument]) -> dict[str, Part]:
+    """The files of `documents`: bodies under `public/`, bodies for later under `stale/`, each with encoded siblings."""
+    parts: dict[str, Part] = {}
+    for document in documents:
+        parts |= _with_siblings(f"public/{file_of(document.path)}", document.body)
+        if document.stale_body is not None:
+            parts |= _with_siblings(f"stale/{file_of(document.path)}", document.stale_body)
+    return parts
+
+
+def _entry(draft: Draft, path: str, inputs: str, stale_after: datetime | None = None) -> DocumentEntry:
+    last = None if draft.previous is None else draft.previous.manifest.documents.get(path)
+    if last is not None and last.inputs == inputs:
+        return DocumentEntry(inputs, last.generation, last.generated_at, stale_after)
+    return DocumentEntry(inputs, draft.id, draft.created_at, stale_after)
+
+
+def _with_siblings(path: str, body: bytes) -> dict[str, Part]:
+    whole = Part.of_bytes(body)
+    if len(body) < SMALLEST_ENCODED_BYTES:
+        return {path: whole}
+    return {path: whole} | {
+        f"{path}{suffix}": _encoded(f"{whole.version}{suffix}", body, _ENCODERS[encoding])
+        for encoding, suffix in ENCODINGS.items()
+    }
+
+
+def _encoded(version: str, body: bytes, encode: Callable[[bytes], bytes]) -> Part:
+    return Part(version, write=lambda target: target.write_bytes(encode(body)))

@@ -1,0 +1,123 @@
+"""Publishing: a generation from the warehouse, or the last one again, marked stale. The caller holds the run lock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from contracts.description import description_for
+from contracts.holders import csv_file_name, csv_path, list_file_name
+from contracts.projections import PROJECTIONS, Projection
+from contracts.settings import Settings
+from pipelines.publish.documents import (
+    PublishedDocument,
+    document_parts,
+    file_of,
+    fixed_document,
+    stale_again,
+    telemetry_document,
+)
+from pipelines.publish.site import route_table, site_files
+from warehouse.generations import Built, DocumentEntry, Draft, Part, begin, build
+from warehouse.projections import Readable, holder_list_blocks, read
+from warehouse.serving import FILE_NAME, serving_copy
+
+
+@dataclass(frozen=True)
+class PublishReport:
+    """What publishing did. `generation` is the one served afterwards; nothing else is set where nothing had changed."""
+
+    generation: str | None
+    published: bool
+    changed_documents: tuple[str, ...] = ()
+    written: int = 0
+    linked: int = 0
+    bytes_written: int = 0
+    seconds: float = 0.0
+
+
+def publish(
+    readable: Readable,
+    settings: Settings,
+    *,
+    projections: Iterable[Projection] = PROJECTIONS,
+    now: datetime | None = None,
+) -> PublishReport:
+    """Read every projection, and make the next generation of what changed; none where nothing did.
+
+    `readable` is the open warehouse. Raises `DiskFull`, `pydantic.ValidationError` (a body that breaks its model) and
+    whatever reading raises; the last generation is untouched then.
+    """
+    started = time.monotonic()
+    rows = tuple(projections)
+    draft = begin(settings.data_dir, now or datetime.now(UTC))
+    documents = [telemetry_document(row, read(row, readable), draft) for row in rows]
+    documents.append(fixed_document("/openapi.json", description_for(settings.public_base_url), draft))
+    table = route_table((document.path for document in documents), rows)
+    files = site_files(table, f"{settings.host}:{settings.port}")
+    parts = (
+        document_parts(documents)
+        | {path: Part.of_bytes(content) for path, content in files.items()}
+        | _holder_parts(readable)
+        | {FILE_NAME: serving_copy(readable.connection)}
+    )
+    entries = {document.path: document.entry for document in documents}
+    built = build(settings.data_dir, draft, parts, entries, settings.public_base_url)
+    return _report(draft, built, started)
+
+
+def republish_stale(
+    settings: Settings,
+    reason: str,
+    *,
+    projections: Iterable[Projection] = PROJECTIONS,
+    now: datetime | None = None,
+) -> PublishReport:
+    """The last good data again, each telemetry document marked stale for `reason`, a stable code (`check_failed`).
+
+    Doing it twice changes nothing more. The next `publish` takes the mark away. Before the first generation there is
+    nothing to mark.
+    """
+    started = time.monotonic()
+    draft = begin(settings.data_dir, now or datetime.now(UTC))
+    if draft.previous is None:
+        return PublishReport(None, published=False)
+    last = draft.previous.manifest
+    marked = _mark(draft.previous.path, last.documents, {row.path for row in projections}, reason)
+    untouched = {path: Part(component.version) for path, component in last.components.items()}
+    entries = last.documents | {document.path: document.entry for document in marked}
+    built = build(settings.data_dir, draft, untouched | document_parts(marked), entries, last.base_url)
+    return _report(draft, built, started)
+
+
+def _mark(
+    generation: Path, entries: dict[str, DocumentEntry], telemetry_paths: set[str], reason: str
+) -> list[PublishedDocument]:
+    return [
+        stale_again(path, entry, (generation / "public" / file_of(path)).read_bytes(), reason)
+        for path, entry in entries.items()
+        if path in telemetry_paths
+    ]
+
+
+def _holder_parts(readable: Readable) -> dict[str, Part]:
+    parts: dict[str, Part] = {}
+    for block in holder_list_blocks(readable):
+        parts[f"holders/{list_file_name(block)}"] = Part.of_file(readable.holders_dir / list_file_name(block))
+        parts[f"public{csv_path(block)}"] = Part.of_file(readable.holders_dir / csv_file_name(block))
+    return parts
+
+
+def _report(draft: Draft, built: Built | None, started: float) -> PublishReport:
+    seconds = round(time.monotonic() - started, 3)
+    last = draft.previous
+    if built is None:
+        return PublishReport(None if last is None else last.id, published=False, seconds=seconds)
+    before = {} if last is None else last.manifest.documents
+    changed = tuple(path for path, entry in built.generation.manifest.documents.items() if before.get(path) != entry)
+    return PublishReport(
+        built.generation.id, True, changed, len(built.written), built.linked, built.bytes_written, seconds
+    )
