@@ -18,7 +18,7 @@ import httpx
 
 from cli.demo.compile import CHAIN_DIR
 from cli.demo.rpc import Rpc, RpcError
-from contracts.errors import OperatorProblem
+from contracts.errors import AnvilUnavailable
 
 # Keeps the state of the newest blocks only. Without it every block keeps a copy (9 GB after 460 large blocks); with it
 # a running demo answers calls at `finalized` and grows by some 20 kB per block.
@@ -30,12 +30,6 @@ _GAS_LIMIT: Final = 30_000_000_000
 
 _SYSTEMS: Final = {"Linux": "linux", "Darwin": "darwin", "Windows": "win32"}
 _MACHINES: Final = {"x86_64": "amd64", "AMD64": "amd64", "arm64": "arm64", "aarch64": "arm64"}
-
-
-class AnvilUnavailable(OperatorProblem):
-    """No local EVM can be had: Node is missing, the installation failed, or the binary does not start."""
-
-    code = "anvil_unavailable"
 
 
 def platform_package(system: str, machine: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import httpx
 
-from cli.demo.anvil import PRUNED, Anvil, AnvilUnavailable, install
+from cli.demo.anvil import PRUNED, Anvil, install
 from cli.demo.directory import DemoDescription, DemoDirectory, answers_as, end_orphan
 from cli.demo.history import plan_history
 from cli.demo.record import chain_of, load_recording
@@ -21,6 +21,7 @@ from cli.demo.recorded import RecordedNode
 from cli.demo.rpc import Rpc, RpcError
 from cli.demo.traffic import Traffic
 from cli.demo.write import BIDWALL_TRIGGER_WEI, DemoContracts, genesis_flags, write_contracts, write_history
+from contracts.errors import AnvilUnavailable
 
 Say = Callable[[str], None]
 Stamp = tuple[int, str]

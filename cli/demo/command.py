@@ -9,16 +9,10 @@ from typing import Annotated, Final
 
 import typer
 
-from contracts.errors import OperatorProblem
+from contracts.errors import DemoChainLost
 from contracts.settings import load_settings
 
 _LOOK_EVERY_S: Final = 1.0
-
-
-class DemoChainLost(OperatorProblem):
-    """The local chain ended although nobody stopped it."""
-
-    code = "demo_chain_lost"
 
 
 def demo(

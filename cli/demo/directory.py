@@ -22,16 +22,10 @@ from typing import Any, Final
 import httpx
 
 from cli.demo.rpc import Rpc, RpcError
-from contracts.errors import OperatorProblem
+from contracts.errors import DemoBusy
 
 DUMP_NAME: Final = "chain.json.gz"
 DESCRIPTION_NAME: Final = "demo.json"
-
-
-class DemoBusy(OperatorProblem):
-    """Another running process holds the demo directory."""
-
-    code = "demo_busy"
 
 
 @dataclass(frozen=True)
