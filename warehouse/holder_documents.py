@@ -35,7 +35,7 @@ from contracts.telemetry import (
     Token,
 )
 from warehouse.duck import read_sql
-from warehouse.holders import compare
+from warehouse.holders import compare, first_row, one_row
 
 if TYPE_CHECKING:
     from warehouse.projections import Readable
@@ -150,11 +150,11 @@ def read_holders_map(readable: Readable, parameters: BaseModel | None) -> Fields
             "consistency": None,
         }
     held = lists[0]
-    row = readable.connection.execute(
+    row = one_row(
+        readable.connection,
         read_sql("queries", "holder_page"),
         {"path": str(readable.holders_dir / list_file_name(held.block)), "after": after, "limit": asked.limit},
-    ).fetchone()
-    assert row is not None  # an aggregate without groups
+    )
     last = after + asked.limit
     cursor = encode_cursor(held.block, last) if last < held.holders else None
     return {
@@ -238,7 +238,7 @@ def _compared(side: _List) -> ComparedList:
 
 
 def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
-    row = connection.execute(read_sql("queries", "holder_status")).fetchone()
+    row = first_row(connection, read_sql("queries", "holder_status"))
     if row is None or row[1] is None:
         return _Status(None if row is None else row[0], None, None, "not_configured")
     chain_id, address, name, symbol, decimals, block, finalized_block, percent, reason = row

@@ -24,7 +24,7 @@ from contracts.holders import (
 )
 from contracts.proof import HolderListFile, Proof, quality_of
 from warehouse.duck import read_sql
-from warehouse.holders import FoldedState, concentration
+from warehouse.holders import FoldedState, concentration, first_row, one_row
 
 _ROWS_PER_GROUP = 6144
 """Parquet row group: whole vectors, and a page of 5,000 touches two groups at most."""
@@ -71,8 +71,7 @@ def write_list_files(
     """
     target = lists_dir(data_dir)
     target.mkdir(parents=True, exist_ok=True)
-    row = connection.execute(read_sql("holders", "held_above_zero")).fetchone()
-    assert row is not None  # an aggregate without groups
+    row = one_row(connection, read_sql("holders", "held_above_zero"))
     total = int(row[0]) + zero_held
     connection.execute(
         read_sql("holders", "rank"),
@@ -100,8 +99,7 @@ def write_list_files(
         f"(format parquet, compression zstd, row_group_size {_ROWS_PER_GROUP})"
     )
     _settle(partial, parquet)
-    row = connection.execute("select count(*) from holder_list").fetchone()
-    assert row is not None  # an aggregate without groups
+    row = one_row(connection, "select count(*) from holder_list")
     connection.execute("drop table holder_list")
     named = HolderListFile(path=csv_path(block), sha256=hashlib.sha256(data).hexdigest(), bytes=len(data), rows=row[0])
     return ListFiles(parquet, csv, named, total, zero_held)
@@ -148,8 +146,7 @@ def promote_list(
     assert held is not None  # callers ask first
     if held.snapshot:
         return held
-    row = connection.execute("select block_time from out_holders__lists where block = ?", [block]).fetchone()
-    assert row is not None
+    row = one_row(connection, "select block_time from out_holders__lists where block = ?", [block])
     connection.begin()
     try:
         connection.execute("update out_holders__lists set snapshot = true where block = ?", [block])
@@ -163,9 +160,11 @@ def promote_list(
 
 def recorded_list(connection: duckdb.DuckDBPyConnection, block: int) -> HolderList | None:
     """The recorded list of `block`, if there is one."""
-    row = connection.execute(
-        "select block, block_hash, holders, snapshot, proof from out_holders__lists where block = ?", [block]
-    ).fetchone()
+    row = first_row(
+        connection,
+        "select block, block_hash, holders, snapshot, proof from out_holders__lists where block = ?",
+        [block],
+    )
     return None if row is None else HolderList(row[0], row[1], row[2], row[3], Proof.model_validate_json(row[4]))
 
 

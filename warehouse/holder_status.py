@@ -8,12 +8,12 @@ import duckdb
 
 from contracts.telemetry import Token
 from warehouse.duck import read_sql
-from warehouse.holders import read_state
+from warehouse.holders import first_row, read_state
 
 
 def known_token(connection: duckdb.DuckDBPyConnection) -> Token | None:
     """The token as recorded by the last run, or None."""
-    row = connection.execute(read_sql("queries", "holder_status")).fetchone()
+    row = first_row(connection, read_sql("queries", "holder_status"))
     if row is None or row[1] is None:
         return None
     return Token(address=row[1], name=row[2], symbol=row[3], decimals=row[4])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -40,9 +40,26 @@ class Folded:
     touched: int
 
 
+def first_row(
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, Any] | Sequence[Any] = ()
+) -> tuple[Any, ...] | None:
+    """The first row, or None. Fetches to the end: a result that is left open blocks other work on the connection."""
+    rows: list[tuple[Any, ...]] = connection.execute(sql, parameters).fetchall()
+    return rows[0] if rows else None
+
+
+def one_row(
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, Any] | Sequence[Any] = ()
+) -> tuple[Any, ...]:
+    """The row of a question that always has one, such as an aggregate without groups."""
+    row = first_row(connection, sql, parameters)
+    assert row is not None
+    return row
+
+
 def read_state(connection: duckdb.DuckDBPyConnection) -> FoldedState | None:
     """The state row, or None before the first fold."""
-    row = connection.execute(read_sql("holders", "state")).fetchone()
+    row = first_row(connection, read_sql("holders", "state"))
     return None if row is None else FoldedState(row[0], row[1], row[2], int(row[3]), int(row[4]), int(row[5]), row[6])
 
 
@@ -51,7 +68,7 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
 
     Costs what the new rows cost, and a scan of the held addresses. None where nothing is read yet.
     """
-    checkpoint = connection.execute(read_sql("holders", "checkpoint")).fetchone()
+    checkpoint = first_row(connection, read_sql("holders", "checkpoint"))
     if checkpoint is None:
         return None
     upto, block_hash, block_time = checkpoint
@@ -62,10 +79,9 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
     connection.begin()
     try:
         connection.execute(read_sql("holders", "deltas"), window)
-        touched = _one(connection, "select count(*) from holder_deltas")
+        touched = one_row(connection, "select count(*) from holder_deltas")[0]
         connection.execute(read_sql("holders", "merge_deltas"))
-        row = connection.execute(read_sql("holders", "through_zero"), window).fetchone()
-        assert row is not None  # an aggregate without groups
+        row = one_row(connection, read_sql("holders", "through_zero"), window)
         minted, sent_to_zero, zero_to_zero = (_combined(limbs) for limbs in row[:3])
         state = FoldedState(
             upto,
@@ -98,8 +114,7 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
 
 def folded_supply(connection: duckdb.DuckDBPyConnection, state: FoldedState) -> FoldedSupply:
     """What the events say up to `state.block`."""
-    row = connection.execute(read_sql("holders", "held")).fetchone()
-    assert row is not None  # an aggregate without groups
+    row = one_row(connection, read_sql("holders", "held"))
     return FoldedSupply(
         held=int(row[0]),
         minted=state.minted,
@@ -111,7 +126,7 @@ def folded_supply(connection: duckdb.DuckDBPyConnection, state: FoldedState) -> 
 
 def ranges_reasked(connection: duckdb.DuckDBPyConnection) -> int:
     """How many block ranges were read a second time, to catch silent gaps."""
-    return int(_one(connection, read_sql("holders", "ranges_reasked")))
+    return int(one_row(connection, read_sql("holders", "ranges_reasked"))[0])
 
 
 def balances_of(connection: duckdb.DuckDBPyConnection, addresses: Sequence[str]) -> dict[str, int]:
@@ -133,8 +148,7 @@ def sample_addresses(connection: duckdb.DuckDBPyConnection, points: Sequence[str
 
 def concentration(connection: duckdb.DuckDBPyConnection, list_path: Path) -> dict[str, float]:
     """`top10_share`, `gini` and `hhi` of a list file."""
-    row = connection.execute(read_sql("queries", "holder_concentration"), {"path": str(list_path)}).fetchone()
-    assert row is not None  # an aggregate without groups
+    row = one_row(connection, read_sql("queries", "holder_concentration"), {"path": str(list_path)})
     return {"top10_share": row[0], "gini": row[1], "hhi": row[2]}
 
 
@@ -150,7 +164,8 @@ def compare(
 
     The times are those of the lists' blocks; the age of an address is taken at its side's own.
     """
-    row = connection.execute(
+    row = one_row(
+        connection,
         read_sql("queries", "compare_holder_lists"),
         {
             "before": str(before_path),
@@ -161,8 +176,7 @@ def compare(
             "age_cohorts": [name for name, _ in AGE_COHORTS],
             "age_days": [days for _, days in AGE_COHORTS],
         },
-    ).fetchone()
-    assert row is not None  # an aggregate without groups
+    )
     churn, movers, cohorts = (json.loads(part) for part in row)
     return {"churn": churn, "movers": movers, "cohorts": cohorts}
 
@@ -172,9 +186,3 @@ def _combined(limbs: Sequence[int | None]) -> int:
     for limb in limbs:
         value = (value << 64) + (limb or 0)
     return value
-
-
-def _one(connection: duckdb.DuckDBPyConnection, sql: str) -> Any:
-    row = connection.execute(sql).fetchone()
-    assert row is not None  # an aggregate without groups
-    return row[0]
