@@ -15,6 +15,7 @@ ServiceError
     ├── ConfigurationProblem      what trying again can't mend: exit code 2
     │   ├── SettingsInvalid
     │   ├── ForeignStore          a warehouse or ledger of another chain or token
+    │   ├── ForeignGeneration     a generation made for another BASE_URL
     │   ├── ChainMismatch         RPC answers for another chain id
     │   └── FinalityUnknown       the node has no `finalized` tag and SVC_CONFIRMATIONS is unset
     ├── StoreUnusable             a store that can't be opened, read or written
@@ -169,6 +170,10 @@ class SettingsInvalid(ConfigurationProblem):
 
 class ForeignStore(ConfigurationProblem):
     code = "foreign_store"
+
+
+class ForeignGeneration(ConfigurationProblem):
+    code = "foreign_generation"
 
 
 class StoreUnusable(OperatorProblem):

@@ -1,0 +1,50 @@
+"""`svc serve`: the API on HOST:PORT, answering 503 until there is a generation."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+import uvicorn
+
+from cli.output import AsJson, operator_problems, print_json
+from contracts.errors import ForeignGeneration
+from contracts.settings import Settings, load_settings
+from warehouse.generations import current_generation
+
+STOP_WITHIN_S = 5
+
+
+def serve(
+    workers: Annotated[int, typer.Option(min=1, help="Processes that answer; they share one rate limit.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Serve the published generation, and wait for one where there is none yet."""
+    with operator_problems(as_json):
+        settings = load_settings()
+        refuse_foreign_generation(settings)
+    if as_json:
+        print_json({"ok": True, "baseUrl": settings.public_base_url, "workers": workers})
+    uvicorn.run(
+        "api.app:app_from_environment",
+        factory=True,
+        host=settings.host,
+        port=settings.port,
+        workers=workers,
+        access_log=False,
+        server_header=False,
+        # the front itself decides whose forwarding headers to believe
+        proxy_headers=False,
+        timeout_graceful_shutdown=STOP_WITHIN_S,
+        log_level="warning",
+    )
+
+
+def refuse_foreign_generation(settings: Settings) -> None:
+    """Raise `ForeignGeneration` where what is published names another address than the settings do."""
+    generation = current_generation(settings.data_dir)
+    if generation is not None and generation.manifest.base_url != settings.public_base_url:
+        raise ForeignGeneration(
+            f"Generation {generation.id} was made for {generation.manifest.base_url}, not {settings.public_base_url}.",
+            cure="Run `svc publish` to make one for this address, or set SVC_BASE_URL back.",
+        )
