@@ -38,3 +38,23 @@ create table if not exists raw_chain__ranges (
     reasked boolean not null,
     recorded_at timestamp not null
 );
+
+-- One row per block above finality whose transfers are held, at most the newest 256; a chain by parent_hash.
+create table if not exists raw_chain__tip_blocks (
+    number bigint not null,
+    hash varchar not null,
+    parent_hash varchar not null,
+    block_time timestamp not null
+);
+
+-- One row per Transfer event of a block in raw_chain__tip_blocks: pending, may still leave the chain.
+create table if not exists raw_chain__tip_transfers (
+    block_number bigint not null,
+    log_index integer not null,
+    tx_hash blob not null,
+    from_address blob not null,
+    to_address blob not null,
+    value_raw u256 not null,
+    block_time timestamp not null,
+    block_time_quality time_quality not null
+);

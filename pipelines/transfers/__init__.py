@@ -1,0 +1,1 @@
+"""From `eth_getLogs` to `raw_chain__` tables: the ingestion engine, which runs with or without Dagster."""

@@ -1,0 +1,254 @@
+"""Transfer logs as columns: bytes of an answer in, numpy and Arrow out. Pure.
+
+Strict: a row that is not exactly what was asked for is a `LogsInvalid`, never a wrong row.
+"""
+
+from __future__ import annotations
+
+import binascii
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from operator import attrgetter, itemgetter
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from contracts.evm import (
+    TRANSFER_TOPIC,
+    Fatal,
+    LogsAnswer,
+    Receipt,
+    RpcError,
+    TransferLog,
+    Transient,
+    quantity,
+    raise_error_object,
+)
+
+_WORD_TEXT = 66
+_ANSWER = msgspec.json.Decoder(LogsAnswer)
+
+BLOCK_TIME_TYPE = pa.timestamp("s")
+"""UTC, whole seconds, as block headers have it."""
+
+
+class LogsInvalid(RpcError):
+    """A node's log rows break the form of an ERC-20 Transfer, or were not asked for."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Fatal(), message)
+
+
+@dataclass(frozen=True, eq=False)
+class TransferColumns:
+    """Transfers of one range, ordered by (block_number, log_index), one array entry each.
+
+    Hashes, addresses and values are rows of 32, 20, 20 and 32 bytes (values big-endian). `block_timestamp` holds Unix
+    seconds where the node sent them with every row, else None.
+    """
+
+    block_number: NDArray[np.int64]
+    log_index: NDArray[np.int32]
+    tx_hash: NDArray[np.uint8]
+    from_address: NDArray[np.uint8]
+    to_address: NDArray[np.uint8]
+    value_raw: NDArray[np.uint8]
+    block_timestamp: NDArray[np.int64] | None
+
+    def __len__(self) -> int:
+        return len(self.block_number)
+
+    def sha256(self) -> str:
+        """Digest of the rows, equal for two nodes that hold the same events, however each spells them."""
+        digest = hashlib.sha256()
+        for column in (
+            self.block_number,
+            self.log_index,
+            self.tx_hash,
+            self.from_address,
+            self.to_address,
+            self.value_raw,
+        ):
+            digest.update(np.ascontiguousarray(column).data)
+        return digest.hexdigest()
+
+    def to_arrow(self, block_time_s: NDArray[np.int64], *, exact: bool) -> pa.Table:
+        """The rows as `raw_chain__transfers` takes them; `value_raw` is a struct of four 64-bit limbs."""
+        limbs = self.value_raw.view(">u8").astype(np.uint64)
+        value_raw = pa.StructArray.from_arrays(
+            [pa.array(np.ascontiguousarray(limbs[:, place])) for place in range(4)],
+            names=["limb3", "limb2", "limb1", "limb0"],
+        )
+        return pa.table(
+            {
+                "block_number": pa.array(self.block_number),
+                "log_index": pa.array(self.log_index),
+                "tx_hash": _binary(self.tx_hash),
+                "from_address": _binary(self.from_address),
+                "to_address": _binary(self.to_address),
+                "value_raw": value_raw,
+                "block_time": pa.array(block_time_s.astype("datetime64[s]"), type=BLOCK_TIME_TYPE),
+                "block_time_quality": pa.repeat("exact" if exact else "estimated", len(self)),
+            }
+        )
+
+
+def decode_logs(
+    body: bytes, *, token_address: str, from_block: int, to_block: int, block_hashes: Mapping[int, str] | None = None
+) -> TransferColumns:
+    """The answer to `transfer_filter(token_address, from_block, to_block)` as columns.
+
+    With `block_hashes`, each row has to be of the block with that hash (it may lie in a chain that can still change).
+    Raises `RpcError` for an error answer or a garbled one, `LogsInvalid` for rows that were not asked for.
+    """
+    try:
+        answer = _ANSWER.decode(body)
+    except msgspec.ValidationError as error:
+        raise LogsInvalid(f"a log row of another form: {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise RpcError(Transient(), "an answer that is no JSON-RPC") from None
+    if answer.error is not None:
+        raise_error_object(answer.error, method="eth_getLogs")
+    if answer.result is None:
+        raise RpcError(Transient(), "an answer without a result")
+    return columns_of(
+        answer.result, token_address=token_address, from_block=from_block, to_block=to_block, block_hashes=block_hashes
+    )
+
+
+def decode_receipts(results: Iterable[Any], *, token_address: str, block: int) -> TransferColumns:
+    """The transfers among the receipts of one block: what `eth_getLogs` would have said. Errors as `decode_logs`."""
+    rows = []
+    try:
+        for receipt in msgspec.convert(list(results), list[Receipt]):
+            for log in receipt.logs:
+                if log.address.lower() == token_address and log.topics and log.topics[0].lower() == TRANSFER_TOPIC:
+                    rows.append(msgspec.convert(log, TransferLog, from_attributes=True))
+    except msgspec.ValidationError as error:
+        raise LogsInvalid(f"a receipt of another form: {error}") from None
+    return columns_of(rows, token_address=token_address, from_block=block, to_block=block)
+
+
+def columns_of(
+    rows: list[TransferLog],
+    *,
+    token_address: str,
+    from_block: int,
+    to_block: int,
+    block_hashes: Mapping[int, str] | None = None,
+) -> TransferColumns:
+    """Typed rows as ordered columns without doubles. Raises `LogsInvalid`."""
+    if not rows:
+        return _no_rows()
+    if {address.lower() for address in set(map(attrgetter("address"), rows))} != {token_address}:
+        raise LogsInvalid("a log of another contract")
+    if any(map(attrgetter("removed"), rows)):
+        raise LogsInvalid("a removed log")
+    if block_hashes is not None and any(
+        block_hashes.get(_number(row.blockNumber)) != row.blockHash.lower() for row in rows
+    ):
+        raise RpcError(Transient(), "logs of a block that has left the chain")
+    block_number = _numbers(list(map(attrgetter("blockNumber"), rows)), np.int64)
+    if block_number.min() < from_block or block_number.max() > to_block:
+        raise LogsInvalid(f"a log outside of blocks {from_block} to {to_block}")
+    topics = list(map(attrgetter("topics"), rows))
+    timestamps = list(map(attrgetter("blockTimestamp"), rows))
+    return _in_order(
+        TransferColumns(
+            block_number=block_number,
+            log_index=_numbers(list(map(attrgetter("logIndex"), rows)), np.int32),
+            tx_hash=_words(map(attrgetter("transactionHash"), rows)),
+            from_address=_addresses(map(itemgetter(1), topics)),
+            to_address=_addresses(map(itemgetter(2), topics)),
+            value_raw=_words(map(attrgetter("data"), rows)),
+            block_timestamp=None if None in timestamps else _numbers(timestamps, np.int64),
+        )
+    )
+
+
+def _in_order(columns: TransferColumns) -> TransferColumns:
+    """Sorted by position, exact doubles dropped. Two different rows at one position raise `LogsInvalid`."""
+    position = (columns.block_number << 32) | columns.log_index
+    steps = np.diff(position)
+    if (steps > 0).all():
+        return columns
+    order = np.argsort(position, kind="stable")
+    columns = _picked(columns, order)
+    doubled = np.concatenate([[False], np.diff(position[order]) == 0])
+    later, earlier = _picked(columns, np.flatnonzero(doubled)), _picked(columns, np.flatnonzero(doubled) - 1)
+    if later.sha256() != earlier.sha256():
+        raise LogsInvalid("two different logs at one place")
+    return _picked(columns, np.flatnonzero(~doubled))
+
+
+def _picked(columns: TransferColumns, places: NDArray[np.int64]) -> TransferColumns:
+    timestamps = columns.block_timestamp
+    return TransferColumns(
+        block_number=columns.block_number[places],
+        log_index=columns.log_index[places],
+        tx_hash=columns.tx_hash[places],
+        from_address=columns.from_address[places],
+        to_address=columns.to_address[places],
+        value_raw=columns.value_raw[places],
+        block_timestamp=None if timestamps is None else timestamps[places],
+    )
+
+
+def _no_rows() -> TransferColumns:
+    return TransferColumns(
+        block_number=np.empty(0, np.int64),
+        log_index=np.empty(0, np.int32),
+        tx_hash=np.empty((0, 32), np.uint8),
+        from_address=np.empty((0, 20), np.uint8),
+        to_address=np.empty((0, 20), np.uint8),
+        value_raw=np.empty((0, 32), np.uint8),
+        block_timestamp=np.empty(0, np.int64),
+    )
+
+
+def _words(texts: Iterable[str]) -> NDArray[np.uint8]:
+    """`0x` words of 32 bytes, one row each."""
+    try:
+        text = np.frombuffer("".join(texts).encode("ascii"), dtype=np.uint8).reshape(-1, _WORD_TEXT)
+        if (text[:, 0] != ord("0")).any() or (text[:, 1] != ord("x")).any():
+            raise LogsInvalid("a word without 0x")
+        data = binascii.unhexlify(np.ascontiguousarray(text[:, 2:]).data)
+    except (UnicodeEncodeError, binascii.Error):
+        raise LogsInvalid("a word that is not hexadecimal") from None
+    return np.frombuffer(data, dtype=np.uint8).reshape(-1, 32)
+
+
+def _addresses(texts: Iterable[str]) -> NDArray[np.uint8]:
+    """Words that hold an address, without their 12 leading zero bytes."""
+    words = _words(texts)
+    if words[:, :12].any():
+        raise LogsInvalid("a topic that is no address")
+    return words[:, 12:]
+
+
+def _numbers(texts: list[str], kind: type[np.signedinteger[Any]]) -> NDArray[Any]:
+    # A body holds few distinct block numbers, times and indexes, so that each is parsed, strictly, once.
+    known = {text: _number(text) for text in set(texts)}
+    try:
+        return np.fromiter(map(known.__getitem__, texts), dtype=kind, count=len(texts))
+    except OverflowError:
+        raise LogsInvalid("a number out of range") from None
+
+
+def _number(text: str) -> int:
+    try:
+        return quantity(text)
+    except ValueError as error:
+        raise LogsInvalid(str(error)) from None
+
+
+def _binary(rows: NDArray[np.uint8]) -> pa.Array:
+    """Rows of equal width as an Arrow binary column, which DuckDB takes as a blob."""
+    count, width = rows.shape
+    offsets = np.arange(0, (count + 1) * width, width, dtype=np.int32)
+    data = pa.py_buffer(np.ascontiguousarray(rows).data) if count else pa.py_buffer(b"")
+    return pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(offsets), data])

@@ -1,0 +1,268 @@
+"""The ingestion engine: one slice of a token's history from a pool into the warehouse. Runs without Dagster.
+
+Ranges are read several at once, ahead of the one that is being written, and committed in order, each with its
+checkpoint; killed at any point, the next slice goes on from the last one committed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Final
+
+from contracts.errors import ChainDataInvalid, RpcUnavailable
+from contracts.evm import BlockHeader, RpcError, TooLarge
+from pipelines.progress import Listener, Progress
+from pipelines.rpc import RpcPool
+from pipelines.transfers.decode import LogsInvalid
+from pipelines.transfers.head import ChainHead, confirm_checkpoint, probe
+from pipelines.transfers.plan import TARGET_LOGS, Range, Span, next_range
+from pipelines.transfers.source import TransferSource
+from pipelines.transfers.tip import TipChange, read_tip
+from warehouse.duck import Connection
+from warehouse.transfers import (
+    Checkpoint,
+    RangeRead,
+    commit_ranges,
+    last_checkpoint,
+    replace_tip,
+    tip_blocks,
+)
+
+WINDOW: Final = 6
+"""Ranges in flight."""
+
+_BUFFERED_LOGS: Final = 12 * TARGET_LOGS
+"""Rows that may wait for the range before them."""
+
+_TICK_S: Final = 0.5
+
+
+@dataclass(frozen=True)
+class IngestReport:
+    """What one slice did. Blocks from `from_block` to `to_block` are newly held (`to_block` < `from_block`: none were);
+    `complete` says that history is held up to `finalized_block`, `percent` how much of it. Times are UTC Unix seconds.
+    """
+
+    from_block: int
+    to_block: int
+    finalized_block: int
+    finalized_hash: str
+    finalized_time_s: int
+    head_block: int
+    log_count: int
+    range_count: int
+    reasked_count: int
+    disagreement_count: int
+    tip_block_count: int
+    tip_rolled_back: int
+    complete: bool
+    percent: float
+    elapsed_s: float
+    requests: int
+
+
+async def ingest(
+    pool: RpcPool,
+    connection: Connection,
+    *,
+    token_address: str,
+    start_block: int,
+    confirmations: int | None,
+    budget_s: float = 60.0,
+    progress: Listener = lambda _: None,
+) -> IngestReport:
+    """Read on from the last checkpoint for at most `budget_s` seconds; call again while not `complete`.
+
+    The connection is used from one thread at a time, and not by the caller until this returns. Raises
+    `OperatorProblem`: `FinalizedMismatch`, `FinalityUnknown`, `ChainMismatch`, `RpcUnavailable`, `ChainDataInvalid`.
+    What was read before is committed.
+    """
+    started_s, requests_before = time.monotonic(), pool.request_count
+    held = last_checkpoint(connection)
+    avoid = await confirm_checkpoint(pool, held) if held else frozenset()
+    head = await probe(pool, confirmations=confirmations, avoid=avoid)
+    with (
+        ThreadPoolExecutor(1, thread_name_prefix="decode") as decoder,
+        ThreadPoolExecutor(1, thread_name_prefix="write") as writer,
+    ):
+        source = TransferSource(pool, token_address, finalized=head.finalized, avoid=avoid, decoder=decoder)
+        backfill = _Backfill(
+            source, connection, writer, held, head, start_block=start_block, started_s=started_s, progress=progress
+        )
+        try:
+            await backfill.run(deadline_s=started_s + budget_s)
+            tip = TipChange(0, -1, [], [], 0)
+            if backfill.complete:
+                in_writer = asyncio.get_running_loop().run_in_executor
+                known = await in_writer(writer, tip_blocks, connection)
+                tip = await read_tip(pool, token_address, finalized=head.finalized, held=known, avoid=avoid)
+                await in_writer(writer, _replace_tip, connection, tip)
+        except LogsInvalid as error:
+            raise ChainDataInvalid(
+                f"No RPC node gives usable Transfer rows ({error}).",
+                cure="Check that SVC_TOKEN_ADDRESS is an ERC-20 token on this chain.",
+            ) from error
+        except RpcError as error:
+            raise RpcUnavailable(
+                f"The RPC nodes refuse what ingestion needs ({error}).",
+                cure="Use nodes that serve eth_getLogs and eth_getBlockByNumber, in SVC_RPC_URLS.",
+            ) from error
+    return IngestReport(
+        from_block=backfill.first_block,
+        to_block=backfill.written_to,
+        finalized_block=head.finalized.number,
+        finalized_hash=head.finalized.hash,
+        finalized_time_s=head.finalized.time_s,
+        head_block=head.head.number,
+        log_count=backfill.log_count,
+        range_count=backfill.range_count,
+        reasked_count=backfill.reasked_count,
+        disagreement_count=source.disagreements,
+        tip_block_count=len(tip.blocks),
+        tip_rolled_back=tip.rolled_back,
+        complete=backfill.complete,
+        percent=backfill.progress().percent,
+        elapsed_s=time.monotonic() - started_s,
+        requests=pool.request_count - requests_before,
+    )
+
+
+class _Backfill:
+    """The state of one slice: what is being read, what waits for its turn, what is written."""
+
+    def __init__(
+        self,
+        source: TransferSource,
+        connection: Connection,
+        writer: Executor,
+        held: Checkpoint | None,
+        head: ChainHead,
+        *,
+        start_block: int,
+        started_s: float,
+        progress: Listener,
+    ) -> None:
+        self.first_block = held.to_block + 1 if held else start_block
+        self.written_to = self.first_block - 1
+        self.log_count = 0
+        self.range_count = 0
+        self.reasked_count = 0
+        self._source = source
+        self._connection = connection
+        self._writer = writer
+        self._final: BlockHeader = head.finalized
+        self._start_block = start_block
+        self._started_s = started_s
+        self._listener = progress
+        self._span = Span()
+        self._cursor = self.first_block
+        self._running: dict[asyncio.Task[RangeRead], Range] = {}
+        self._waiting: dict[int, RangeRead] = {}
+        self._writing: asyncio.Future[None] | None = None
+
+    @property
+    def complete(self) -> bool:
+        return self.written_to >= self._final.number
+
+    def progress(self) -> Progress:
+        return Progress(
+            first_block=self._start_block,
+            at_block=self.written_to,
+            last_block=self._final.number,
+            slice_blocks=self.written_to - self.first_block + 1,
+            slice_logs=self.log_count,
+            elapsed_s=time.monotonic() - self._started_s,
+        )
+
+    async def run(self, *, deadline_s: float) -> None:
+        """Read and write until all is held or time is up, but not before one range is written."""
+        try:
+            while not self.complete and (time.monotonic() < deadline_s or self.written_to < self.first_block):
+                self._launch()
+                self._write_ready()
+                pending: set[asyncio.Future[Any]] = {*self._running}
+                if self._writing is not None:
+                    pending.add(self._writing)
+                finished, _ = await asyncio.wait(pending, timeout=_TICK_S, return_when=asyncio.FIRST_COMPLETED)
+                for future in finished:
+                    if future is self._writing:
+                        self._writing = None
+                        future.result()
+                    else:
+                        self._take(future)  # type: ignore[arg-type]
+                self._listener(self.progress())
+        finally:
+            await self._settle()
+
+    def _launch(self) -> None:
+        while len(self._running) < WINDOW:
+            waiting = [(part.from_block, part.to_block) for part in self._waiting.values()]
+            asked = next_range(
+                [*self._running.values(), *waiting],
+                from_block=self._cursor,
+                to_block=self._final.number,
+                blocks=self._span.blocks,
+            )
+            buffered = sum(part.transfers.num_rows for part in self._waiting.values())
+            if asked is None or (buffered > _BUFFERED_LOGS and asked[0] != self._cursor):
+                return
+            self._running[asyncio.create_task(self._source.read(asked))] = asked
+
+    def _take(self, task: asyncio.Task[RangeRead]) -> None:
+        asked = self._running.pop(task)
+        try:
+            part = task.result()
+        except RpcError as error:
+            if not isinstance(error.failure, TooLarge) or asked[0] == asked[1]:
+                raise
+            self._span = self._span.after_too_large(asked, error.failure)
+            return
+        self._span = self._span.after_success(asked, part.transfers.num_rows)
+        self._waiting[part.from_block] = part
+
+    def _write_ready(self) -> None:
+        """Hand the ranges that follow what is written to the writer, all in one transaction."""
+        if self._writing is not None:
+            return
+        ready = []
+        while self._cursor in self._waiting:
+            ready.append(self._waiting.pop(self._cursor))
+            self._cursor = ready[-1].to_block + 1
+        if ready:
+            self._writing = asyncio.ensure_future(self._write(ready))
+
+    async def _write(self, ready: list[RangeRead]) -> None:
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._writer, commit_ranges, self._connection, ready)
+        except BaseException:
+            self._waiting.clear()  # what follows an unwritten range must not be written
+            raise
+        self.written_to = ready[-1].to_block
+        self.log_count += sum(part.transfers.num_rows for part in ready)
+        self.range_count += len(ready)
+        self.reasked_count += sum(part.reasked for part in ready)
+
+    async def _settle(self) -> None:
+        """Drop what is still being read and write what is ready, so that nothing read in order is lost."""
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+        if self._writing is not None:
+            await self._writing
+            self._writing = None
+        self._write_ready()
+        if self._writing is not None:
+            await self._writing
+
+
+def _replace_tip(connection: Connection, tip: TipChange) -> None:
+    replace_tip(
+        connection,
+        first_kept=tip.first_kept,
+        last_kept=tip.last_kept,
+        blocks=tip.blocks,
+        transfers=tip.transfers,
+    )

@@ -1,0 +1,152 @@
+"""The blocks above finality: read anew at the end of a run, rolled back to the common ancestor where they changed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from contracts.evm import TRANSFER_TOPIC, BlockHeader, RpcError, TooLarge, Transient, read_header, transfer_filter
+from pipelines.rpc import Endpoint, RpcPool
+from pipelines.transfers.decode import decode_logs
+from pipelines.transfers.head import headers_at
+from pipelines.transfers.plan import Range
+from pipelines.transfers.source import bloom_admits
+from pipelines.transfers.times import block_times
+from warehouse.transfers import TipBlock
+
+TIP_BLOCKS: Final = 256
+_WALK_BLOCKS: Final = 16
+
+
+@dataclass(frozen=True)
+class TipChange:
+    """What becomes of the tip: blocks in [first_kept, last_kept] stay, `blocks` and their rows are added.
+
+    `rolled_back` counts blocks that were held and are no longer in the chain.
+    """
+
+    first_kept: int
+    last_kept: int
+    blocks: Sequence[TipBlock]
+    transfers: Sequence[pa.Table]
+    rolled_back: int
+
+
+async def read_tip(
+    pool: RpcPool,
+    token_address: str,
+    *,
+    finalized: BlockHeader,
+    held: Sequence[TipBlock],
+    avoid: Collection[Endpoint],
+) -> TipChange:
+    """Compare the tip that we hold with a node's and read what is new. Raises as `RpcPool.attempt`."""
+    return await pool.attempt(
+        lambda endpoint: _read(pool, endpoint, token_address, finalized=finalized, held=held), avoid=avoid
+    )
+
+
+def common_ancestor(held: Mapping[int, str], chain: Mapping[int, str]) -> int | None:
+    """The highest block number with one hash in both; None where they share no block."""
+    return max((number for number, found in chain.items() if held.get(number) == found), default=None)
+
+
+def check_linked(headers: Sequence[BlockHeader], parent_hash: str | None) -> None:
+    """Raise `RpcError` (transient) unless each header follows the one before, and the first follows `parent_hash`."""
+    for header in headers:
+        if parent_hash is not None and header.parent_hash != parent_hash:
+            raise RpcError(Transient(), f"block {header.number} does not follow the one before it")
+        parent_hash = header.hash
+
+
+async def _read(
+    pool: RpcPool, endpoint: Endpoint, token_address: str, *, finalized: BlockHeader, held: Sequence[TipBlock]
+) -> TipChange:
+    latest = read_header(await endpoint.call("eth_getBlockByNumber", ["latest", False]))
+    if latest is None or latest.number < finalized.number:
+        raise RpcError(Transient(), "the node is behind finality")
+    first = max(finalized.number + 1, latest.number - TIP_BLOCKS + 1)
+    known = {block.number: block.hash for block in held if block.number >= first}
+    top = max(known, default=first - 1)
+    if known.get(latest.number) == latest.hash:
+        return TipChange(first, top, [], [], 0)  # nothing new, or a node that lags behind what we hold
+    chain: dict[int, BlockHeader] = {latest.number: latest}
+    ancestor = await _walk_back(endpoint, known, chain, from_block=min(top, latest.number), first=first)
+    start = first if ancestor is None else ancestor + 1
+    missing = [number for number in range(start, latest.number + 1) if number not in chain]
+    chain |= {header.number: header for header in await headers_at(endpoint, missing)}
+    fresh = [chain[number] for number in range(start, latest.number + 1)]
+    before = known[ancestor] if ancestor is not None else (finalized.hash if first == finalized.number + 1 else None)
+    check_linked(fresh, before)
+    transfers = await _transfers(endpoint, token_address, (start, latest.number), fresh)
+    await _doubt_empty(pool, endpoint, token_address, fresh, transfers)
+    return TipChange(
+        first_kept=first,
+        last_kept=start - 1,
+        blocks=[TipBlock(header.number, header.hash, header.parent_hash, header.time_s) for header in fresh],
+        transfers=transfers,
+        rolled_back=sum(number >= start for number in known),
+    )
+
+
+async def _walk_back(
+    endpoint: Endpoint, known: Mapping[int, str], chain: dict[int, BlockHeader], *, from_block: int, first: int
+) -> int | None:
+    """Fetch headers downwards from `from_block` into `chain` until one is known; its number, or None."""
+    upper = from_block
+    while known and upper >= first:
+        lower = max(first, upper - _WALK_BLOCKS + 1)
+        found = await headers_at(endpoint, range(lower, upper + 1))
+        chain |= {header.number: header for header in found}
+        ancestor = common_ancestor(known, {header.number: header.hash for header in found})
+        if ancestor is not None:
+            return ancestor
+        upper = lower - 1
+    return None
+
+
+async def _transfers(
+    endpoint: Endpoint, token_address: str, asked: Range, headers: Sequence[BlockHeader]
+) -> list[pa.Table]:
+    """Rows of blocks that have to be exactly those of `headers`, in halves where they are too many."""
+    first, last = asked
+    try:
+        columns = decode_logs(
+            await endpoint.post("eth_getLogs", transfer_filter(token_address, first, last)),
+            token_address=token_address,
+            from_block=first,
+            to_block=last,
+            block_hashes={header.number: header.hash for header in headers},
+        )
+    except RpcError as error:
+        if not isinstance(error.failure, TooLarge) or first == last:
+            raise
+        middle = (first + last) // 2
+        lower = await _transfers(endpoint, token_address, (first, middle), headers)
+        return lower + await _transfers(endpoint, token_address, (middle + 1, last), headers)
+    times, exact = block_times(columns.block_number, headers)
+    return [columns.to_arrow(times, exact=exact)]
+
+
+async def _doubt_empty(
+    pool: RpcPool, endpoint: Endpoint, token_address: str, headers: Sequence[BlockHeader], transfers: Sequence[pa.Table]
+) -> None:
+    """Raise `RpcError` (transient) where another node has rows of a block for which this one has none."""
+    filled = {number for table in transfers for number in table.column("block_number").unique().to_pylist()}
+    doubted = [header for header in headers if header.number not in filled and bloom_admits(header, token_address)]
+    calls = [
+        ("eth_getLogs", [{"address": token_address, "topics": [TRANSFER_TOPIC], "blockHash": header.hash}])
+        for header in doubted
+    ]
+    for other in pool.endpoints:
+        if not calls or other is endpoint or other.wrong_chain is not None or other.resting:
+            continue
+        try:
+            answers = await other.batch(calls)
+        except RpcError:
+            continue
+        if any(isinstance(rows, list) and rows for rows in answers):
+            raise RpcError(Transient(), "an empty answer for a block that holds transfers")

@@ -1,0 +1,155 @@
+"""Transfers in DuckDB: ranges with their checkpoint, and the tip above finality. What the rows mean is the schema's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+
+from warehouse.duck import Connection, read_sql
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """How far history is held: every block up to `to_block` has been read. Times are Unix seconds."""
+
+    from_block: int
+    to_block: int
+    to_block_hash: str
+    to_block_time_s: int
+
+
+@dataclass(frozen=True)
+class RangeRead:
+    """One contiguous range as it was read: its rows (`raw_chain__transfers`) and what its checkpoint row says."""
+
+    from_block: int
+    to_block: int
+    to_block_hash: str
+    to_block_time_s: int
+    payload_sha256: str
+    rpc_host: str
+    reasked: bool
+    transfers: pa.Table
+
+
+@dataclass(frozen=True)
+class TipBlock:
+    """A block above finality."""
+
+    number: int
+    hash: str
+    parent_hash: str
+    time_s: int
+
+
+@dataclass(frozen=True)
+class IngestSummary:
+    """What is held: transfers, ranges, ranges that a second node confirmed, first block read (None: nothing yet)."""
+
+    log_count: int
+    range_count: int
+    reasked_count: int
+    from_block: int | None
+
+
+def last_checkpoint(connection: Connection) -> Checkpoint | None:
+    rows = _run(connection, "last_checkpoint")
+    return Checkpoint(*rows[0][:3], _unix(rows[0][3])) if rows else None
+
+
+def ingest_summary(connection: Connection) -> IngestSummary:
+    return IngestSummary(*_run(connection, "ingest_summary")[0])
+
+
+def commit_ranges(connection: Connection, ranges: Sequence[RangeRead]) -> None:
+    """Append contiguous ranges, rows and checkpoints in one transaction.
+
+    Raises `ValueError` where the first does not follow what is held, or one the other: a gap would never be seen again.
+    """
+    with _transaction(connection):
+        held = last_checkpoint(connection)
+        expected = ranges[0].from_block if held is None else held.to_block + 1
+        for part in ranges:
+            if part.from_block != expected or part.to_block < part.from_block:
+                raise ValueError(f"blocks {part.from_block} to {part.to_block} do not follow block {expected - 1}")
+            expected = part.to_block + 1
+            _append(connection, "append_transfers", part.transfers)
+            _run(
+                connection,
+                "append_range",
+                [
+                    part.from_block,
+                    part.to_block,
+                    part.to_block_hash,
+                    _utc(part.to_block_time_s),
+                    part.transfers.num_rows,
+                    part.payload_sha256,
+                    part.rpc_host,
+                    part.reasked,
+                    datetime.now(UTC).replace(tzinfo=None),
+                ],
+            )
+
+
+def tip_blocks(connection: Connection) -> list[TipBlock]:
+    """The blocks held above finality, lowest first."""
+    rows = _run(connection, "tip_blocks")
+    return [TipBlock(number, block_hash, parent, _unix(block_time)) for number, block_hash, parent, block_time in rows]
+
+
+def replace_tip(
+    connection: Connection,
+    *,
+    first_kept: int,
+    last_kept: int,
+    blocks: Sequence[TipBlock],
+    transfers: Sequence[pa.Table],
+) -> None:
+    """Keep of the tip what lies in [first_kept, last_kept] and append `blocks` with their rows, in one transaction."""
+    with _transaction(connection):
+        for table in ("tip_transfers", "tip_blocks"):
+            _run(connection, f"delete_{table}", [first_kept, last_kept])
+        for block in blocks:
+            _run(connection, "append_tip_block", [block.number, block.hash, block.parent_hash, _utc(block.time_s)])
+        for rows in transfers:
+            _append(connection, "append_tip_transfers", rows)
+
+
+def _run(connection: Connection, question: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    # Fetched to the end: a result left open would block the connection's next use.
+    rows: list[tuple[Any, ...]] = connection.execute(read_sql("queries", question), list(values)).fetchall()
+    return rows
+
+
+def _append(connection: Connection, question: str, rows: pa.Table) -> None:
+    if not rows.num_rows:
+        return
+    connection.register("incoming", rows)
+    try:
+        _run(connection, question)
+    finally:
+        connection.unregister("incoming")
+
+
+@contextmanager
+def _transaction(connection: Connection) -> Iterator[None]:
+    connection.execute("begin")
+    try:
+        yield
+        connection.execute("commit")
+    except BaseException:
+        connection.execute("rollback")
+        raise
+
+
+def _utc(time_s: int) -> datetime:
+    return datetime.fromtimestamp(time_s, UTC).replace(tzinfo=None)
+
+
+def _unix(value: datetime) -> int:
+    return int(value.replace(tzinfo=UTC).timestamp())
