@@ -1,0 +1,87 @@
+"""A small house to publish from and to serve: literal transfers, a proven list, generations, a client on the API."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+from holder_rows import TOKEN, FakeToken, Row, address, put_transfers
+
+from api.app import create_app
+from api.front import Front
+from contracts.holders import ZERO_ADDRESS
+from contracts.settings import Settings
+from contracts.telemetry import ConsistencyLevel, Token
+from pipelines.holders.lists import take_list
+from pipelines.publish.generation import PublishReport, publish, republish_stale
+from warehouse.duck import Warehouse
+from warehouse.holder_status import record_status
+from warehouse.holders import fold_balances
+from warehouse.projections import Readable
+
+NOON = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)
+BASE_URL = "https://svc.example"
+DOCUMENTS = ("/api/token/holders", "/api/token/holders-map", "/api/token/holders-map-temporal")
+
+
+def mint(holders: int, first: int = 1) -> list[Row]:
+    """A mint in block 10 to each of `holders` addresses, all of different amounts."""
+    return [(10, ZERO_ADDRESS, address(number), 1000 + number) for number in range(first, first + holders)]
+
+
+class House:
+    """One data directory with its warehouse. Each publish is a minute after the last, so none has to wait."""
+
+    def __init__(self, data_dir: Path, **settings: Any) -> None:
+        defaults = {"base_url": BASE_URL, "data_dir": data_dir, "_env_file": None}
+        self.settings = Settings(**(defaults | settings))
+        self.data_dir = data_dir
+        self.now = NOON
+        self.rows: list[Row] = []
+
+    def read_chain(self, rows: Iterable[Row], upto: int) -> None:
+        """Fold `rows` up to block `upto`, and take a proven list there, as a persisted snapshot."""
+        fresh = list(rows)
+        self.rows += fresh
+        token = Token(address=TOKEN, name="Token", symbol="TKN", decimals=2)
+        with Warehouse(self.data_dir).connect() as connection:
+            put_transfers(connection, fresh, upto)
+            fold_balances(connection)
+            record_status(connection, chain_id=8453, token=token, start_block=0, finalized_block=upto, now=self.now)
+            asyncio.run(
+                take_list(
+                    connection,
+                    FakeToken(self.rows, head=upto),
+                    self.data_dir,
+                    token=token,
+                    level=ConsistencyLevel.FINALIZED,
+                    snapshot_reason="demand",
+                    now=self.now,
+                )
+            )
+
+    def publish(self) -> PublishReport:
+        self.now += timedelta(minutes=1)
+        with Warehouse(self.data_dir).connect() as connection:
+            return publish(Readable(connection, self.data_dir / "holders"), self.settings, now=self.now)
+
+    def republish_stale(self, reason: str = "check_failed") -> PublishReport:
+        self.now += timedelta(minutes=1)
+        return republish_stale(self.settings, reason, now=self.now)
+
+    @property
+    def current(self) -> Path:
+        return (self.data_dir / "current").resolve()
+
+    def client(self, *, application: Front | None = None, peer: str = "192.0.2.1") -> httpx.AsyncClient:
+        """A client whose requests come from `peer`, without headers of its own."""
+        transport = httpx.ASGITransport(
+            application or create_app(self.settings), raise_app_exceptions=False, client=(peer, 50000)
+        )
+        client = httpx.AsyncClient(transport=transport, base_url=BASE_URL)
+        client.headers.clear()
+        return client
