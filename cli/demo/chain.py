@@ -188,7 +188,7 @@ def _run_anvil(
     elif description is None or not description.paid_flow or not directory.dump_path.exists():
         unfit = "there is no chain to go on from"
     else:
-        anvil = _loaded(directory)
+        anvil = _loaded(directory, description.genesis_time_s)
         if anvil is not None:
             resources.callback(anvil.stop)
         if anvil is None:
@@ -222,16 +222,22 @@ def _written(directory: DemoDirectory, resources: ExitStack, say: Say) -> tuple[
     transfers = sum(len(block.movements) for block in plan)
     elapsed_s = time.monotonic() - started
     say(f"Demo chain: {transfers:,} transfers of 30 days written in {elapsed_s:.1f} s, RPC at {anvil.url}")
-    description = _describe(contracts, _genesis_hash(anvil.rpc), paid_flow=True)
+    genesis = anvil.rpc.call("eth_getBlockByNumber", "0x0", False)
+    description = _describe(contracts, genesis, paid_flow=True)
     return _running(description, anvil.url, anvil.pid), anvil
 
 
-def _loaded(directory: DemoDirectory) -> Anvil | None:
+def _loaded(directory: DemoDirectory, genesis_time_s: int) -> Anvil | None:
+    # Anvil makes a genesis of its own before it loads one. With the same date the two are the same block; else the next
+    # dump holds both, and which of them a later load takes is left to chance.
+    flags = ["--timestamp", str(genesis_time_s), *PRUNED, *_marker(directory)]
     try:
         with directory.unpacked_dump() as state:
-            return Anvil(flags=[*PRUNED, *_marker(directory)], load_state=state).start()
+            anvil = Anvil(flags=flags, load_state=state).start()
     except (OSError, EOFError, AnvilUnavailable):
         return None
+    anvil.rpc.call("evm_setTime", int(time.time()))
+    return anvil
 
 
 def _serve_recording(
@@ -243,7 +249,8 @@ def _serve_recording(
 ) -> tuple[DemoDescription, RecordedNode]:
     recording = load_recording()
     chain = chain_of(recording)
-    description = _describe(DemoContracts(**recording.contracts), chain.block_hash(0), paid_flow=False)
+    genesis = chain.answer("eth_getBlockByNumber", ["0x0", False])
+    description = _describe(DemoContracts(**recording.contracts), genesis, paid_flow=False)
     node = resources.enter_context(RecordedNode(chain))
     with Rpc(node.url) as rpc:
         known = directory.description()
@@ -263,11 +270,6 @@ def _holds(rpc: Rpc, stamp: Stamp | None) -> bool:
     return block is not None and block["hash"] == block_hash
 
 
-def _genesis_hash(rpc: Rpc) -> str:
-    genesis_hash: str = rpc.call("eth_getBlockByNumber", "0x0", False)["hash"]
-    return genesis_hash
-
-
 def _marker(directory: DemoDirectory) -> list[str]:
     return ["--cache-path", str(directory.node_cache)]
 
@@ -276,10 +278,11 @@ def _say_reset(say: Say, directory: DemoDirectory, why: str) -> None:
     say(f"Demo chain: {directory.root} is reset, {why}.")
 
 
-def _describe(contracts: DemoContracts, genesis_hash: str, *, paid_flow: bool) -> DemoDescription:
+def _describe(contracts: DemoContracts, genesis: dict[str, Any], *, paid_flow: bool) -> DemoDescription:
     return DemoDescription(
         chain_id=CHAIN_ID,
-        genesis_hash=genesis_hash,
+        genesis_hash=genesis["hash"],
+        genesis_time_s=int(genesis["timestamp"], 16),
         bidwall_trigger_wei=BIDWALL_TRIGGER_WEI,
         paid_flow=paid_flow,
         **contracts.as_dict(),

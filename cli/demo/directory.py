@@ -34,6 +34,7 @@ class DemoDescription:
 
     chain_id: int
     genesis_hash: str
+    genesis_time_s: int
     token_address: str
     usdc_address: str
     bidwall_address: str

@@ -1,0 +1,247 @@
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cli.demo import chain as demo_chain
+from cli.demo.anvil import CHAIN_DIR, Anvil, find_binary, install, platform_package
+from cli.demo.chain import DemoChain
+from cli.demo.directory import DemoDirectory, command_of, running_demo
+from cli.demo.rpc import Rpc, calldata
+from cli.demo.traffic import pause_s
+from contracts.errors import AnvilUnavailable, DemoBusy
+from contracts.settings import load_settings
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def block(rpc_url: str, tag: str) -> dict:
+    with Rpc(rpc_url) as rpc:
+        return rpc.call("eth_getBlockByNumber", tag, False)
+
+
+def supply_at_finalized(chain: DemoChain) -> int:
+    with Rpc(chain.rpc_url) as rpc:
+        call = {"to": chain.settings["token_address"], "data": calldata("totalSupply()")}
+        return int(rpc.call("eth_call", call, "finalized"), 16)
+
+
+def transfers(chain: DemoChain) -> int:
+    with Rpc(chain.rpc_url) as rpc:
+        query = {"address": chain.settings["token_address"], "fromBlock": "0x0", "toBlock": "finalized"}
+        return len(rpc.call("eth_getLogs", query))
+
+
+class Said(list[str]):
+    def __call__(self, line: str) -> None:
+        self.append(line)
+
+
+@contextmanager
+def svc_demo(data_dir: Path) -> Iterator[tuple[subprocess.Popen[str], dict]]:
+    """`svc demo --json` as a process of its own, and what it printed; killed at the end where it still runs."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", "import typer; from cli.demo.command import demo; typer.run(demo)", "--json"],
+        cwd=ROOT,
+        env={**os.environ, "SVC_DATA_DIR": str(data_dir)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        yield process, json.loads(process.stdout.readline())
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(scope="module")
+def written_demo(tmp_path_factory) -> tuple[Path, list[str]]:
+    """A data directory with a demo that was started once and stopped, and what it said."""
+    data_dir, said = tmp_path_factory.mktemp("written"), Said()
+    DemoChain.start(data_dir, said).stop()
+    return data_dir, said
+
+
+@pytest.fixture
+def data_dir(tmp_path, written_demo) -> Path:
+    """A copy of the written demo, to go on from."""
+    shutil.copytree(written_demo[0] / "demo", tmp_path / "demo")
+    return tmp_path
+
+
+def test_run_stop_run_goes_on_from_the_dump(data_dir, written_demo):
+    said = Said()
+    first = DemoChain.start(data_dir, said)
+    try:
+        facts = {name: value for name, value in first.settings.items() if name != "rpc_urls"}
+        assert load_settings({}, **first.settings).token_address == facts["token_address"]
+        written, supply = transfers(first), supply_at_finalized(first)
+        genesis, finalized = block(first.rpc_url, "0x0")["hash"], block(first.rpc_url, "finalized")
+        assert running_demo(data_dir)["rpc_url"] == first.rpc_url
+        assert abs(int(block(first.rpc_url, "latest")["timestamp"], 16) - time.time()) < 60
+    finally:
+        first.stop()
+    assert running_demo(data_dir) is None
+    (facts["data_dir"] / "warehouse.duckdb").write_text("kept")
+
+    stamp = (int(finalized["number"], 16), finalized["hash"])
+    DemoChain.start(data_dir, said, warehouse_stamp=lambda: stamp).stop()
+    second = DemoChain.start(data_dir, said, warehouse_stamp=lambda: stamp)
+    try:
+        assert {name: value for name, value in second.settings.items() if name != "rpc_urls"} == facts
+        assert block(second.rpc_url, "0x0")["hash"] == genesis
+        assert written >= 20_000
+        assert (transfers(second), supply_at_finalized(second)) == (written, supply)
+        assert (facts["data_dir"] / "warehouse.duckdb").exists()
+    finally:
+        second.stop()
+    assert "transfers of 30 days written" in written_demo[1][0]
+    assert [line for line in said if "going on from block" not in line] == []
+
+
+def test_a_dump_of_a_loaded_chain_has_one_block_of_each_number(data_dir):
+    for _ in range(2):
+        DemoChain.start(data_dir, Said()).stop()
+    with DemoDirectory(data_dir).unpacked_dump() as state:
+        numbers = [int(block["header"]["number"], 16) for block in json.loads(state.read_bytes())["blocks"]]
+    assert sorted(numbers) == list(range(len(numbers)))
+
+
+def test_a_dump_that_lacks_what_the_warehouse_holds_resets_the_directory_with_one_line(data_dir):
+    warehouse = data_dir / "demo" / "warehouse.duckdb"
+    warehouse.write_text("of a chain that is gone")
+    said = Said()
+    DemoChain.start(data_dir, said, warehouse_stamp=lambda: (9_999, "0x" + "12" * 32)).stop()
+    assert not warehouse.exists()
+    assert len([line for line in said if "reset" in line]) == 1
+
+
+@pytest.mark.parametrize("dump", [b"torn", None])
+def test_a_torn_or_missing_dump_resets_the_directory(data_dir, dump):
+    path = DemoDirectory(data_dir).dump_path
+    path.unlink() if dump is None else path.write_bytes(dump)
+    said = Said()
+    DemoChain.start(data_dir, said).stop()
+    assert len([line for line in said if "reset" in line]) == 1
+
+
+def test_killed_with_its_node_left_over_the_next_run_takes_the_newest_blocks_along(data_dir):
+    with svc_demo(data_dir) as (_, shown), Rpc(shown["rpc_url"]) as rpc:
+        rpc.call("anvil_mine", "0x5")
+        newest = rpc.call("eth_getBlockByNumber", "finalized", False)
+    orphan = DemoDirectory(data_dir).description().pid
+    assert "anvil" in command_of(orphan)
+
+    said = Said()
+    DemoChain.start(data_dir, said, warehouse_stamp=lambda: (int(newest["number"], 16), newest["hash"])).stop()
+    assert not [line for line in said if "reset" in line]
+    assert command_of(orphan) == ""
+
+
+def test_killed_together_with_its_node_the_next_run_starts_over(data_dir):
+    with svc_demo(data_dir) as (_, shown), Rpc(shown["rpc_url"]) as rpc:
+        rpc.call("anvil_mine", "0x5")
+        newest = rpc.call("eth_getBlockByNumber", "finalized", False)
+    os.killpg(DemoDirectory(data_dir).description().pid, signal.SIGKILL)
+
+    said = Said()
+    DemoChain.start(data_dir, said, warehouse_stamp=lambda: (int(newest["number"], 16), newest["hash"])).stop()
+    assert [line for line in said if "warehouse holds blocks that its chain lacks" in line]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_command_in_time_with_a_dump_and_without_leftovers(data_dir, how):
+    with svc_demo(data_dir) as (process, shown):
+        with Rpc(shown["rpc_url"]) as rpc:
+            assert rpc.call("eth_chainId") == "0x2105"
+        node = DemoDirectory(data_dir).description().pid
+        dumped_at = DemoDirectory(data_dir).dump_path.stat().st_mtime_ns
+        with pytest.raises(DemoBusy, match="Another process"):
+            DemoChain.start(data_dir, Said())
+        process.send_signal(how)
+        rest, _ = process.communicate(timeout=10)
+        assert (process.returncode, rest) == (0, "")
+    assert command_of(node) == ""
+    assert DemoDirectory(data_dir).dump_path.stat().st_mtime_ns > dumped_at
+    assert DemoDirectory(data_dir).description().rpc_url is None
+
+
+def test_traffic_adds_transfers_and_stops_cleanly(data_dir):
+    chain = DemoChain.start(data_dir, Said())
+    try:
+        before = int(block(chain.rpc_url, "latest")["number"], 16)
+        chain.start_traffic()
+        deadline = time.monotonic() + 10
+        while int(block(chain.rpc_url, "latest")["number"], 16) == before and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert int(block(chain.rpc_url, "latest")["number"], 16) > before
+        assert supply_at_finalized(chain) > 0
+    finally:
+        chain.stop()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("demo ")]
+
+
+def test_traffic_calms_down_with_age():
+    assert [pause_s(age_s) for age_s in (0, 600, 86_400)] == [4.0, 14.0, 60.0]
+
+
+def test_a_stranger_that_got_the_nodes_process_id_or_port_is_left_alone(data_dir, anvil):
+    directory = DemoDirectory(data_dir)
+    directory.describe(replace(directory.description(), rpc_url=anvil.url, pid=anvil.pid))
+    assert running_demo(data_dir) is None
+    said = Said()
+    DemoChain.start(data_dir, said).stop()
+    assert anvil.running()
+    assert "going on" in said[0]
+
+
+def test_without_node_the_recording_is_served_and_the_paid_flow_is_off(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(demo_chain, "install", lambda: install(tmp_path / "nowhere"))
+    said = Said()
+    chain = DemoChain.start(tmp_path, said)
+    try:
+        chain.start_traffic()
+        assert not chain.paid_flow
+        assert chain.running()
+        assert transfers(chain) >= 20_000
+        assert supply_at_finalized(chain) > 0
+        assert running_demo(tmp_path)["paid_flow"] is False
+        finalized = block(chain.rpc_url, "finalized")
+    finally:
+        chain.stop()
+    assert len(said) == 1
+    assert "npm is missing" in said[0]
+    assert "paid flow is off" in said[0]
+
+    said = Said()
+    DemoChain.start(tmp_path, said, warehouse_stamp=lambda: (int(finalized["number"], 16), finalized["hash"])).stop()
+    assert not [line for line in said if "reset" in line]
+    DemoChain.start(tmp_path, said, warehouse_stamp=lambda: (1, "0x" + "12" * 32)).stop()
+    assert len([line for line in said if "reset" in line]) == 1
+
+
+def test_a_platform_without_a_binary_gets_a_cure(tmp_path):
+    assert platform_package("Linux", "x86_64") == "anvil-linux-amd64"
+    assert platform_package("Darwin", "arm64") == "anvil-darwin-arm64"
+    assert find_binary(tmp_path) is None
+    assert shutil.which("npm")
+    with pytest.raises(AnvilUnavailable, match="npm ci"):
+        install(tmp_path)
+    assert install(CHAIN_DIR) == find_binary()
+
+
+def test_a_node_that_does_not_start_is_named_with_its_command():
+    with pytest.raises(AnvilUnavailable, match="--no-such-flag"):
+        Anvil(flags=["--no-such-flag"]).start()

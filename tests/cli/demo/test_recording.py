@@ -1,0 +1,74 @@
+import pytest
+
+from cli.demo.anvil import Anvil
+from cli.demo.history import Movement, balances_after, plan_history
+from cli.demo.record import RECORDING_PATH, chain_of, load_recording, packed, record, unpacked_logs
+from cli.demo.recorded import TRANSFER_TOPIC, ZERO_ADDRESS, RecordedChain
+from cli.demo.rpc import calldata
+from cli.demo.write import DemoContracts, deploy, mined_receipt, move_calldata
+
+ALICE, BOB = "0x" + "01" * 20, "0x" + "02" * 20
+
+
+def test_the_committed_recording_is_small_and_is_made_again_byte_for_byte():
+    committed = RECORDING_PATH.read_bytes()
+    assert len(committed) < 1_000_000
+    assert record() == committed
+
+
+def test_the_recorded_chain_answers_with_the_planned_history():
+    recording = load_recording()
+    contracts = DemoContracts(**recording.contracts)
+    chain = chain_of(recording)
+    expected = balances_after(
+        movement for block in plan_history(contracts.bidwall_address) for movement in block.movements
+    )
+    finalized = chain.answer("eth_getBlockByNumber", ["finalized", False])["number"]
+
+    def read(data: str) -> int:
+        return int(chain.answer("eth_call", [{"to": contracts.token_address, "data": data}, finalized]), 16)
+
+    assert read(calldata("totalSupply()")) == sum(expected.values())
+    assert all(read(calldata("balanceOf(address)", address)) == held for address, held in list(expected.items())[:300])
+    query = {"address": contracts.token_address, "topics": [TRANSFER_TOPIC], "fromBlock": "0x0", "toBlock": finalized}
+    assert len(chain.answer("eth_getLogs", [query])) >= 20_000
+    assert int(chain.answer("eth_getBalance", [contracts.bidwall_address, "latest"]), 16) > 0
+
+
+@pytest.fixture
+def small_history(anvil: Anvil) -> tuple[list[dict], list[dict], DemoContracts]:
+    """Blocks and logs of an anvil with two blocks of demo transfers."""
+    owner = anvil.rpc.call("eth_accounts")[0]
+    token = deploy(anvil.rpc, owner, "DemoToken", ["string", "string"], ["Demo", "DEMO"])
+    for movements in (
+        [Movement(ZERO_ADDRESS, ALICE, 2**200), Movement(ALICE, BOB, 0)],
+        [Movement(ALICE, ALICE, 5), Movement(ALICE, BOB, 2**199), Movement(BOB, ZERO_ADDRESS, 1)],
+    ):
+        transaction = {"from": owner, "to": token, "data": move_calldata(movements), "gas": hex(1_000_000)}
+        mined_receipt(anvil.rpc, anvil.rpc.call("eth_sendTransaction", transaction))
+    head = int(anvil.rpc.call("eth_blockNumber"), 16)
+    blocks = anvil.rpc.batch([("eth_getBlockByNumber", [hex(number), False]) for number in range(head + 1)])
+    logs = anvil.rpc.call("eth_getLogs", {"fromBlock": "0x0", "toBlock": hex(head)})
+    return blocks, logs, DemoContracts(token, ZERO_ADDRESS, ZERO_ADDRESS, ZERO_ADDRESS, 1)
+
+
+def test_packing_and_unpacking_gives_the_rows_of_the_node_back(small_history):
+    blocks, logs, contracts = small_history
+    assert unpacked_logs(packed(contracts, 0, blocks, logs)) == logs
+
+
+def test_a_recorded_chain_agrees_with_the_real_node_on_blooms_calls_and_receipts(anvil, small_history):
+    blocks, logs, contracts = small_history
+    token, head = contracts.token_address, blocks[-1]["number"]
+    chain = RecordedChain(chain_id=8453, token=token, logs=logs, first_block=1, head=int(head, 16))
+    for block in blocks:
+        ours = chain.answer("eth_getBlockByNumber", [block["number"], False])
+        assert ours["logsBloom"] == block["logsBloom"]
+        if int(block["logsBloom"], 16):
+            assert ours["hash"] == block["hash"]
+            real = anvil.rpc.call("eth_getBlockReceipts", block["number"])
+            ours_receipts = chain.answer("eth_getBlockReceipts", [block["number"]])
+            assert [receipt["logs"] for receipt in ours_receipts] == [receipt["logs"] for receipt in real]
+    for data in (calldata("totalSupply()"), *(calldata("balanceOf(address)", who) for who in (ALICE, BOB))):
+        request = [{"to": token, "data": data}, head]
+        assert chain.answer("eth_call", request) == anvil.rpc.call("eth_call", *request)
