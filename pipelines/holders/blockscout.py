@@ -30,14 +30,14 @@ class TokenInfo(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class HolderCounts:
-    """What Blockscout counts: `counters` is its running counter, `token` the number beside the token's name.
+    """What Blockscout counts: its running counter, and the number beside the token's name; they often differ.
 
     `reason` says why both are missing: timeout, unreachable, http_<status>, too_large, unreadable.
     """
 
     source: str
-    counters: int | None
-    token: int | None
+    counters_holders: int | None
+    token_holders: int | None
     reason: str | None
 
 
