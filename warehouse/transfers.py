@@ -15,12 +15,12 @@ from warehouse.duck import Connection, read_sql
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """How far history is held: every block up to `to_block` has been read. Times are Unix seconds."""
+    """How far history is held: every block up to `to_block` has been read, the last range with `log_count` rows."""
 
     from_block: int
     to_block: int
     to_block_hash: str
-    to_block_time_s: int
+    log_count: int
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class IngestSummary:
 
 def last_checkpoint(connection: Connection) -> Checkpoint | None:
     rows = _run(connection, "last_checkpoint")
-    return Checkpoint(*rows[0][:3], _unix(rows[0][3])) if rows else None
+    return Checkpoint(rows[0][0], rows[0][1], rows[0][2], rows[0][3]) if rows else None
 
 
 def ingest_summary(connection: Connection) -> IngestSummary:

@@ -80,19 +80,19 @@ class TransferColumns:
         """The rows as `raw_chain__transfers` takes them; `value_raw` is a struct of four 64-bit limbs."""
         limbs = self.value_raw.view(">u8").astype(np.uint64)
         value_raw = pa.StructArray.from_arrays(
-            [pa.array(np.ascontiguousarray(limbs[:, place])) for place in range(4)],
+            [_plain(limbs[:, place], pa.uint64()) for place in range(4)],
             names=["limb3", "limb2", "limb1", "limb0"],
         )
         return pa.table(
             {
-                "block_number": pa.array(self.block_number),
-                "log_index": pa.array(self.log_index),
+                "block_number": _plain(self.block_number, pa.int64()),
+                "log_index": _plain(self.log_index, pa.int32()),
                 "tx_hash": _binary(self.tx_hash),
                 "from_address": _binary(self.from_address),
                 "to_address": _binary(self.to_address),
                 "value_raw": value_raw,
-                "block_time": pa.array(block_time_s.astype("datetime64[s]"), type=BLOCK_TIME_TYPE),
-                "block_time_quality": pa.repeat("exact" if exact else "estimated", len(self)),
+                "block_time": _plain(block_time_s, BLOCK_TIME_TYPE),
+                "block_time_quality": _repeated(b"exact" if exact else b"estimated", len(self)),
             }
         )
 
@@ -244,6 +244,16 @@ def _number(text: str) -> int:
         return quantity(text)
     except ValueError as error:
         raise LogsInvalid(str(error)) from None
+
+
+def _plain(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
+    # By its buffer: `pa.array` and `pa.repeat` import pandas, which costs a second.
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values).data)])
+
+
+def _repeated(text: bytes, count: int) -> pa.Array:
+    offsets = np.arange(0, (count + 1) * len(text), len(text), dtype=np.int32)
+    return pa.Array.from_buffers(pa.string(), count, [None, pa.py_buffer(offsets), pa.py_buffer(text * count)])
 
 
 def _binary(rows: NDArray[np.uint8]) -> pa.Array:

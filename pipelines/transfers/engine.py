@@ -157,7 +157,7 @@ class _Backfill:
         self._start_block = start_block
         self._started_s = started_s
         self._listener = progress
-        self._span = Span()
+        self._span = Span.resumed((held.from_block, held.to_block), held.log_count) if held else Span()
         self._cursor = self.first_block
         self._running: dict[asyncio.Task[RangeRead], Range] = {}
         self._waiting: dict[int, RangeRead] = {}

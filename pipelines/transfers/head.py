@@ -22,7 +22,7 @@ _BEHIND_S: Final = 600
 
 @dataclass(frozen=True)
 class ChainHead:
-    """The chain as its nodes see it: identity, newest block, newest block that can't change any more."""
+    """The chain as its nodes see it: identity, newest block, newest block that can't change any more, and by what."""
 
     chain_id: int
     genesis_hash: str
