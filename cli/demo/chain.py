@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -36,7 +36,12 @@ class DemoChain:
     """A running demo chain. Made by `start`; `stop` leaves a dump from which the next start goes on."""
 
     def __init__(
-        self, directory: DemoDirectory, description: DemoDescription, node: Anvil | RecordedNode, resources: ExitStack
+        self,
+        directory: DemoDirectory,
+        description: DemoDescription,
+        node: Anvil | RecordedNode,
+        resources: ExitStack,
+        say: Say,
     ) -> None:
         self._directory = directory
         self._description = description
@@ -45,7 +50,7 @@ class DemoChain:
         self._traffic: Traffic | None = None
         self._dumper: _Dumper | None = None
         if isinstance(node, Anvil):
-            self._dumper = _Dumper(directory, node).start()
+            self._dumper = _Dumper(directory, node, say).start()
 
     @classmethod
     def start(
@@ -65,18 +70,18 @@ class DemoChain:
         directory = DemoDirectory(data_dir)
         with ExitStack() as resources:
             resources.enter_context(directory.held())
-            _adopt_orphan(directory)
+            _adopt_orphan(directory, say)
             if reset:
                 directory.reset()
             node: Anvil | RecordedNode
             try:
-                install()
+                install(say=say)
             except AnvilUnavailable as missing:
                 description, node = _serve_recording(directory, resources, say, warehouse_stamp, missing)
             else:
                 description, node = _run_anvil(directory, resources, say, warehouse_stamp)
             directory.describe(description)
-            return cls(directory, description, node, resources.pop_all())
+            return cls(directory, description, node, resources.pop_all(), say)
 
     @property
     def rpc_url(self) -> str:
@@ -125,9 +130,10 @@ class DemoChain:
 class _Dumper:
     """Dumps the chain every minute, so that a machine that dies loses little."""
 
-    def __init__(self, directory: DemoDirectory, anvil: Anvil) -> None:
+    def __init__(self, directory: DemoDirectory, anvil: Anvil, say: Say) -> None:
         self._directory = directory
         self._anvil = anvil
+        self._say = say
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="demo dump", daemon=True)
 
@@ -139,17 +145,20 @@ class _Dumper:
         """One last dump, unless the node is gone."""
         self._stopping.set()
         self._thread.join()
-        _dump(self._directory, self._anvil.rpc)
+        if self._anvil.running():
+            _dump(self._directory, self._anvil.rpc, self._say)
 
     def _run(self) -> None:
         while not self._stopping.wait(DUMP_EVERY_S):
-            _dump(self._directory, self._anvil.rpc)
+            _dump(self._directory, self._anvil.rpc, self._say)
 
 
-def _dump(directory: DemoDirectory, rpc: Rpc) -> None:
-    """Store the chain of a node; where it does not answer, the older dump stays in place."""
-    with suppress(httpx.HTTPError, RpcError):
+def _dump(directory: DemoDirectory, rpc: Rpc, say: Say) -> None:
+    """Store the chain of a node; where that fails, the older dump stays in place and `say` gets a line."""
+    try:
         directory.store_dump(consistent_state(rpc))
+    except (httpx.HTTPError, RpcError, OSError) as error:
+        say(f"Demo chain: could not be dumped, the older dump stays: {error}")
 
 
 def consistent_state(rpc: Rpc) -> bytes:
@@ -165,7 +174,7 @@ def consistent_state(rpc: Rpc) -> bytes:
     raise RpcError(f"blocks came in during each of {_DUMP_ATTEMPTS} dumps")
 
 
-def _adopt_orphan(directory: DemoDirectory) -> None:
+def _adopt_orphan(directory: DemoDirectory, say: Say) -> None:
     """A service that was killed leaves its node running: take its newest state over, then end it.
 
     Only a process whose command line names this directory is ours; any other that got the same id is left alone.
@@ -175,7 +184,7 @@ def _adopt_orphan(directory: DemoDirectory) -> None:
         return
     if answers_as(description.rpc_url, description.genesis_hash):
         with Rpc(description.rpc_url, timeout_s=20.0) as rpc:
-            _dump(directory, rpc)
+            _dump(directory, rpc, say)
     end_orphan(description.pid, str(directory.node_cache))
 
 
@@ -218,7 +227,7 @@ def _written(directory: DemoDirectory, resources: ExitStack, say: Say) -> tuple[
     plan = plan_history(contracts.bidwall_address)
     write_history(anvil.rpc, contracts, plan, now)
     anvil.rpc.call("evm_setAutomine", True)
-    _dump(directory, anvil.rpc)
+    _dump(directory, anvil.rpc, say)
     transfers = sum(len(block.movements) for block in plan)
     elapsed_s = time.monotonic() - started
     say(f"Demo chain: {transfers:,} transfers of 30 days written in {elapsed_s:.1f} s, RPC at {anvil.url}")

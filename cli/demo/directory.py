@@ -112,11 +112,14 @@ class DemoDirectory:
     def _write(self, name: str, content: bytes) -> None:
         self.root.mkdir(parents=True, exist_ok=True)
         temporary = self.root / f".{name}.new"
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(self.root / name)
+        try:
+            with temporary.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(self.root / name)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def running_demo(data_dir: Path) -> dict[str, Any] | None:

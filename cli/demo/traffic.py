@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
-from typing import Final, Self
+from typing import Final, Literal, Self
 
 import httpx
 
@@ -22,6 +22,13 @@ _GIFT_EVERY: Final = 12
 def pause_s(age_s: float) -> float:
     """Seconds until the next transfers: lively at first, calmer later, so that days of running stay small."""
     return min(60.0, 4.0 + age_s / 60)
+
+
+def next_step(until_due_s: float, silence_s: float) -> Literal["transfers", "heartbeat"] | None:
+    """What to do now: transfers when they are due, else a block when there was none for too long."""
+    if until_due_s <= 0:
+        return "transfers"
+    return "heartbeat" if silence_s >= HEARTBEAT_S else None
 
 
 class Traffic:
@@ -51,12 +58,13 @@ class Traffic:
         sent = 0
         while not self._stopping.wait(1.0):
             try:
-                if time.monotonic() >= due:
-                    self._send_transfers(gift=sent % _GIFT_EVERY == _GIFT_EVERY - 1)
-                    sent += 1
-                    due = time.monotonic() + pause_s(time.monotonic() - started)
-                elif self._silence_s() >= HEARTBEAT_S:
-                    self._rpc.call("evm_mine")
+                match next_step(due - time.monotonic(), self._silence_s()):
+                    case "transfers":
+                        self._send_transfers(gift=sent % _GIFT_EVERY == _GIFT_EVERY - 1)
+                        sent += 1
+                        due = time.monotonic() + pause_s(time.monotonic() - started)
+                    case "heartbeat":
+                        self._rpc.call("evm_mine")
             except (httpx.HTTPError, RpcError):
                 # The chain's owner notices a dead node and says so; a busy one is tried again.
                 continue

@@ -18,7 +18,7 @@ from cli.demo.anvil import CHAIN_DIR, Anvil, find_binary, install, platform_pack
 from cli.demo.chain import DemoChain
 from cli.demo.directory import DemoDirectory, command_of, running_demo
 from cli.demo.rpc import Rpc, calldata
-from cli.demo.traffic import pause_s
+from cli.demo.traffic import next_step, pause_s
 from contracts.errors import AnvilUnavailable, DemoBusy
 from contracts.settings import load_settings
 
@@ -39,7 +39,9 @@ def supply_at_finalized(chain: DemoChain) -> int:
 def transfers(chain: DemoChain) -> int:
     with Rpc(chain.rpc_url) as rpc:
         query = {"address": chain.settings["token_address"], "fromBlock": "0x0", "toBlock": "finalized"}
-        return len(rpc.call("eth_getLogs", query))
+        rows = rpc.call("eth_getLogs", query)
+    assert all(int(row["blockTimestamp"], 16) for row in rows)
+    return len(rows)
 
 
 class Said(list[str]):
@@ -136,6 +138,13 @@ def test_a_torn_or_missing_dump_resets_the_directory(data_dir, dump):
     assert len([line for line in said if "reset" in line]) == 1
 
 
+def test_a_reset_that_was_asked_for_begins_anew_without_a_complaint(data_dir):
+    before, said = DemoDirectory(data_dir).description(), Said()
+    DemoChain.start(data_dir, said, reset=True).stop()
+    assert DemoDirectory(data_dir).description().genesis_hash != before.genesis_hash
+    assert ["written" in line for line in said] == [True]
+
+
 def test_killed_with_its_node_left_over_the_next_run_takes_the_newest_blocks_along(data_dir):
     with svc_demo(data_dir) as (_, shown), Rpc(shown["rpc_url"]) as rpc:
         rpc.call("anvil_mine", "0x5")
@@ -196,6 +205,35 @@ def test_traffic_calms_down_with_age():
     assert [pause_s(age_s) for age_s in (0, 600, 86_400)] == [4.0, 14.0, 60.0]
 
 
+def test_transfers_come_when_due_and_a_heartbeat_when_nothing_else_did():
+    assert [next_step(*when) for when in ((0, 0), (-1, 99), (5, 9.9), (5, 10))] == [
+        "transfers",
+        "transfers",
+        None,
+        "heartbeat",
+    ]
+
+
+def test_a_dump_that_fails_leaves_the_older_one_and_says_so(data_dir):
+    said = Said()
+    chain = DemoChain.start(data_dir, said)
+    dump = DemoDirectory(data_dir).dump_path
+    before = dump.read_bytes()
+    blocked = dump.parent / ".chain.json.gz.new"
+    blocked.mkdir()
+    with pytest.raises(OSError, match="directory"):
+        DemoDirectory(data_dir).store_dump(b"")
+    blocked.rmdir()
+    os.killpg(DemoDirectory(data_dir).description().pid, signal.SIGKILL)
+    while chain.running():
+        time.sleep(0.01)
+    chain.stop()
+    chain.stop()
+    assert dump.read_bytes() == before
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("demo ")]
+    assert running_demo(data_dir) is None
+
+
 def test_a_stranger_that_got_the_nodes_process_id_or_port_is_left_alone(data_dir, anvil):
     directory = DemoDirectory(data_dir)
     directory.describe(replace(directory.description(), rpc_url=anvil.url, pid=anvil.pid))
@@ -208,7 +246,7 @@ def test_a_stranger_that_got_the_nodes_process_id_or_port_is_left_alone(data_dir
 
 def test_without_node_the_recording_is_served_and_the_paid_flow_is_off(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(demo_chain, "install", lambda: install(tmp_path / "nowhere"))
+    monkeypatch.setattr(demo_chain, "install", lambda say: install(tmp_path / "nowhere", say))
     said = Said()
     chain = DemoChain.start(tmp_path, said)
     try:
