@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
 import uvicorn
 
+from cli.environment import as_environment, effective_settings
 from cli.output import AsJson, operator_problems, print_json
 from contracts.errors import ForeignGeneration
-from contracts.settings import Settings, load_settings
+from contracts.settings import Settings
 from warehouse.generations import current_generation
 
 STOP_WITHIN_S = 5
@@ -21,10 +23,12 @@ def serve(
 ) -> None:
     """Serve the published generation, and wait for one where there is none yet."""
     with operator_problems(as_json):
-        settings = load_settings()
+        settings = effective_settings()
         refuse_foreign_generation(settings)
     if as_json:
         print_json({"ok": True, "baseUrl": settings.public_base_url, "workers": workers})
+    # Workers are processes of their own, which read their settings from the environment.
+    os.environ.update(as_environment(settings))
     uvicorn.run(
         "api.app:app_from_environment",
         factory=True,

@@ -24,6 +24,7 @@ ServiceError
     ├── FinalizedMismatch         the chain contradicts what was final: history is not rewritten
     ├── RpcUnavailable            no URL gave an answer
     ├── ChainDataInvalid          no URL gave transfer rows that can be believed
+    ├── CheckFailed               data broke its contract: nothing of it is published
     ├── RunBusy                   another run holds the lock
     ├── AnvilUnavailable          no local EVM can be had: Node missing, or it does not install or start
     ├── DemoBusy                  another process holds the demo directory
@@ -206,6 +207,10 @@ class RpcUnavailable(OperatorProblem):
 
 class ChainDataInvalid(OperatorProblem):
     code = "chain_data_invalid"
+
+
+class CheckFailed(OperatorProblem):
+    code = "check_failed"
 
 
 class RunBusy(OperatorProblem):

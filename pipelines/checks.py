@@ -4,8 +4,6 @@ SQL reduces a table to one row of facts; the suite asserts on that row. Great Ex
 it costs seconds that a tick without checks must not pay.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import dataclass

@@ -1,13 +1,23 @@
-"""What assets are given: the settings and what follows from them. One object, made once, passed by Dagster."""
+"""What assets are given: the settings and what follows from them. One object a run, made under the run lock."""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
+import dagster as dg
+
 from contracts.settings import Settings
-from warehouse.duck import Warehouse
+from pipelines.rpc import RpcPool
+from warehouse.duck import Warehouse, run_lock
+
+RUN_LOCK_WAIT_S = 600.0
+"""How long a run waits for the one before it; a slice of ingestion takes a minute."""
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -21,7 +31,25 @@ class Runtime:
         """Where warehouse, ledger, holder lists and generations live."""
         return self.settings.data_dir
 
-    @cached_property
+    @property
     def warehouse(self) -> Warehouse:
         """The DuckDB warehouse; open it only for as long as a step needs it."""
         return Warehouse(self.data_dir)
+
+    def rpc_pool(self) -> RpcPool:
+        """The chain's nodes, to be entered with `async with`."""
+        return RpcPool(self.settings.rpc_urls, chain_id=self.settings.chain_id)
+
+
+def runtime_resource(settings: Settings) -> dg.ResourceDefinition:
+    """The run's `Runtime`. Dagster enters it once a run, so the lock is held from the first step to the last."""
+
+    @contextmanager
+    def hold(context: dg.InitResourceContext) -> Iterator[Runtime]:
+        def waiting() -> None:
+            logger.info("waiting for the run that holds the warehouse")
+
+        with run_lock(settings.data_dir, wait_s=RUN_LOCK_WAIT_S, waiting=waiting):
+            yield Runtime(settings)
+
+    return dg.resource(description="Settings, warehouse and chain of this run")(hold)

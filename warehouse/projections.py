@@ -17,6 +17,7 @@ from contracts.projections import Projection
 from contracts.rendering import Fields
 from warehouse.duck import read_sql
 from warehouse.holder_documents import read_holders_map, read_holders_temporal, read_token_holders
+from warehouse.inspection import tables_read
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,19 @@ Read = Callable[[Readable, BaseModel | None], Fields]
 """From stores and query parameters (None for the published default) to fields. Raises `RequestProblem` on parameters
 that fit their model and still name nothing."""
 
-READERS: dict[str, Read] = {
-    "token_holders": read_token_holders,
-    "token_holders_map": read_holders_map,
-    "token_holders_map_temporal": read_holders_temporal,
+
+@dataclass(frozen=True)
+class Reader:
+    """A room's read function, and the questions (`sql/queries/<name>.sql`) that it asks."""
+
+    read: Read
+    questions: tuple[str, ...]
+
+
+READERS: dict[str, Reader] = {
+    "token_holders": Reader(read_token_holders, ("holder_status", "holder_lists", "holder_sources")),
+    "token_holders_map": Reader(read_holders_map, ("holder_status", "holder_lists")),
+    "token_holders_map_temporal": Reader(read_holders_temporal, ("holder_status", "holder_lists")),
 }
 """By the projection's name: documents that take more than one row of SQL."""
 
@@ -45,7 +55,7 @@ def read(projection: Projection, readable: Readable, parameters: BaseModel | Non
     The SQL returns exactly one row whose columns are the model's fields; `JSON` columns are embedded as they are.
     """
     if (reader := READERS.get(projection.name)) is not None:
-        return reader(readable, parameters)
+        return reader.read(readable, parameters)
     cursor = readable.connection.execute(read_sql("projections", projection.name))
     rows = cursor.fetchall()
     if len(rows) != 1:
@@ -54,6 +64,14 @@ def read(projection: Projection, readable: Readable, parameters: BaseModel | Non
         column[0]: msgspec.Raw(value.encode()) if column[1] == "JSON" and value is not None else value
         for column, value in zip(cursor.description or (), rows[0], strict=True)
     }
+
+
+def tables_of(projection: Projection) -> set[str]:
+    """The tables that a document's questions read: its lineage."""
+    reader = READERS.get(projection.name)
+    if reader is None:
+        return tables_read(read_sql("projections", projection.name))
+    return set().union(*(tables_read(read_sql("queries", question)) for question in reader.questions))
 
 
 def holder_list_blocks(readable: Readable) -> list[int]:

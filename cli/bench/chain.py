@@ -1,4 +1,4 @@
-"""The chain that ingestion is measured on: about 300,000 transfers, written by the bench token itself on a local EVM."""
+"""The chain that ingestion is measured on: about 300,000 transfers that the bench token writes itself."""
 
 from __future__ import annotations
 

@@ -1,0 +1,237 @@
+"""`svc doctor`: is this machine fit to run the service, and is what it holds sound? A cure per failing line."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+import httpx
+import typer
+
+from cli.demo.anvil import find_binary
+from cli.environment import effective_settings
+from cli.output import AsJson, print_json, say
+from contracts.errors import OperatorProblem
+from contracts.settings import Settings
+from warehouse.duck import Warehouse
+from warehouse.generations import Generation, current_generation
+from warehouse.ledger import open_ledger
+
+ROOT = Path(__file__).resolve().parents[1]
+FREE_DISK_BYTES = 2_000_000_000
+CLOCK_SKEW_S = 30
+RPC_TIMEOUT_S = 3.0
+MARKS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the doctor: `cure` says what to do where `status` is not `ok`."""
+
+    check: str
+    status: Literal["ok", "warn", "fail"]
+    detail: str
+    cure: str = ""
+
+
+Check = Callable[[Settings], Iterator[Finding]]
+
+
+def python_version(settings: Settings) -> Iterator[Finding]:
+    yield Finding("python", "ok", f"{sys.version.split()[0]} at {sys.executable}")
+
+
+def environment_is_the_locks(settings: Settings) -> Iterator[Finding]:
+    stamp = ROOT / ".venv" / ".ok"
+    inputs = (ROOT / "requirements.lock", ROOT / "pyproject.toml")
+    if not stamp.exists():
+        yield Finding("packages", "warn", "not installed by bootstrap.py", "Run `python3 bootstrap.py`.")
+    elif any(path.stat().st_mtime > stamp.stat().st_mtime for path in inputs):
+        yield Finding("packages", "warn", "older than requirements.lock", "Run `python3 bootstrap.py`.")
+    else:
+        digest = hashlib.sha256(inputs[0].read_bytes()).hexdigest()
+        yield Finding("packages", "ok", f"as locked ({digest[:12]})")
+
+
+def local_chain(settings: Settings) -> Iterator[Finding]:
+    anvil = find_binary()
+    if anvil:
+        yield Finding("local chain", "ok", str(anvil))
+    else:
+        yield Finding(
+            "local chain",
+            "warn",
+            "anvil is not installed: the demo runs from recorded history, without the paid flow",
+            "Install Node.js with npm and run `python3 bootstrap.py`.",
+        )
+
+
+def disk_space(settings: Settings) -> Iterator[Finding]:
+    place = next(path for path in (settings.data_dir, *settings.data_dir.absolute().parents) if path.exists())
+    free = shutil.disk_usage(place).free
+    status: Literal["ok", "fail"] = "ok" if free >= FREE_DISK_BYTES else "fail"
+    yield Finding("disk", status, f"{free / 1e9:.1f} GB free at {place}", "" if status == "ok" else "Free some space.")
+
+
+def data_directory(settings: Settings) -> Iterator[Finding]:
+    place = settings.data_dir
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        probe = place / f".doctor-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        yield Finding("data directory", "fail", f"{place}: {error.strerror}", "Make it writable or set SVC_DATA_DIR.")
+    else:
+        yield Finding("data directory", "ok", str(place))
+
+
+def ports(settings: Settings) -> Iterator[Finding]:
+    for name, port, variable in (
+        ("api port", settings.port, "SVC_PORT"),
+        ("dagster port", settings.dagster_port, "SVC_DAGSTER_PORT"),
+    ):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((settings.host, port))
+            except OSError:
+                cure = f"Fine if `svc run` is running; else stop what listens there or set {variable}."
+                yield Finding(name, "warn", f"{settings.host}:{port} is taken", cure)
+            else:
+                yield Finding(name, "ok", f"{settings.host}:{port} is free")
+
+
+def chain(settings: Settings) -> Iterator[Finding]:
+    if not settings.rpc_urls:
+        yield Finding("rpc", "ok", "none set: `svc run` starts the demo chain")
+        return
+    if not settings.token_address:
+        yield Finding("token", "warn", "no token is set: holders are unavailable", "Set SVC_TOKEN_ADDRESS.")
+    for url in settings.rpc_urls:
+        yield _rpc(url, settings.chain_id)
+
+
+def _rpc(url: str, chain_id: int) -> Finding:
+    host = urlsplit(url).hostname or "?"
+    name = f"rpc {host}"
+    body = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
+    try:
+        answer = httpx.post(url, json=body, timeout=RPC_TIMEOUT_S)
+        seen = int(answer.json()["result"], 16)
+    except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+        return Finding(name, "fail", f"no usable answer ({type(error).__name__})", "Check the address in SVC_RPC_URLS.")
+    if seen != chain_id:
+        return Finding(
+            name, "fail", f"answers for chain {seen}, not {chain_id}", "Correct SVC_RPC_URLS or SVC_CHAIN_ID."
+        )
+    date = answer.headers.get("date")
+    if date:
+        skew_s = abs(time.time() - parsedate_to_datetime(date).timestamp())
+        if skew_s > CLOCK_SKEW_S:
+            return Finding(name, "warn", f"the clocks differ by {skew_s:.0f} s", "Synchronise this machine's clock.")
+    return Finding(name, "ok", f"chain {seen}")
+
+
+def warehouse_opens(settings: Settings) -> Iterator[Finding]:
+    warehouse = Warehouse(settings.data_dir)
+    if not warehouse.path.exists():
+        yield Finding("warehouse", "ok", "none yet")
+        return
+    try:
+        identity = warehouse.identity()
+    except OperatorProblem as problem:
+        yield Finding("warehouse", "fail", problem.what, problem.cure)
+        return
+    if identity is None:
+        yield Finding("warehouse", "ok", "empty")
+    elif settings.token_address and (identity.chain_id, identity.token_address) != (
+        settings.chain_id,
+        settings.token_address,
+    ):
+        detail = f"holds chain {identity.chain_id}, token {identity.token_address}"
+        yield Finding("warehouse", "fail", detail, "Set SVC_DATA_DIR to another directory, or the settings back.")
+    else:
+        yield Finding("warehouse", "ok", f"chain {identity.chain_id}, token {identity.token_address}")
+
+
+def ledger_opens(settings: Settings) -> Iterator[Finding]:
+    try:
+        ledger = open_ledger(settings, settings.data_dir)
+        with closing(ledger):
+            yield Finding("ledger", "ok", f"at change {ledger.head()}")
+    except OperatorProblem as problem:
+        yield Finding("ledger", "fail", problem.what, problem.cure)
+
+
+def generation_is_whole(settings: Settings) -> Iterator[Finding]:
+    generation = current_generation(settings.data_dir)
+    if generation is None:
+        yield Finding("generation", "warn", "nothing published yet", "Run `svc pipeline run`, or `svc run`.")
+        return
+    damaged = damaged_files(generation)
+    if damaged:
+        detail = f"{generation.id}: {len(damaged)} files differ from the manifest, first {damaged[0]}"
+        yield Finding("generation", "fail", detail, "Run `svc publish` to build it again.")
+    elif generation.manifest.base_url != settings.public_base_url:
+        detail = f"{generation.id} was made for {generation.manifest.base_url}"
+        yield Finding("generation", "fail", detail, "Run `svc publish`, or set SVC_BASE_URL back.")
+    else:
+        yield Finding("generation", "ok", generation.id)
+
+
+def damaged_files(generation: Generation) -> list[str]:
+    """Components whose bytes are not those that the manifest names."""
+
+    def digest(path: Path) -> str | None:
+        if not path.is_file():
+            return None
+        with path.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
+
+    components = generation.manifest.components.items()
+    return [name for name, component in components if digest(generation.path / name) != component.sha256]
+
+
+CHECKS: tuple[Check, ...] = (
+    python_version,
+    environment_is_the_locks,
+    local_chain,
+    disk_space,
+    data_directory,
+    ports,
+    chain,
+    warehouse_opens,
+    ledger_opens,
+    generation_is_whole,
+)
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Check machine, settings, chain and stores; print a cure for each failing line. Exit 1 when one fails."""
+    try:
+        settings = effective_settings()
+        findings = [finding for check in CHECKS for finding in check(settings)]
+    except OperatorProblem as problem:
+        findings = [Finding("settings", "fail", problem.what, problem.cure)]
+    fit = all(finding.status != "fail" for finding in findings)
+    if as_json:
+        print_json({"ok": fit, "findings": [asdict(finding) for finding in findings]})
+    else:
+        for finding in findings:
+            say(f"{MARKS[finding.status]}  {finding.check:<16} {finding.detail}")
+            if finding.cure:
+                say(f"      {'':<16} -> {finding.cure}")
+    if not fit:
+        raise typer.Exit(1)

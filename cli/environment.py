@@ -1,0 +1,46 @@
+"""Which settings hold here: the environment's, or the demo's where no RPC is set; and back into variables."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from cli.demo.directory import running_demo
+from contracts.settings import PREFIX, Settings, load_settings
+
+
+def effective_settings() -> Settings:
+    """The settings of this environment; beside a running demo, the ones that demo runs with."""
+    settings = load_settings()
+    if settings.rpc_urls:
+        return settings
+    here = settings.model_copy(update={"data_dir": settings.data_dir / "demo"})
+    demo = running_demo(settings.data_dir)
+    if demo is None:
+        return here
+    named = {name: value for name, value in demo.items() if name in Settings.model_fields}
+    return here.model_copy(update=named | {"rpc_urls": (demo["rpc_url"],)})
+
+
+def as_environment(settings: Settings) -> dict[str, str]:
+    """This process's environment with `settings` in it, for a child that has to see the same ones."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    return kept | {
+        PREFIX + name.upper(): _text(value)
+        for name in Settings.model_fields
+        if (value := getattr(settings, name)) not in (None, ())
+    }
+
+
+def _text(value: object) -> str:
+    match value:
+        case tuple():
+            return ",".join(map(str, value))
+        case SecretStr():
+            return value.get_secret_value()
+        case Path():
+            return str(value.absolute())
+        case _:
+            return str(value)

@@ -1,0 +1,130 @@
+"""`svc pipeline run|status` and `svc publish`: the pipeline without any Dagster process."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from cli.environment import effective_settings
+from cli.output import AsJson, operator_problems, print_json, say
+from contracts.errors import RunBusy
+from contracts.settings import Settings
+from warehouse.chain_head import read_head
+from warehouse.duck import Connection, Warehouse, run_lock
+from warehouse.generations import current_generation
+from warehouse.holder_lists import lists_dir, recorded_list
+from warehouse.holders import read_state
+
+app = typer.Typer(no_args_is_help=True, help="Ingest, fold, prove, check and publish.")
+
+PUBLISH_WAIT_S = 600.0
+
+
+@app.command("run")
+def run(
+    snapshot: Annotated[bool, typer.Option("--snapshot", help="Persist this state as a snapshot to compare.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run until the chain is read up to finality and published. Does nothing where nothing is new."""
+    logging.basicConfig(stream=sys.stderr, format="%(message)s")
+    logging.getLogger("pipelines").setLevel(logging.INFO)
+    with operator_problems(as_json):
+        settings = effective_settings()
+        from pipelines.headless import run_pipeline  # Dagster takes seconds to import
+
+        report = run_pipeline(settings, snapshot=snapshot)
+    if as_json:
+        print_json({"ok": True} | asdict(report))
+    elif not report.runs:
+        say(f"nothing is new; {report.generation} stays")
+    else:
+        for line in _summary(report.assets, report.checks):
+            say(line)
+        say(f"published {report.generation}")
+
+
+@app.command("status")
+def status(as_json: AsJson = False) -> None:
+    """Say how far the chain is read, what is proven and what is published."""
+    with operator_problems(as_json):
+        found = _status(effective_settings())
+    if as_json:
+        print_json({"ok": True} | found)
+    else:
+        for name, value in found.items():
+            say(f"{name:<16} {'none' if value is None else value}")
+
+
+def publish(as_json: AsJson = False) -> None:
+    """Publish what the warehouse holds, for this BASE_URL; nothing is read from the chain."""
+    with operator_problems(as_json):
+        settings = effective_settings()
+        from pipelines.publish.generation import publish as build_generation
+        from warehouse.projections import Readable
+
+        with (
+            run_lock(settings.data_dir, wait_s=PUBLISH_WAIT_S),
+            Warehouse(settings.data_dir).connect() as connection,
+        ):
+            report = build_generation(Readable(connection, lists_dir(settings.data_dir)), settings)
+    if as_json:
+        print_json({"ok": True} | asdict(report))
+    else:
+        changed = f"{len(report.changed_documents)} documents changed" if report.published else "nothing had changed"
+        say(f"generation {report.generation}: {changed}")
+
+
+def _summary(assets: dict[str, dict[str, Any]], checks: dict[str, bool]) -> Iterator[str]:
+    """What a run did, for people: transfers read, the list and its verdict, and each check that did not pass."""
+    read, taken = assets["raw_chain__transfers"], assets["out_holders__lists"]
+    if "to_block" in read:
+        yield f"read {read['new_transfers']:,} new transfers, up to block {read['to_block']:,}"
+    if "verdict" in taken:
+        kept = ", kept as a snapshot" if taken["snapshot"] else ""
+        yield f"{taken['holders']:,} holders at block {taken['block']:,}: {taken['verdict']}{kept}"
+    for name, passed in checks.items():
+        if not passed:
+            yield f"check not passed: {name}"
+
+
+def _status(settings: Settings) -> dict[str, Any]:
+    generation = current_generation(settings.data_dir)
+    stale = (
+        [route for route, entry in generation.manifest.documents.items() if entry.stale_reason] if generation else []
+    )
+    found: dict[str, Any] = {
+        "dataDir": str(settings.data_dir),
+        "generation": generation and generation.id,
+        "createdAt": generation and generation.manifest.created_at.isoformat(),
+        "staleDocuments": [route for route, entry in documents.items() if entry.stale_reason],
+        "running": False,
+        "readToBlock": None,
+        "finalizedBlock": None,
+        "transfers": None,
+        "newestList": None,
+        "verdict": None,
+    }
+    try:
+        with Warehouse(settings.data_dir).read_only() as connection:
+            if connection is not None:
+                found |= _held(connection)
+    except RunBusy:
+        found["running"] = True
+    return found
+
+
+def _held(connection: Connection) -> dict[str, Any]:
+    state, head = read_state(connection), read_head(connection)
+    newest = recorded_list(connection, state.block) if state else None
+    return {
+        "readToBlock": state and state.block,
+        "finalizedBlock": head and head.finalized_block,
+        "transfers": state and state.transfers,
+        "newestList": newest and newest.block,
+        "verdict": newest and newest.proof.verdict.value,
+    }

@@ -1,0 +1,197 @@
+"""`svc run`: the whole service in the foreground: the demo chain where no RPC is set, API, pipeline, Dagster."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import FrameType
+
+import httpx
+import typer
+
+from cli.demo.chain import DemoChain
+from cli.environment import as_environment
+from cli.output import AsJson, operator_problems, print_json, say
+from cli.supervise import Children, end_leftovers
+from contracts.errors import ConfigurationProblem, OperatorProblem
+from contracts.settings import Settings, load_settings
+from pipelines.instance import prepare_home
+from warehouse.duck import Warehouse
+from warehouse.transfers import last_checkpoint
+
+ROOT = Path(__file__).resolve().parents[1]
+BIN = Path(sys.executable).parent
+API_READY_S = 60.0
+DAGSTER_READY_S = 120.0
+
+
+class PartEnded(OperatorProblem):
+    """A process that has to stay up has ended by itself."""
+
+    code = "part_ended"
+
+
+def run(as_json: AsJson = False) -> None:
+    """Run everything: chain (the demo's where none is set), API, pipeline and Dagster. Ctrl-C ends it all."""
+    stopping = threading.Event()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        stopping.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    with operator_problems(as_json):
+        settings = load_settings()
+        for name, port in (("SVC_PORT", settings.port), ("SVC_DAGSTER_PORT", settings.dagster_port)):
+            refuse_taken_port(settings.host, port, name)
+        _Service(settings, stopping, as_json).run()
+
+
+def refuse_taken_port(host: str, port: int, variable: str) -> None:
+    """Raise before anything is started, rather than half-way."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            raise OperatorProblem(
+                f"{host}:{port} is taken.", cure=f"Stop what listens there, or set {variable} to another port."
+            ) from None
+
+
+class _Service:
+    """One run of the whole: milestones in order, then waiting, then the end of every child."""
+
+    def __init__(self, settings: Settings, stopping: threading.Event, as_json: bool) -> None:
+        self._settings = settings
+        self._stopping = stopping
+        self._as_json = as_json
+        record = settings.data_dir / "children.json"
+        end_leftovers(record)
+        self._children = Children(record)
+        self._demo: DemoChain | None = None
+
+    def run(self) -> None:
+        try:
+            self._start()
+            self._wait()
+        finally:
+            started = time.monotonic()
+            self._children.stop()
+            if self._demo:
+                self._demo.stop()
+            self._tell("stopped", f"every process ended in {time.monotonic() - started:.1f} s")
+
+    def _start(self) -> None:
+        if not self._settings.rpc_urls:
+            self._start_demo()
+        settings = self._settings
+        environment = as_environment(settings) | {"DAGSTER_HOME": str(prepare_home(settings.data_dir))}
+        logs = settings.data_dir / "logs"
+        logs.mkdir(parents=True, exist_ok=True)
+
+        self._command("publish", "publish", environment)
+        self._children.start("api", _svc("serve"), environment, logs / "api.log")
+        self._until_answering(f"http://{settings.host}:{settings.port}/health", API_READY_S)
+        self._tell("api", f"{settings.public_base_url} serves its first generation")
+
+        if self._command("pipeline", "pipeline", environment, "run"):
+            self._tell("pipeline", f"published {settings.public_base_url}/api/token/holders")
+        else:
+            self._tell("pipeline", "the first run failed, as said above; the schedule goes on trying")
+
+        dagster = ("--workspace", str(ROOT / "workspace.yaml"))
+        web = [str(BIN / "dagster-webserver"), "--host", settings.host, "--port", str(settings.dagster_port), *dagster]
+        self._children.start("dagster web server", web, environment, logs / "dagster-webserver.log")
+        daemon = [str(BIN / "dagster-daemon"), "run", *dagster]
+        self._children.start("dagster daemon", daemon, environment, logs / "dagster-daemon.log")
+        if self._demo:
+            self._demo.start_traffic()
+        self._until_answering(f"http://{settings.host}:{settings.dagster_port}/server_info", DAGSTER_READY_S)
+        self._tell("dagster", f"http://{settings.host}:{settings.dagster_port} shows lineage and checks")
+        self._next_steps()
+
+    def _start_demo(self) -> None:
+        demo_dir = self._settings.data_dir / "demo"
+        self._demo = DemoChain.start(
+            self._settings.data_dir,
+            say=lambda text: self._tell("chain", text),
+            warehouse_stamp=lambda: _held_block(demo_dir),
+        )
+        self._settings = self._settings.model_copy(update=self._demo.settings)
+
+    def _command(self, name: str, command: str, environment: Mapping[str, str], *arguments: str) -> bool:
+        """Run one of our own commands to its end, its progress on our terminal; a signal to us ends it too.
+
+        False where it failed in a way that another try may mend; `PartEnded` where it can't.
+        """
+        quiet = {"stdout": subprocess.DEVNULL} if self._as_json else {}
+        child = subprocess.Popen(_svc(command, *arguments), env=dict(environment), start_new_session=True, **quiet)
+        while child.poll() is None:
+            if self._stopping.wait(0.1):
+                child.terminate()
+                try:
+                    child.wait(5)
+                except subprocess.TimeoutExpired:
+                    child.kill()
+                    child.wait()
+                raise typer.Exit(0)
+        if child.returncode == ConfigurationProblem.exit_code:
+            raise PartEnded(f"{name} was refused.", cure="Its message above says why; `svc doctor` helps.")
+        return child.returncode == 0
+
+    def _until_answering(self, url: str, timeout_s: float) -> None:
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
+            self._refuse_ended()
+            if self._stopping.wait(0.1):
+                raise typer.Exit(0)
+            try:
+                if httpx.get(url, timeout=2.0, trust_env=False).is_success:
+                    return
+            except httpx.HTTPError:
+                continue
+        raise PartEnded(f"{url} gave no answer in {timeout_s:.0f} s.", cure=f"See {self._settings.data_dir}/logs.")
+
+    def _wait(self) -> None:
+        while not self._stopping.wait(0.5):
+            self._refuse_ended()
+
+    def _refuse_ended(self) -> None:
+        for name, code in self._children.ended().items():
+            raise PartEnded(f"The {name} ended with {code}.", cure=f"See {self._settings.data_dir}/logs.")
+
+    def _tell(self, part: str, text: str) -> None:
+        if not self._as_json:
+            say(f"{part:<9} {text}")
+
+    def _next_steps(self) -> None:
+        base = self._settings.public_base_url
+        if self._as_json:
+            dagster = f"http://{self._settings.host}:{self._settings.dagster_port}"
+            print_json({"ok": True, "baseUrl": base, "dagsterUrl": dagster, "rpcUrls": self._settings.rpc_urls})
+        for line in (
+            f"curl {base}/api/token/holders",
+            f"curl '{base}/api/token/holders-map?limit=60'",
+            f".venv/bin/svc verify {base}",
+            ".venv/bin/svc pipeline run --snapshot",
+            "Ctrl-C ends everything; `make run` goes on where it stopped.",
+        ):
+            self._tell("next", line)
+
+
+def _held_block(data_dir: Path) -> tuple[int, str] | None:
+    """The newest block (number, hash) that the warehouse of `data_dir` has read; None without one."""
+    with Warehouse(data_dir).read_only() as connection:
+        held = last_checkpoint(connection) if connection else None
+    return (held.to_block, held.to_block_hash) if held else None
+
+
+def _svc(command: str, *arguments: str) -> list[str]:
+    return [str(BIN / "svc"), command, *arguments]

@@ -1,0 +1,101 @@
+"""Running the chain job without any Dagster process: what `svc pipeline run` and cron call."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import dagster as dg
+from dagster._core.errors import DagsterAssetCheckFailedError
+
+from contracts.errors import CheckFailed
+from contracts.settings import Settings
+from pipelines.definitions import CHAIN_JOB, build_definitions, stale_reason
+from pipelines.holders.assets import ListConfig
+from pipelines.instance import prepare_home
+from pipelines.publish.generation import republish_stale
+from pipelines.resources import RUN_LOCK_WAIT_S
+from pipelines.upkeep import look_at_chain, why_run
+from warehouse.duck import run_lock
+from warehouse.generations import current_generation
+
+
+@dataclass(frozen=True)
+class PipelineReport:
+    """What `svc pipeline run` did: runs made, why the first was due, and what each asset of the last one said."""
+
+    runs: int
+    why: str | None
+    generation: str | None
+    assets: dict[str, dict[str, Any]]
+    checks: dict[str, bool]
+
+
+def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
+    """Run slice after slice until the chain is read up to finality, each publishing.
+
+    Waits for a run that goes on. Raises `CheckFailed`, or whatever stopped a step; the last good generation is marked stale then. Where nothing is new, no run is made.
+    """
+    os.environ["DAGSTER_HOME"] = str(prepare_home(settings.data_dir))
+    with run_lock(settings.data_dir, wait_s=RUN_LOCK_WAIT_S):
+        pass  # why_run can't look into a warehouse that a run holds
+    head = asyncio.run(look_at_chain(settings)) if settings.token_address else None
+    why = "a snapshot is asked for" if snapshot else why_run(settings, head, datetime.now(UTC))
+    if why is None:
+        return PipelineReport(0, None, _generation(settings), {}, {})
+    job = build_definitions(settings).resolve_job_def(CHAIN_JOB)
+    with dg.DagsterInstance.get() as instance:
+        runs = 0
+        while True:
+            result = _run_once(job, instance, settings, snapshot=snapshot)
+            runs += 1
+            assets, checks = _said(result)
+            if assets.get("raw_chain__transfers", {}).get("complete", True):
+                return PipelineReport(runs, why, _generation(settings), assets, checks)
+
+
+def _run_once(
+    job: dg.JobDefinition, instance: dg.DagsterInstance, settings: Settings, *, snapshot: bool
+) -> dg.ExecuteInProcessResult:
+    config = dg.RunConfig(
+        ops={"out_holders__lists": ListConfig(snapshot=snapshot)},
+        loggers={"console": {"config": {"log_level": "ERROR"}}},
+    )
+    try:
+        return job.execute_in_process(instance=instance, run_config=config)
+    except Exception as failure:
+        # A job that raises to its caller does not call its failure hooks.
+        with run_lock(settings.data_dir, wait_s=RUN_LOCK_WAIT_S):
+            republish_stale(settings, stale_reason(failure))
+        if isinstance(failure, DagsterAssetCheckFailedError):
+            raise CheckFailed(
+                f"What was read breaks its contract: {' '.join(str(failure).split())}. Nothing of it was published.",
+                cure="The check's facts are in Dagster; the last good generation stays up, marked stale.",
+            ) from failure
+        raise
+
+
+def _said(result: dg.ExecuteInProcessResult) -> tuple[dict[str, dict[str, Any]], dict[str, bool]]:
+    assets = {
+        "/".join(event.asset_key.path): _plain(event.step_materialization_data.materialization.metadata)
+        for event in result.all_events
+        if event.is_step_materialization and event.asset_key
+    }
+    evaluations = result.get_asset_check_evaluations()
+    checks = {f"{'/'.join(each.asset_key.path)}:{each.check_name}": each.passed for each in evaluations}
+    return assets, checks
+
+
+def _plain(metadata: Mapping[str, dg.MetadataValue]) -> dict[str, Any]:
+    """The values that make sense outside Dagster: no schemas, pictures or tables."""
+    kept = (dg.IntMetadataValue, dg.FloatMetadataValue, dg.TextMetadataValue, dg.BoolMetadataValue)
+    return {name.removeprefix("dagster/"): value.value for name, value in metadata.items() if isinstance(value, kept)}
+
+
+def _generation(settings: Settings) -> str | None:
+    current = current_generation(settings.data_dir)
+    return current.id if current else None

@@ -1,0 +1,67 @@
+"""What an analyst sees of an asset in Dagster: column schema, row counts, tables in Markdown, charts. Nothing is decided here."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from contracts.proof import Proof
+
+OWNERS = ["team:data"]
+
+
+def table_metadata(columns: Sequence[tuple[str, str]], row_count: int) -> dict[str, Any]:
+    """Dagster's own keys for a table: its column schema (name, DuckDB type) and its row count."""
+    schema = dg.TableSchema(columns=[dg.TableColumn(name=name, type=kind) for name, kind in columns])
+    return {"dagster/column_schema": schema, "dagster/row_count": row_count}
+
+
+def markdown_table(frame: pl.DataFrame, rows: int = 10) -> dg.MarkdownMetadataValue:
+    """The first rows of a frame, for reading."""
+    with pl.Config(
+        tbl_formatting="MARKDOWN",
+        tbl_hide_dataframe_shape=True,
+        tbl_hide_column_data_types=True,
+        tbl_rows=rows,
+        tbl_cols=-1,
+        fmt_str_lengths=80,
+        tbl_width_chars=10_000,
+    ):
+        return dg.MetadataValue.md(str(frame.head(rows)))
+
+
+def proof_markdown(proof: Proof) -> dg.MarkdownMetadataValue:
+    """The proof of a list as an analyst reads it: the verdict, then each figure."""
+    facts = proof.model_dump(mode="json", by_alias=True)
+    lines = "\n".join(f"| {name} | {_cell(value)} |" for name, value in facts.items())
+    return dg.MetadataValue.md(f"**{proof.verdict.value}**\n\n| figure | value |\n|---|---|\n{lines}")
+
+
+def line_chart(title: str, points: Sequence[tuple[datetime, float]], unit: str) -> dg.MarkdownMetadataValue:
+    """A line over time as a picture in Markdown. Times in UTC."""
+    # matplotlib costs a second to import, which only a run that draws should pay.
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 2.6), layout="constrained")
+    axes = figure.add_subplot()
+    axes.plot([at for at, _ in points], [value for _, value in points], marker="o", markersize=3)
+    axes.set_title(title, loc="left", fontsize=10)
+    axes.set_ylabel(unit)
+    axes.grid(alpha=0.3)
+    figure.autofmt_xdate()
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=110)
+    encoded = base64.b64encode(picture.getvalue()).decode()
+    return dg.MetadataValue.md(f"![{title}](data:image/png;base64,{encoded})")
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_cell(each)}" for name, each in value.items())
+    return "none" if value is None else str(value)
