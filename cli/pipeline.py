@@ -94,9 +94,7 @@ def _summary(assets: dict[str, dict[str, Any]], checks: dict[str, bool]) -> Iter
 
 def _status(settings: Settings) -> dict[str, Any]:
     generation = current_generation(settings.data_dir)
-    stale = (
-        [route for route, entry in generation.manifest.documents.items() if entry.stale_reason] if generation else []
-    )
+    documents = generation.manifest.documents if generation else {}
     found: dict[str, Any] = {
         "dataDir": str(settings.data_dir),
         "generation": generation and generation.id,

@@ -38,7 +38,8 @@ class PipelineReport:
 def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
     """Run slice after slice until the chain is read up to finality, each publishing.
 
-    Waits for a run that goes on. Raises `CheckFailed`, or whatever stopped a step; the last good generation is marked stale then. Where nothing is new, no run is made.
+    Waits for a run that goes on. Raises `CheckFailed`, or whatever stopped a step; the last good generation is marked
+    stale then. Where nothing is new, no run is made.
     """
     os.environ["DAGSTER_HOME"] = str(prepare_home(settings.data_dir))
     with run_lock(settings.data_dir, wait_s=RUN_LOCK_WAIT_S):

@@ -1,4 +1,4 @@
-"""What an analyst sees of an asset in Dagster: column schema, row counts, tables in Markdown, charts. Nothing is decided here."""
+"""What an analyst sees of an asset in Dagster: column schema, row counts, tables in Markdown, charts."""
 
 from __future__ import annotations
 

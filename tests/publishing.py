@@ -28,9 +28,9 @@ BASE_URL = "https://svc.example"
 DOCUMENTS = ("/api/token/holders", "/api/token/holders-map", "/api/token/holders-map-temporal")
 
 
-def mint(holders: int, first: int = 1) -> list[Row]:
-    """A mint in block 10 to each of `holders` addresses, all of different amounts."""
-    return [(10, ZERO_ADDRESS, address(number), 1000 + number) for number in range(first, first + holders)]
+def mint(holders: int, first: int = 1, block: int = 10) -> list[Row]:
+    """A mint to each of `holders` addresses, all of different amounts."""
+    return [(block, ZERO_ADDRESS, address(number), 1000 + number) for number in range(first, first + holders)]
 
 
 class House:

@@ -68,7 +68,7 @@ class Warehouse:
 
     @contextmanager
     def read_only(self) -> Iterator[duckdb.DuckDBPyConnection | None]:
-        """A short look at what is there; None where there is no warehouse yet. Raises `RunBusy` while a run writes it."""
+        """A short look at what is there; None where there is nothing yet. Raises `RunBusy` while a run writes it."""
         if not self.path.exists():
             yield None
             return

@@ -1,4 +1,4 @@
-"""Looking at the warehouse without knowing its rooms: columns, row counts, previews, and which tables a question reads."""
+"""Looking at the warehouse without knowing its rooms: columns, row counts, previews, tables that a question reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The published documents as assets: one per row of the registry, all made by one step, since a generation is one thing."""
+"""The published documents as assets: one per row of the registry, made by one step: a generation is one thing."""
 
 from collections.abc import Iterator
 

@@ -17,9 +17,6 @@ from contracts.rendering import Fields, Origin, inputs_sha256, mark_stale, rende
 from contracts.routes import ENCODINGS
 from warehouse.generations import DocumentEntry, Draft, Part
 
-SMALLEST_ENCODED_BYTES = 512
-"""Below this, a compressed sibling costs more than it saves."""
-
 _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
     # Above a megabyte quality 11 is too slow for what it saves.
     "br": lambda body: brotli.compress(body, quality=11 if len(body) < 1_000_000 else 9),
@@ -87,8 +84,6 @@ def _entry(draft: Draft, path: str, inputs: str, stale_after: datetime | None = 
 
 def _with_siblings(path: str, body: bytes) -> dict[str, Part]:
     whole = Part.of_bytes(body)
-    if len(body) < SMALLEST_ENCODED_BYTES:
-        return {path: whole}
     return {path: whole} | {
         f"{path}{suffix}": _encoded(f"{whole.version}{suffix}", body, _ENCODERS[encoding])
         for encoding, suffix in ENCODINGS.items()

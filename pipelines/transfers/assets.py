@@ -62,7 +62,10 @@ evm_chain = dg.AssetSpec(
             "raw_chain__tip_transfers",
             deps=[evm_chain],
             group_name=GROUP,
-            description="Transfer events above finality, which may still change. Grain: one row per event; rolled back on a reorg.",
+            description=(
+                "Transfer events above finality, which may still change and are rolled back on a reorg. "
+                "Grain: one row per event."
+            ),
             kinds={"evm", "duckdb"},
             owners=OWNERS,
         ),
