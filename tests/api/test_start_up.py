@@ -1,0 +1,88 @@
+import http.client
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from publishing import House, mint
+
+SVC = Path(sys.executable).with_name("svc")
+ENVIRONMENT = {**os.environ, "SVC_RPC_URLS": "http://127.0.0.1:1"}  # an installation of its own, not the demo
+HEAVY = ("dagster", "great_expectations", "pandas", "polars", "web3")
+
+LOAD_ALL = """
+import sys
+from api.app import build_rooms, create_app
+from contracts.settings import Settings
+import pathlib
+from warehouse.ledger import open_ledger
+from warehouse.serving import ServedGenerations
+settings = Settings(data_dir=pathlib.Path(sys.argv[1]), _env_file=None)
+create_app(settings)
+build_rooms(ServedGenerations(settings.data_dir), lambda: None, lambda: True)
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+def test_the_api_process_imports_nothing_heavy(tmp_path):
+    ran = subprocess.run([sys.executable, "-c", LOAD_ALL, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert not set(HEAVY) & set(ran.stdout.split())
+    assert {"fastapi", "duckdb"} <= set(ran.stdout.split())
+
+
+def test_the_front_needs_neither_the_framework_nor_a_store():
+    code = "import sys, api.app; print('fastapi' in sys.modules, 'duckdb' in sys.modules, 'sqlalchemy' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["False"] * 3
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def test_the_first_document_comes_within_the_goal_and_a_signal_ends_it(tmp_path):
+    port = free_port()
+    house = House(tmp_path, base_url=None, port=port)
+    house.read_chain(mint(70), 20)
+    house.publish()
+    environment = {**ENVIRONMENT, "SVC_DATA_DIR": str(tmp_path), "SVC_PORT": str(port)}
+    took_s = []
+    for _ in range(3):
+        started = time.monotonic()
+        process = subprocess.Popen([SVC, "serve"], env=environment)
+        try:
+            took_s.append(_until_answered(port, process) - started)
+        finally:
+            process.terminate()
+            assert process.wait(10) in (0, -15)
+        if took_s[-1] < 1.5:
+            break
+    # the best of three: the goal is the program's, the machine has other work
+    assert min(took_s) < 1.5, took_s
+
+
+def _until_answered(port: int, process: subprocess.Popen) -> float:
+    while process.poll() is None:
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+            connection.request("GET", "/api/token/holders")
+            response = connection.getresponse()
+            assert response.status == 200
+            assert b'"holderCount":70' in response.read()
+            return time.monotonic()
+        except OSError:
+            time.sleep(0.01)
+    raise AssertionError("the process ended")
+
+
+def test_a_generation_for_another_address_is_refused_with_its_cure(tmp_path):
+    House(tmp_path, base_url="https://other.example").publish()
+    environment = {**ENVIRONMENT, "SVC_DATA_DIR": str(tmp_path), "SVC_BASE_URL": "https://svc.example"}
+    ran = subprocess.run([SVC, "serve"], env=environment, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 2
+    assert "was made for https://other.example" in ran.stderr
+    assert "svc publish" in ran.stderr

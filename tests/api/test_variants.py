@@ -1,0 +1,85 @@
+import asyncio
+
+import pytest
+from publishing import House, mint
+
+MAP = "/api/token/holders-map"
+TEMPORAL = "/api/token/holders-map-temporal"
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    made = House(tmp_path_factory.mktemp("variants"), rate_limit_per_minute=0)
+    made.read_chain(mint(150), 20)
+    made.read_chain([(30, "0x" + "0" * 40, "0x" + "ee" * 20, 5)], 40)
+    made.publish()
+    return made
+
+
+def get(house, path, headers=None):
+    async def ask():
+        async with house.client() as client:
+            return await client.get(path, headers=headers or {})
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize(
+    ("query", "pointer"),
+    [
+        ("limit=59", "/query/limit"),
+        ("limit=5001", "/query/limit"),
+        ("limit=x", "/query/limit"),
+        ("limit=", "/query/limit"),
+        ("limit=60&limit=60", "/query/limit"),
+        ("surprise=1", "/query/surprise"),
+        ("cursor=" + "a" * 200, "/query/cursor"),
+    ],
+)
+def test_a_parameter_out_of_range_repeated_or_unknown_is_400_and_named(house, query, pointer):
+    answer = get(house, f"{MAP}?{query}")
+    assert (answer.status_code, answer.json()["code"]) == (400, "parameter_invalid")
+    assert answer.json()["errors"][0]["pointer"] == pointer
+
+
+@pytest.mark.parametrize("cursor", ["broken", "%00", "AAAA"])
+def test_a_broken_cursor_is_400(house, cursor):
+    assert get(house, f"{MAP}?cursor={cursor}").json()["code"] == "cursor_invalid"
+
+
+def test_a_walk_over_all_pages_finds_every_holder_once(house):
+    path, seen = f"{MAP}?limit=60", []
+    while path:
+        page = get(house, path).json()
+        seen += [holder["address"] for holder in page["holders"]]
+        path = page["links"]["next"]
+    assert len(seen) == len(set(seen)) == 151
+
+
+def test_the_default_file_and_the_same_variant_have_equal_rows(house):
+    published, computed = get(house, MAP).json(), get(house, f"{MAP}?limit=100").json()
+    for field in ("holders", "total", "generation", "generatedAt", "snapshot", "nextCursor"):
+        assert computed[field] == published[field]
+
+
+def test_a_variant_answers_conditionally_too(house):
+    first = get(house, f"{MAP}?limit=60")
+    again = get(house, f"{MAP}?limit=60", {"if-none-match": f'"x", W/{first.headers["etag"]}'})
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["etag"] == first.headers["etag"]
+    assert again.headers["cache-control"] == first.headers["cache-control"]
+
+
+def test_two_snapshots_can_be_named(house):
+    body = get(house, f"{TEMPORAL}?from=20&to=40").json()
+    assert (body["from"]["id"], body["to"]["id"], body["churn"]["entered"]) == ("20", "40", 1)
+    assert get(house, f"{TEMPORAL}?from=21").json()["code"] == "snapshot_unknown"
+
+
+def test_a_variant_of_a_generation_marked_stale_is_stale_too(tmp_path):
+    house = House(tmp_path)
+    house.read_chain(mint(70), 20)
+    house.publish()
+    house.republish_stale("check_failed")
+    body = get(house, f"{MAP}?limit=60").json()
+    assert (body["stale"], body["reason"]) == (True, "check_failed")
