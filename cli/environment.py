@@ -7,7 +7,6 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from cli.demo.directory import running_demo
 from contracts.settings import PREFIX, Settings, load_settings
 
 
@@ -16,6 +15,9 @@ def effective_settings() -> Settings:
     settings = load_settings()
     if settings.rpc_urls:
         return settings
+    # half a second of imports that `svc serve` of an installation does not need
+    from cli.demo.directory import running_demo
+
     here = settings.model_copy(update={"data_dir": settings.data_dir / "demo"})
     demo = running_demo(settings.data_dir)
     if demo is None:
