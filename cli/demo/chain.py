@@ -14,7 +14,7 @@ from typing import Any, Final
 import httpx
 
 from cli.demo.anvil import PRUNED, Anvil, install
-from cli.demo.directory import DemoDescription, DemoDirectory, answers_as, end_orphan
+from cli.demo.directory import UNREADABLE, DemoDescription, DemoDirectory, answers_as, end_orphan
 from cli.demo.history import plan_history
 from cli.demo.record import chain_of, load_recording
 from cli.demo.recorded import RecordedNode
@@ -180,12 +180,17 @@ def _adopt_orphan(directory: DemoDirectory, say: Say) -> None:
     Only a process whose command line names this directory is ours; any other that got the same id is left alone.
     """
     description = directory.description()
-    if description is None or description.pid is None or description.rpc_url is None or not description.paid_flow:
-        return
-    if answers_as(description.rpc_url, description.genesis_hash):
+    if (
+        description is not None
+        and description.rpc_url is not None
+        and description.paid_flow
+        and answers_as(description.rpc_url, description.genesis_hash)
+    ):
         with Rpc(description.rpc_url, timeout_s=20.0) as rpc:
             _dump(directory, rpc, say)
-    end_orphan(description.pid, str(directory.node_cache))
+    pid = directory.noted_node()
+    if pid is not None:
+        end_orphan(pid, str(directory.node_cache))
 
 
 def _run_anvil(
@@ -223,6 +228,7 @@ def _written(directory: DemoDirectory, resources: ExitStack, say: Say) -> tuple[
     anvil = Anvil(flags=[*genesis_flags(now), *_marker(directory)])
     resources.callback(anvil.stop)
     anvil.start()
+    directory.note_node(anvil.pid)
     contracts = write_contracts(anvil.rpc, now)
     plan = plan_history(contracts.bidwall_address)
     write_history(anvil.rpc, contracts, plan, now)
@@ -243,8 +249,9 @@ def _loaded(directory: DemoDirectory, genesis_time_s: int) -> Anvil | None:
     try:
         with directory.unpacked_dump() as state:
             anvil = Anvil(flags=flags, load_state=state).start()
-    except (OSError, EOFError, AnvilUnavailable):
+    except (*UNREADABLE, AnvilUnavailable):
         return None
+    directory.note_node(anvil.pid)
     anvil.rpc.call("evm_setTime", int(time.time()))
     return anvil
 

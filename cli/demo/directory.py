@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -26,6 +27,11 @@ from contracts.errors import DemoBusy
 
 DUMP_NAME: Final = "chain.json.gz"
 DESCRIPTION_NAME: Final = "demo.json"
+NODE_PID_NAME: Final = "node.pid"
+
+
+# What reading a torn or missing dump raises.
+UNREADABLE: Final = (OSError, EOFError, zlib.error)
 
 
 @dataclass(frozen=True)
@@ -95,12 +101,22 @@ class DemoDirectory:
         except (OSError, ValueError, TypeError):
             return None
 
+    def note_node(self, pid: int) -> None:
+        """Remember our node's process from its first moment, before there is a chain to describe."""
+        self._write(NODE_PID_NAME, str(pid).encode())
+
+    def noted_node(self) -> int | None:
+        try:
+            return int((self.root / NODE_PID_NAME).read_text())
+        except (OSError, ValueError):
+            return None
+
     def store_dump(self, state_gzip: bytes) -> None:
         self._write(DUMP_NAME, state_gzip)
 
     @contextmanager
     def unpacked_dump(self) -> Iterator[Path]:
-        """The dump as the plain JSON file that anvil reads, while the context is open. Raises `OSError`, `EOFError`."""
+        """The dump as the plain JSON file that anvil reads, while the context is open. Raises `UNREADABLE`."""
         plain = self.root / "chain.loading.json"
         try:
             with gzip.open(self.dump_path) as packed, plain.open("wb") as unpacked:

@@ -23,6 +23,7 @@ from contracts.errors import AnvilUnavailable, DemoBusy
 from contracts.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[3]
+SVC_DEMO = [str(Path(sys.executable).with_name("svc")), "demo", "--json"]
 
 
 def block(rpc_url: str, tag: str) -> dict:
@@ -49,13 +50,17 @@ class Said(list[str]):
         self.append(line)
 
 
+def environment(data_dir: Path) -> dict[str, str]:
+    return {**os.environ, "SVC_DATA_DIR": str(data_dir)}
+
+
 @contextmanager
 def svc_demo(data_dir: Path) -> Iterator[tuple[subprocess.Popen[str], dict]]:
     """`svc demo --json` as a process of its own, and what it printed; killed at the end where it still runs."""
     process = subprocess.Popen(
-        [sys.executable, "-c", "import typer; from cli.demo.command import demo; typer.run(demo)", "--json"],
+        SVC_DEMO,
         cwd=ROOT,
-        env={**os.environ, "SVC_DATA_DIR": str(data_dir)},
+        env=environment(data_dir),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -169,6 +174,21 @@ def test_killed_together_with_its_node_the_next_run_starts_over(data_dir):
     assert [line for line in said if "warehouse holds blocks that its chain lacks" in line]
 
 
+def test_killed_while_the_history_is_written_no_node_is_left_over(tmp_path):
+    directory = DemoDirectory(tmp_path)
+    process = subprocess.Popen(SVC_DEMO, cwd=ROOT, env=environment(tmp_path), stdout=subprocess.DEVNULL)
+    while (node := directory.noted_node()) is None:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert "anvil" in command_of(node)
+    assert directory.description() is None
+    said = Said()
+    DemoChain.start(tmp_path, said).stop()
+    assert command_of(node) == ""
+    assert ["reset" in line for line in said] == [True, False]
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_command_in_time_with_a_dump_and_without_leftovers(data_dir, how):
     with svc_demo(data_dir) as (process, shown):
@@ -237,6 +257,7 @@ def test_a_dump_that_fails_leaves_the_older_one_and_says_so(data_dir):
 def test_a_stranger_that_got_the_nodes_process_id_or_port_is_left_alone(data_dir, anvil):
     directory = DemoDirectory(data_dir)
     directory.describe(replace(directory.description(), rpc_url=anvil.url, pid=anvil.pid))
+    directory.note_node(anvil.pid)
     assert running_demo(data_dir) is None
     said = Said()
     DemoChain.start(data_dir, said).stop()
