@@ -1,4 +1,4 @@
-"""Builds `.venv` from `requirements.lock`, and the local chain's Node packages where Node is there. Standard library only.
+"""Builds `.venv` from `requirements.lock`, and the local chain's Node packages where Node is. Standard library only.
 
 Run by `make`; works without it: `python3 bootstrap.py && .venv/bin/svc run`. uv installs where it can be had (seconds),
 pip otherwise (minutes); every file is checked against its hash in the lock either way. Does nothing when the lock, this

@@ -97,7 +97,31 @@ def cryo_freeze(spec: dict[str, Any]) -> Callable[[], int]:
     return freeze
 
 
-CONTENDERS = {"floor": raw_http_floor, "web3": web3_loop, "cryo": cryo_freeze}
+def ours(spec: dict[str, Any]) -> Callable[[], int]:
+    """The ingestion engine: transfers in the warehouse, balances folded, and their proof against the contract."""
+    from contracts.proof import Verdict
+    from pipelines.holders.lists import prove_balances
+    from pipelines.rpc import RpcPool
+    from pipelines.transfers.engine import ingest
+    from warehouse.duck import Warehouse
+    from warehouse.holders import fold_balances
+
+    async def read() -> int:
+        with tempfile.TemporaryDirectory() as directory, Warehouse(Path(directory)).connect() as connection:
+            async with RpcPool([spec["url"]], chain_id=8453) as pool:
+                report = await ingest(
+                    pool, connection, token_address=spec["token"], start_block=0, confirmations=None, budget_s=600
+                )
+                folded = fold_balances(connection)
+                assert report.complete and folded is not None
+                proof, _ = await prove_balances(connection, pool, spec["token"], folded.state)
+        assert proof.verdict is Verdict.PROVEN, proof
+        return report.log_count
+
+    return lambda: asyncio.run(read())
+
+
+CONTENDERS = {"ours": ours, "floor": raw_http_floor, "web3": web3_loop, "cryo": cryo_freeze}
 
 
 def main() -> None:

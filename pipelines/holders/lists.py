@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from contracts.holders import SnapshotReason
-from contracts.proof import SAMPLE_LARGEST, held_by_zero, judge, sample_points
+from contracts.proof import SAMPLE_LARGEST, Proof, held_by_zero, judge, sample_points
 from contracts.telemetry import ConsistencyLevel, Token
 from pipelines.holders.proof import Rpc, ask_contract
 from pipelines.holders.token import read_kinds
@@ -21,9 +21,19 @@ from warehouse.holder_lists import (
     unknown_kinds,
     write_list_files,
 )
-from warehouse.holders import balances_of, folded_supply, ranges_reasked, read_state, sample_addresses
+from warehouse.holders import FoldedState, balances_of, folded_supply, ranges_reasked, read_state, sample_addresses
 
 KINDS_OF_LARGEST = 1000
+
+
+async def prove_balances(connection: Connection, rpc: Rpc, token_address: str, state: FoldedState) -> tuple[Proof, int]:
+    """The proof of the folded balances, and how much the contract says the zero address holds (smallest units)."""
+    folded = folded_supply(connection, state)
+    sample = balances_of(connection, sample_addresses(connection, sample_points(state.block_hash), SAMPLE_LARGEST))
+    answers = await ask_contract(rpc, token=token_address, block=state.block, balances=sample)
+    reasked = ranges_reasked(connection)
+    proof = judge(folded, answers, block=state.block, block_hash=state.block_hash, ranges_reasked=reasked)
+    return proof, held_by_zero(folded, answers)
 
 
 async def take_list(
@@ -48,23 +58,14 @@ async def take_list(
     held = recorded_list(connection, state.block)
     if held is not None:
         return held if reason is None else promote_list(connection, data_dir, state.block, reason, now)
-    folded = folded_supply(connection, state)
-    sample = balances_of(connection, sample_addresses(connection, sample_points(state.block_hash), SAMPLE_LARGEST))
-    answers = await ask_contract(rpc, token=token.address, block=state.block, balances=sample)
-    proof = judge(
-        folded,
-        answers,
-        block=state.block,
-        block_hash=state.block_hash,
-        ranges_reasked=ranges_reasked(connection),
-    )
+    proof, zero_held = await prove_balances(connection, rpc, token.address, state)
     kinds = await read_kinds(rpc, unknown_kinds(connection, KINDS_OF_LARGEST), state.block)
     remember_kinds(connection, kinds, state.block)
     files = write_list_files(
         connection,
         data_dir,
         block=state.block,
-        zero_held=held_by_zero(folded, answers),
+        zero_held=zero_held,
         decimals=token.decimals,
     )
     return record_list(connection, files, state=state, level=level.value, proof=proof, reason=reason, now=now)
