@@ -15,7 +15,8 @@ import msgspec
 from cli.demo.anvil import Anvil
 from cli.demo.compile import CHAIN_DIR
 from cli.demo.history import plan_history
-from cli.demo.recorded import Log, RecordedChain
+from cli.demo.log_index import Log
+from cli.demo.recorded import RecordedChain
 from cli.demo.rpc import Rpc
 from cli.demo.write import METADATA, DemoContracts, genesis_flags, write_contracts, write_history
 

@@ -9,28 +9,20 @@ from __future__ import annotations
 import hashlib
 import socket
 import threading
-from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import groupby
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
 import msgspec
-from Crypto.Hash import keccak
 
-Log = dict[str, Any]
-"""One `eth_getLogs` row: hex quantities, lower-case addresses and topics."""
+from cli.demo.log_index import TRANSFER_TOPIC, ZERO_ADDRESS, Log, LogIndex, bloom, matching
 
-TRANSFER_TOPIC: Final = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
-ZERO_ADDRESS: Final = "0x" + "0" * 40
 _ZERO_WORD: Final = "0x" + "0" * 64
 _UINT256: Final = 1 << 256
 _UINT64: Final = 1 << 64
-_BLOOM_BITS: Final = 2048
 
 _INVALID_PARAMS: Final = -32602
 _METHOD_NOT_FOUND: Final = -32601
@@ -174,7 +166,7 @@ class RecordedChain:
         seed = f"block/{self.chain_id}/{'/'.join(salts)}/{number}".encode()
         return "0x" + hashlib.sha256(seed).hexdigest()[:48] + f"{number:016x}"
 
-    def _indexed(self, logs: Iterable[Mapping[str, Any]]) -> _LogIndex:
+    def _indexed(self, logs: Iterable[Mapping[str, Any]]) -> LogIndex:
         oldest_reorg = min((from_block for from_block, _ in self._reorgs), default=None)
         rows: list[Log] = []
         hashes: dict[int, str] = {}
@@ -195,7 +187,7 @@ class RecordedChain:
                     "blockHash": block_hash,
                 }
             )
-        return _LogIndex(rows, hashes, self.token)
+        return LogIndex(rows, hashes, self.token)
 
     def _number(self, tag: Any) -> int:
         match tag:
@@ -252,7 +244,7 @@ class RecordedChain:
             "uncles": [],
         }
         if self._logs_bloom:
-            header["logsBloom"] = _bloom(rows)
+            header["logsBloom"] = bloom(rows)
         return header
 
     def _get_block_receipts(self, params: Sequence[Any]) -> list[dict[str, Any]] | None:
@@ -275,7 +267,7 @@ class RecordedChain:
                 "effectiveGasPrice": "0x0",
                 "contractAddress": None,
                 "logs": logs,
-                "logsBloom": _bloom(logs),
+                "logsBloom": bloom(logs),
             }
             for transaction_hash, logs in (
                 (key, list(group)) for key, group in groupby(rows, key=lambda row: row["transactionHash"])
@@ -290,7 +282,7 @@ class RecordedChain:
             first, last = self._number(query.get("fromBlock")), self._number(query.get("toBlock"))
             if first > last:
                 raise RpcFault(_SERVER_ERROR, "invalid block range params")
-        rows = _matching(self._index.between(first, last), query.get("address"), query.get("topics") or [])
+        rows = matching(self._index.between(first, last), query.get("address"), query.get("topics") or [])
         if self._max_results is not None and len(rows) > self._max_results:
             raise RpcFault(_LIMIT_EXCEEDED, f"query returned more than {self._max_results} results")
         return rows
@@ -334,79 +326,6 @@ class RecordedChain:
     def _get_balance(self, params: Sequence[Any]) -> str:
         self._state_block(params[1] if len(params) > 1 else "latest")
         return hex(self._balances_wei.get(params[0].lower(), 0))
-
-
-class _LogIndex:
-    """Rows in chain order and what is looked up in them; replaced as a whole by a reorg."""
-
-    def __init__(self, rows: list[Log], hashes: dict[int, str], token: str) -> None:
-        keyed = sorted(((int(row["blockNumber"], 16), int(row["logIndex"], 16), row) for row in rows), key=_position)
-        self.logs = [row for _, _, row in keyed]
-        self.hashes = hashes
-        self.numbers = {block_hash: number for number, block_hash in hashes.items()}
-        self.emitters = {row["address"] for row in rows}
-        self._blocks = [number for number, _, _ in keyed]
-        self._token = token
-
-    def between(self, first: int, last: int) -> list[Log]:
-        return self.logs[bisect_left(self._blocks, first) : bisect_right(self._blocks, last)]
-
-    def balance_at(self, address: str, block: int) -> int:
-        return _at(self._balances.get(address), block)
-
-    def supply_at(self, block: int) -> int:
-        # Minted minus burned is what the zero address has sent away on balance; a mint from 0x0 to 0x0 counts as both.
-        return -_at(self._balances.get(ZERO_ADDRESS), block)
-
-    @cached_property
-    def _balances(self) -> dict[str, tuple[list[int], list[int]]]:
-        """Per address: blocks with a change, and the balance after each."""
-        histories: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-        for number, row in zip(self._blocks, self.logs, strict=True):
-            if row["address"] != self._token or row["topics"][0] != TRANSFER_TOPIC or len(row["topics"]) != 3:
-                continue
-            value_raw = int(row["data"], 16)
-            for topic, change in ((row["topics"][1], -value_raw), (row["topics"][2], value_raw)):
-                blocks, balances = histories["0x" + topic[-40:]]
-                blocks.append(number)
-                balances.append((balances[-1] if balances else 0) + change)
-        return dict(histories)
-
-
-def _position(keyed: tuple[int, int, Log]) -> tuple[int, int]:
-    return keyed[0], keyed[1]
-
-
-def _at(history: tuple[list[int], list[int]] | None, block: int) -> int:
-    if history is None:
-        return 0
-    blocks, balances = history
-    after = bisect_right(blocks, block)
-    return balances[after - 1] if after else 0
-
-
-def _matching(rows: list[Log], address: str | list[str] | None, topics: Sequence[Any]) -> list[Log]:
-    """Filter by `address` (one or several) and by `topics` (per position: null, one, or several)."""
-    if address:
-        addresses = {item.lower() for item in ([address] if isinstance(address, str) else address)}
-        rows = [row for row in rows if row["address"] in addresses]
-    for place, wanted in enumerate(topics):
-        if wanted:
-            choices = {item.lower() for item in ([wanted] if isinstance(wanted, str) else wanted)}
-            rows = [row for row in rows if len(row["topics"]) > place and row["topics"][place] in choices]
-        else:
-            rows = [row for row in rows if len(row["topics"]) > place]
-    return rows
-
-
-def _bloom(rows: list[Log]) -> str:
-    """The 2048-bit header bloom over the addresses and topics of `rows` (yellow paper, 4.3.1)."""
-    bits = 0
-    for item in {text for row in rows for text in (row["address"], *row["topics"])}:
-        digest = keccak.new(digest_bits=256, data=bytes.fromhex(item[2:])).digest()
-        for place in (0, 2, 4):
-            bits |= 1 << (int.from_bytes(digest[place : place + 2]) % _BLOOM_BITS)
-    return f"0x{bits:0512x}"
 
 
 def _word(value: int) -> str:
