@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,13 +32,19 @@ def serving_copy(connection: duckdb.DuckDBPyConnection) -> Part:
 
     def write(path: Path) -> None:
         name = str(path).replace("'", "''")
-        connection.execute(f"attach '{name}' as serving_copy (storage_version '{STORAGE_VERSION}')")
         try:
-            for table in tables:
-                connection.execute(f"create table serving_copy.{table} as from {table}")
-            connection.execute("checkpoint serving_copy")
-        finally:
-            connection.execute("detach serving_copy")
+            connection.execute(f"attach '{name}' as serving_copy (storage_version '{STORAGE_VERSION}')")
+            try:
+                for table in tables:
+                    connection.execute(f"create table serving_copy.{table} as from {table}")
+                connection.execute("checkpoint serving_copy")
+            finally:
+                connection.execute("detach database if exists serving_copy")
+        except duckdb.Error as error:
+            # DuckDB reports a full disk as text only, and some of its error classes carry it.
+            if "No space left on device" in str(error):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
+            raise
 
     return Part(digest.hexdigest(), write=write)
 

@@ -1,0 +1,52 @@
+"""An nginx of the tests' own on a published tree, ended with the test."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def free_port() -> int:
+    """A TCP port of this machine that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def have_nginx() -> bool:
+    return shutil.which("nginx") is not None
+
+
+@contextmanager
+def serving(data_dir: Path) -> Iterator[tuple[int, int]]:
+    """Run nginx with the generation's own configuration, its port apart. Gives port and process id."""
+    port = free_port()
+    generated = (data_dir / "current/hosting/nginx.conf").read_text()
+    assert generated.count("listen 8080;") == 1
+    configuration = data_dir / "nginx-test.conf"
+    configuration.write_text(generated.replace("listen 8080;", f"listen 127.0.0.1:{port};"))
+    command = ["nginx", "-p", str(data_dir), "-c", str(configuration), "-g", "daemon off; user root;"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        _wait(port, process)
+        yield port, process.pid
+    finally:
+        process.terminate()
+        _, said = process.communicate(timeout=10)
+        assert process.returncode == 0, said
+
+
+def _wait(port: int, process: subprocess.Popen[str]) -> None:
+    for _ in range(300):
+        assert process.poll() is None, process.communicate()[1]
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            time.sleep(0.02)
+    raise AssertionError("nginx does not listen")

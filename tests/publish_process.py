@@ -1,0 +1,65 @@
+"""Publishing in a process of its own that can be killed, for the fault tests and the soak. Run: DIRECTORY ROUND."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from publishing import House, mint
+
+from warehouse.duck import Warehouse
+from warehouse.generations import current_generation
+
+HOLDERS = 200
+
+
+def publish_round(data_dir: Path, number: int) -> None:
+    """Change what every document and the query copy are made of, and publish."""
+    house = House(data_dir)
+    with Warehouse(data_dir).connect() as connection:
+        connection.execute("delete from out_holders__sources")
+        connection.execute(
+            "insert into out_holders__sources values ('other', ?, null, ?)", [number, house.now.replace(tzinfo=None)]
+        )
+    print("publishing", flush=True)
+    house.publish()
+
+
+def kill_while_publishing(data_dir: Path, number: int, luck: random.Random, longest_s: float) -> bool:
+    """Start a round and kill -9 it after at most `longest_s` seconds of publishing. Says whether it was in time."""
+    command = [sys.executable, __file__, str(data_dir), str(number)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "publishing\n"
+    time.sleep(luck.uniform(0, longest_s))
+    process.kill()
+    process.communicate()
+    return process.returncode == -signal.SIGKILL
+
+
+def assert_whole(data_dir: Path) -> str:
+    """The pointer leads to a generation whose every component is there with its size and hash. Gives its id."""
+    import hashlib
+
+    generation = current_generation(data_dir)
+    assert generation is not None
+    for path, component in generation.manifest.components.items():
+        content = (generation.path / path).read_bytes()
+        assert (len(content), hashlib.sha256(content).hexdigest()) == (component.bytes, component.sha256), path
+    return generation.id
+
+
+def start(data_dir: Path) -> str:
+    """A first whole generation with a list to link."""
+    house = House(data_dir)
+    house.read_chain(mint(HOLDERS), 20)
+    house.publish()
+    return assert_whole(data_dir)
+
+
+if __name__ == "__main__":
+    publish_round(Path(sys.argv[1]), int(sys.argv[2]))
