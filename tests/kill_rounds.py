@@ -1,0 +1,73 @@
+"""Rounds of ingestion killed at random points: what the test does a few times and the soak loop many."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from fault_node import Fault, FaultNode, Reply, always
+from ingest_helpers import assert_contiguous, held_blocks, logs_at, small_chain, warehouse
+
+from cli.demo.recorded import RecordedChain
+
+TESTS = Path(__file__).parent
+EXPECTED = [(block, index) for block in range(0, 4000, 2) for index in range(10)]
+
+
+@dataclass
+class Outcome:
+    """Processes killed while they ran, those that had part of the history then, rows held at the end, rows of all."""
+
+    kills: int
+    midway: int
+    rows: int
+    expected: int
+
+
+def busy_chain() -> RecordedChain:
+    """20,000 transfers in 2,000 of 4,000 blocks."""
+    return small_chain(logs_at(*range(0, 4000, 2), per_block=10), head=4002, max_results=400)
+
+
+def killed_rounds(directory: Path, rounds: int, seed: int) -> Outcome:
+    """Start, kill, start again, `rounds` times; then let it end. Asserts that each row is held exactly once.
+
+    The node takes its time, so that the history lasts for the rounds.
+    """
+    rng, kills, midway = random.Random(seed), 0, 0
+    with FaultNode(busy_chain(), Fault("eth_getLogs", always(Reply(delay_s=0.01 * rounds)))) as node:
+        for _ in range(rounds):
+            process = _start(directory, node.url)
+            time.sleep(rng.uniform(0.0, 0.8))
+            process.send_signal(signal.SIGKILL)
+            kills += process.wait() == -signal.SIGKILL
+            process.communicate()
+            with warehouse(directory) as connection:
+                assert_contiguous(connection)
+                midway += 0 < len(held_blocks(connection)) < len(EXPECTED)
+        process = _start(directory, node.url)
+        said, complaint = process.communicate(timeout=120)
+        assert "complete" in said, complaint
+    with warehouse(directory) as connection:
+        assert_contiguous(connection)
+        held = held_blocks(connection)
+        assert held == EXPECTED
+    return Outcome(kills, midway, len(held), len(EXPECTED))
+
+
+def _start(directory: Path, url: str) -> "subprocess.Popen[str]":
+    """Returns once it has begun to work: before, there is nothing to kill but imports."""
+    process = subprocess.Popen(
+        [sys.executable, TESTS / "ingest_process.py", directory, url],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS.parent}"},
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process
