@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from cli.environment import effective_settings
 from cli.output import AsJson, operator_problems, print_json, say
-from contracts.errors import ChainMismatch, OperatorProblem
+from contracts.errors import ChainMismatch, OperatorProblem, RpcUnavailable
 from contracts.proof import HolderListFile, Missing, Verdict, pick_sample
 from contracts.telemetry import Consistency, TokenHolders, TokenHoldersMap
 from contracts.verification import (
@@ -59,6 +59,8 @@ def verify(
     """Re-prove the published holder list: file, sums, supply and sampled balances. Exit code 0 only if it is proven."""
     with operator_problems(as_json):
         urls = (rpc,) if rpc else effective_settings().rpc_urls
+        if not urls:
+            raise RpcUnavailable("No RPC is known to ask.", cure="Pass --rpc URL, or set SVC_RPC_URLS.")
         with httpx.Client(timeout=_TIMEOUT_S) as client:
             checks = list(run_checks(client, url.rstrip("/"), urls))
     verdict = verdict_of(checks)

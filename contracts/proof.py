@@ -8,10 +8,14 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import Field
 
 from contracts.base import Document, HexHash, Quality, RawAmount, Sha256Hex
+
+AmountByEvents = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)$")]
+"""Smallest units as a decimal string, added up from events: a contract may emit more than fits into uint256."""
 
 SAMPLE_LARGEST = 5
 SAMPLE_RANDOM = 15
@@ -51,8 +55,8 @@ class Proof(Document):
         description="Smallest units; of the list, and of negative balances if there are any",
     )
     total_supply: RawAmount | None = Field(description="`totalSupply()` at the block; null where it was not answered")
-    minted: RawAmount = Field(description="Smallest units sent from the zero address up to the block")
-    burned: RawAmount = Field(
+    minted: AmountByEvents = Field(description="Smallest units sent from the zero address up to the block")
+    burned: AmountByEvents = Field(
         description="Smallest units sent to the zero address up to the block, less what it still holds"
     )
     negative_balances: int = Field(ge=0, description="Addresses that sent more than they received by the events")

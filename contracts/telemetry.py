@@ -16,7 +16,7 @@ from contracts.base import (
     TelemetryDocument,
     Timestamp,
 )
-from contracts.proof import Proof
+from contracts.proof import AmountByEvents, Proof
 
 
 class Token(Document):
@@ -127,7 +127,7 @@ class Holder(Document):
 
     rank: int = Field(ge=1, description="By balance, largest first, then by address")
     address: AddressText
-    balance_raw: RawAmount
+    balance_raw: AmountByEvents
     balance: DecimalAmount | None = Field(description="In whole tokens; null where the token has no decimals()")
     share: float = Field(ge=0, le=1, description="Fraction of all balances")
     first_seen_at: Timestamp = Field(description="Block time of the first transfer from or to the address")
@@ -190,7 +190,7 @@ class ComparedList(Document):
     block: int
     time: Timestamp
     holders: int
-    sum_raw: RawAmount = Field(description="Sum of all balances, smallest units")
+    sum_raw: AmountByEvents = Field(description="Sum of all balances, smallest units")
     concentration: Concentration
 
 
@@ -207,8 +207,8 @@ class Mover(Document):
     """A holder whose balance changed much."""
 
     address: AddressText
-    before_raw: RawAmount
-    after_raw: RawAmount
+    before_raw: AmountByEvents
+    after_raw: AmountByEvents
     change_raw: str = Field(pattern=r"^-?(0|[1-9][0-9]*)$", description="after - before, smallest units")
     rank_before: int | None
     rank_after: int | None

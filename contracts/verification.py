@@ -12,10 +12,10 @@ from contracts.proof import ContractAnswers, Missing, Verdict
 from contracts.telemetry import Consistency, Holder, TokenHolders
 
 CSV_HEADER = b"address,balance_raw\n"
-MAX_LINE_BYTES = 42 + 1 + 78 + 1
+MAX_LINE_BYTES = 42 + 1 + 100 + 1
 MAX_FILE_BYTES = 1 << 30
 
-_LINE = re.compile(rb"(0x[0-9a-f]{40}),([1-9][0-9]{0,77})\n")
+_LINE = re.compile(rb"(0x[0-9a-f]{40}),([1-9][0-9]{0,99})\n")
 
 
 class Outcome(StrEnum):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 import duckdb
 
@@ -22,7 +23,7 @@ from contracts.errors import ForeignStore, RunBusy
 STORAGE_VERSION = "v1.5.0"
 """Files can be read by DuckDB 1.5 and by 2.x."""
 
-Connection = duckdb.DuckDBPyConnection
+Connection: TypeAlias = duckdb.DuckDBPyConnection
 """What the pipelines pass on to the modules of this package, without knowing the store."""
 
 SQL_ROOT = Path(__file__).parent / "sql"
@@ -32,6 +33,18 @@ SQL_ROOT = Path(__file__).parent / "sql"
 def read_sql(group: str, name: str) -> str:
     """The text of `sql/<group>/<name>.sql`."""
     return (SQL_ROOT / group / f"{name}.sql").read_text()
+
+
+@contextmanager
+def transaction(connection: Connection) -> Iterator[None]:
+    """All of the block's writes or none of them."""
+    connection.begin()
+    try:
+        yield
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
 
 
 @dataclass(frozen=True)

@@ -241,12 +241,12 @@ def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
     row = first_row(connection, read_sql("queries", "holder_status"))
     if row is None or row[1] is None:
         return _Status(None if row is None else row[0], None, None, "not_configured")
-    chain_id, address, name, symbol, decimals, block, finalized_block, percent, reason = row
+    chain_id, address, name, symbol, decimals, block, finalized_block, percent = row
     return _Status(
         chain_id,
         Token(address=address, name=name, symbol=symbol, decimals=decimals),
         Backfill(percent=percent or 0.0, block=block, finalized_block=finalized_block),
-        reason or "backfilling",
+        "backfilling",
     )
 
 

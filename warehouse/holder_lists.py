@@ -23,7 +23,7 @@ from contracts.holders import (
     retained_blocks,
 )
 from contracts.proof import HolderListFile, Proof, quality_of
-from warehouse.duck import read_sql
+from warehouse.duck import read_sql, transaction
 from warehouse.holders import FoldedState, concentration, first_row, one_row
 
 _ROWS_PER_GROUP = 6144
@@ -118,8 +118,7 @@ def record_list(
     """Record a written list with its proof; with a `reason` it is persisted as a snapshot, in the same transaction."""
     proof = proof.model_copy(update={"holder_list": files.named})
     measured = concentration(connection, files.parquet)
-    connection.begin()
-    try:
+    with transaction(connection):
         connection.execute("delete from out_holders__lists where block = ?", [state.block])
         connection.execute(
             "insert into out_holders__lists values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -131,10 +130,6 @@ def record_list(
         )  # fmt: skip
         if reason is not None:
             _persist(connection, files.parquet, state.block, state.block_time, reason, now)
-        connection.commit()
-    except BaseException:
-        connection.rollback()
-        raise
     return HolderList(state.block, state.block_hash, files.named.rows, reason is not None, proof)
 
 
@@ -147,14 +142,9 @@ def promote_list(
     if held.snapshot:
         return held
     row = one_row(connection, "select block_time from out_holders__lists where block = ?", [block])
-    connection.begin()
-    try:
+    with transaction(connection):
         connection.execute("update out_holders__lists set snapshot = true where block = ?", [block])
         _persist(connection, lists_dir(data_dir) / list_file_name(block), block, row[0], reason, now)
-        connection.commit()
-    except BaseException:
-        connection.rollback()
-        raise
     return HolderList(held.block, held.block_hash, held.holders, True, held.proof)
 
 
@@ -182,14 +172,13 @@ def prune_lists(connection: duckdb.DuckDBPyConnection, data_dir: Path, now: date
     kept = retained_blocks(lists, now)
     dropped = [each.block for each in lists if each.block not in kept]
     if dropped:
-        connection.begin()
-        for table, column in (
-            ("out_holders__lists", "block"),
-            ("core_holders__snapshot_balances", "snapshot_id::bigint"),
-            ("core_holders__snapshots", "block"),
-        ):
-            connection.execute(f"delete from {table} where {column} in (select unnest(?::bigint[]))", [dropped])  # noqa: S608
-        connection.commit()
+        with transaction(connection):
+            for table, column in (
+                ("out_holders__lists", "block"),
+                ("core_holders__snapshot_balances", "snapshot_id::bigint"),
+                ("core_holders__snapshots", "block"),
+            ):
+                connection.execute(f"delete from {table} where {column} in (select unnest(?::bigint[]))", [dropped])  # noqa: S608
     known = {name for block in kept for name in (list_file_name(block), csv_file_name(block))}
     if lists_dir(data_dir).is_dir():
         for path in lists_dir(data_dir).iterdir():

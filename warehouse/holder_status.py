@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import duckdb
 
 from contracts.telemetry import Token
-from warehouse.duck import read_sql
+from warehouse.duck import read_sql, transaction
 from warehouse.holders import first_row, read_state
 
 
@@ -31,11 +31,10 @@ def record_status(
     """Replace the status row. `token` None means that none is configured; `finalized_block` is what reading aims at."""
     state = read_state(connection)
     block = None if state is None else state.block
-    connection.begin()
-    try:
+    with transaction(connection):
         connection.execute("delete from out_holders__status")
         connection.execute(
-            "insert into out_holders__status values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "insert into out_holders__status values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 chain_id,
                 token and token.address,
@@ -45,14 +44,9 @@ def record_status(
                 block,
                 finalized_block,
                 backfill_percent(start_block, block, finalized_block),
-                "not_configured" if token is None else "backfilling",
                 now.astimezone(UTC).replace(tzinfo=None),
             ],
         )
-        connection.commit()
-    except BaseException:
-        connection.rollback()
-        raise
 
 
 def backfill_percent(start_block: int, block: int | None, finalized_block: int | None) -> float:
@@ -76,15 +70,10 @@ def record_source(
     """Keep one answer of a source, and make it the latest one; a failed answer has a `reason` and no counts."""
     moment = fetched_at.astimezone(UTC).replace(tzinfo=None)
     theirs = counters_holders if counters_holders is not None else token_holders
-    connection.begin()
-    try:
+    with transaction(connection):
         connection.execute(
             "insert into raw_blockscout__holder_counts values (?, ?, ?, ?, ?)",
             [source, counters_holders, token_holders, reason, moment],
         )
         connection.execute("delete from out_holders__sources where source = ?", [source])
         connection.execute("insert into out_holders__sources values (?, ?, ?, ?)", [source, theirs, reason, moment])
-        connection.commit()
-    except BaseException:
-        connection.rollback()
-        raise

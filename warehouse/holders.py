@@ -13,7 +13,7 @@ import duckdb
 
 from contracts.holders import AGE_COHORTS, SIZE_COHORTS
 from contracts.proof import FoldedSupply
-from warehouse.duck import read_sql
+from warehouse.duck import read_sql, transaction
 
 _ZERO = bytes(20)
 
@@ -76,8 +76,7 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
     if before is not None and before.block >= upto:
         return Folded(before, 0, 0)
     window = {"after": -1 if before is None else before.block, "upto": upto, "zero": _ZERO}
-    connection.begin()
-    try:
+    with transaction(connection):
         connection.execute(read_sql("holders", "deltas"), window)
         touched = one_row(connection, "select count(*) from holder_deltas")[0]
         connection.execute(read_sql("holders", "merge_deltas"))
@@ -105,10 +104,6 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
             ],
         )
         connection.execute("drop table holder_deltas")
-        connection.commit()
-    except BaseException:
-        connection.rollback()
-        raise
     return Folded(state, row[3], touched)
 
 

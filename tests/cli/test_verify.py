@@ -6,16 +6,20 @@ import asyncio
 import gzip
 import hashlib
 import json
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import httpx
 import pytest
+import typer
 from holder_rows import TOKEN, Row, address, put_transfers
 
 from cli.demo.recorded import RecordedChain, RecordedNode, transfer_log
-from cli.verify import NothingToVerify, run_checks
+from cli.verify import NothingToVerify, run_checks, verify
 from contracts.holders import ZERO_ADDRESS
 from contracts.projections import PROJECTIONS
 from contracts.proof import Verdict
@@ -100,6 +104,31 @@ def checked(site: Site, rpc_url: str) -> dict[str, Outcome]:
 
     with httpx.Client(transport=httpx.MockTransport(answer)) as client:
         return {each.name: each.outcome for each in run_checks(client, "http://site.example", [rpc_url])}
+
+
+@contextmanager
+def served(site: Site) -> Iterator[str]:
+    """The site on a port of 127.0.0.1."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = site.get(self.path)
+            self.send_response(200 if body is not None else 404)
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def failing(site: Site, rpc_url: str) -> set[str]:
@@ -224,6 +253,24 @@ def test_a_site_without_a_list_or_without_documents_is_an_operators_problem(site
 
     with pytest.raises(NothingToVerify):
         checked(with_document(site, HOLDERS, not_yet), node.url)
+
+
+def test_the_command_prints_a_line_per_check_and_fails_unless_proven(
+    site: Site, node: RecordedNode, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with served(site) as url:
+        verify(url + "/", rpc=node.url)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[-1] == "verdict: proven" and len(printed) == 14
+    lines = lines_of(site)
+    with served(with_list(site, lines[:-1])) as url, pytest.raises(typer.Exit) as left:
+        verify(url, rpc=node.url, as_json=True)
+    assert left.value.exit_code == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["ok"], answer["verdict"]) == (False, "failed")
+    with pytest.raises(typer.Exit):
+        verify("http://127.0.0.1:9", rpc=node.url, as_json=True)
+    assert json.loads(capsys.readouterr().out)["code"] == "nothing_to_verify"
 
 
 A, B = address(0xA).encode(), address(0xB).encode()

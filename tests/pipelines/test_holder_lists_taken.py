@@ -154,6 +154,14 @@ def test_a_missed_mint_fails_as_a_negative_balance(connection: Any, tmp_path: Pa
     assert judged(connection, tmp_path, HISTORY[1:], supply=0) == (Verdict.FAILED, "negative_balance")
 
 
+def test_a_contract_that_emits_more_than_uint256_fails_and_breaks_nothing(connection: Any, tmp_path: Path) -> None:
+    rows = [(block, ZERO_ADDRESS, A, 2**256 - 1) for block in range(1, 9)]
+    put_transfers(connection, rows, 9)
+    taken = take(connection, FakeToken(rows, head=9), tmp_path)
+    assert (taken.proof.verdict, taken.proof.reason) == (Verdict.FAILED, "supply_mismatch")
+    assert taken.proof.minted == taken.proof.sum_of_balances == str(8 * (2**256 - 1))
+
+
 def test_a_contract_without_these_functions_leaves_the_list_unproven(connection: Any, tmp_path: Path) -> None:
     assert judged(connection, tmp_path, HISTORY, empty=True) == (Verdict.UNPROVEN, "no_balance_of")
 

@@ -65,7 +65,6 @@ create table if not exists out_holders__status (
     block bigint,
     finalized_block bigint,
     backfill_percent double,
-    reason varchar,
     recorded_at timestamp not null
 );
 
