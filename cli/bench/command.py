@@ -1,0 +1,85 @@
+"""`svc bench`: every measurement in one run, as the Markdown tables of the README or as one JSON value."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from cli.bench import incremental, ingestion, serving, startup
+from cli.output import AsJson, note, print_json, say
+
+
+def bench(
+    transfers: Annotated[int, typer.Option(min=10_000, help="Transfers of the ingestion bench.")] = ingestion.TRANSFERS,
+    as_json: AsJson = False,
+) -> None:
+    """Measure ingestion, a run on a large warehouse, serving and start-up, against what a user would pick instead."""
+    warnings.simplefilter("ignore")
+    note(f"writing {transfers:,} transfers on a local chain, then reading them")
+    readings = ingestion.measure(transfers)
+    note("running 100 new blocks on a small and on a large warehouse")
+    small, large = incremental.measure()
+    note("serving a document of 50 kB")
+    answers = serving.run()
+    note("starting the API")
+    started_s = startup.measure()
+    if as_json:
+        print_json(
+            {
+                "ok": True,
+                "ingestion": [asdict(each) for each in readings],
+                "incremental": [asdict(small), asdict(large)],
+                "serving": [asdict(each) for each in answers],
+                "startupS": started_s,
+            }
+        )
+        return
+    say(
+        _table(
+            ("reading the same history", "events/s", "wall s", "CPU s", "peak MB", "x floor"),
+            [
+                (
+                    each.name,
+                    f"{each.events / each.wall_s:,.0f}",
+                    f"{each.wall_s:.2f}",
+                    f"{each.cpu_s:.2f}",
+                    f"{each.peak_mb:.0f}",
+                    f"{each.times_floor:.2f}",
+                )
+                for each in readings
+            ],
+        )
+    )
+    say(
+        _table(
+            (f"{incremental.NEW_BLOCKS} new blocks on a warehouse of", "run s", "CPU s", "publish s"),
+            [
+                (
+                    f"{each.transfers:,} transfers",
+                    f"{each.run_wall_s:.2f}",
+                    f"{each.run_cpu_s:.2f}",
+                    f"{each.publish_wall_s:.2f}",
+                )
+                for each in (small, large)
+            ],
+        )
+    )
+    say(
+        _table(
+            ("answer", "server", "CPU us", "x nginx"),
+            [
+                (each.case, each.server, f"{each.cpu_us:.1f}", f"{each.times_nginx or 0:.2f}")
+                for each in sorted(answers, key=lambda each: (each.case, each.cpu_us))
+            ],
+        )
+    )
+    say(f"from start to first document: {started_s:.2f} s")
+
+
+def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heading, ["---"] + ["---:"] * (len(heading) - 1), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"

@@ -1,0 +1,131 @@
+"""What 100 new blocks cost on a small and on a large warehouse with as many holders."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from cli.demo.recorded import RecordedChain, RecordedNode, transfer_log
+from contracts.settings import load_settings
+from contracts.telemetry import ConsistencyLevel, Token
+from pipelines.holders.lists import prove_balances, take_list
+from pipelines.publish.generation import publish
+from pipelines.rpc import RpcPool
+from pipelines.transfers.engine import ingest
+from warehouse.duck import Connection, Warehouse, read_sql
+from warehouse.facts import gather_facts, mark_checked
+from warehouse.holder_lists import lists_dir
+from warehouse.holders import fold_balances
+from warehouse.projections import Readable
+
+HOLDERS = 50_000
+SMALL, LARGE = 50_000, 5_000_000
+HISTORY_BLOCKS = 1_000_000
+NEW_BLOCKS = 100
+NEW_TRANSFERS_PER_BLOCK = 20
+TOKEN = "0x" + "70" * 20
+SUITES = ("raw_chain__transfers", "core_holders__balances")
+
+
+@dataclass(frozen=True)
+class RunCost:
+    """Seconds of one run: reading, folding, proving and checking; list files and publishing apart."""
+
+    transfers: int
+    run_wall_s: float
+    run_cpu_s: float
+    publish_wall_s: float
+
+
+def measure() -> tuple[RunCost, RunCost]:
+    """The same run on the small and on the large warehouse, after one that is not counted."""
+    _run_on(SMALL)
+    return _run_on(SMALL), _run_on(LARGE)
+
+
+def _run_on(transfers: int) -> RunCost:
+    chain = RecordedChain(
+        chain_id=8453,
+        token=TOKEN,
+        logs=list(_new_logs()),
+        first_block=0,
+        head=HISTORY_BLOCKS + NEW_BLOCKS + 2,
+        has_state=False,
+    )
+    with tempfile.TemporaryDirectory() as directory, RecordedNode(chain) as node:
+        data_dir = Path(directory)
+        held_hash = chain.answer("eth_getBlockByNumber", [hex(HISTORY_BLOCKS), False])["hash"]
+        with Warehouse(data_dir).connect() as connection:
+            _write_history(connection, transfers, held_hash)
+            fold_balances(connection)
+            mark_checked(connection, "raw_chain__transfers", HISTORY_BLOCKS)
+        started, cpu_started = time.perf_counter(), time.process_time()
+        asyncio.run(_run(data_dir, node.url))
+        run_wall_s, run_cpu_s = time.perf_counter() - started, time.process_time() - cpu_started
+        publish_wall_s = _timed(lambda: asyncio.run(_publish(data_dir, node.url)))
+    return RunCost(transfers, run_wall_s, run_cpu_s, publish_wall_s)
+
+
+async def _run(data_dir: Path, url: str) -> None:
+    with Warehouse(data_dir).connect() as connection:
+        async with RpcPool([url], chain_id=8453) as pool:
+            report = await ingest(pool, connection, token_address=TOKEN, start_block=0, confirmations=None)
+            folded = fold_balances(connection)
+            assert report.complete and report.log_count == NEW_BLOCKS * NEW_TRANSFERS_PER_BLOCK and folded
+            await prove_balances(connection, pool, TOKEN, folded.state)
+        for suite in SUITES:
+            gather_facts(connection, suite)
+
+
+async def _publish(data_dir: Path, url: str) -> None:
+    settings = load_settings(data_dir=data_dir, rpc_urls=(url,), token_address=TOKEN)
+    token = Token(address=TOKEN, name=None, symbol=None, decimals=18)
+    with Warehouse(data_dir).connect() as connection:
+        async with RpcPool([url], chain_id=8453) as pool:
+            await take_list(
+                connection,
+                pool,
+                data_dir,
+                token=token,
+                level=ConsistencyLevel.FINALIZED,
+                snapshot_reason=None,
+                now=datetime.now(UTC),
+            )
+        publish(Readable(connection, lists_dir(data_dir)), settings)
+
+
+def _write_history(connection: Connection, transfers: int, held_hash: str) -> None:
+    parameters = {
+        "transfers": transfers,
+        "holders": HOLDERS,
+        "blocks": HISTORY_BLOCKS,
+        "held_hash": held_hash,
+    }
+    for statement in read_sql("bench", "history").split(";\n"):
+        if statement.strip():
+            connection.execute(statement, {n: v for n, v in parameters.items() if f"${n}" in statement})
+
+
+def _new_logs() -> Iterator[dict[str, Any]]:
+    dice = random.Random(8453)
+    for block in range(HISTORY_BLOCKS + 1, HISTORY_BLOCKS + NEW_BLOCKS + 1):
+        for index in range(NEW_TRANSFERS_PER_BLOCK):
+            sender, recipient = dice.sample(range(HOLDERS), 2)
+            yield transfer_log(TOKEN, block, index, _account(sender), _account(recipient), 1)
+
+
+def _account(number: int) -> str:
+    return f"0x{number + 1:040x}"
+
+
+def _timed(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started

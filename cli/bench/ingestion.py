@@ -1,0 +1,68 @@
+"""Reading the same history: the raw HTTP floor, our engine, web3.py and cryo, one after the other in one run."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from cli.bench.chain import bench_chain
+from contracts.evm import TRANSFER_TOPIC
+
+ROUNDS = 5
+TRANSFERS = 300_000
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One contender: medians over its rounds; `times_floor` is the median of the ratios round by round."""
+
+    name: str
+    events: int
+    wall_s: float
+    cpu_s: float
+    peak_mb: float
+    times_floor: float
+
+
+def measure(transfers: int = TRANSFERS) -> list[Reading]:
+    """Floor and ours in turn for `ROUNDS` rounds, since a ratio within a round bears a noisy machine; others once."""
+    with bench_chain(transfers) as chain:
+        spec = json.dumps(
+            {"url": chain.anvil.url, "token": chain.token, "last_block": chain.last_block, "topic": TRANSFER_TOPIC}
+        )
+        rounds = [(_read("floor", spec), _read("ours", spec)) for _ in range(ROUNDS)]
+        floors, ours = [first for first, _ in rounds], [second for _, second in rounds]
+        floor_wall_s = statistics.median(each["wall_s"] for each in floors)
+        return [
+            _summed("raw HTTP floor (aiohttp, keeps bytes)", floors, 1.0),
+            _summed("ours, to proven balances", ours, statistics.median(o["wall_s"] / f["wall_s"] for f, o in rounds)),
+            *(
+                _summed(name, [reading], reading["wall_s"] / floor_wall_s)
+                for name, reading in (
+                    ("cryo (Rust; Parquet, no balances)", _read("cryo", spec)),
+                    ("web3.py get_logs loop", _read("web3", spec)),
+                )
+            ),
+        ]
+
+
+def _read(name: str, spec: str) -> dict[str, float]:
+    finished = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "cli.bench.contenders", name, spec],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    measured: dict[str, float] = json.loads(finished.stdout.strip().splitlines()[-1])
+    return measured
+
+
+def _summed(name: str, readings: list[dict[str, float]], times_floor: float) -> Reading:
+    def median(key: str) -> float:
+        return statistics.median(reading[key] for reading in readings)
+
+    events = int(median("events"))
+    return Reading(name, events, median("wall_s"), median("cpu_s"), median("peak_mb"), times_floor)
