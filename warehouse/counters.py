@@ -11,22 +11,23 @@ import re
 import threading
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import pysqlite3.dbapi2 as sqlite
-from sqlalchemy import URL
 
 from contracts.errors import StoreUnusable
 from contracts.settings import Settings
-from warehouse.ledger_engine import (
+from warehouse.drivers import (
     CONNECT_ARGUMENTS,
     assert_sqlite_version,
     create_private_file,
-    ledger_location,
     problem_of,
+    read_statements,
     use_wal,
 )
-from warehouse.ledger_schema import read_statements
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
 
 SQL = Path(__file__).parent / "sql" / "counters"
 
@@ -131,10 +132,11 @@ def open_counters(settings: Settings, data_dir: Path, *, wait_s: float = 2.0) ->
 
     Raises `SettingsInvalid`, `StoreBusy`, `StoreUnusable`.
     """
-    location = ledger_location(settings.ledger_url, data_dir)
-    if isinstance(location, URL):
-        return Counters(_PostgresqlStore(location, wait_s))
-    return Counters(_SqliteStore(location.with_name("counters.db"), wait_s))
+    if settings.ledger_url is None:
+        return Counters(_SqliteStore(data_dir / "counters.db", wait_s))
+    from warehouse.ledger_engine import postgresql_address  # only here: SQLAlchemy takes half a second of a start
+
+    return Counters(_PostgresqlStore(postgresql_address(settings.ledger_url), wait_s))
 
 
 class _SqliteStore:

@@ -18,8 +18,9 @@ from sqlalchemy import Connection, Engine, RowMapping, TextClause, text
 
 from contracts.errors import ForeignStore
 from contracts.settings import Settings
+from warehouse.drivers import read_statements
 from warehouse.ledger_engine import WRITES, failures_named, ledger_location, postgresql_engine, sqlite_engine
-from warehouse.ledger_schema import migrate, read_statements
+from warehouse.ledger_schema import migrate
 
 SQL = Path(__file__).parent / "sql" / "ledger"
 

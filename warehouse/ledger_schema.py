@@ -9,6 +9,7 @@ from typing import Protocol
 from sqlalchemy import Connection, Engine, inspect, text
 
 from contracts.errors import StoreTooNew
+from warehouse.drivers import read_statements
 from warehouse.ledger_engine import WRITES
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -45,11 +46,6 @@ def run_sql(op: Operations, name: str) -> None:
     for statement in read_statements(MIGRATIONS / "sql" / f"{name}.sql").split(";\n"):
         if statement.strip():
             op.execute(statement)
-
-
-def read_statements(file: Path) -> str:
-    """The SQL of a file without its comment lines, in which a `:name` would be taken for a parameter."""
-    return "".join(line for line in file.read_text().splitlines(keepends=True) if not line.startswith("--"))
 
 
 def _is_current(connection: Connection, store: str) -> bool:

@@ -20,8 +20,8 @@ from sqlalchemy import text
 
 from contracts.errors import ForeignStore, SettingsInvalid, StoreTooNew, StoreUnusable
 from contracts.settings import Settings
+from warehouse.drivers import OLDEST_SQLITE, problem_of
 from warehouse.ledger import Ledger, LedgerIdentity, open_ledger
-from warehouse.ledger_engine import OLDEST_SQLITE, problem_of
 from warehouse.ledger_schema import read_statements, revisions
 
 BASE = LedgerIdentity(8453, "0x" + "ab" * 32, "0x" + "11" * 20)

@@ -1,0 +1,108 @@
+"""What ledger and counters share below any engine: files, SQL text, what a driver's errors mean to an operator.
+
+SQLAlchemy stays out, since the counters are opened before the API's first answer.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pysqlite3.dbapi2 as sqlite
+
+from contracts.errors import OperatorProblem, StoreBusy, StoreUnusable
+
+OLDEST_SQLITE = (3, 51, 3)
+"""Earlier ones can lose a WAL checkpoint that races with a writer's reset of the log."""
+
+CONNECT_ARGUMENTS: dict[str, Any] = {"connect_timeout": 5, "application_name": "svc"}
+"""Of every PostgreSQL connection; seconds until an address that does not answer counts as unreachable."""
+
+_REACH_CURE = "Check that PostgreSQL runs and that SVC_LEDGER_URL has the right host, user, password and database."
+BUSY_CURE = "Find the process that keeps it locked; nothing was written, so the same step can be tried again."
+
+
+def read_statements(file: Path) -> str:
+    """The SQL of a file without its comment lines, in which a `:name` would be taken for a parameter."""
+    return "".join(line for line in file.read_text().splitlines(keepends=True) if not line.startswith("--"))
+
+
+def assert_sqlite_version() -> None:
+    """Raise `StoreUnusable` where the driver brings an SQLite older than `OLDEST_SQLITE`."""
+    if sqlite.sqlite_version_info < OLDEST_SQLITE:
+        oldest = ".".join(map(str, OLDEST_SQLITE))
+        raise StoreUnusable(
+            f"SQLite {sqlite.sqlite_version} is older than {oldest}.",
+            cure="Rebuild .venv from requirements.lock: its pysqlite3 wheel brings a newer one.",
+        )
+
+
+def create_private_file(path: Path) -> None:
+    """Make the database file and its directory, readable by its owner alone. Raises `StoreUnusable`."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        with path.open("r+b"):
+            pass
+    except OSError as error:
+        raise StoreUnusable(
+            f"{path} can't be written: {error.strerror}.",
+            cure="Give this user write access to the directory, or set SVC_DATA_DIR to another one.",
+        ) from error
+
+
+def use_wal(connection: Any, wait_s: float) -> None:
+    """Switch the file to WAL. SQLite calls no busy handler here, so processes that start together wait in a loop."""
+    deadline = time.monotonic() + wait_s
+    while True:
+        try:
+            connection.execute("pragma journal_mode = wal").fetchone()
+            return
+        except sqlite.OperationalError as error:
+            if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() >= deadline:
+                raise
+            time.sleep(0.01)
+
+
+def problem_of(store: str, error: BaseException) -> OperatorProblem | None:
+    """The operator's view of a driver's error, or None where it is the program's own fault."""
+    name = str(getattr(error, "sqlite_errorname", None) or "")
+    for prefix, what, cure in _SQLITE_PROBLEMS:
+        if name.startswith(prefix):
+            return StoreUnusable(f"{store} {what}.", cure=cure)
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return StoreBusy(f"{store} stayed locked by another writer.", cure=BUSY_CURE)
+    if not hasattr(error, "sqlstate"):
+        return None
+    if error.sqlstate is None and type(error).__name__ == "OperationalError":
+        # psycopg's, by its name: importing it would cost every start on SQLite 0.1 s
+        reason = (str(error).splitlines() or ["no reason given"])[0].rpartition("failed: ")[2]
+        return StoreUnusable(f"{store} can't be reached: {reason}.", cure=_REACH_CURE)
+    state = str(error.sqlstate or "")
+    for prefix, what, cure in _POSTGRESQL_PROBLEMS:
+        if state.startswith(prefix):
+            return StoreUnusable(f"{store} {what}.", cure=cure)
+    if state == "55P03":
+        return StoreBusy(f"{store} stayed locked by another writer.", cure=BUSY_CURE)
+    return None
+
+
+_SQLITE_PROBLEMS = (
+    ("SQLITE_CORRUPT", "is damaged", "Move it aside with its -wal and -shm files and restore a backup."),
+    ("SQLITE_NOTADB", "is not an SQLite database", "Move it aside and restore a backup, or start with a new one."),
+    ("SQLITE_READONLY", "is read-only", "Give this user write access to the file and its directory."),
+    ("SQLITE_CANTOPEN", "can't be opened", "Give this user write access to the file and its directory."),
+    ("SQLITE_PERM", "can't be opened", "Give this user write access to the file and its directory."),
+    ("SQLITE_FULL", "has no room left", "Free some disk space; nothing half-written was kept."),
+    ("SQLITE_IOERR", "can't be read or written on this disk", "Check the disk; nothing half-written was kept."),
+)
+
+_POSTGRESQL_PROBLEMS = (
+    ("57P", "ended the connection", "Wait until PostgreSQL is up again and try once more."),
+    ("25P03", "ended a transaction that was left idle", "Try again; nothing was written."),
+    ("25006", "is read-only", "Point SVC_LEDGER_URL at the primary."),
+    ("42501", "lacks a permission", "Let the user of SVC_LEDGER_URL create and write tables there."),
+    ("53", "has no room or connections left", "Free disk space or raise max_connections."),
+    ("XX001", "is damaged", "Restore a backup."),
+)
