@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 import msgspec
 from Crypto.Hash import keccak
@@ -145,18 +145,26 @@ class TransferLog(msgspec.Struct, gc=False):
     topics: tuple[TransferTopic, Word, Word]
     data: Word
     blockNumber: str
-    blockHash: Word
     transactionHash: Word
     logIndex: str
     blockTimestamp: str | None = None
     removed: bool = False
 
 
-class LogsAnswer(msgspec.Struct, gc=False):
+class PendingTransferLog(TransferLog, gc=False):
+    """A row of a block that may still leave the chain, and so has to say which block it means."""
+
+    blockHash: Word = msgspec.field(default="")
+
+
+Row = TypeVar("Row", bound=TransferLog)
+
+
+class LogsAnswer(msgspec.Struct, Generic[Row], gc=False):
     """The whole answer to `eth_getLogs` for one token's transfers."""
 
     id: Any = None
-    result: list[TransferLog] | None = None
+    result: list[Row] | None = None
     error: ErrorObject | None = None
 
 

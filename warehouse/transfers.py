@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
 
-from warehouse.duck import Connection, read_sql
+from warehouse.duck import Connection, read_sql, transaction
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ def commit_ranges(connection: Connection, ranges: Sequence[RangeRead]) -> None:
 
     Raises `ValueError` where the first does not follow what is held, or one the other: a gap would never be seen again.
     """
-    with _transaction(connection):
+    with transaction(connection):
         held = last_checkpoint(connection)
         expected = ranges[0].from_block if held is None else held.to_block + 1
         for part in ranges:
@@ -111,7 +110,7 @@ def replace_tip(
     transfers: Sequence[pa.Table],
 ) -> None:
     """Keep of the tip what lies in [first_kept, last_kept] and append `blocks` with their rows, in one transaction."""
-    with _transaction(connection):
+    with transaction(connection):
         for table in ("tip_transfers", "tip_blocks"):
             _run(connection, f"delete_{table}", [first_kept, last_kept])
         for block in blocks:
@@ -134,17 +133,6 @@ def _append(connection: Connection, question: str, rows: pa.Table) -> None:
         _run(connection, question)
     finally:
         connection.unregister("incoming")
-
-
-@contextmanager
-def _transaction(connection: Connection) -> Iterator[None]:
-    connection.execute("begin")
-    try:
-        yield
-        connection.execute("commit")
-    except BaseException:
-        connection.execute("rollback")
-        raise
 
 
 def _utc(time_s: int) -> datetime:

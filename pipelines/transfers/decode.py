@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import binascii
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import Any
@@ -21,7 +21,9 @@ from contracts.evm import (
     TRANSFER_TOPIC,
     Fatal,
     LogsAnswer,
+    PendingTransferLog,
     Receipt,
+    Row,
     RpcError,
     TransferLog,
     Transient,
@@ -30,7 +32,8 @@ from contracts.evm import (
 )
 
 _WORD_TEXT = 66
-_ANSWER = msgspec.json.Decoder(LogsAnswer)
+_ANSWER = msgspec.json.Decoder(LogsAnswer[TransferLog])
+_PENDING_ANSWER = msgspec.json.Decoder(LogsAnswer[PendingTransferLog])
 
 BLOCK_TIME_TYPE = pa.timestamp("s")
 """UTC, whole seconds, as block headers have it."""
@@ -97,16 +100,26 @@ class TransferColumns:
         )
 
 
-def decode_logs(
-    body: bytes, *, token_address: str, from_block: int, to_block: int, block_hashes: Mapping[int, str] | None = None
-) -> TransferColumns:
+def decode_logs(body: bytes, *, token_address: str, from_block: int, to_block: int) -> TransferColumns:
     """The answer to `transfer_filter(token_address, from_block, to_block)` as columns.
 
-    With `block_hashes`, each row has to be of the block with that hash (it may lie in a chain that can still change).
     Raises `RpcError` for an error answer or a garbled one, `LogsInvalid` for rows that were not asked for.
     """
+    rows = _rows(body, _ANSWER)
+    return columns_of(rows, token_address=token_address, from_block=from_block, to_block=to_block)
+
+
+def decode_pending_logs(body: bytes, *, token_address: str, block_hashes: Mapping[int, str]) -> TransferColumns:
+    """As `decode_logs`, for blocks that may still leave the chain: each row has to be of the block with that hash."""
+    rows = _rows(body, _PENDING_ANSWER)
+    if any(block_hashes.get(_number(row.blockNumber)) != row.blockHash.lower() for row in rows):
+        raise RpcError(Transient(), "logs of a block that has left the chain")
+    return columns_of(rows, token_address=token_address, from_block=min(block_hashes), to_block=max(block_hashes))
+
+
+def _rows(body: bytes, decoder: msgspec.json.Decoder[LogsAnswer[Row]]) -> list[Row]:
     try:
-        answer = _ANSWER.decode(body)
+        answer = decoder.decode(body)
     except msgspec.ValidationError as error:
         raise LogsInvalid(f"a log row of another form: {error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -115,9 +128,7 @@ def decode_logs(
         raise_error_object(answer.error, method="eth_getLogs")
     if answer.result is None:
         raise RpcError(Transient(), "an answer without a result")
-    return columns_of(
-        answer.result, token_address=token_address, from_block=from_block, to_block=to_block, block_hashes=block_hashes
-    )
+    return answer.result
 
 
 def decode_receipts(results: Iterable[Any], *, token_address: str, block: int) -> TransferColumns:
@@ -133,14 +144,7 @@ def decode_receipts(results: Iterable[Any], *, token_address: str, block: int) -
     return columns_of(rows, token_address=token_address, from_block=block, to_block=block)
 
 
-def columns_of(
-    rows: list[TransferLog],
-    *,
-    token_address: str,
-    from_block: int,
-    to_block: int,
-    block_hashes: Mapping[int, str] | None = None,
-) -> TransferColumns:
+def columns_of(rows: Sequence[TransferLog], *, token_address: str, from_block: int, to_block: int) -> TransferColumns:
     """Typed rows as ordered columns without doubles. Raises `LogsInvalid`."""
     if not rows:
         return _no_rows()
@@ -148,10 +152,6 @@ def columns_of(
         raise LogsInvalid("a log of another contract")
     if any(map(attrgetter("removed"), rows)):
         raise LogsInvalid("a removed log")
-    if block_hashes is not None and any(
-        block_hashes.get(_number(row.blockNumber)) != row.blockHash.lower() for row in rows
-    ):
-        raise RpcError(Transient(), "logs of a block that has left the chain")
     block_number = _numbers(list(map(attrgetter("blockNumber"), rows)), np.int64)
     if block_number.min() < from_block or block_number.max() > to_block:
         raise LogsInvalid(f"a log outside of blocks {from_block} to {to_block}")

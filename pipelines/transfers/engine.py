@@ -95,7 +95,8 @@ async def ingest(
         try:
             await backfill.run(deadline_s=started_s + budget_s)
             tip = TipChange(0, -1, [], [], 0)
-            if backfill.complete:
+            # Finality behind what is held is a lagging node's: its tip would hold again what is final already.
+            if backfill.written_to == head.finalized.number:
                 in_writer = asyncio.get_running_loop().run_in_executor
                 known = await in_writer(writer, tip_blocks, connection)
                 tip = await read_tip(pool, token_address, finalized=head.finalized, held=known, avoid=avoid)

@@ -181,10 +181,7 @@ class TransferSource:
         if last - first >= NEAR_TIP_BLOCKS or last <= self._finalized.number - NEAR_TIP_BLOCKS:
             return False
         empty = sorted(set(range(first, last + 1)) - set(answer.columns.block_number.tolist()))
-        headers = await self._pool.attempt(
-            lambda endpoint: headers_at(endpoint, empty),
-            avoid=[endpoint for endpoint in self._pool.endpoints if endpoint is not answer.endpoint],
-        )
+        headers = await self._pool.attempt(lambda endpoint: headers_at(endpoint, empty), avoid=self._avoid)
         return any(bloom_admits(header, self._token_address) for header in headers)
 
     async def _anchors(self, asked: Range, answer: Answer) -> list[BlockHeader]:

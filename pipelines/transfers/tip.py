@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from contracts.evm import TRANSFER_TOPIC, BlockHeader, RpcError, TooLarge, Transient, read_header, transfer_filter
 from pipelines.rpc import Endpoint, RpcPool
-from pipelines.transfers.decode import decode_logs
+from pipelines.transfers.decode import decode_pending_logs
 from pipelines.transfers.head import headers_at
 from pipelines.transfers.plan import Range
 from pipelines.transfers.source import bloom_admits
@@ -114,13 +114,9 @@ async def _transfers(
     """Rows of blocks that have to be exactly those of `headers`, in halves where they are too many."""
     first, last = asked
     try:
-        columns = decode_logs(
-            await endpoint.post("eth_getLogs", transfer_filter(token_address, first, last)),
-            token_address=token_address,
-            from_block=first,
-            to_block=last,
-            block_hashes={header.number: header.hash for header in headers},
-        )
+        body = await endpoint.post("eth_getLogs", transfer_filter(token_address, first, last))
+        hashes = {header.number: header.hash for header in headers if first <= header.number <= last}
+        columns = decode_pending_logs(body, token_address=token_address, block_hashes=hashes)
     except RpcError as error:
         if not isinstance(error.failure, TooLarge) or first == last:
             raise

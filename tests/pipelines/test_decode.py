@@ -7,7 +7,7 @@ from ingest_helpers import ALICE, BOB, TOKEN
 
 from cli.demo.recorded import transfer_log
 from contracts.evm import RpcError, TooLarge, Transient
-from pipelines.transfers.decode import LogsInvalid, TransferColumns, decode_logs, decode_receipts
+from pipelines.transfers.decode import LogsInvalid, TransferColumns, decode_logs, decode_pending_logs, decode_receipts
 
 HASH = "0x" + "11" * 32
 EMITTED = {"blockHash": HASH, "transactionHash": HASH, "removed": False}
@@ -21,8 +21,8 @@ def answer(*rows, **envelope):
     return msgspec.json.encode({"jsonrpc": "2.0", "id": 1, "result": list(rows), **envelope})
 
 
-def decode(*rows, **options):
-    return decode_logs(answer(*rows), token_address=TOKEN, from_block=1, to_block=9, **options)
+def decode(*rows):
+    return decode_logs(answer(*rows), token_address=TOKEN, from_block=1, to_block=9)
 
 
 def values_of(columns: TransferColumns) -> list[int]:
@@ -112,9 +112,12 @@ def test_a_garbled_answer_is_transient(body):
 
 
 def test_rows_of_a_block_that_left_the_chain_are_not_taken():
-    assert len(decode(row(), block_hashes={5: HASH})) == 1
+    assert len(decode_pending_logs(answer(row()), token_address=TOKEN, block_hashes={5: HASH})) == 1
     with pytest.raises(RpcError, match="left the chain"):
-        decode(row(), block_hashes={5: "0x" + "22" * 32})
+        decode_pending_logs(answer(row()), token_address=TOKEN, block_hashes={5: "0x" + "22" * 32})
+    unsaid = {name: value for name, value in row().items() if name != "blockHash"}
+    with pytest.raises(RpcError, match="left the chain"):
+        decode_pending_logs(answer(unsaid), token_address=TOKEN, block_hashes={5: HASH})
 
 
 def test_receipts_give_the_transfers_of_the_token_alone():

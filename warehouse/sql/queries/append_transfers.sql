@@ -4,4 +4,3 @@ select
     block_number, log_index, tx_hash, from_address, to_address,
     value_raw, block_time, block_time_quality
 from incoming
-order by block_number, log_index
