@@ -70,6 +70,18 @@ def test_a_variant_answers_conditionally_too(house):
     assert again.headers["cache-control"] == first.headers["cache-control"]
 
 
+@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip"])
+def test_a_variant_is_encoded_for_whom_asks(house, encoding):
+    plain = get(house, f"{MAP}?limit=60")
+    encoded = get(house, f"{MAP}?limit=60", {"accept-encoding": f"{encoding}, identity;q=0.5"})
+    assert encoded.headers["content-encoding"] == encoding
+    assert encoded.headers["etag"] != plain.headers["etag"]
+    assert encoded.content == plain.content
+    assert "content-encoding" not in plain.headers
+    headers = {"accept-encoding": encoding, "if-none-match": encoded.headers["etag"]}
+    assert get(house, f"{MAP}?limit=60", headers).status_code == 304
+
+
 def test_two_snapshots_can_be_named(house):
     body = get(house, f"{TEMPORAL}?from=20&to=40").json()
     assert (body["from"]["id"], body["to"]["id"], body["churn"]["entered"]) == ("20", "40", 1)

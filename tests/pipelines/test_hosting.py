@@ -2,10 +2,14 @@ import asyncio
 import json
 import os
 import re
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import httpx
 import pytest
-from nginx import have_nginx, serving
+from nginx import free_port, have_nginx, serving
 from publishing import DOCUMENTS, House, mint
 
 from api.front import Front
@@ -127,6 +131,37 @@ def test_nginx_answers_as_the_front_does(house, encoding):
                     assert theirs.headers["vary"] == ours.headers["vary"]
 
     asyncio.run(compare())
+
+
+@nginx_needed
+def test_nginx_hands_what_no_file_answers_to_the_api(tmp_path):
+    house = House(tmp_path, base_url=None, port=free_port(), rate_limit_per_minute=0)
+    house.read_chain(mint(150), 20)
+    house.publish()
+    environment = {
+        **os.environ,
+        "SVC_DATA_DIR": str(tmp_path),
+        "SVC_PORT": str(house.settings.port),
+        "SVC_RPC_URLS": "http://127.0.0.1:1",
+        "SVC_TRUSTED_PROXIES": "127.0.0.1",
+    }
+    process = subprocess.Popen([Path(sys.executable).with_name("svc"), "serve", "--workers", "2"], env=environment)
+    try:
+        with serving(tmp_path) as (port, _), httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+            deadline = time.monotonic() + 60
+            while client.get("/health").status_code != 200:
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+            assert len(client.get(f"{DOCUMENTS[1]}?limit=60").json()["holders"]) == 60
+            assert client.get(f"{DOCUMENTS[1]}?limit=59").json()["code"] == "parameter_invalid"
+            assert client.get("/nowhere").json()["code"] == "route_unknown"
+            statuses = [client.get("/api/nowhere").status_code for _ in range(45)]
+            # exactly the limit over both processes; a window may end on the way
+            assert 18 <= statuses.count(404) <= 40
+            assert statuses.count(404) + statuses.count(429) == 45
+    finally:
+        process.terminate()
+        process.wait(15)
 
 
 @nginx_needed
