@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from contracts.evm import Fatal, RpcError
+from contracts.evm import Fatal, RpcError, TooLarge
 from contracts.holders import ZERO_ADDRESS
 from pipelines.holders.proof import TOTAL_SUPPLY
 
@@ -85,6 +85,7 @@ class FakeToken:
         code: dict[str, str] | None = None,
         fault: Exception | None = None,
         empty: bool = False,
+        max_range: int = 10_000,
     ) -> None:
         self.rows = list(rows)
         self.head = head
@@ -94,6 +95,7 @@ class FakeToken:
         self.code = code or {}
         self.fault = fault
         self.empty = empty
+        self.max_range = max_range
         self.asked: list[tuple[str, Sequence[Any]]] = []
 
     async def batch(self, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any]:
@@ -120,6 +122,8 @@ class FakeToken:
                 return self._state(params[1]) or self._call(params[0]["data"], self._number(params[1]))
             case "eth_getLogs":
                 first, last = int(params[0]["fromBlock"], 16), int(params[0]["toBlock"], 16)
+                if last - first >= self.max_range:
+                    return RpcError(TooLarge(), "block range is too wide", code=-32000)
                 return [self._log(row) for row in self.rows if first <= row[0] <= last]
         raise AssertionError(method)
 

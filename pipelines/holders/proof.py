@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from contracts.errors import RpcUnavailable
-from contracts.evm import RpcError, quantity, read_header, selector, transfer_filter
+from contracts.evm import RpcError, TooLarge, quantity, read_header, selector, transfer_filter
 from contracts.holders import ZERO_ADDRESS
 from contracts.proof import ContractAnswers, Missing, decode_uint, why_missing
 
 TOTAL_SUPPLY = selector("totalSupply()")
 BALANCE_OF = selector("balanceOf(address)")
+
+_CARRY_BLOCKS = 10_000
+"""How far back a proof is carried at most: finality never lags more on the chains in question."""
 
 Call = tuple[str, Sequence[Any]]
 
@@ -86,15 +89,18 @@ async def _carried_back(
 ) -> ContractAnswers:
     try:
         head = read_header(await rpc.call("eth_getBlockByNumber", ["latest", False]))
-        if head is None or head.number <= block:
+        if head is None or not block < head.number <= block + _CARRY_BLOCKS:
             return at_block
-        logs = await rpc.call("eth_getLogs", transfer_filter(token, block + 1, head.number))
+        logs = await _transfers(rpc, token, block + 1, head.number)
         since = _changes_since(logs)
     except (RpcError, RpcUnavailable, ValueError, KeyError, IndexError, TypeError):
         return at_block
     newest = await _answers_at(rpc, token, head.number, balances)
     if isinstance(newest.total_supply, Missing) or newest.block_hash != head.hash:
         return at_block
+    zero_holds = not isinstance(newest.balance_of_zero, Missing) and 0 < newest.balance_of_zero <= newest.total_supply
+    if zero_holds and any(log["topics"][2].endswith(ZERO_ADDRESS[2:]) for log in logs):
+        return at_block  # burned or deposited at zero since: the events do not say, so the old supply is not known
     return ContractAnswers(
         total_supply=newest.total_supply + since.get(ZERO_ADDRESS, 0),
         balance_of_zero=newest.balance_of_zero,
@@ -105,6 +111,17 @@ async def _carried_back(
         block_hash=at_block.block_hash,
         derived=True,
     )
+
+
+async def _transfers(rpc: Rpc, token: str, first: int, last: int) -> list[Any]:
+    """Transfer logs of [first, last], halved where a node finds the range too large. Raises `RpcError`."""
+    try:
+        return list(await rpc.call("eth_getLogs", transfer_filter(token, first, last)))
+    except RpcError as error:
+        if not isinstance(error.failure, TooLarge) or first == last:
+            raise
+    middle = (first + last) // 2
+    return [*await _transfers(rpc, token, first, middle), *await _transfers(rpc, token, middle + 1, last)]
 
 
 def _changes_since(logs: Sequence[Mapping[str, Any]]) -> dict[str, int]:

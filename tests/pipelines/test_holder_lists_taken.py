@@ -186,7 +186,7 @@ def test_where_old_state_is_gone_the_proof_is_carried_back_from_the_newest_block
 ) -> None:
     later = [*HISTORY, (11, A, B, 50), (12, ZERO_ADDRESS, C, 7), (13, B, ZERO_ADDRESS, 40)]
     put_transfers(connection, HISTORY, 9)
-    taken = take(connection, FakeToken(later, head=14, state_from=14), tmp_path)
+    taken = take(connection, FakeToken(later, head=14, state_from=14, max_range=2), tmp_path)
     assert (taken.proof.verdict, taken.proof.reason) == (Verdict.PROVEN, "derived")
     assert (taken.proof.total_supply, taken.proof.sampled_balance_of.equal) == ("990", 2)
 
@@ -196,6 +196,14 @@ def test_a_carried_back_proof_fails_where_the_newest_block_contradicts(connectio
     put_transfers(connection, HISTORY, 9)
     taken = take(connection, FakeToken(later, head=14, state_from=14, balances={A: 649}), tmp_path)
     assert (taken.proof.verdict, taken.proof.reason) == (Verdict.FAILED, "balance_mismatch")
+
+
+def test_what_was_sent_to_zero_since_is_not_guessed_where_zero_holds_tokens(connection: Any, tmp_path: Path) -> None:
+    later = [*HISTORY, (11, A, ZERO_ADDRESS, 50)]
+    put_transfers(connection, HISTORY, 9)
+    node = FakeToken(later, head=14, state_from=14, supply=1000, balances={ZERO_ADDRESS: 60})
+    taken = take(connection, node, tmp_path)
+    assert (taken.proof.verdict, taken.proof.reason) == (Verdict.UNPROVEN, "no_state")
 
 
 def test_without_any_state_the_list_is_unproven(connection: Any, tmp_path: Path) -> None:
