@@ -1,45 +1,33 @@
 """Wires assets, checks, jobs and schedules into one Dagster code location. The only file that knows all of them."""
 
-import asyncio
 from datetime import UTC, datetime
 
 import dagster as dg
-from dagster._core.errors import DagsterAssetCheckFailedError
 
-from contracts.errors import CheckFailed, OperatorProblem, RunBusy
+from contracts.errors import OperatorProblem, RunBusy
 from contracts.settings import Settings, load_settings
 from pipelines.checks import expectation_checks
+from pipelines.failure import mark_stale
 from pipelines.holders import assets as holders
 from pipelines.publish import assets as publishing
-from pipelines.publish.generation import republish_stale
 from pipelines.resources import Runtime, runtime_resource
+from pipelines.runs import a_run_is_on, delete_old_runs, end_lost_runs
 from pipelines.transfers import assets as transfers
-from pipelines.upkeep import delete_old_runs, look_at_chain, why_run
+from pipelines.upkeep import why_due
 
 CHAIN_JOB = "chain"
 CHAIN_CRON = "*/2 * * * *"
 UPKEEP_CRON = "17 * * * *"
 
 
-@dg.failure_hook(name="mark_stale", required_resource_keys={"runtime"})
-def mark_stale(context: dg.HookContext) -> None:
+@dg.failure_hook(name="leave_last_good", required_resource_keys={"runtime"})
+def leave_last_good(context: dg.HookContext) -> None:
     """A failed step leaves the last good generation up, marked stale with the reason."""
     runtime: Runtime = context.resources.runtime
-    republish_stale(runtime.settings, stale_reason(context.op_exception))
+    mark_stale(runtime.settings, context.op_exception)
 
 
-def stale_reason(failure: BaseException | None) -> str:
-    """The stable code that documents carry after a failed run: the problem's own, `check_failed`, or `run_failed`."""
-    while failure is not None:
-        if isinstance(failure, OperatorProblem):
-            return failure.code
-        if isinstance(failure, DagsterAssetCheckFailedError):
-            return CheckFailed.code
-        failure = failure.__cause__ or getattr(failure, "user_exception", None)
-    return "run_failed"
-
-
-@dg.op(description="Delete the records of runs older than a week: Dagster keeps some 200 kB of each.")
+@dg.op(description="Delete the records of runs older than two days: Dagster keeps some 200 kB of each.")
 def delete_run_records(context: dg.OpExecutionContext) -> None:
     deleted = delete_old_runs(context.instance, datetime.now(UTC))
     context.log.info(f"deleted {deleted} old runs")
@@ -50,14 +38,20 @@ def upkeep() -> None:
     delete_run_records()
 
 
+def quiet_console(level: str) -> dg.RunConfig:
+    """Run configuration under which only `level` and worse goes to the console; Dagster's event log keeps it all."""
+    return dg.RunConfig(loggers={"console": {"config": {"log_level": level}}})
+
+
 def build_definitions(settings: Settings) -> dg.Definitions:
     """Everything Dagster shows and runs, for one installation."""
     chain_job = dg.define_asset_job(
         CHAIN_JOB,
         selection=dg.AssetSelection.all(),
         description="From the chain to published documents: ingest, fold, prove, check, publish.",
-        hooks={mark_stale},
+        hooks={leave_last_good},
         executor_def=dg.in_process_executor,
+        config=quiet_console("WARNING"),
     )
 
     @dg.schedule(
@@ -67,11 +61,15 @@ def build_definitions(settings: Settings) -> dg.Definitions:
         description="Every two minutes, when the chain has moved or a snapshot is due; else nothing starts.",
     )
     def chain_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        end_lost_runs(context.instance)
+        if a_run_is_on(context.instance, CHAIN_JOB):
+            return dg.SkipReason("a run is going on")
         try:
-            head = asyncio.run(look_at_chain(settings)) if settings.token_address else None
-            why = why_run(settings, head, datetime.now(UTC))
+            why = why_due(settings, datetime.now(UTC), lock_wait_s=0.0)
         except RunBusy:
             return dg.SkipReason("a run is going on")
+        except OperatorProblem as problem:
+            return dg.SkipReason(f"{problem.code}: {problem}")
         return dg.RunRequest(tags={"why": why}) if why else dg.SkipReason("nothing is new")
 
     upkeep_schedule = dg.ScheduleDefinition(
@@ -96,6 +94,7 @@ def build_definitions(settings: Settings) -> dg.Definitions:
         jobs=[chain_job, upkeep],
         schedules=[chain_schedule, upkeep_schedule],
         resources={"runtime": runtime_resource(settings)},
+        loggers={"console": dg.json_console_logger if settings.log_format == "json" else dg.colored_console_logger},
         executor=dg.in_process_executor,
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,12 +13,13 @@ from dagster._core.errors import DagsterAssetCheckFailedError
 
 from contracts.errors import CheckFailed
 from contracts.settings import Settings
-from pipelines.definitions import CHAIN_JOB, build_definitions, stale_reason
+from pipelines.definitions import CHAIN_JOB, build_definitions, quiet_console
+from pipelines.failure import mark_stale
 from pipelines.holders.assets import ListConfig
 from pipelines.instance import prepare_home
-from pipelines.publish.generation import republish_stale
 from pipelines.resources import RUN_LOCK_WAIT_S
-from pipelines.upkeep import look_at_chain, why_run
+from pipelines.runs import end_lost_runs
+from pipelines.upkeep import why_due
 from warehouse.duck import run_lock
 from warehouse.generations import current_generation
 
@@ -39,17 +39,16 @@ def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
     """Run slice after slice until the chain is read up to finality, each publishing.
 
     Waits for a run that goes on. Raises `CheckFailed`, or whatever stopped a step; the last good generation is marked
-    stale then. Where nothing is new, no run is made.
+    stale then, but not for stores of another chain or token. Where nothing is new, no run is made.
     """
     os.environ["DAGSTER_HOME"] = str(prepare_home(settings.data_dir))
-    with run_lock(settings.data_dir, wait_s=RUN_LOCK_WAIT_S):
-        pass  # why_run can't look into a warehouse that a run holds
-    head = asyncio.run(look_at_chain(settings)) if settings.token_address else None
-    why = "a snapshot is asked for" if snapshot else why_run(settings, head, datetime.now(UTC))
+    due = why_due(settings, datetime.now(UTC), lock_wait_s=RUN_LOCK_WAIT_S)
+    why = "a snapshot is asked for" if snapshot else due
     if why is None:
         return PipelineReport(0, None, _generation(settings), {}, {})
     job = build_definitions(settings).resolve_job_def(CHAIN_JOB)
     with dg.DagsterInstance.get() as instance:
+        end_lost_runs(instance)
         runs = 0
         while True:
             result = _run_once(job, instance, settings, snapshot=snapshot)
@@ -62,16 +61,14 @@ def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
 def _run_once(
     job: dg.JobDefinition, instance: dg.DagsterInstance, settings: Settings, *, snapshot: bool
 ) -> dg.ExecuteInProcessResult:
-    config = dg.RunConfig(
-        ops={"out_holders__lists": ListConfig(snapshot=snapshot)},
-        loggers={"console": {"config": {"log_level": "ERROR"}}},
-    )
+    config = quiet_console("CRITICAL")  # what fails is raised, and said once
+    config.ops["out_holders__lists"] = ListConfig(snapshot=snapshot)
     try:
         return job.execute_in_process(instance=instance, run_config=config)
     except Exception as failure:
         # A job that raises to its caller does not call its failure hooks.
         with run_lock(settings.data_dir, wait_s=RUN_LOCK_WAIT_S):
-            republish_stale(settings, stale_reason(failure))
+            mark_stale(settings, failure)
         if isinstance(failure, DagsterAssetCheckFailedError):
             raise CheckFailed(
                 f"What was read breaks its contract: {' '.join(str(failure).split())}. Nothing of it was published.",

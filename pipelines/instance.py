@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 # DuckDB has one writer, so one run at a time; a run's own steps share it in one process.
+# Monitoring ends runs that never start, which would hold up all others.
 DAGSTER_YAML = """\
 telemetry:
   enabled: false
@@ -14,6 +15,9 @@ concurrency:
   pools:
     granularity: run
     default_limit: 1
+run_monitoring:
+  enabled: true
+  start_timeout_seconds: 180
 retention:
   schedule:
     purge_after_days:

@@ -12,6 +12,7 @@ import dagster as dg
 
 from contracts.settings import Settings
 from pipelines.rpc import RpcPool
+from pipelines.runs import PROCESS_TAG, this_process
 from warehouse.duck import Warehouse, run_lock
 
 RUN_LOCK_WAIT_S = 600.0
@@ -49,6 +50,8 @@ def runtime_resource(settings: Settings) -> dg.ResourceDefinition:
         def waiting() -> None:
             logger.info("waiting for the run that holds the warehouse")
 
+        if context.run and context.instance:
+            context.instance.add_run_tags(context.run.run_id, {PROCESS_TAG: this_process()})
         with run_lock(settings.data_dir, wait_s=RUN_LOCK_WAIT_S, waiting=waiting):
             yield Runtime(settings)
 

@@ -1,29 +1,42 @@
-"""When a run is due, and what becomes of old ones. Nothing here reads or writes the warehouse's rows."""
+"""When a run is due. Nothing here reads or writes the warehouse's rows."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+import asyncio
+from datetime import datetime
 
-import dagster as dg
-
+from contracts.errors import OperatorProblem
 from contracts.holders import due_snapshot
 from contracts.settings import Settings
+from pipelines.failure import mark_stale
 from pipelines.rpc import RpcPool
 from pipelines.transfers.head import ChainHead, probe
 from warehouse.chain_head import read_head
-from warehouse.duck import Warehouse
+from warehouse.duck import Warehouse, run_lock
 from warehouse.generations import current_generation
 from warehouse.holder_lists import latest_snapshot_taken_at
 from warehouse.holders import read_state
-
-RUNS_KEPT_FOR = timedelta(days=7)
-RUNS_DELETED_AT_ONCE = 500
 
 
 async def look_at_chain(settings: Settings) -> ChainHead:
     """Where the chain stands now, in one batch per node."""
     async with RpcPool(settings.rpc_urls, chain_id=settings.chain_id) as pool:
         return await probe(pool, confirmations=settings.confirmations)
+
+
+def why_due(settings: Settings, now: datetime, *, lock_wait_s: float) -> str | None:
+    """Look at the chain and say why a run is due, as `why_run` does.
+
+    A chain that can't be looked at is what a failed run would be: what is published is marked stale, and the problem
+    raised. Raises `RunBusy` where another run holds the lock for longer than `lock_wait_s` seconds.
+    """
+    with run_lock(settings.data_dir, wait_s=lock_wait_s):
+        try:
+            head = asyncio.run(look_at_chain(settings)) if settings.token_address else None
+        except OperatorProblem as problem:
+            mark_stale(settings, problem)
+            raise
+        return why_run(settings, head, now)
 
 
 def why_run(settings: Settings, head: ChainHead | None, now: datetime) -> str | None:
@@ -48,14 +61,3 @@ def why_run(settings: Settings, head: ChainHead | None, now: datetime) -> str | 
             return "the tip has moved"
         due = due_snapshot(latest_snapshot_taken_at(connection), now)
     return f"the {due} snapshot is due" if due else None
-
-
-def delete_old_runs(instance: dg.DagsterInstance, now: datetime) -> int:
-    """Delete the records of runs that ended more than `RUNS_KEPT_FOR` ago. Returns how many there were."""
-    ended = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
-    old = instance.get_run_records(
-        dg.RunsFilter(statuses=ended, updated_before=now.astimezone(UTC) - RUNS_KEPT_FOR), limit=RUNS_DELETED_AT_ONCE
-    )
-    for record in old:
-        instance.delete_run(record.dagster_run.run_id)
-    return len(old)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 
 import dagster as dg
@@ -14,6 +15,7 @@ from pipelines.transfers.head import probe
 from warehouse.chain_head import SeenHead, record_head
 from warehouse.duck import ChainIdentity, Connection, stamp
 from warehouse.inspection import describe_table, preview
+from warehouse.ledger import LedgerIdentity, open_ledger
 
 GROUP = "chain"
 NEWEST_RANGES = """
@@ -116,6 +118,8 @@ async def _slice(connection: Connection, runtime: Runtime) -> IngestReport:
         seen = await probe(pool, confirmations=settings.confirmations)
         identity = ChainIdentity(seen.chain_id, seen.genesis_hash, settings.token_address, settings.token_start_block)
         stamp(connection, identity)
+        with closing(open_ledger(settings, runtime.data_dir)) as ledger:
+            ledger.stamp(LedgerIdentity(identity.chain_id, identity.genesis_hash, identity.token_address))
         record_head(
             connection,
             SeenHead(seen.head.number, seen.head.hash, seen.finalized.number, seen.finalized.hash, seen.level),

@@ -1,0 +1,163 @@
+"""The chain job without any Dagster process: what it makes, what it leaves alone, and what a failure leaves behind."""
+
+import json
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from ingest_helpers import ALICE, BOB, TOKEN
+from pipeline_runs import HOLDERS_ROUTES, Place, recorded_chain
+
+from cli.demo.recorded import RecordedChain, RecordedNode
+from contracts.errors import CheckFailed, FinalizedMismatch, ForeignStore, RpcUnavailable
+from warehouse.ledger import LedgerIdentity, open_ledger
+
+CORRUPTION = "update raw_chain__transfers set from_address = '\\x01'::blob where block_number = 5"
+MENDING = f"update raw_chain__transfers set from_address = unhex('{ALICE[2:]}') where block_number = 5"
+
+
+@pytest.fixture
+def chain() -> RecordedChain:
+    return recorded_chain()
+
+
+@pytest.fixture
+def place(tmp_path: Path, chain: RecordedChain):
+    with RecordedNode(chain) as node:
+        yield Place(tmp_path, node.url)
+
+
+def test_a_run_from_nothing_publishes_a_proven_list(place: Place):
+    report = place.run()
+    assert (report.runs, report.why) == (1, "nothing is published for this address")
+    assert report.assets["raw_chain__transfers"]["new_transfers"] == 2
+    assert report.assets["out_holders__lists"]["verdict"] == "proven"
+    assert set(report.checks) == {
+        "raw_chain__transfers:expectations",
+        "core_holders__balances:expectations",
+        "out_holders__lists:expectations",
+        "out_holders__lists:proof",
+    }
+    assert all(report.checks.values())
+    document = place.document()
+    assert (document["holderCount"], document["consistency"]["proof"]["verdict"]) == (2, "proven")
+    assert place.staleness() == {(False, None)}
+
+
+def test_a_second_run_with_nothing_new_makes_no_run_and_writes_nothing(place: Place):
+    first = place.run()
+    before = place.files(), len(place.dagster_runs())
+    again = place.run()
+    assert (again.runs, again.why, again.generation) == (0, None, first.generation)
+    assert (place.files(), len(place.dagster_runs())) == before
+
+
+def test_new_blocks_make_one_run_and_move_the_documents(place: Place, chain: RecordedChain):
+    first = place.run()
+    chain.advance_to(60)
+    second = place.run()
+    assert (second.runs, second.why) == (1, "there are new final blocks")
+    assert second.generation != first.generation
+    rows = place.document("/api/token/holders-map")["holders"]
+    assert {row["address"].lower(): row["balanceRaw"] for row in rows} == {ALICE: "985", BOB: "15"}
+
+
+def test_a_snapshot_that_is_asked_for_is_kept_though_nothing_is_new(place: Place, chain: RecordedChain):
+    place.run()
+    chain.advance_to(60)
+    assert not place.run().assets["out_holders__lists"]["snapshot"]
+    report = place.run(snapshot=True)
+    assert (report.runs, report.why) == (1, "a snapshot is asked for")
+    assert report.assets["out_holders__lists"]["snapshot"]
+    with place.warehouse() as connection:
+        held = connection.execute("select id, reason from core_holders__snapshots order by block").fetchall()
+    assert held == [("48", "first"), ("58", "demand")]
+
+
+def test_rows_that_break_their_contract_leave_the_last_good_generation_up_and_the_next_good_run_mends_it(
+    place: Place, chain: RecordedChain
+):
+    place.run()
+    good = place.document()
+    with place.warehouse() as connection:
+        connection.execute(CORRUPTION)
+        connection.execute("delete from core_checks__watermarks")
+    chain.advance_to(60)
+    with pytest.raises(CheckFailed):
+        place.run()
+    assert place.staleness() == {(True, "check_failed")}
+    assert place.document()["consistency"] == good["consistency"]
+    with place.warehouse() as connection:
+        connection.execute(MENDING)
+    report = place.run()
+    assert report.why == "what is published is marked stale"
+    assert place.staleness() == {(False, None)}
+    assert place.document()["consistency"]["proof"]["block"] == 58
+
+
+def test_a_chain_that_does_not_answer_marks_what_is_published_stale_once(tmp_path: Path, chain: RecordedChain):
+    with RecordedNode(chain) as node:
+        place = Place(tmp_path, node.url)
+        place.run()
+    runs = len(place.dagster_runs())
+    with pytest.raises(RpcUnavailable):
+        place.run()
+    assert place.staleness() == {(True, "rpc_unavailable")}
+    marked = place.files()
+    with pytest.raises(RpcUnavailable):
+        place.run()
+    assert place.files() == marked
+    assert len(place.dagster_runs()) == runs
+    with RecordedNode(chain) as node:
+        place.rpc_url = node.url
+        place.run()
+    assert place.staleness() == {(False, None)}
+
+
+def test_history_that_contradicts_what_was_final_is_not_rewritten(place: Place, chain: RecordedChain):
+    place.run()
+    chain.reorg(40, "other")
+    chain.advance_to(60)
+    with pytest.raises(FinalizedMismatch):
+        place.run()
+    assert place.staleness() == {(True, "finalized_mismatch")}
+    with place.warehouse() as connection:
+        held = connection.execute("select max(to_block), sum(log_count) from raw_chain__ranges").fetchone()
+    assert held == (48, 2)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"token_start_block": 3}, {"token_address": "0x" + "71" * 20}], ids=["start block", "token"]
+)
+def test_a_warehouse_of_another_token_is_refused_and_what_it_published_stays(place: Place, changes: dict):
+    place.run()
+    before = place.files()
+    with pytest.raises(ForeignStore) as refused:
+        place.run(snapshot=True, **changes)
+    assert refused.value.exit_code == 2
+    after = place.files()
+    assert {name: after[name] for name in after if name != "warehouse.duckdb"} == {
+        name: before[name] for name in before if name != "warehouse.duckdb"
+    }
+    assert place.staleness() == {(False, None)}
+
+
+def test_a_ledger_of_another_chain_is_refused(place: Place):
+    with closing(open_ledger(place.settings(), place.data_dir)) as ledger:
+        ledger.stamp(LedgerIdentity(1, "0x" + "ab" * 32, TOKEN))
+    with pytest.raises(ForeignStore, match="ledger"):
+        place.run()
+
+
+def test_a_run_stamps_the_ledger_as_it_stamps_the_warehouse(place: Place, chain: RecordedChain):
+    place.run()
+    with closing(open_ledger(place.settings(), place.data_dir)) as ledger:
+        assert ledger.identity() == LedgerIdentity(8453, chain.block_hash(0), TOKEN)
+
+
+def test_without_a_token_the_documents_say_so(place: Place):
+    report = place.run(token_address=None)
+    assert report.runs == 1
+    for route in HOLDERS_ROUTES:
+        assert "not_configured" in json.dumps(place.document(route)), route
+    assert place.run(token_address=None).runs == 0
