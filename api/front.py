@@ -241,7 +241,7 @@ async def _read_body(scope: Scope, receive: Receive) -> bytes | None:
     declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
     if declared.isdigit() and int(declared) > BODY_LIMIT_BYTES:
         return None
-    body = b""
+    body: bytes = b""
     while True:
         message = await receive()
         body += message.get("body", b"")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from http import HTTPStatus
 from typing import Literal
 
 from pydantic import Field
@@ -54,8 +53,3 @@ def problem_body(problem: RequestProblem, instance: str, request_id: str) -> byt
         separators=(",", ":"),
         ensure_ascii=False,
     ).encode()
-
-
-def describe(status: int) -> str:
-    """The phrase of an HTTP status, for descriptions."""
-    return HTTPStatus(status).phrase

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 from publishing import House, mint
@@ -17,15 +20,16 @@ from warehouse.generations import current_generation
 HOLDERS = 200
 
 
-def publish_round(data_dir: Path, number: int) -> None:
-    """Change what every document and the query copy are made of, and publish."""
+def publish_round(data_dir: Path, number: int, about_to: Callable[[], object] = lambda: None) -> None:
+    """Change what documents and the query copy are made of, and publish as of `number` minutes on."""
     house = House(data_dir)
+    house.now += timedelta(minutes=number)
     with Warehouse(data_dir).connect() as connection:
         connection.execute("delete from out_holders__sources")
         connection.execute(
             "insert into out_holders__sources values ('other', ?, null, ?)", [number, house.now.replace(tzinfo=None)]
         )
-    print("publishing", flush=True)
+    about_to()
     house.publish()
 
 
@@ -43,8 +47,6 @@ def kill_while_publishing(data_dir: Path, number: int, luck: random.Random, long
 
 def assert_whole(data_dir: Path) -> str:
     """The pointer leads to a generation whose every component is there with its size and hash. Gives its id."""
-    import hashlib
-
     generation = current_generation(data_dir)
     assert generation is not None
     for path, component in generation.manifest.components.items():
@@ -62,4 +64,4 @@ def start(data_dir: Path) -> str:
 
 
 if __name__ == "__main__":
-    publish_round(Path(sys.argv[1]), int(sys.argv[2]))
+    publish_round(Path(sys.argv[1]), int(sys.argv[2]), lambda: print("publishing", flush=True))

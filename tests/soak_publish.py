@@ -18,11 +18,11 @@ def soak(rounds: int, seed: int) -> dict[str, int]:
         data_dir = Path(directory)
         last = start(data_dir)
         for number in range(rounds):
-            counts["killed"] += kill_while_publishing(data_dir, number, luck, longest_s=0.4)
+            counts["killed"] += kill_while_publishing(data_dir, number + 1, luck, longest_s=0.4)
             now = assert_whole(data_dir)
             counts["moved_on"] += now > last
             last = now
-        publish_round(data_dir, rounds)
+        publish_round(data_dir, rounds + 1)
         assert assert_whole(data_dir) > last
     return counts
 

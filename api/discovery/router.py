@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 from fastapi import APIRouter, Response
 
@@ -20,8 +21,7 @@ def discovery_router(site: Callable[[], PublishedSite | None], ledger_reachable:
     @router.get(
         "/health",
         response_class=Response,
-        responses={200: {"model": Health, "description": "A generation is served"}}
-        | problems(MethodNotAllowed, InternalFault, NotReady),
+        responses=_HEALTH | problems(MethodNotAllowed, InternalFault, NotReady),
         summary="Service health",
         operation_id="health",
     )
@@ -66,7 +66,9 @@ def discovery_router(site: Callable[[], PublishedSite | None], ledger_reachable:
     return router
 
 
-_FILE = {
+_HEALTH: dict[int | str, dict[str, Any]] = {200: {"model": Health, "description": "A generation is served"}}
+
+_FILE: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The file, as it is",
         "content": {"application/gzip": {"schema": {"type": "string", "format": "binary"}}},
