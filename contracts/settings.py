@@ -123,7 +123,7 @@ class Settings(BaseSettings):
 
 
 def load_settings(environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
-    """Read the settings. Raises `SettingsInvalid`, which names bad values (never their content) and the nearest name."""
+    """Read the settings. Raises `SettingsInvalid`, which names bad values (not their content) and the nearest name."""
     known = {PREFIX + name.upper() for name in Settings.model_fields}
     for name in sorted(os.environ if environ is None else environ):
         if name.startswith(PREFIX) and name not in known:

@@ -30,4 +30,5 @@ def tables_read(statement: str) -> set[str]:
 
 def preview(connection: duckdb.DuckDBPyConnection, statement: str) -> pl.DataFrame:
     """The rows of a question as a frame, for showing. BIGNUM columns have to be cast to text in the statement."""
-    return connection.sql(statement).pl()
+    frame: pl.DataFrame = connection.sql(statement).pl()
+    return frame

@@ -61,7 +61,8 @@ def test_what_a_killed_supervisor_left_is_ended_by_the_next(tmp_path: Path):
             "import os, sys, time\n"
             "from pathlib import Path\n"
             "from cli.supervise import Children\n"
-            f"Children(Path({str(record)!r})).start('left', [sys.executable, '-c', 'import time; time.sleep(60)'], os.environ)\n"
+            f"children = Children(Path({str(record)!r}))\n"
+            "children.start('left', [sys.executable, '-c', 'import time; time.sleep(60)'], os.environ)\n"
             "time.sleep(60)",
         ]
     )

@@ -77,7 +77,8 @@ def test_sound_rows_pass(facts_after, name):
         ("core_holders__balances", "update core_holders__state set block = 9", "blocks_not_folded"),
         (
             "core_holders__balances",
-            "insert into core_holders__balances select * replace (0::bignum as balance_raw) from core_holders__balances",
+            "insert into core_holders__balances "
+            "select * replace (0::bignum as balance_raw) from core_holders__balances",
             "doubled_addresses",
         ),
         (
