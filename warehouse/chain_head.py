@@ -39,4 +39,7 @@ def read_head(connection: duckdb.DuckDBPyConnection) -> SeenHead | None:
     rows = connection.execute(
         "select head_block, head_hash, finalized_block, finalized_hash, level from raw_chain__head"
     ).fetchall()
-    return SeenHead(*rows[0][:4], ConsistencyLevel(rows[0][4])) if rows else None
+    if not rows:
+        return None
+    head_block, head_hash, finalized_block, finalized_hash, level = rows[0]
+    return SeenHead(head_block, head_hash, finalized_block, finalized_hash, ConsistencyLevel(level))
