@@ -36,8 +36,10 @@ async def read_and_take(
     connection: Connection, url: str, data_dir: Path, *, token: str, start_block: int, chain_id: int
 ) -> HolderList:
     async with pool_of(url, chain_id=chain_id, timeout_s=20.0) as pool:
-        report = await ingest(pool, connection, token_address=token, start_block=start_block, confirmations=None)
-        assert report.complete
+        while not (
+            await ingest(pool, connection, token_address=token, start_block=start_block, confirmations=None)
+        ).complete:
+            pass
         fold_balances(connection)
         taken = await take_list(
             connection,
