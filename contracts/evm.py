@@ -310,8 +310,14 @@ _RATE: Final = re.compile(
     r"rate.?limit|too many requests|compute units|request rate|request count|throttl|limit exceeded|capacity",
     re.IGNORECASE,
 )
+_BEHIND: Final = re.compile(
+    r"invalid block range|cannot be found|block not found|header not found|unknown block|beyond (the )?(current )?head",
+    re.IGNORECASE,
+)
+"""A node that has not reached the blocks asked for."""
+
 _TRANSIENT: Final = re.compile(
-    r"no backend|temporar|unavailable|internal error|overloaded|try again|timed? ?out|header not found|unknown block",
+    r"no backend|temporar|unavailable|internal error|overloaded|try again|timed? ?out",
     re.IGNORECASE,
 )
 _SIZED_METHODS: Final = frozenset({"eth_getLogs"})
@@ -332,6 +338,8 @@ def classify(
         return RateLimit(_retry_after_s(retry_after, now))
     if http_status in (401, 402, 403, 404):
         return Fatal(refused=True)
+    if _BEHIND.search(message):
+        return Transient()
     if method in _SIZED_METHODS:
         too_large = _too_large(message, data, http_status)
         if too_large is not None:

@@ -47,6 +47,8 @@ LIMITS = Path(__file__).parents[3] / "shared" / "upstream" / "rpc_getlogs_limits
         ("request timed out", TooLarge()),
         ("Your app has exceeded its compute units per second capacity.", RateLimit()),
         ("daily request count exceeded, request rate limited", RateLimit()),
+        ("invalid block range params", Transient()),
+        ("One of the blocks specified in filter (fromBlock, toBlock or blockHash) cannot be found.", Transient()),
         ("no backend is currently healthy to serve traffic", Transient()),
         ("missing trie node 0x12 (path ) state 0x34 is not available", Fatal()),
         ("the method eth_getLogs does not exist/is not available", Fatal()),

@@ -4,7 +4,8 @@ from ingest_helpers import assert_contiguous, held_blocks, ingest_once, logs_at,
 
 from cli.demo.recorded import RecordedNode
 from contracts.errors import FinalizedMismatch
-from pipelines.transfers.tip import common_ancestor
+from contracts.evm import BlockHeader, RpcError
+from pipelines.transfers.tip import check_linked, common_ancestor
 from warehouse.transfers import last_checkpoint, tip_blocks
 
 LAG = 20
@@ -88,13 +89,23 @@ def test_only_new_tip_blocks_are_fetched(connection):
 
 
 def test_a_shorter_head_of_the_same_chain_leaves_the_tip_alone(connection):
-    source = chain(10, 195)
+    source = chain(10, 195, 199)
     with RecordedNode(source) as node:
         ingest_once(connection, node.url)
-        before = tip_blocks(connection)
-        source.advance_to(198)
-        assert ingest_once(connection, node.url).tip_rolled_back == 0
+    before = tip_blocks(connection)
+    with RecordedNode(_WithLatest(source, 198)) as behind:
+        assert ingest_once(connection, behind.url).tip_rolled_back == 0
     assert tip_blocks(connection) == before
+    assert tip(connection) == [(195, 0), (199, 0)]
+
+
+def test_headers_that_do_not_follow_one_another_are_no_tip():
+    first, second = BlockHeader(1, "0xa", "0x0", 0), BlockHeader(2, "0xb", "0xa", 2)
+    check_linked([first, second], "0x0")
+    check_linked([first, second], None)
+    for headers, parent in (([second, first], "0xa"), ([first, second], "0xb")):
+        with pytest.raises(RpcError, match="does not follow"):
+            check_linked(headers, parent)
 
 
 def test_the_tip_keeps_the_newest_256_blocks(connection):
@@ -145,3 +156,15 @@ def test_nodes_that_lack_the_last_block_are_behind_and_no_mismatch(connection):
         source.advance_to(160)
         assert ingest_once(connection, node.url).log_count == 0
     assert held_blocks(connection) == [(10, 0), (150, 0)]
+
+
+class _WithLatest:
+    """A chain behind a node whose newest block is `number`, though its finality is the chain's."""
+
+    def __init__(self, source, number):
+        self.source = source
+        self.number = number
+
+    def answer(self, method, params):
+        newest = method == "eth_getBlockByNumber" and params[0] == "latest"
+        return self.source.answer(method, [hex(self.number), False] if newest else params)

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from ingest_helpers import held_blocks, warehouse
+
+from pipelines.transfers.decode import TransferColumns
+from warehouse.transfers import (
+    IngestSummary,
+    RangeRead,
+    TipBlock,
+    commit_ranges,
+    ingest_summary,
+    last_checkpoint,
+    replace_tip,
+    tip_blocks,
+)
+
+
+@pytest.fixture
+def connection(tmp_path):
+    with warehouse(tmp_path) as opened:
+        yield opened
+
+
+def rows(*blocks):
+    """One transfer of 2^64 + 1 in each block."""
+    count = len(blocks)
+    value_raw = np.zeros((count, 32), np.uint8)
+    value_raw[:, 23] = value_raw[:, 31] = 1
+    columns = TransferColumns(
+        block_number=np.array(blocks, np.int64),
+        log_index=np.zeros(count, np.int32),
+        tx_hash=np.zeros((count, 32), np.uint8),
+        from_address=np.full((count, 20), 1, np.uint8),
+        to_address=np.full((count, 20), 2, np.uint8),
+        value_raw=value_raw,
+        block_timestamp=None,
+    )
+    return columns.to_arrow(np.array(blocks, np.int64), exact=True)
+
+
+def read(first, last, *blocks, reasked=False):
+    return RangeRead(first, last, f"0x{last}", last, "digest", "host", reasked, rows(*blocks))
+
+
+def test_ranges_and_their_rows_are_held_together(connection):
+    commit_ranges(connection, [read(5, 9, 6), read(10, 19, 12, 19, reasked=True)])
+    checkpoint = last_checkpoint(connection)
+    assert checkpoint is not None
+    assert (checkpoint.from_block, checkpoint.to_block, checkpoint.to_block_hash) == (10, 19, "0x19")
+    assert held_blocks(connection) == [(6, 0), (12, 0), (19, 0)]
+    assert ingest_summary(connection) == IngestSummary(log_count=3, range_count=2, reasked_count=1, from_block=5)
+    limbs = connection.execute("select distinct value_raw from raw_chain__transfers").fetchall()
+    assert limbs == [({"limb3": 0, "limb2": 0, "limb1": 1, "limb0": 1},)]
+
+
+@pytest.mark.parametrize("later", [read(21, 29, 25), read(19, 29, 25), read(5, 9), read(20, 19)])
+def test_a_gap_or_an_overlap_is_refused_and_leaves_nothing_behind(connection, later):
+    commit_ranges(connection, [read(5, 19, 6)])
+    with pytest.raises(ValueError, match="do not follow"):
+        commit_ranges(connection, [later])
+    with pytest.raises(ValueError, match="do not follow"):
+        commit_ranges(connection, [read(20, 24, 22), read(26, 29)])
+    assert held_blocks(connection) == [(6, 0)]
+
+
+def test_nothing_held_has_no_checkpoint(connection):
+    assert last_checkpoint(connection) is None
+    assert ingest_summary(connection) == IngestSummary(0, 0, 0, None)
+
+
+def test_a_tip_is_kept_within_bounds_and_appended_to(connection):
+    first = [TipBlock(number, f"0x{number}", f"0x{number - 1}", number) for number in (10, 11, 12)]
+    replace_tip(connection, first_kept=0, last_kept=-1, blocks=first, transfers=[rows(10, 11, 12)])
+    other = TipBlock(12, "0xother", "0x11", 13)
+    replace_tip(connection, first_kept=11, last_kept=11, blocks=[other], transfers=[rows(12)])
+    assert tip_blocks(connection) == [first[1], other]
+    assert held_blocks(connection, "raw_chain__tip_transfers") == [(11, 0), (12, 0)]
