@@ -44,7 +44,6 @@ _MAX_BODY_BYTES = 128 * 1024 * 1024
 _TRIES_PER_NODE = 4
 _BACKOFF_S = 0.25
 _BACKOFF_CAP_S = 10.0
-_PENALTY_CAP_S = 60.0
 _REFUSED_PENALTY_S = 600.0
 _JSON = {"Content-Type": "application/json", "Accept-Encoding": "gzip, deflate"}
 
@@ -151,8 +150,6 @@ class Endpoint:
                 wait_s = wait_s if retry_after_s is None else retry_after_s
             case Fatal(refused=True):
                 wait_s = _REFUSED_PENALTY_S
-            case _:
-                wait_s = min(wait_s, _PENALTY_CAP_S)
         self.usable_at = max(self.usable_at, time.monotonic() + wait_s)
 
     async def _post(self, body: bytes, method: str) -> bytes:
