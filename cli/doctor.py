@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import socket
 import sys
@@ -20,13 +19,13 @@ import httpx
 import typer
 
 from cli.demo.anvil import find_binary
-from cli.environment import effective_settings
+from cli.environment import effective_settings, make_data_dir
 from cli.output import AsJson, print_json, say
-from contracts.errors import OperatorProblem
+from contracts.errors import OperatorProblem, RunBusy, StoreUnusable
 from contracts.settings import Settings
-from warehouse.duck import Warehouse
+from warehouse.duck import ChainIdentity, Warehouse
 from warehouse.generations import Generation, current_generation
-from warehouse.ledger import open_ledger
+from warehouse.ledger import LedgerIdentity, open_ledger
 
 ROOT = Path(__file__).resolve().parents[1]
 FREE_DISK_BYTES = 2_000_000_000
@@ -85,16 +84,12 @@ def disk_space(settings: Settings) -> Iterator[Finding]:
 
 
 def data_directory(settings: Settings) -> Iterator[Finding]:
-    place = settings.data_dir
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        probe = place / f".doctor-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        yield Finding("data directory", "fail", f"{place}: {error.strerror}", "Make it writable or set SVC_DATA_DIR.")
+        make_data_dir(settings.data_dir)
+    except StoreUnusable as problem:
+        yield Finding("data directory", "fail", problem.what, problem.cure)
     else:
-        yield Finding("data directory", "ok", str(place))
+        yield Finding("data directory", "ok", str(settings.data_dir))
 
 
 def ports(settings: Settings) -> Iterator[Finding]:
@@ -151,28 +146,39 @@ def warehouse_opens(settings: Settings) -> Iterator[Finding]:
         return
     try:
         identity = warehouse.identity()
+    except RunBusy:
+        yield Finding("warehouse", "ok", "a run is writing it")
+        return
     except OperatorProblem as problem:
         yield Finding("warehouse", "fail", problem.what, problem.cure)
         return
     if identity is None:
         yield Finding("warehouse", "ok", "empty")
-    elif settings.token_address and (identity.chain_id, identity.token_address) != (
-        settings.chain_id,
-        settings.token_address,
-    ):
-        detail = f"holds chain {identity.chain_id}, token {identity.token_address}"
-        yield Finding("warehouse", "fail", detail, "Set SVC_DATA_DIR to another directory, or the settings back.")
     else:
-        yield Finding("warehouse", "ok", f"chain {identity.chain_id}, token {identity.token_address}")
+        yield _same_token("warehouse", settings, identity)
 
 
 def ledger_opens(settings: Settings) -> Iterator[Finding]:
     try:
         ledger = open_ledger(settings, settings.data_dir)
         with closing(ledger):
-            yield Finding("ledger", "ok", f"at change {ledger.head()}")
+            identity, head = ledger.identity(), ledger.head()
     except OperatorProblem as problem:
         yield Finding("ledger", "fail", problem.what, problem.cure)
+        return
+    if identity is None:
+        yield Finding("ledger", "ok", f"of no chain yet, at change {head}")
+    else:
+        yield _same_token("ledger", settings, identity)
+
+
+def _same_token(store: str, settings: Settings, held: ChainIdentity | LedgerIdentity) -> Finding:
+    detail = f"chain {held.chain_id}, token {held.token_address}"
+    asked = (settings.chain_id, settings.token_address)
+    if settings.token_address and (held.chain_id, held.token_address.lower()) != asked:
+        cure = "Set SVC_DATA_DIR to another directory, or the settings back."
+        return Finding(store, "fail", f"is of {detail}; the settings ask for chain {asked[0]}, token {asked[1]}", cure)
+    return Finding(store, "ok", detail)
 
 
 def generation_is_whole(settings: Settings) -> Iterator[Finding]:
@@ -183,7 +189,7 @@ def generation_is_whole(settings: Settings) -> Iterator[Finding]:
     damaged = damaged_files(generation)
     if damaged:
         detail = f"{generation.id}: {len(damaged)} files differ from the manifest, first {damaged[0]}"
-        yield Finding("generation", "fail", detail, "Run `svc publish` to build it again.")
+        yield Finding("generation", "fail", detail, f"Delete {settings.data_dir}/current and run `svc publish`.")
     elif generation.manifest.base_url != settings.public_base_url:
         detail = f"{generation.id} was made for {generation.manifest.base_url}"
         yield Finding("generation", "fail", detail, "Run `svc publish`, or set SVC_BASE_URL back.")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from contracts.errors import StoreUnusable
 from contracts.settings import PREFIX, Settings, load_settings
 
 
@@ -24,6 +25,20 @@ def effective_settings() -> Settings:
         return here
     named = {name: value for name, value in demo.items() if name in Settings.model_fields}
     return here.model_copy(update=named | {"rpc_urls": (demo["rpc_url"],)})
+
+
+def make_data_dir(data_dir: Path) -> None:
+    """Make the data directory and see that files can be written there. Raises `StoreUnusable`."""
+    probe = data_dir / f".probe-{os.getpid()}"
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise StoreUnusable(
+            f"{data_dir} can't be written: {error.strerror}.",
+            cure="Make it writable, or set SVC_DATA_DIR to another directory.",
+        ) from None
 
 
 def as_environment(settings: Settings) -> dict[str, str]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import logging
-import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 import typer
 
-from cli.environment import effective_settings
+from cli.environment import effective_settings, make_data_dir
+from cli.logs import configure_logs
 from cli.output import AsJson, operator_problems, print_json, say
-from contracts.errors import RunBusy
+from contracts.errors import RunBusy, SettingsInvalid
 from contracts.settings import Settings
 from warehouse.chain_head import read_head
 from warehouse.duck import Connection, Warehouse, run_lock
@@ -31,10 +30,11 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run until the chain is read up to finality and published. Does nothing where nothing is new."""
-    logging.basicConfig(stream=sys.stderr, format="%(message)s")
-    logging.getLogger("pipelines").setLevel(logging.INFO)
     with operator_problems(as_json):
         settings = effective_settings()
+        refuse_without_chain(settings)
+        make_data_dir(settings.data_dir)
+        configure_logs(settings.log_format)
         from pipelines.headless import run_pipeline  # Dagster takes seconds to import
 
         report = run_pipeline(settings, snapshot=snapshot)
@@ -64,19 +64,35 @@ def publish(as_json: AsJson = False) -> None:
     """Publish what the warehouse holds, for this BASE_URL; nothing is read from the chain."""
     with operator_problems(as_json):
         settings = effective_settings()
+        make_data_dir(settings.data_dir)
+        configure_logs(settings.log_format)
         from pipelines.publish.generation import publish as build_generation
+        from pipelines.publish.generation import republish_stale
         from warehouse.projections import Readable
 
         with (
             run_lock(settings.data_dir, wait_s=PUBLISH_WAIT_S),
             Warehouse(settings.data_dir).connect() as connection,
         ):
+            last = current_generation(settings.data_dir)
             report = build_generation(Readable(connection, lists_dir(settings.data_dir)), settings)
+            reasons = [e.stale_reason for e in last.manifest.documents.values() if e.stale_reason] if last else []
+            if reasons:  # only a good run takes the mark away
+                report = replace(report, generation=republish_stale(settings, reasons[0]).generation)
     if as_json:
         print_json({"ok": True} | asdict(report))
     else:
         changed = f"{len(report.changed_documents)} documents changed" if report.published else "nothing had changed"
         say(f"generation {report.generation}: {changed}")
+
+
+def refuse_without_chain(settings: Settings) -> None:
+    """Raise where there is no chain to read: documents would turn to "not configured" for want of a demo."""
+    if not settings.rpc_urls:
+        raise SettingsInvalid(
+            "There is no chain to read: SVC_RPC_URLS is not set, and no demo is running here.",
+            cure="Set SVC_RPC_URLS, or start the demo with `svc run`.",
+        )
 
 
 def _summary(assets: dict[str, dict[str, Any]], checks: dict[str, bool]) -> Iterator[str]:

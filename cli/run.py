@@ -8,7 +8,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -16,13 +17,14 @@ import httpx
 import typer
 
 from cli.demo.chain import DemoChain
-from cli.environment import as_environment
+from cli.environment import as_environment, make_data_dir
 from cli.output import AsJson, operator_problems, print_json, say
 from cli.supervise import Children, end_leftovers
-from contracts.errors import ConfigurationProblem, OperatorProblem
+from contracts.errors import ConfigurationProblem, DemoChainLost, OperatorProblem
 from contracts.settings import Settings, load_settings
 from pipelines.instance import prepare_home
 from warehouse.duck import Warehouse
+from warehouse.generations import current_generation
 from warehouse.transfers import last_checkpoint
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,15 +41,12 @@ class PartEnded(OperatorProblem):
 
 def run(as_json: AsJson = False) -> None:
     """Run everything: chain (the demo's where none is set), API, pipeline and Dagster. Ctrl-C ends it all."""
-    stopping = threading.Event()
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        stopping.set()
-
+    stopping = _Stopping()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
+        signal.signal(number, stopping.signalled)
     with operator_problems(as_json):
         settings = load_settings()
+        make_data_dir(settings.data_dir)
         for name, port in (("SVC_PORT", settings.port), ("SVC_DAGSTER_PORT", settings.dagster_port)):
             refuse_taken_port(settings.host, port, name)
         _Service(settings, stopping, as_json).run()
@@ -65,10 +64,32 @@ def refuse_taken_port(host: str, port: int, variable: str) -> None:
             ) from None
 
 
+class _Stopping(threading.Event):
+    """Set by a signal. Within `at_once` the signal also raises, since what runs there doesn't look at the event."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._raises = False
+
+    def signalled(self, number: int, frame: FrameType | None) -> None:
+        self.set()
+        if self._raises:
+            self._raises = False
+            raise typer.Exit(0)
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        self._raises = True
+        try:
+            yield
+        finally:
+            self._raises = False
+
+
 class _Service:
     """One run of the whole: milestones in order, then waiting, then the end of every child."""
 
-    def __init__(self, settings: Settings, stopping: threading.Event, as_json: bool) -> None:
+    def __init__(self, settings: Settings, stopping: _Stopping, as_json: bool) -> None:
         self._settings = settings
         self._stopping = stopping
         self._as_json = as_json
@@ -96,17 +117,21 @@ class _Service:
         logs = settings.data_dir / "logs"
         logs.mkdir(parents=True, exist_ok=True)
 
-        self._command("publish", "publish", environment)
+        if not self._command("publish", "publish", environment):
+            generation = current_generation(settings.data_dir)
+            if generation is None or generation.manifest.base_url != settings.public_base_url:
+                raise PartEnded("Nothing could be published.", cure="The message above says why; `svc doctor` helps.")
         self._children.start("api", _svc("serve"), environment, logs / "api.log")
         self._until_answering(f"http://{settings.host}:{settings.port}/health", API_READY_S)
-        self._tell("api", f"{settings.public_base_url} serves its first generation")
+        self._tell("api", f"{settings.public_base_url} answers")
 
         if self._command("pipeline", "pipeline", environment, "run"):
             self._tell("pipeline", f"published {settings.public_base_url}/api/token/holders")
         else:
             self._tell("pipeline", "the first run failed, as said above; the schedule goes on trying")
 
-        dagster = ("--workspace", str(ROOT / "workspace.yaml"))
+        log_format = "json" if settings.log_format == "json" else "colored"
+        dagster = ["--workspace", str(ROOT / "workspace.yaml"), "--log-format", log_format]
         web = [str(BIN / "dagster-webserver"), "--host", settings.host, "--port", str(settings.dagster_port), *dagster]
         self._children.start("dagster web server", web, environment, logs / "dagster-webserver.log")
         daemon = [str(BIN / "dagster-daemon"), "run", *dagster]
@@ -119,11 +144,12 @@ class _Service:
 
     def _start_demo(self) -> None:
         demo_dir = self._settings.data_dir / "demo"
-        self._demo = DemoChain.start(
-            self._settings.data_dir,
-            say=lambda text: self._tell("chain", text),
-            warehouse_stamp=lambda: _held_block(demo_dir),
-        )
+        with self._stopping.at_once():
+            self._demo = DemoChain.start(
+                self._settings.data_dir,
+                say=lambda text: self._tell("chain", text.removeprefix("Demo chain: ")),
+                warehouse_stamp=lambda: _held_block(demo_dir),
+            )
         self._settings = self._settings.model_copy(update=self._demo.settings)
 
     def _command(self, name: str, command: str, environment: Mapping[str, str], *arguments: str) -> bool:
@@ -166,6 +192,10 @@ class _Service:
     def _refuse_ended(self) -> None:
         for name, code in self._children.ended().items():
             raise PartEnded(f"The {name} ended with {code}.", cure=f"See {self._settings.data_dir}/logs.")
+        if self._demo and not self._demo.running():
+            raise DemoChainLost(
+                "The local chain has ended by itself.", cure="Run it again; the chain goes on from its last dump."
+            )
 
     def _tell(self, part: str, text: str) -> None:
         if not self._as_json:

@@ -9,6 +9,7 @@ import typer
 import uvicorn
 
 from cli.environment import as_environment, effective_settings
+from cli.logs import log_config
 from cli.output import AsJson, operator_problems, print_json
 from contracts.errors import ForeignGeneration
 from contracts.settings import Settings
@@ -40,6 +41,7 @@ def serve(
         # the front itself decides whose forwarding headers to believe
         proxy_headers=False,
         timeout_graceful_shutdown=STOP_WITHIN_S,
+        log_config=log_config(settings.log_format),
         log_level="warning",
     )
 

@@ -6,11 +6,17 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 import psutil
+
+LOG_BYTES = 5_000_000
+"""A log that has grown past this is put aside as `<name>.1`, in place of the one before."""
 
 STOP_TIMEOUT_S = 6.0
 """After this long a child that ignores SIGTERM is killed; the whole stop stays under ten seconds."""
@@ -25,19 +31,17 @@ class Children:
 
     def start(self, name: str, command: Sequence[str], environment: Mapping[str, str], log: Path | None = None) -> None:
         """Start `command` as the leader of its own process group; its output goes to `log`, or to ours."""
-        output = log.open("ab") if log else None
-        try:
-            self._running[name] = subprocess.Popen(
-                list(command),
-                env=dict(environment),
-                start_new_session=True,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT if output else None,
-            )
-        finally:
-            if output:
-                output.close()
+        child = subprocess.Popen(
+            list(command),
+            env=dict(environment),
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if log else None,
+            stderr=subprocess.STDOUT if log else None,
+        )
+        self._running[name] = child
+        if log and child.stdout:
+            threading.Thread(target=_keep_log, args=(child.stdout, log), name=f"log of {name}", daemon=True).start()
         self._write_record()
 
     def ended(self) -> dict[str, int]:
@@ -90,6 +94,17 @@ def end_leftovers(record: Path) -> int:
             killed += 1
     record.unlink(missing_ok=True)
     return killed
+
+
+def _keep_log(output: IO[bytes], path: Path) -> None:
+    """Append what comes to the log at `path`, which is kept below `LOG_BYTES`, until the other end is closed."""
+    with output:
+        while chunk := os.read(output.fileno(), 1 << 16):
+            with suppress(OSError):  # a full disk must not stop the child, which waits for us to read
+                if path.exists() and path.stat().st_size + len(chunk) > LOG_BYTES:
+                    path.replace(path.with_name(f"{path.name}.1"))
+                with path.open("ab") as log:
+                    log.write(chunk)
 
 
 def _signal_group(leader: int, number: signal.Signals) -> None:

@@ -5,6 +5,7 @@ it costs seconds that a tick without checks must not pay.
 """
 
 import json
+import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ def judge(suite: dict[str, Any], facts: dict[str, Any]) -> Verdict:
     from great_expectations.core.expectation_suite import ExpectationSuite
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
+    logging.getLogger("great_expectations").setLevel(logging.WARNING)  # importing it sets its own level
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
     columns = dict.fromkeys(expectation["kwargs"]["column"] for expectation in suite["expectations"])
@@ -80,6 +82,7 @@ def _check(suite: dict[str, Any]) -> dg.AssetChecksDefinition:
             passed=verdict.passed,
             severity=dg.AssetCheckSeverity.ERROR if meta["blocking"] else dg.AssetCheckSeverity.WARN,
             metadata={
+                "table": dg.MetadataValue.asset(dg.AssetKey(meta["table"])),
                 "facts": dg.MetadataValue.md(_table(facts)),
                 "failures": dg.MetadataValue.json([list(map(str, failure)) for failure in verdict.failures]),
             },

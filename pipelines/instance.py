@@ -9,6 +9,8 @@ from pathlib import Path
 DAGSTER_YAML = """\
 telemetry:
   enabled: false
+nux:
+  enabled: false
 concurrency:
   runs:
     max_concurrent_runs: 1

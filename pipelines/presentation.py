@@ -10,16 +10,32 @@ from typing import Any
 
 import dagster as dg
 import polars as pl
+from pydantic import BaseModel
 
 from contracts.proof import Proof
+from warehouse.duck import Connection
+from warehouse.inspection import columns_of, count_rows
 
 OWNERS = ["team:data"]
 
 
-def table_metadata(columns: Sequence[tuple[str, str]], row_count: int) -> dict[str, Any]:
-    """Dagster's own keys for a table: its column schema (name, DuckDB type) and its row count."""
-    schema = dg.TableSchema(columns=[dg.TableColumn(name=name, type=kind) for name, kind in columns])
-    return {"dagster/column_schema": schema, "dagster/row_count": row_count}
+def table_facts(table: str) -> dict[str, Any]:
+    """What holds of a warehouse table before any run, under Dagster's own keys: its name and its column schema."""
+    columns = [dg.TableColumn(each.name, each.type, each.description) for each in columns_of(table)]
+    return {"dagster/table_name": f"warehouse.main.{table}", "dagster/column_schema": dg.TableSchema(columns)}
+
+
+def model_schema(model: type[BaseModel]) -> dg.TableSchema:
+    """The fields of a document as Dagster shows columns: JSON name, JSON type, description."""
+    properties = model.model_json_schema(by_alias=True, mode="serialization")["properties"]
+    return dg.TableSchema(
+        [dg.TableColumn(name, _json_type(field), field.get("description")) for name, field in properties.items()]
+    )
+
+
+def row_count(connection: Connection, table: str) -> dict[str, Any]:
+    """How many rows the table holds now, under Dagster's own key."""
+    return {"dagster/row_count": count_rows(connection, table)}
 
 
 def markdown_table(frame: pl.DataFrame, rows: int = 10) -> dg.MarkdownMetadataValue:
@@ -59,6 +75,17 @@ def line_chart(title: str, points: Sequence[tuple[datetime, float]], unit: str) 
     figure.savefig(picture, format="png", dpi=110)
     encoded = base64.b64encode(picture.getvalue()).decode()
     return dg.MetadataValue.md(f"![{title}](data:image/png;base64,{encoded})")
+
+
+def _json_type(field: Mapping[str, Any]) -> str:
+    """A field's type in a word or two: `integer or null`, `array of HolderRow`."""
+    if "anyOf" in field:
+        return " or ".join(_json_type(choice) for choice in field["anyOf"])
+    if "$ref" in field:
+        return str(field["$ref"]).rpartition("/")[2]
+    if "items" in field:
+        return f"array of {_json_type(field['items'])}"
+    return str(field.get("type", "any"))
 
 
 def _cell(value: Any) -> str:

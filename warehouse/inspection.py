@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import duckdb
+
+from warehouse.duck import SQL_ROOT, read_sql
 
 if TYPE_CHECKING:  # the API imports this module, and must not pay for polars
     import polars as pl
@@ -13,13 +19,23 @@ if TYPE_CHECKING:  # the API imports this module, and must not pay for polars
 _PARAMETER = re.compile(r"\$[a-z_]+")
 
 
-def describe_table(connection: duckdb.DuckDBPyConnection, table: str) -> tuple[list[tuple[str, str]], int]:
-    """Columns as (name, DuckDB type) in order, and how many rows the table holds."""
-    columns = connection.execute(
-        "select column_name, data_type from duckdb_columns() where table_name = ? order by column_index", [table]
-    ).fetchall()
-    sizes = connection.execute("select estimated_size from duckdb_tables() where table_name = ?", [table]).fetchall()
-    return columns, sizes[0][0] if sizes else 0
+@dataclass(frozen=True)
+class Column:
+    """One column of a table: DuckDB's type, and what `sql/comments/` says of it."""
+
+    name: str
+    type: str
+    description: str | None
+
+
+def columns_of(table: str) -> tuple[Column, ...]:
+    """The columns of a table in order, as the schema in `sql/` makes it."""
+    return _schema()[table]
+
+
+def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+    """How many rows a table holds."""
+    return connection.table(table).count("*").fetchall()[0][0]
 
 
 def tables_read(statement: str) -> set[str]:
@@ -32,3 +48,14 @@ def preview(connection: duckdb.DuckDBPyConnection, statement: str) -> pl.DataFra
     """The rows of a question as a frame, for showing. BIGNUM columns have to be cast to text in the statement."""
     frame: pl.DataFrame = connection.sql(statement).pl()
     return frame
+
+
+@cache
+def _schema() -> dict[str, tuple[Column, ...]]:
+    """Every table's columns, from an empty copy of the schema in memory."""
+    with duckdb.connect() as connection:
+        for group in ("duck", "comments"):
+            for file in sorted((SQL_ROOT / group).glob("*.sql")):
+                connection.execute(file.read_text())
+        rows = connection.execute(read_sql("queries", "columns")).fetchall()
+    return {table: tuple(Column(*row) for _, *row in group) for table, group in groupby(rows, itemgetter(0))}

@@ -11,16 +11,21 @@ from contracts.telemetry import Token
 from pipelines.holders.blockscout import fetch_blockscout
 from pipelines.holders.lists import take_list
 from pipelines.holders.token import read_token
-from pipelines.presentation import OWNERS, line_chart, markdown_table, proof_markdown, table_metadata
+from pipelines.presentation import OWNERS, line_chart, markdown_table, proof_markdown, row_count, table_facts
 from pipelines.resources import Runtime
 from warehouse.chain_head import read_head
 from warehouse.duck import Connection
 from warehouse.holder_lists import HolderList, latest_snapshot_taken_at, prune_lists, recorded_list
 from warehouse.holder_status import known_token, record_source, record_status
 from warehouse.holders import fold_balances, read_state
-from warehouse.inspection import describe_table, preview
+from warehouse.inspection import preview
 
 GROUP = "holders"
+SNAPSHOT_COUNTS = """
+from (select block, block_time, holders from out_holders__lists where snapshot order by block desc limit 500)
+select block_time, holders
+order by block
+"""
 
 
 class ListConfig(dg.Config):
@@ -34,6 +39,7 @@ class ListConfig(dg.Config):
     group_name=GROUP,
     kinds={"duckdb"},
     owners=OWNERS,
+    metadata=table_facts("core_holders__balances"),
     pool="warehouse",
     description=(
         "Balance of every address that ever sent or received the token, in its smallest unit (BIGNUM, exact over "
@@ -44,8 +50,7 @@ def core_holders__balances(runtime: dg.ResourceParam[Runtime]) -> dg.Materialize
     """Fold the transfers above the last fold into the balances."""
     with runtime.warehouse.connect() as connection:
         folded = fold_balances(connection)
-        columns, rows = describe_table(connection, "core_holders__balances")
-    metadata = table_metadata(columns, rows)
+        metadata = row_count(connection, "core_holders__balances")
     if folded is not None:
         metadata |= {
             "block": folded.state.block,
@@ -59,6 +64,7 @@ def core_holders__balances(runtime: dg.ResourceParam[Runtime]) -> dg.Materialize
     group_name=GROUP,
     kinds={"rest", "duckdb"},
     owners=OWNERS,
+    metadata=table_facts("raw_blockscout__holder_counts"),
     pool="warehouse",
     description=(
         "Holder counts as a Blockscout instance gives them, failed answers with their reason. Off without "
@@ -80,8 +86,8 @@ def raw_blockscout__holder_counts(runtime: dg.ResourceParam[Runtime]) -> dg.Mate
             reason=counts.reason,
             fetched_at=datetime.now(UTC),
         )
-        columns, rows = describe_table(connection, "raw_blockscout__holder_counts")
-    return dg.MaterializeResult(metadata=table_metadata(columns, rows))
+        metadata = row_count(connection, "raw_blockscout__holder_counts")
+    return dg.MaterializeResult(metadata=metadata)
 
 
 @dg.asset(
@@ -89,15 +95,16 @@ def raw_blockscout__holder_counts(runtime: dg.ResourceParam[Runtime]) -> dg.Mate
     group_name=GROUP,
     kinds={"duckdb"},
     owners=OWNERS,
+    metadata=table_facts("out_holders__sources"),
     pool="warehouse",
     description="The latest holder count of each other source, to be set beside ours. Grain: one row per source.",
 )
 def out_holders__sources(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
     """Show what other sources count; recording an answer keeps this table."""
     with runtime.warehouse.connect() as connection:
-        columns, rows = describe_table(connection, "out_holders__sources")
+        metadata = row_count(connection, "out_holders__sources")
         latest = preview(connection, "select source, theirs, reason, fetched_at from out_holders__sources")
-    return dg.MaterializeResult(metadata=table_metadata(columns, rows) | {"preview": markdown_table(latest)})
+    return dg.MaterializeResult(metadata=metadata | {"preview": markdown_table(latest)})
 
 
 @dg.asset(
@@ -105,6 +112,7 @@ def out_holders__sources(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRe
     group_name=GROUP,
     kinds={"duckdb"},
     owners=OWNERS,
+    metadata=table_facts("out_holders__status"),
     pool="warehouse",
     description="The token as its contract names itself, and how far the chain is read. Grain: one row.",
 )
@@ -124,9 +132,9 @@ def out_holders__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRes
             finalized_block=head and head.finalized_block,
             now=datetime.now(UTC),
         )
-        columns, rows = describe_table(connection, "out_holders__status")
+        metadata = row_count(connection, "out_holders__status")
         status = preview(connection, "select * from out_holders__status")
-    return dg.MaterializeResult(metadata=table_metadata(columns, rows) | {"preview": markdown_table(status)})
+    return dg.MaterializeResult(metadata=metadata | {"preview": markdown_table(status)})
 
 
 @dg.asset(
@@ -134,6 +142,7 @@ def out_holders__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRes
     group_name=GROUP,
     kinds={"duckdb", "parquet"},
     owners=OWNERS,
+    metadata=table_facts("out_holders__lists"),
     pool="warehouse",
     description=(
         "Holder lists: every holder at one finalized block, as Parquet and CSV, with the proof that its sum is "
@@ -147,9 +156,9 @@ def out_holders__lists(runtime: dg.ResourceParam[Runtime], config: ListConfig) -
     with runtime.warehouse.connect() as connection:
         taken = asyncio.run(_take(connection, runtime, now, on_demand=config.snapshot))
         pruned = prune_lists(connection, runtime.data_dir, now)
-        columns, rows = describe_table(connection, "out_holders__lists")
-        counts = preview(connection, "select block_time, holders from out_holders__lists order by block")
-    metadata = table_metadata(columns, rows) | {"pruned_lists": len(pruned)}
+        metadata = row_count(connection, "out_holders__lists")
+        counts = preview(connection, SNAPSHOT_COUNTS)
+    metadata["pruned_lists"] = len(pruned)
     if taken is not None:
         metadata |= {
             "block": taken.block,
@@ -157,7 +166,7 @@ def out_holders__lists(runtime: dg.ResourceParam[Runtime], config: ListConfig) -
             "snapshot": taken.snapshot,
             "proof": proof_markdown(taken.proof),
             "verdict": taken.proof.verdict.value,
-            "holders_over_lists": line_chart("Holders over lists", counts.rows(), "holders"),
+            "holders_over_snapshots": line_chart("Holders over snapshots", counts.rows(), "holders"),
         }
     return dg.MaterializeResult(metadata=metadata)
 
@@ -177,7 +186,11 @@ def proof(runtime: dg.ResourceParam[Runtime]) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
         passed=newest.proof.verdict is Verdict.PROVEN,
         severity=dg.AssetCheckSeverity.WARN,
-        metadata={"proof": proof_markdown(newest.proof)},
+        metadata={
+            "proof": proof_markdown(newest.proof),
+            "block": newest.block,
+            "list": dg.MetadataValue.asset(dg.AssetKey("out_holders__lists")),
+        },
     )
 
 

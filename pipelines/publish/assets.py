@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import dagster as dg
 
 from contracts.projections import PROJECTIONS, Projection
-from pipelines.presentation import OWNERS
+from pipelines.presentation import OWNERS, model_schema
 from pipelines.publish.generation import publish
 from pipelines.resources import Runtime
 from warehouse.holder_lists import lists_dir
@@ -27,7 +27,12 @@ def _spec(projection: Projection) -> dg.AssetSpec:
         description=f"{projection.description}\n\nGrain: one JSON document, fresh for {projection.max_age_s} s.",
         kinds={"json"},
         owners=OWNERS,
-        metadata={"route": projection.path, "model": projection.model.__name__},
+        metadata={
+            "route": projection.path,
+            "model": projection.model.__name__,
+            "max_age_s": projection.max_age_s,
+            "dagster/column_schema": model_schema(projection.model),
+        },
     )
 
 
@@ -57,7 +62,7 @@ def publish_generation(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.Materi
             metadata={
                 "generation": report.generation or "none",
                 "changed": path in report.changed_documents,
-                "dagster/uri": runtime.settings.public_base_url + path,
+                "document": dg.MetadataValue.url(runtime.settings.public_base_url + path),
                 "generation_bytes_written": report.bytes_written,
                 "files_written": report.written,
                 "files_linked": report.linked,

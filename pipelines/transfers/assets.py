@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
-from pipelines.presentation import OWNERS, markdown_table, table_metadata
+from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
 from pipelines.progress import show_progress
 from pipelines.resources import Runtime
 from pipelines.transfers.engine import IngestReport, ingest
 from pipelines.transfers.head import probe
 from warehouse.chain_head import SeenHead, record_head
 from warehouse.duck import ChainIdentity, Connection, stamp
-from warehouse.inspection import describe_table, preview
+from warehouse.inspection import preview
 from warehouse.ledger import LedgerIdentity, open_ledger
 
 GROUP = "chain"
@@ -47,6 +47,7 @@ evm_chain = dg.AssetSpec(
             ),
             kinds={"evm", "duckdb"},
             owners=OWNERS,
+            metadata=table_facts("raw_chain__transfers"),
         ),
         dg.AssetSpec(
             "raw_chain__ranges",
@@ -59,6 +60,7 @@ evm_chain = dg.AssetSpec(
             ),
             kinds={"evm", "duckdb"},
             owners=OWNERS,
+            metadata=table_facts("raw_chain__ranges"),
         ),
         dg.AssetSpec(
             "raw_chain__tip_transfers",
@@ -70,6 +72,7 @@ evm_chain = dg.AssetSpec(
             ),
             kinds={"evm", "duckdb"},
             owners=OWNERS,
+            metadata=table_facts("raw_chain__tip_transfers"),
         ),
     ],
     pool="warehouse",
@@ -80,12 +83,11 @@ def ingest_transfers(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.Material
     with runtime.warehouse.connect() as connection:
         report = asyncio.run(_slice(connection, runtime)) if settings.token_address else None
         tables = {
-            name: describe_table(connection, name)
+            name: row_count(connection, name)
             for name in ("raw_chain__transfers", "raw_chain__ranges", "raw_chain__tip_transfers")
         }
         newest = preview(connection, NEWEST_RANGES)
-    for name, (columns, rows) in tables.items():
-        metadata = table_metadata(columns, rows)
+    for name, metadata in tables.items():
         if report is None:
             metadata["off"] = "SVC_TOKEN_ADDRESS is not set"
         elif name == "raw_chain__transfers":
@@ -95,16 +97,16 @@ def ingest_transfers(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.Material
                 "finalized_block": report.finalized_block,
                 "new_transfers": report.log_count,
                 "complete": report.complete,
-                "percent": report.percent,
-                "requests": report.requests,
+                "backfill_percent": report.percent,
+                "rpc_requests": report.requests,
                 "elapsed_s": round(report.elapsed_s, 2),
             }
         elif name == "raw_chain__ranges":
             metadata |= {
                 "new_ranges": report.range_count,
-                "reasked": report.reasked_count,
+                "reasked_ranges": report.reasked_count,
                 "disagreements": report.disagreement_count,
-                "newest": markdown_table(newest),
+                "newest_ranges": markdown_table(newest),
             }
         else:
             metadata |= {"tip_blocks": report.tip_block_count, "rolled_back_blocks": report.tip_rolled_back}

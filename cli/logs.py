@@ -1,0 +1,46 @@
+"""How our own processes log: a line for people or one JSON object for machines, on stderr."""
+
+from __future__ import annotations
+
+import json
+import logging
+import logging.config
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+LogFormat = Literal["text", "json"]
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a record: `time` (UTC), `level`, `logger`, `message`, and `exception` where there is one."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            fields["exception"] = self.formatException(record.exc_info)
+        return json.dumps(fields, ensure_ascii=False)
+
+
+def log_config(log_format: LogFormat) -> dict[str, Any]:
+    """What `logging.config.dictConfig` takes: warnings of everybody, and what the pipelines say of their progress."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "text": {"format": "%(asctime)s %(levelname)s %(message)s"},
+            "json": {"()": "cli.logs.JsonLines"},
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": log_format}},
+        "root": {"level": "WARNING", "handlers": ["stderr"]},
+        "loggers": {"pipelines": {"level": "INFO"}},
+    }
+
+
+def configure_logs(log_format: LogFormat) -> None:
+    """Set up the logs of this process."""
+    logging.config.dictConfig(log_config(log_format))

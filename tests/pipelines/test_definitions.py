@@ -1,0 +1,120 @@
+"""What Dagster is given: assets that explain themselves, lineage from transfer to document, schedules that run."""
+
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+import yaml
+
+from contracts.projections import PROJECTIONS
+from contracts.settings import Settings
+from pipelines.definitions import build_definitions
+from pipelines.publish.assets import document_key
+from warehouse.duck import Warehouse
+
+ROOT = Path(__file__).resolve().parents[2]
+
+GOLDEN = {
+    "evm_chain": "chain",
+    "raw_chain__transfers": "chain",
+    "raw_chain__ranges": "chain",
+    "raw_chain__tip_transfers": "chain",
+    "core_holders__balances": "holders",
+    "raw_blockscout__holder_counts": "holders",
+    "out_holders__sources": "holders",
+    "out_holders__status": "holders",
+    "out_holders__lists": "holders",
+    "document/api/token/holders": "publish",
+    "document/api/token/holders-map": "publish",
+    "document/api/token/holders-map-temporal": "publish",
+    "document/openapi.json": "publish",
+}
+"""Asset -> group."""
+
+
+@pytest.fixture(scope="module")
+def definitions() -> dg.Definitions:
+    return build_definitions(Settings(_env_file=None))
+
+
+@pytest.fixture(scope="module")
+def graph(definitions: dg.Definitions) -> Any:
+    return definitions.resolve_asset_graph()
+
+
+def name_of(key: dg.AssetKey) -> str:
+    return "/".join(key.path)
+
+
+def test_the_definitions_load(definitions: dg.Definitions):
+    dg.Definitions.validate_loadable(definitions)
+
+
+def test_assets_and_their_groups_are_those_of_the_golden_list(graph: Any):
+    assert {name_of(node.key): node.group_name for node in graph.asset_nodes} == GOLDEN
+
+
+def test_every_asset_has_an_owner_a_kind_and_says_its_grain(graph: Any):
+    for node in graph.asset_nodes:
+        assert node.owners, node.key
+        assert node.kinds, node.key
+        if node.is_materializable:
+            assert "Grain: one " in node.description, node.key
+
+
+def test_every_document_descends_from_the_transfers(graph: Any):
+    for projection in PROJECTIONS:
+        ancestors = {name_of(key) for key in graph.get_ancestor_asset_keys(document_key(projection))}
+        assert {"raw_chain__transfers", "core_holders__balances", "evm_chain"} <= ancestors, projection.path
+
+
+def test_documents_name_their_route_and_model(graph: Any):
+    for projection in PROJECTIONS:
+        metadata = graph.get(document_key(projection)).metadata
+        assert (metadata["route"], metadata["model"]) == (projection.path, projection.model.__name__)
+
+
+@pytest.mark.parametrize("name", [name for name in GOLDEN if name.startswith(("raw_", "core_", "out_"))])
+def test_every_table_shows_its_columns_with_what_they_mean(graph: Any, tmp_path: Path, name: str):
+    schema = graph.get(dg.AssetKey(name)).metadata["dagster/column_schema"]
+    with Warehouse(tmp_path).connect() as connection:
+        table = connection.table(name)
+        assert [column.name for column in schema.columns] == table.columns
+        assert [column.type for column in schema.columns] == list(map(str, table.types))
+    assert all(column.description for column in schema.columns)
+
+
+def test_every_document_shows_its_fields_with_what_they_mean(graph: Any):
+    columns = graph.get(document_key(PROJECTIONS[0])).metadata["dagster/column_schema"].columns
+    holders = {column.name: column for column in columns}["holderCount"]
+    assert (holders.type, holders.description) == ("integer or null", "Addresses with a balance above zero")
+
+
+def test_checks_stand_on_the_tables_and_the_failing_of_rows_blocks(graph: Any):
+    checks = {f"{name_of(key.asset_key)}:{key.name}": graph.get(key).blocking for key in graph.asset_check_keys}
+    assert checks == {
+        "raw_chain__transfers:expectations": True,
+        "core_holders__balances:expectations": True,
+        "out_holders__lists:expectations": True,
+        "out_holders__lists:proof": False,
+    }
+
+
+def test_schedules_run_from_the_start(definitions: dg.Definitions):
+    schedules = {each.name: each.default_status for each in definitions.schedules}
+    assert schedules == dict.fromkeys(("chain_schedule", "upkeep_schedule"), dg.DefaultScheduleStatus.RUNNING)
+
+
+def test_every_job_runs_in_one_process(definitions: dg.Definitions):
+    for job in (definitions.resolve_job_def("chain"), definitions.resolve_job_def("upkeep")):
+        assert job.executor_def.name == "in_process"
+    assert definitions.executor.name == "in_process"
+
+
+def test_the_workspace_names_a_module_whose_definitions_load():
+    import pipelines.definitions
+
+    (location,) = yaml.safe_load((ROOT / "workspace.yaml").read_text())["load_from"]
+    assert location["python_module"] == pipelines.definitions.__name__
+    assert pipelines.definitions.definitions().schedules

@@ -1,0 +1,35 @@
+-- What each column of the chain's tables means, for whoever looks at them; applied to an empty copy of the schema.
+comment on column raw_chain__head.head_block is 'Newest block that the chain had';
+comment on column raw_chain__head.head_hash is 'Its hash';
+comment on column raw_chain__head.finalized_block is 'Newest block that can''t change any more: what reading aims at';
+comment on column raw_chain__head.finalized_hash is 'Its hash';
+comment on column raw_chain__head.level is 'How that block was chosen: the node''s finalized tag, or confirmations below head';
+comment on column raw_chain__head.observed_at is 'When the chain answered, UTC';
+
+comment on column raw_chain__transfers.block_number is 'Block of the event';
+comment on column raw_chain__transfers.log_index is 'Place of the event among the logs of its block';
+comment on column raw_chain__transfers.tx_hash is 'Transaction, 32 bytes';
+comment on column raw_chain__transfers.from_address is 'Sender, 20 bytes; the zero address is a mint';
+comment on column raw_chain__transfers.to_address is 'Recipient, 20 bytes; the zero address is a burn';
+comment on column raw_chain__transfers.value_raw is 'Amount in the token''s smallest unit: four 64-bit limbs, most significant first';
+comment on column raw_chain__transfers.block_time is 'Time of the block, UTC';
+comment on column raw_chain__transfers.block_time_quality is 'exact from the node; estimated between two known blocks';
+
+comment on column raw_chain__ranges.from_block is 'First block of the range';
+comment on column raw_chain__ranges.to_block is 'Last block of the range; the next range begins one above';
+comment on column raw_chain__ranges.to_block_hash is 'Hash of the last block: compared before reading goes on';
+comment on column raw_chain__ranges.to_block_time is 'Time of the last block, UTC';
+comment on column raw_chain__ranges.log_count is 'Transfer events in the range';
+comment on column raw_chain__ranges.payload_sha256 is 'Digest of the answer that was read';
+comment on column raw_chain__ranges.rpc_host is 'Node that answered, without path or key';
+comment on column raw_chain__ranges.reasked is 'Whether the range was read a second time against silent gaps';
+comment on column raw_chain__ranges.recorded_at is 'When the range was committed, UTC';
+
+comment on column raw_chain__tip_transfers.block_number is 'Block of the event, above finality';
+comment on column raw_chain__tip_transfers.log_index is 'Place of the event among the logs of its block';
+comment on column raw_chain__tip_transfers.tx_hash is 'Transaction, 32 bytes';
+comment on column raw_chain__tip_transfers.from_address is 'Sender, 20 bytes; the zero address is a mint';
+comment on column raw_chain__tip_transfers.to_address is 'Recipient, 20 bytes; the zero address is a burn';
+comment on column raw_chain__tip_transfers.value_raw is 'Amount in the token''s smallest unit: four 64-bit limbs, most significant first';
+comment on column raw_chain__tip_transfers.block_time is 'Time of the block, UTC';
+comment on column raw_chain__tip_transfers.block_time_quality is 'exact from the node; estimated between two known blocks';
