@@ -35,9 +35,13 @@ def log_config(log_format: LogFormat) -> dict[str, Any]:
             "text": {"format": "%(asctime)s %(levelname)s %(message)s"},
             "json": {"()": "cli.logs.JsonLines"},
         },
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": log_format}},
-        "root": {"level": "WARNING", "handlers": ["stderr"]},
-        "loggers": {"pipelines": {"level": "INFO"}},
+        "handlers": {
+            # Great Expectations sets its loggers to a level of its own, so the handler decides.
+            "warnings": {"class": "logging.StreamHandler", "formatter": log_format, "level": "WARNING"},
+            "progress": {"class": "logging.StreamHandler", "formatter": log_format},
+        },
+        "root": {"level": "WARNING", "handlers": ["warnings"]},
+        "loggers": {"pipelines": {"level": "INFO", "handlers": ["progress"], "propagate": False}},
     }
 
 

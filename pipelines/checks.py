@@ -5,7 +5,6 @@ it costs seconds that a tick without checks must not pay.
 """
 
 import json
-import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +34,6 @@ def judge(suite: dict[str, Any], facts: dict[str, Any]) -> Verdict:
     from great_expectations.core.expectation_suite import ExpectationSuite
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
-    logging.getLogger("great_expectations").setLevel(logging.WARNING)  # importing it sets its own level
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
     columns = dict.fromkeys(expectation["kwargs"]["column"] for expectation in suite["expectations"])

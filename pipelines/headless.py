@@ -51,7 +51,7 @@ def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
         end_lost_runs(instance)
         runs = 0
         while True:
-            result = _run_once(job, instance, settings, snapshot=snapshot)
+            result = _run_once(job, instance, settings, why, snapshot=snapshot)
             runs += 1
             assets, checks = _said(result)
             if assets.get("raw_chain__transfers", {}).get("complete", True):
@@ -59,12 +59,12 @@ def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
 
 
 def _run_once(
-    job: dg.JobDefinition, instance: dg.DagsterInstance, settings: Settings, *, snapshot: bool
+    job: dg.JobDefinition, instance: dg.DagsterInstance, settings: Settings, why: str, *, snapshot: bool
 ) -> dg.ExecuteInProcessResult:
     config = quiet_console("CRITICAL")  # what fails is raised, and said once
     config.ops["out_holders__lists"] = ListConfig(snapshot=snapshot)
     try:
-        return job.execute_in_process(instance=instance, run_config=config)
+        return job.execute_in_process(instance=instance, run_config=config, tags={"why": why})
     except Exception as failure:
         # A job that raises to its caller does not call its failure hooks.
         with run_lock(settings.data_dir, wait_s=RUN_LOCK_WAIT_S):

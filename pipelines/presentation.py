@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import dagster as dg
@@ -62,6 +62,7 @@ def proof_markdown(proof: Proof) -> dg.MarkdownMetadataValue:
 def line_chart(title: str, points: Sequence[tuple[datetime, float]], unit: str) -> dg.MarkdownMetadataValue:
     """A line over time as a picture in Markdown. Times in UTC."""
     # matplotlib costs a second to import, which only a run that draws should pay.
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 2.6), layout="constrained")
@@ -70,7 +71,12 @@ def line_chart(title: str, points: Sequence[tuple[datetime, float]], unit: str) 
     axes.set_title(title, loc="left", fontsize=10)
     axes.set_ylabel(unit)
     axes.grid(alpha=0.3)
-    figure.autofmt_xdate()
+    if len(points) == 1:
+        axes.set_xlim(points[0][0] - timedelta(hours=12), points[0][0] + timedelta(hours=12))
+    locator = AutoDateLocator()
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    axes.yaxis.get_major_locator().set_params(integer=True)
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=110)
     encoded = base64.b64encode(picture.getvalue()).decode()

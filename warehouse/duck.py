@@ -66,7 +66,10 @@ class Warehouse:
 
     @contextmanager
     def connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A short read-write connection with the schema in place; checkpointed and closed at the end."""
+        """A short read-write connection with the schema in place; checkpointed and closed at the end.
+
+        Raises `KeyboardInterrupt` where a signal ends a query.
+        """
         self.data_dir.mkdir(parents=True, exist_ok=True)
         connection = duckdb.connect(
             # Ranges are committed every 10,000 rows; with the default of 16 MB, half of their cost was checkpoints.
@@ -79,6 +82,10 @@ class Warehouse:
                 connection.execute(file.read_text())
             yield connection
             connection.execute("checkpoint")
+        except RuntimeError as error:
+            if str(error) == "Query interrupted":  # a signal came, and DuckDB swallowed what its handler raised
+                raise KeyboardInterrupt from error
+            raise
         finally:
             connection.close()
 
