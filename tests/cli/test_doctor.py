@@ -1,0 +1,127 @@
+"""`svc doctor`: every failing line says what to do."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from ingest_helpers import TOKEN
+from pipeline_runs import recorded_chain
+from publishing import House, mint
+
+from cli.demo.recorded import RecordedNode
+from cli.doctor import CHECKS, Finding, chain, data_directory, generation_is_whole, ledger_opens, ports, warehouse_opens
+from contracts.settings import Settings
+from warehouse.duck import ChainIdentity, Warehouse, stamp
+from warehouse.ledger import LedgerIdentity, open_ledger
+
+OTHER = "0x" + "71" * 20
+
+
+@pytest.fixture
+def node() -> Iterator[RecordedNode]:
+    with RecordedNode(recorded_chain()) as running:
+        yield running
+
+
+def settings(data_dir: Path, **changes: object) -> Settings:
+    return Settings(**({"data_dir": data_dir, "token_address": TOKEN, "_env_file": None} | changes))
+
+
+def the_one(findings: Iterator[Finding]) -> Finding:
+    (finding,) = findings
+    return finding
+
+
+def assert_mends(finding: Finding, status: str, cure: str) -> None:
+    assert finding.status == status
+    assert cure in finding.cure
+
+
+def test_a_node_that_answers_is_fine(tmp_path: Path, node: RecordedNode):
+    assert the_one(chain(settings(tmp_path, rpc_urls=(node.url,)))).status == "ok"
+
+
+def test_a_dead_node_is_named_without_its_key(tmp_path: Path):
+    finding = the_one(chain(settings(tmp_path, rpc_urls=("http://127.0.0.1:1/secret",))))
+    assert_mends(finding, "fail", "SVC_RPC_URLS")
+    assert "secret" not in str(finding)
+
+
+def test_a_node_of_another_chain_fails(tmp_path: Path, node: RecordedNode):
+    finding = the_one(chain(settings(tmp_path, rpc_urls=(node.url,), chain_id=1)))
+    assert_mends(finding, "fail", "SVC_CHAIN_ID")
+    assert "8453" in finding.detail
+
+
+def test_a_missing_token_is_a_warning(tmp_path: Path, node: RecordedNode):
+    first, *_ = chain(settings(tmp_path, rpc_urls=(node.url,), token_address=None))
+    assert_mends(first, "warn", "SVC_TOKEN_ADDRESS")
+
+
+def test_a_warehouse_of_another_token_fails(tmp_path: Path):
+    with Warehouse(tmp_path).connect() as connection:
+        stamp(connection, ChainIdentity(8453, "0xab", OTHER, 0))
+    assert_mends(the_one(warehouse_opens(settings(tmp_path))), "fail", "SVC_DATA_DIR")
+    assert the_one(warehouse_opens(settings(tmp_path, token_address=OTHER))).status == "ok"
+
+
+def test_a_ledger_of_another_chain_fails(tmp_path: Path):
+    held = settings(tmp_path)
+    with closing(open_ledger(held, tmp_path)) as ledger:
+        ledger.stamp(LedgerIdentity(1, "0xab", TOKEN))
+    assert_mends(the_one(ledger_opens(held)), "fail", "SVC_DATA_DIR")
+
+
+def test_a_damaged_generation_is_found_and_the_cure_mends_it(tmp_path: Path):
+    house = House(tmp_path)
+    house.read_chain(mint(3), upto=48)
+    house.publish()
+    assert the_one(generation_is_whole(house.settings)).status == "ok"
+    damaged = house.current / "public/api/token/holders.json"
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    finding = the_one(generation_is_whole(house.settings))
+    assert_mends(finding, "fail", f"Delete {tmp_path}/current and run `svc publish`")
+    assert "public/api/token/holders.json" in finding.detail
+
+    (tmp_path / "current").unlink()
+    house.publish()
+    assert the_one(generation_is_whole(house.settings)).status == "ok"
+
+
+def test_a_generation_of_another_address_fails(tmp_path: Path):
+    house = House(tmp_path)
+    house.read_chain(mint(3), upto=48)
+    house.publish()
+    other = house.settings.model_copy(update={"base_url": "https://other.example"})
+    assert_mends(the_one(generation_is_whole(other)), "fail", "SVC_BASE_URL")
+
+
+def test_before_the_first_generation_the_next_step_is_named(tmp_path: Path):
+    assert_mends(the_one(generation_is_whole(settings(tmp_path))), "warn", "svc run")
+
+
+def test_a_data_directory_that_can_not_be_written_fails(tmp_path: Path):
+    in_the_way = tmp_path / "file"
+    in_the_way.touch()
+    assert_mends(the_one(data_directory(settings(in_the_way / "var"))), "fail", "SVC_DATA_DIR")
+
+
+def test_a_taken_port_names_its_setting(tmp_path: Path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        api, dagster = ports(settings(tmp_path, port=taken.getsockname()[1], dagster_port=_free_port()))
+    assert_mends(api, "warn", "SVC_PORT")
+    assert dagster.status == "ok"
+
+
+def test_a_sound_machine_has_no_failing_line(tmp_path: Path, node: RecordedNode):
+    held = settings(tmp_path, rpc_urls=(node.url,), port=_free_port(), dagster_port=_free_port())
+    findings = [finding for check in CHECKS for finding in check(held)]
+    assert [finding for finding in findings if finding.status == "fail"] == []
+    assert all(finding.cure for finding in findings if finding.status != "ok")
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
