@@ -35,7 +35,8 @@ def columns_of(table: str) -> tuple[Column, ...]:
 
 def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
     """How many rows a table holds."""
-    return connection.table(table).count("*").fetchall()[0][0]
+    ((count,),) = connection.table(table).count("*").fetchall()
+    return int(count)
 
 
 def tables_read(statement: str) -> set[str]:
