@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import Any, Protocol, cast
 
 from web3.providers.async_base import AsyncBaseProvider
 from web3.types import RPCEndpoint, RPCResponse
 
 from contracts.evm import RpcError
-from pipelines.rpc import RpcPool
+
+
+class Caller(Protocol):
+    """What is needed of the pool."""
+
+    async def call(self, method: str, params: Sequence[Any]) -> Any: ...
+
+    async def batch(self, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any]: ...
 
 
 class PoolProvider(AsyncBaseProvider):
     """`AsyncWeb3(PoolProvider(pool))`: every request takes the pool's failover, patience and limits."""
 
-    def __init__(self, pool: RpcPool) -> None:
+    def __init__(self, pool: Caller) -> None:
         super().__init__()
         self._pool = pool
 
@@ -27,9 +35,6 @@ class PoolProvider(AsyncBaseProvider):
     async def make_batch_request(self, requests: list[tuple[RPCEndpoint, Any]]) -> list[RPCResponse]:
         calls = [(str(method), params) for method, params in requests]
         return [_answer(result) for result in await self._pool.batch(calls)]
-
-    async def is_connected(self, show_traceback: bool = False) -> bool:
-        return int(await self._pool.call("eth_chainId", []), 16) == self._pool.chain_id
 
 
 def _answer(result: Any) -> RPCResponse:

@@ -114,6 +114,8 @@ class FakeToken:
                 raise self.fault
             return self.fault
         match method:
+            case "eth_chainId":
+                return "0x2105"
             case "eth_getBlockByNumber":
                 return self._header(self._number(params[0]))
             case "eth_getCode":

@@ -10,7 +10,6 @@ from contracts.proof import Verdict
 from contracts.telemetry import Token
 from pipelines.holders.blockscout import fetch_blockscout
 from pipelines.holders.lists import take_list
-from pipelines.holders.token import read_token
 from pipelines.presentation import OWNERS, line_chart, markdown_table, proof_markdown, row_count, table_facts
 from pipelines.resources import Runtime
 from warehouse.chain_head import read_head
@@ -195,6 +194,8 @@ def proof(runtime: dg.ResourceParam[Runtime]) -> dg.AssetCheckResult:
 
 
 async def _read_token(runtime: Runtime, address: str) -> Token:
+    from pipelines.holders.token import read_token  # web3 takes a second to import, and a token is read once
+
     async with runtime.rpc_pool() as pool:
         return await read_token(pool, address)
 

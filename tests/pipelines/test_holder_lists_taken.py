@@ -18,8 +18,9 @@ from contracts.evm import Fatal, RpcError
 from contracts.holders import ZERO_ADDRESS, SnapshotReason
 from contracts.proof import Verdict
 from contracts.telemetry import ConsistencyLevel, HolderKind, Token
+from pipelines.holders.kinds import kind_of
 from pipelines.holders.lists import take_list
-from pipelines.holders.token import kind_of, read_token
+from pipelines.holders.token import read_token
 from warehouse.duck import Warehouse
 from warehouse.holder_lists import HolderList, lists_dir, prune_lists
 from warehouse.holders import fold_balances
