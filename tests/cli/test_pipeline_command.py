@@ -1,0 +1,96 @@
+"""`svc pipeline` and `svc publish` in this process: what they refuse, and what they say as JSON."""
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ingest_helpers import TOKEN
+from pipeline_runs import Place, recorded_chain
+from publishing import House, mint
+from typer.testing import CliRunner, Result
+
+from cli.demo.recorded import RecordedNode
+from cli.logs import JsonLines, log_config
+from cli.main import app
+
+Svc = Callable[..., Result]
+
+
+@pytest.fixture
+def svc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Svc]:
+    """Calls `svc` on a data directory, without a `.env` of this checkout and with the logging of before afterwards."""
+    monkeypatch.chdir(tmp_path)
+    before = logging.root.handlers[:], logging.getLogger("pipelines").handlers[:]
+
+    def call(*arguments: str, **variables: str) -> Result:
+        return CliRunner().invoke(app, arguments, env={"SVC_DATA_DIR": str(tmp_path / "var")} | variables)
+
+    yield call
+    logging.root.handlers[:], logging.getLogger("pipelines").handlers[:] = before
+    logging.getLogger("pipelines").propagate = True
+
+
+def said(result: Result) -> dict[str, Any]:
+    return json.loads(result.stdout)
+
+
+def test_without_a_chain_to_read_the_pipeline_is_refused(svc: Svc):
+    result = svc("pipeline", "run", "--json")
+    assert result.exit_code == 2
+    assert said(result)["code"] == "settings_invalid"
+    assert "svc run" in said(result)["cure"]
+
+
+def test_a_warehouse_of_another_token_exits_with_2(svc: Svc, tmp_path: Path):
+    with RecordedNode(recorded_chain()) as node:
+        Place(tmp_path / "var", node.url).run()
+        result = svc(
+            "pipeline", "run", "--snapshot", "--json", SVC_RPC_URLS=node.url, SVC_TOKEN_ADDRESS="0x" + "71" * 20
+        )
+    assert (result.exit_code, said(result)["code"]) == (2, "foreign_store")
+
+
+def test_what_a_run_did_is_one_json_value(svc: Svc):
+    with RecordedNode(recorded_chain()) as node:
+        result = svc("pipeline", "run", "--json", SVC_RPC_URLS=node.url, SVC_TOKEN_ADDRESS=TOKEN)
+    assert result.exit_code == 0
+    report = said(result)
+    assert (report["ok"], report["runs"]) == (True, 1)
+    assert report["assets"]["out_holders__lists"]["verdict"] == "proven"
+
+
+def test_the_status_of_an_empty_place_is_nothing_yet(svc: Svc):
+    status = said(svc("pipeline", "status", "--json"))
+    assert (status["ok"], status["generation"], status["verdict"]) == (True, None, None)
+
+
+def test_publishing_by_hand_does_not_take_the_mark_of_a_failed_run_away(svc: Svc, tmp_path: Path):
+    house = House(tmp_path / "var")
+    house.read_chain(mint(3), upto=48)
+    house.publish()
+    house.republish_stale("check_failed")
+    variables = {"SVC_RPC_URLS": "http://127.0.0.1:1", "SVC_BASE_URL": "https://moved.example"}
+    result = svc("publish", "--json", **variables)
+    assert result.exit_code == 0
+    status = said(svc("pipeline", "status", "--json", **variables))
+    assert status["staleDocuments"]
+    assert status["generation"] == said(result)["generation"]
+
+
+def test_a_log_record_is_one_json_object_with_its_exception():
+    try:
+        raise ValueError("broken")
+    except ValueError as error:
+        record = logging.LogRecord("pipelines", logging.ERROR, "f", 1, "%s failed", ("it",), (ValueError, error, None))
+    line = json.loads(JsonLines().format(record))
+    assert (line["level"], line["logger"], line["message"]) == ("error", "pipelines", "it failed")
+    assert "broken" in line["exception"]
+
+
+@pytest.mark.parametrize("log_format", ["text", "json"])
+def test_the_format_that_is_set_is_the_one_of_every_handler(log_format: Any):
+    handlers = log_config(log_format)["handlers"].values()
+    assert {handler["formatter"] for handler in handlers} == {log_format}
