@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -14,14 +14,12 @@ from cli.output import AsJson, operator_problems, print_json, say
 from contracts.errors import RunBusy, SettingsInvalid
 from contracts.settings import Settings
 from warehouse.chain_head import read_head
-from warehouse.duck import Connection, Warehouse, run_lock
+from warehouse.duck import Connection, Warehouse
 from warehouse.generations import current_generation
-from warehouse.holder_lists import lists_dir, recorded_list
+from warehouse.holder_lists import recorded_list
 from warehouse.holders import read_state
 
 app = typer.Typer(no_args_is_help=True, help="Ingest, fold, prove, check and publish.")
-
-PUBLISH_WAIT_S = 600.0
 
 
 @app.command("run")
@@ -66,19 +64,9 @@ def publish(as_json: AsJson = False) -> None:
         settings = effective_settings()
         make_data_dir(settings.data_dir)
         configure_logs(settings.log_format)
-        from pipelines.publish.generation import publish as build_generation
-        from pipelines.publish.generation import republish_stale
-        from warehouse.projections import Readable
+        from pipelines.held import publish_held
 
-        with (
-            run_lock(settings.data_dir, wait_s=PUBLISH_WAIT_S),
-            Warehouse(settings.data_dir).connect() as connection,
-        ):
-            last = current_generation(settings.data_dir)
-            report = build_generation(Readable(connection, lists_dir(settings.data_dir)), settings)
-            reasons = [e.stale_reason for e in last.manifest.documents.values() if e.stale_reason] if last else []
-            if reasons:  # only a good run takes the mark away
-                report = replace(report, generation=republish_stale(settings, reasons[0]).generation)
+        report = publish_held(settings)
     if as_json:
         print_json({"ok": True} | asdict(report))
     else:

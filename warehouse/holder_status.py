@@ -19,6 +19,11 @@ def known_token(connection: duckdb.DuckDBPyConnection) -> Token | None:
     return Token(address=row[1], name=row[2], symbol=row[3], decimals=row[4])
 
 
+def is_status_recorded(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether any run has said how far the chain is read."""
+    return first_row(connection, read_sql("queries", "holder_status")) is not None
+
+
 def record_status(
     connection: duckdb.DuckDBPyConnection,
     *,

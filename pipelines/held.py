@@ -1,0 +1,47 @@
+"""Publishing what the warehouse holds, without reading the chain: the first generation, and one for another address."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from contracts.settings import Settings
+from contracts.telemetry import Token
+from pipelines.publish.generation import PublishReport, publish, republish_stale
+from warehouse.duck import Connection, Warehouse, run_lock
+from warehouse.generations import current_generation
+from warehouse.holder_lists import lists_dir
+from warehouse.holder_status import is_status_recorded, record_status
+from warehouse.projections import Readable
+
+LOCK_WAIT_S = 600.0
+
+
+def publish_held(settings: Settings) -> PublishReport:
+    """Publish for the settings' BASE_URL, after a run that goes on. A stale mark stays: only a good run takes it away.
+
+    Before anything is read, the documents say `backfilling`, or `not_configured` where no token is.
+    """
+    with (
+        run_lock(settings.data_dir, wait_s=LOCK_WAIT_S),
+        Warehouse(settings.data_dir).connect() as connection,
+    ):
+        if settings.token_address and not is_status_recorded(connection):
+            _record_start(connection, settings, settings.token_address)
+        last = current_generation(settings.data_dir)
+        report = publish(Readable(connection, lists_dir(settings.data_dir)), settings)
+        reasons = [entry.stale_reason for entry in last.manifest.documents.values()] if last else []
+        if reason := next(filter(None, reasons), None):
+            report = replace(report, generation=republish_stale(settings, reason).generation)
+    return report
+
+
+def _record_start(connection: Connection, settings: Settings, token_address: str) -> None:
+    record_status(
+        connection,
+        chain_id=settings.chain_id,
+        token=Token(address=token_address, name=None, symbol=None, decimals=None),
+        start_block=settings.token_start_block,
+        finalized_block=None,
+        now=datetime.now(UTC),
+    )

@@ -1,0 +1,47 @@
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from contracts.settings import load_settings
+from pipelines.held import publish_held
+from pipelines.publish.generation import republish_stale
+from warehouse.generations import current_generation
+
+TOKEN = "0x" + "70" * 20
+
+
+def published(data_dir: Path, path: str = "api/token/holders.json") -> dict:
+    generation = current_generation(data_dir)
+    assert generation is not None
+    return msgspec.json.decode((generation.path / "public" / path).read_bytes())
+
+
+def test_before_anything_is_read_the_documents_say_that_the_backfill_is_to_come(tmp_path: Path):
+    publish_held(load_settings(data_dir=tmp_path, rpc_urls=("http://127.0.0.1:9",), token_address=TOKEN))
+    body = published(tmp_path)
+    assert (body["quality"], body["reason"], body["holderCount"]) == ("unavailable", "backfilling", None)
+    assert body["backfill"] == {"percent": 0.0, "block": None, "finalizedBlock": None}
+    assert body["token"]["address"] == TOKEN
+
+
+def test_without_a_token_they_say_that_none_is_configured(tmp_path: Path):
+    publish_held(load_settings(data_dir=tmp_path))
+    body = published(tmp_path)
+    assert (body["quality"], body["reason"], body["backfill"]) == ("unavailable", "not_configured", None)
+
+
+def test_publishing_twice_changes_nothing(tmp_path: Path):
+    settings = load_settings(data_dir=tmp_path, rpc_urls=("http://127.0.0.1:9",), token_address=TOKEN)
+    first, second = publish_held(settings), publish_held(settings)
+    assert (second.published, second.generation) == (False, first.generation)
+
+
+@pytest.mark.parametrize("reason", ["check_failed", "rpc_unavailable"])
+def test_a_stale_mark_stays_when_only_the_address_changes(tmp_path: Path, reason: str):
+    settings = load_settings(data_dir=tmp_path, token_address=TOKEN)
+    publish_held(settings)
+    republish_stale(settings, reason)
+    publish_held(settings.model_copy(update={"base_url": "https://svc.example"}))
+    assert published(tmp_path, "openapi.json")["servers"][0]["url"] == "https://svc.example"
+    assert (published(tmp_path)["stale"], published(tmp_path)["reason"]) == (True, reason)
