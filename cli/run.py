@@ -19,7 +19,7 @@ import typer
 from cli.demo.chain import DemoChain
 from cli.environment import as_environment, make_data_dir
 from cli.output import AsJson, operator_problems, print_json, say
-from cli.supervise import Children, end_leftovers
+from cli.supervise import Children, end_leftovers, only_one
 from contracts.errors import ConfigurationProblem, DemoChainLost, OperatorProblem
 from contracts.settings import Settings, load_settings
 from pipelines.instance import prepare_home
@@ -47,9 +47,12 @@ def run(as_json: AsJson = False) -> None:
     with operator_problems(as_json):
         settings = load_settings()
         make_data_dir(settings.data_dir)
-        for name, port in (("SVC_PORT", settings.port), ("SVC_DAGSTER_PORT", settings.dagster_port)):
-            refuse_taken_port(settings.host, port, name)
-        _Service(settings, stopping, as_json).run()
+        with only_one(settings.data_dir / "service.lock"):
+            record = settings.data_dir / "children.json"
+            end_leftovers(record)  # they hold the ports
+            for name, port in (("SVC_PORT", settings.port), ("SVC_DAGSTER_PORT", settings.dagster_port)):
+                refuse_taken_port(settings.host, port, name)
+            _Service(settings, Children(record), stopping, as_json).run()
 
 
 def refuse_taken_port(host: str, port: int, variable: str) -> None:
@@ -89,13 +92,11 @@ class _Stopping(threading.Event):
 class _Service:
     """One run of the whole: milestones in order, then waiting, then the end of every child."""
 
-    def __init__(self, settings: Settings, stopping: _Stopping, as_json: bool) -> None:
+    def __init__(self, settings: Settings, children: Children, stopping: _Stopping, as_json: bool) -> None:
         self._settings = settings
+        self._children = children
         self._stopping = stopping
         self._as_json = as_json
-        record = settings.data_dir / "children.json"
-        end_leftovers(record)
-        self._children = Children(record)
         self._demo: DemoChain | None = None
 
     def run(self) -> None:

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 import psutil
 
+from contracts.errors import OperatorProblem
+
 LOG_BYTES = 5_000_000
 """A log that has grown past this is put aside as `<name>.1`, in place of the one before."""
 
+LEFTOVERS_TIMEOUT_S = 5.0
+
 STOP_TIMEOUT_S = 6.0
 """After this long a child that ignores SIGTERM is killed; the whole stop stays under ten seconds."""
+
+
+class ServiceRunning(OperatorProblem):
+    """Another `svc run` holds the data directory."""
+
+    code = "service_running"
 
 
 class Children:
@@ -76,6 +87,20 @@ class Children:
         draft.replace(self._record)
 
 
+@contextmanager
+def only_one(lock: Path) -> Iterator[None]:
+    """Be the one supervisor of a data directory, until this process ends in whatever way. Raises `ServiceRunning`."""
+    with lock.open("a") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ServiceRunning(
+                f"The service is running in {lock.parent} already.",
+                cure="Stop it, or set SVC_DATA_DIR, SVC_PORT and SVC_DAGSTER_PORT for a second one.",
+            ) from None
+        yield
+
+
 def end_leftovers(record: Path) -> int:
     """Kill the groups that a supervisor which was itself killed left running. Returns how many there were.
 
@@ -83,17 +108,28 @@ def end_leftovers(record: Path) -> int:
     """
     if not record.exists():
         return 0
-    killed = 0
+    leaders: list[psutil.Process] = []
     for row in json.loads(record.read_text()):
         try:
-            alive = abs(psutil.Process(row["pid"]).create_time() - row["created_at"]) < 0.01
+            process = psutil.Process(row["pid"])
+            if abs(process.create_time() - row["created_at"]) < 0.01:
+                leaders.append(process)
         except psutil.NoSuchProcess:
             continue
-        if alive:
-            _signal_group(row["pid"], signal.SIGKILL)
-            killed += 1
+    for leader in leaders:
+        _signal_group(leader.pid, signal.SIGKILL)
+    deadline = time.monotonic() + LEFTOVERS_TIMEOUT_S
+    while any(map(_lives, leaders)) and time.monotonic() < deadline:
+        time.sleep(0.02)  # until it is gone it holds its port
     record.unlink(missing_ok=True)
-    return killed
+    return len(leaders)
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _keep_log(output: IO[bytes], path: Path) -> None:

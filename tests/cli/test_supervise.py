@@ -6,8 +6,9 @@ import time
 from pathlib import Path
 
 import psutil
+import pytest
 
-from cli.supervise import Children, end_leftovers
+from cli.supervise import LOG_BYTES, Children, ServiceRunning, end_leftovers, only_one
 
 PARENT_AND_CHILD = "import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', '{child}']); time.sleep(60)"
 IGNORES_SIGTERM = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
@@ -80,3 +81,26 @@ def test_a_pid_that_now_belongs_to_somebody_else_is_left_alone(tmp_path: Path):
     record = tmp_path / "children.json"
     record.write_text(json.dumps([{"pid": os.getpid(), "created_at": 1.0}]))
     assert end_leftovers(record) == 0
+
+
+def test_a_log_is_put_aside_before_it_grows_without_bound(tmp_path: Path):
+    children = Children(tmp_path / "children.json")
+    talkative = (
+        f"import sys; [sys.stdout.write('x' * 65535 + '\\n') for _ in range({2 * LOG_BYTES // 65536})]; print('end')"
+    )
+    children.start("talkative", [sys.executable, "-c", talkative], os.environ, log=tmp_path / "log")
+    wait_for(lambda: (tmp_path / "log").exists() and (tmp_path / "log").read_bytes().endswith(b"end\n"))
+    assert {path.name for path in tmp_path.glob("log*")} == {"log", "log.1"}
+    assert all(path.stat().st_size <= LOG_BYTES for path in tmp_path.glob("log*"))
+    children.stop()
+
+
+def test_a_data_directory_has_one_supervisor(tmp_path: Path):
+    with (
+        only_one(tmp_path / "service.lock"),
+        pytest.raises(ServiceRunning, match="already"),
+        only_one(tmp_path / "service.lock"),
+    ):
+        pass
+    with only_one(tmp_path / "service.lock"):
+        pass
