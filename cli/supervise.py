@@ -118,18 +118,10 @@ def end_leftovers(record: Path) -> int:
             continue
     for leader in leaders:
         _signal_group(leader.pid, signal.SIGKILL)
-    deadline = time.monotonic() + LEFTOVERS_TIMEOUT_S
-    while any(map(_lives, leaders)) and time.monotonic() < deadline:
-        time.sleep(0.02)  # until it is gone it holds its port
+    # A leader may be a zombie while its threads still hold the port, so nothing less than gone will do.
+    psutil.wait_procs(leaders, timeout=LEFTOVERS_TIMEOUT_S)
     record.unlink(missing_ok=True)
     return len(leaders)
-
-
-def _lives(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def _keep_log(output: IO[bytes], path: Path) -> None:
