@@ -1,6 +1,7 @@
 """The chain job without any Dagster process: what it makes, what it leaves alone, and what a failure leaves behind."""
 
 import json
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from pipeline_runs import HOLDERS_ROUTES, Place, recorded_chain
 
 from cli.demo.recorded import RecordedChain, RecordedNode
 from contracts.errors import CheckFailed, FinalizedMismatch, ForeignStore, RpcUnavailable
+from pipelines.definitions import CHAIN_JOB, build_definitions
+from pipelines.failure import stale_reason
 from warehouse.ledger import LedgerIdentity, open_ledger
 
 CORRUPTION = "update raw_chain__transfers set from_address = '\\x01'::blob where block_number = 5"
@@ -25,6 +28,14 @@ def chain() -> RecordedChain:
 def place(tmp_path: Path, chain: RecordedChain):
     with RecordedNode(chain) as node:
         yield Place(tmp_path, node.url)
+
+
+@pytest.fixture
+def within_one_hour() -> None:
+    """The hour does not end during the test: a snapshot would fall due."""
+    left_s = 3600 - time.time() % 3600
+    if left_s < 20:
+        time.sleep(left_s + 1)
 
 
 def test_a_run_from_nothing_publishes_a_proven_list(place: Place):
@@ -44,6 +55,7 @@ def test_a_run_from_nothing_publishes_a_proven_list(place: Place):
     assert place.staleness() == {(False, None)}
 
 
+@pytest.mark.usefixtures("within_one_hour")
 def test_a_second_run_with_nothing_new_makes_no_run_and_writes_nothing(place: Place):
     first = place.run()
     before = place.files(), len(place.dagster_runs())
@@ -62,6 +74,7 @@ def test_new_blocks_make_one_run_and_move_the_documents(place: Place, chain: Rec
     assert {row["address"].lower(): row["balanceRaw"] for row in rows} == {ALICE: "985", BOB: "15"}
 
 
+@pytest.mark.usefixtures("within_one_hour")
 def test_a_snapshot_that_is_asked_for_is_kept_though_nothing_is_new(place: Place, chain: RecordedChain):
     place.run()
     chain.advance_to(60)
@@ -93,6 +106,18 @@ def test_rows_that_break_their_contract_leave_the_last_good_generation_up_and_th
     assert report.why == "what is published is marked stale"
     assert place.staleness() == {(False, None)}
     assert place.document()["consistency"]["proof"]["block"] == 58
+
+
+def test_a_failed_check_in_dagster_itself_leaves_the_last_good_generation_marked(place: Place, chain: RecordedChain):
+    place.run()
+    with place.warehouse() as connection:
+        connection.execute(CORRUPTION)
+        connection.execute("delete from core_checks__watermarks")
+    chain.advance_to(60)
+    job = build_definitions(place.settings()).resolve_job_def(CHAIN_JOB)
+    with place.dagster() as instance:
+        assert not job.execute_in_process(instance=instance, raise_on_error=False).success
+    assert place.staleness() == {(True, "check_failed")}
 
 
 def test_a_chain_that_does_not_answer_marks_what_is_published_stale_once(tmp_path: Path, chain: RecordedChain):
@@ -153,6 +178,14 @@ def test_a_run_stamps_the_ledger_as_it_stamps_the_warehouse(place: Place, chain:
     place.run()
     with closing(open_ledger(place.settings(), place.data_dir)) as ledger:
         assert ledger.identity() == LedgerIdentity(8453, chain.block_hash(0), TOKEN)
+
+
+def test_a_fault_that_nobody_foresaw_is_a_failed_run():
+    try:
+        raise RuntimeError("from a step") from ValueError("deep")
+    except RuntimeError as failure:
+        assert stale_reason(failure) == "run_failed"
+    assert stale_reason(None) == "run_failed"
 
 
 def test_without_a_token_the_documents_say_so(place: Place):
