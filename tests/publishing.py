@@ -19,8 +19,8 @@ from contracts.telemetry import ConsistencyLevel, Token
 from pipelines.holders.lists import take_list
 from pipelines.publish.generation import PublishReport, publish, republish_stale
 from warehouse.duck import Warehouse
+from warehouse.fold import fold_balances
 from warehouse.holder_status import record_status
-from warehouse.holders import fold_balances
 from warehouse.projections import Readable
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)

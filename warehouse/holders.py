@@ -1,4 +1,4 @@
-"""Balances folded from transfers, and two holder lists compared. Lists as files live in `holder_lists`."""
+"""Reading folded balances, and two holder lists compared. Folding is `warehouse.fold`, lists are `holder_lists`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ import duckdb
 
 from contracts.holders import AGE_COHORTS, SIZE_COHORTS
 from contracts.proof import FoldedSupply
-from warehouse.duck import read_sql, transaction
-
-_ZERO = bytes(20)
+from warehouse.duck import read_sql
 
 
 @dataclass(frozen=True)
@@ -29,15 +27,6 @@ class FoldedState:
     sent_to_zero: int
     zero_to_zero: int
     transfers: int
-
-
-@dataclass(frozen=True)
-class Folded:
-    """What one fold did: the state it reached, how many transfers it read and how many addresses they touched."""
-
-    state: FoldedState
-    new_transfers: int
-    touched: int
 
 
 def first_row(
@@ -61,50 +50,6 @@ def read_state(connection: duckdb.DuckDBPyConnection) -> FoldedState | None:
     """The state row, or None before the first fold."""
     row = first_row(connection, read_sql("holders", "state"))
     return None if row is None else FoldedState(row[0], row[1], row[2], int(row[3]), int(row[4]), int(row[5]), row[6])
-
-
-def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
-    """Add the transfers between the last fold and the checkpoint to the balances, in one transaction.
-
-    Costs what the new rows cost, and a scan of the held addresses. None where nothing is read yet.
-    """
-    checkpoint = first_row(connection, read_sql("holders", "checkpoint"))
-    if checkpoint is None:
-        return None
-    upto, block_hash, block_time = checkpoint
-    before = read_state(connection)
-    if before is not None and before.block >= upto:
-        return Folded(before, 0, 0)
-    window = {"after": -1 if before is None else before.block, "upto": upto, "zero": _ZERO}
-    with transaction(connection):
-        connection.execute(read_sql("holders", "deltas"), window)
-        touched = one_row(connection, "select count(*) from holder_deltas")[0]
-        connection.execute(read_sql("holders", "merge_deltas"))
-        row = one_row(connection, read_sql("holders", "through_zero"), window)
-        minted, sent_to_zero, zero_to_zero = (_combined(limbs) for limbs in row[:3])
-        state = FoldedState(
-            upto,
-            block_hash,
-            block_time,
-            minted + (before.minted if before else 0),
-            sent_to_zero + (before.sent_to_zero if before else 0),
-            zero_to_zero + (before.zero_to_zero if before else 0),
-            row[3] + (before.transfers if before else 0),
-        )
-        connection.execute("delete from core_holders__state")
-        connection.execute(
-            "insert into core_holders__state values (?, ?, ?, ?::varchar::bignum, ?::varchar::bignum, "
-            "?::varchar::bignum, ?)",
-            [
-                upto,
-                block_hash,
-                block_time,
-                *map(str, (state.minted, state.sent_to_zero, state.zero_to_zero)),
-                state.transfers,
-            ],
-        )
-        connection.execute("drop table holder_deltas")
-    return Folded(state, row[3], touched)
 
 
 def folded_supply(connection: duckdb.DuckDBPyConnection, state: FoldedState) -> FoldedSupply:
@@ -174,10 +119,3 @@ def compare(
     )
     churn, movers, cohorts = (json.loads(part) for part in row)
     return {"churn": churn, "movers": movers, "cohorts": cohorts}
-
-
-def _combined(limbs: Sequence[int | None]) -> int:
-    value = 0
-    for limb in limbs:
-        value = (value << 64) + (limb or 0)
-    return value

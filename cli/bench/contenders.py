@@ -104,7 +104,7 @@ def ours(spec: dict[str, Any]) -> Callable[[], int]:
     from pipelines.rpc import RpcPool
     from pipelines.transfers.engine import ingest
     from warehouse.duck import Warehouse
-    from warehouse.holders import fold_balances
+    from warehouse.fold import fold_balances
 
     async def read() -> int:
         with tempfile.TemporaryDirectory() as directory, Warehouse(Path(directory)).connect() as connection:

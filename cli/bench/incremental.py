@@ -21,8 +21,8 @@ from pipelines.rpc import RpcPool
 from pipelines.transfers.engine import ingest
 from warehouse.duck import Connection, Warehouse, read_sql
 from warehouse.facts import gather_facts, mark_checked
+from warehouse.fold import fold_balances
 from warehouse.holder_lists import lists_dir
-from warehouse.holders import fold_balances
 from warehouse.projections import Readable
 
 HOLDERS = 50_000

@@ -14,9 +14,10 @@ from pipelines.presentation import OWNERS, line_chart, markdown_table, proof_mar
 from pipelines.resources import Runtime
 from warehouse.chain_head import read_head
 from warehouse.duck import Connection
+from warehouse.fold import fold_balances
 from warehouse.holder_lists import HolderList, latest_snapshot_taken_at, prune_lists, recorded_list
 from warehouse.holder_status import known_token, record_source, record_status
-from warehouse.holders import fold_balances, read_state
+from warehouse.holders import read_state
 from warehouse.inspection import preview
 
 GROUP = "holders"

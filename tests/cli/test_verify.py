@@ -29,9 +29,9 @@ from contracts.verification import Outcome, read_list, verdict_of
 from pipelines.holders.lists import take_list
 from pipelines.rpc import RpcPool
 from warehouse.duck import Warehouse
+from warehouse.fold import fold_balances
 from warehouse.holder_lists import lists_dir
 from warehouse.holder_status import record_status
-from warehouse.holders import fold_balances
 from warehouse.projections import Readable, read
 
 BLOCK = 40

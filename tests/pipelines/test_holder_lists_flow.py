@@ -20,8 +20,8 @@ from contracts.proof import Proof, Verdict
 from contracts.telemetry import ConsistencyLevel, Token
 from pipelines.holders.lists import take_list
 from warehouse.duck import Warehouse
+from warehouse.fold import fold_balances
 from warehouse.holder_lists import lists_dir, prune_lists
-from warehouse.holders import fold_balances
 
 HOLDERS = [address(number) for number in range(1, 7)]
 amounts = st.one_of(st.integers(0, 2**64), st.integers(2**120, 2**136), st.integers(2**250, 2**252))

@@ -22,8 +22,8 @@ from pipelines.holders.kinds import kind_of
 from pipelines.holders.lists import take_list
 from pipelines.holders.token import read_token
 from warehouse.duck import Warehouse
+from warehouse.fold import fold_balances
 from warehouse.holder_lists import HolderList, lists_dir, prune_lists
-from warehouse.holders import fold_balances
 
 A, B, C = address(0xA), address(0xB), address(0xC)
 NOW = datetime(2026, 2, 1, tzinfo=UTC)

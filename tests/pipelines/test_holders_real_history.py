@@ -20,8 +20,8 @@ from pipelines.holders.lists import take_list
 from pipelines.holders.token import read_token
 from pipelines.transfers.engine import ingest
 from warehouse.duck import Connection
+from warehouse.fold import fold_balances
 from warehouse.holder_lists import HolderList, lists_dir
-from warehouse.holders import fold_balances
 
 HUM = Path(__file__).parents[3] / "shared" / "data" / "hum"
 HUM_TOKEN = "0x174afe7a032b5a33a3270a9f6c30746e25708532"

@@ -22,9 +22,10 @@ from contracts.rendering import Origin, render
 from contracts.telemetry import ConsistencyLevel, HoldersMapParameters, HoldersTemporalParameters, Token
 from pipelines.holders.lists import take_list
 from warehouse.duck import Warehouse
+from warehouse.fold import fold_balances
 from warehouse.holder_lists import lists_dir
 from warehouse.holder_status import backfill_percent, known_token, record_source, record_status
-from warehouse.holders import compare, concentration, fold_balances
+from warehouse.holders import compare, concentration
 from warehouse.projections import Readable, read
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)

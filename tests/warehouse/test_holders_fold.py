@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from contracts.holders import ZERO_ADDRESS
 from contracts.proof import SAMPLE_LARGEST, pick_sample, sample_points
 from warehouse.duck import Warehouse
-from warehouse.holders import balances_of, fold_balances, folded_supply, read_state, sample_addresses
+from warehouse.fold import fold_balances
+from warehouse.holders import balances_of, folded_supply, read_state, sample_addresses
 
 HUM = Path(__file__).parents[3] / "shared" / "data" / "hum"
 UINT256 = (1 << 256) - 1

@@ -1,6 +1,6 @@
 -- Adds the changes of the touched addresses to their balances; new addresses start with theirs.
 merge into core_holders__balances as held
-using holder_deltas as moved
+using (select * exclude (delta), delta::bignum as delta_raw from holder_deltas) as moved
 on held.address = moved.address
 when matched then update set
     balance_raw = held.balance_raw + moved.delta_raw,
