@@ -65,21 +65,32 @@ def ingest_summary(connection: Connection) -> IngestSummary:
     return IngestSummary(*_run(connection, "ingest_summary")[0])
 
 
-def commit_ranges(connection: Connection, ranges: Sequence[RangeRead]) -> None:
-    """Append contiguous ranges, rows and checkpoints in one transaction.
+class RangeAppender:
+    """Appends contiguous ranges, rows and checkpoints, in one transaction that stays open until `commit`.
 
-    Raises `ValueError` where the first does not follow what is held, or one the other: a gap would never be seen again.
+    DuckDB writes the whole row groups of an open transaction straight to the file; commits of a few thousand rows each
+    would go through its log and be written twice.
     """
-    with transaction(connection):
-        held = last_checkpoint(connection)
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._is_open = False
+
+    def append(self, ranges: Sequence[RangeRead]) -> None:
+        """Put `ranges` behind what is held. Raises `ValueError` on a gap, which would never be seen again."""
+        if not self._is_open:
+            self._connection.begin()
+            self._is_open = True
+        held = last_checkpoint(self._connection)
         expected = ranges[0].from_block if held is None else held.to_block + 1
         for part in ranges:
             if part.from_block != expected or part.to_block < part.from_block:
                 raise ValueError(f"blocks {part.from_block} to {part.to_block} do not follow block {expected - 1}")
             expected = part.to_block + 1
-            _append(connection, "append_transfers", part.transfers)
+        _append(self._connection, "append_transfers", pa.concat_tables([part.transfers for part in ranges]))
+        for part in ranges:
             _run(
-                connection,
+                self._connection,
                 "append_range",
                 [
                     part.from_block,
@@ -93,6 +104,18 @@ def commit_ranges(connection: Connection, ranges: Sequence[RangeRead]) -> None:
                     datetime.now(UTC).replace(tzinfo=None),
                 ],
             )
+
+    def commit(self) -> None:
+        """Make what was appended last."""
+        if self._is_open:
+            self._is_open = False  # DuckDB ends a transaction whose commit fails
+            self._connection.commit()
+
+    def rollback(self) -> None:
+        """Forget what was appended since the last commit."""
+        if self._is_open:
+            self._connection.rollback()
+            self._is_open = False
 
 
 def tip_blocks(connection: Connection) -> list[TipBlock]:

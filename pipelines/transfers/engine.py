@@ -10,6 +10,7 @@ import asyncio
 import time
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from contracts.errors import ChainDataInvalid, RpcUnavailable
@@ -24,8 +25,8 @@ from pipelines.transfers.tip import TipChange, read_tip
 from warehouse.duck import Connection
 from warehouse.transfers import (
     Checkpoint,
+    RangeAppender,
     RangeRead,
-    commit_ranges,
     last_checkpoint,
     replace_tip,
     tip_blocks,
@@ -36,6 +37,12 @@ WINDOW: Final = 6
 
 _BUFFERED_LOGS: Final = 12 * TARGET_LOGS
 """Rows that may wait for the range before them."""
+
+_COMMIT_WITHIN_S: Final = 2.0
+_COMMIT_AFTER_S: Final = 0.25
+_FAST_LOGS_PER_S: Final = 50_000
+"""A transaction stays open for a quarter of a second; where rows come so fast that writing them twice would tell, for
+two. What a kill finds in it is read again."""
 
 _TICK_S: Final = 0.5
 
@@ -131,6 +138,15 @@ async def ingest(
     )
 
 
+@dataclass(frozen=True)
+class _Appended:
+    """What is left of a range once its rows are in the open transaction."""
+
+    to_block: int
+    log_count: int
+    reasked: bool
+
+
 class _Backfill:
     """The state of one slice: what is being read, what waits for its turn, what is written."""
 
@@ -152,7 +168,6 @@ class _Backfill:
         self.range_count = 0
         self.reasked_count = 0
         self._source = source
-        self._connection = connection
         self._writer = writer
         self._final: BlockHeader = head.finalized
         self._start_block = start_block
@@ -162,11 +177,18 @@ class _Backfill:
         self._cursor = self.first_block
         self._running: dict[asyncio.Task[RangeRead], Range] = {}
         self._waiting: dict[int, RangeRead] = {}
+        self._appender = RangeAppender(connection)
+        self._appended: list[_Appended] = []
+        self._committed_s = started_s
         self._writing: asyncio.Future[None] | None = None
 
     @property
     def complete(self) -> bool:
         return self.written_to >= self._final.number
+
+    @property
+    def _has_written(self) -> bool:
+        return bool(self._appended) or self.written_to >= self.first_block
 
     def progress(self) -> Progress:
         return Progress(
@@ -181,7 +203,7 @@ class _Backfill:
     async def run(self, *, deadline_s: float) -> None:
         """Read and write until all is held or time is up, but not before one range is written."""
         try:
-            while not self.complete and (time.monotonic() < deadline_s or self.written_to < self.first_block):
+            while not self.complete and (time.monotonic() < deadline_s or not self._has_written):
                 self._launch()
                 self._write_ready()
                 pending: set[asyncio.Future[Any]] = {*self._running}
@@ -224,37 +246,56 @@ class _Backfill:
         self._span = self._span.after_success(asked, part.transfers.num_rows)
         self._waiting[part.from_block] = part
 
-    def _write_ready(self) -> None:
-        """Hand the ranges that follow what is written to the writer, all in one transaction."""
+    def _write_ready(self, *, last: bool = False) -> None:
+        """Hand the ranges that follow what is written to the writer; with the `last` ones it commits."""
         if self._writing is not None:
             return
         ready = []
         while self._cursor in self._waiting:
             ready.append(self._waiting.pop(self._cursor))
             self._cursor = ready[-1].to_block + 1
-        if ready:
-            self._writing = asyncio.ensure_future(self._write(ready))
+        if ready or (last and self._appended):
+            last = last or self._cursor > self._final.number
+            self._writing = asyncio.ensure_future(self._write(ready, last=last))
 
-    async def _write(self, ready: list[RangeRead]) -> None:
+    async def _write(self, ready: list[RangeRead], *, last: bool) -> None:
+        in_writer = partial(asyncio.get_running_loop().run_in_executor, self._writer)
         try:
-            await asyncio.get_running_loop().run_in_executor(self._writer, commit_ranges, self._connection, ready)
+            if ready:
+                await in_writer(self._appender.append, ready)
+                self._appended += [_Appended(part.to_block, part.transfers.num_rows, part.reasked) for part in ready]
+            if last or self._commit_due():
+                await in_writer(self._appender.commit)
+                self._count_committed()
         except BaseException:
             self._waiting.clear()  # what follows an unwritten range must not be written
+            self._appended.clear()
+            await in_writer(self._appender.rollback)
             raise
-        self.written_to = ready[-1].to_block
-        self.log_count += sum(part.transfers.num_rows for part in ready)
-        self.range_count += len(ready)
-        self.reasked_count += sum(part.reasked for part in ready)
+
+    def _commit_due(self) -> bool:
+        open_s = time.monotonic() - self._committed_s
+        logs = sum(part.log_count for part in self._appended)
+        is_fast = logs >= _FAST_LOGS_PER_S * open_s
+        return open_s >= (_COMMIT_WITHIN_S if is_fast else _COMMIT_AFTER_S)
+
+    def _count_committed(self) -> None:
+        self._committed_s = time.monotonic()
+        self.written_to = self._appended[-1].to_block
+        self.log_count += sum(part.log_count for part in self._appended)
+        self.range_count += len(self._appended)
+        self.reasked_count += sum(part.reasked for part in self._appended)
+        self._appended.clear()
 
     async def _settle(self) -> None:
-        """Drop what is still being read and write what is ready, so that nothing read in order is lost."""
+        """Drop what is still being read and commit what was read in order, so that nothing of it is lost."""
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
         if self._writing is not None:
             await self._writing
             self._writing = None
-        self._write_ready()
+        self._write_ready(last=True)
         if self._writing is not None:
             await self._writing
 

@@ -9,10 +9,10 @@ from typing import Final
 
 from contracts.evm import TooLarge
 
-START_BLOCKS: Final = 25
+START_BLOCKS: Final = 10
 """Few, because nothing is known yet: an unlimited node answered 1,000 busy blocks with 190 MB."""
 
-TARGET_LOGS: Final = 10_000
+TARGET_LOGS: Final = 6_000
 """Logs that one answer should hold: about 6 MB of JSON, the cap of the strictest public nodes."""
 
 _EMPTY_GROWTH: Final = 10

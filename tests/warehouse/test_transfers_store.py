@@ -5,9 +5,9 @@ from ingest_helpers import held_blocks, warehouse
 from pipelines.transfers.decode import TransferColumns
 from warehouse.transfers import (
     IngestSummary,
+    RangeAppender,
     RangeRead,
     TipBlock,
-    commit_ranges,
     ingest_summary,
     last_checkpoint,
     replace_tip,
@@ -42,8 +42,18 @@ def read(first, last, *blocks, reasked=False):
     return RangeRead(first, last, f"0x{last}", last, "digest", "host", reasked, rows(*blocks))
 
 
+def append(connection, *ranges):
+    appender = RangeAppender(connection)
+    try:
+        appender.append(ranges)
+    except ValueError:
+        appender.rollback()
+        raise
+    appender.commit()
+
+
 def test_ranges_and_their_rows_are_held_together(connection):
-    commit_ranges(connection, [read(5, 9, 6), read(10, 19, 12, 19, reasked=True)])
+    append(connection, read(5, 9, 6), read(10, 19, 12, 19, reasked=True))
     checkpoint = last_checkpoint(connection)
     assert checkpoint is not None
     assert (checkpoint.from_block, checkpoint.to_block, checkpoint.to_block_hash) == (10, 19, "0x19")
@@ -55,11 +65,25 @@ def test_ranges_and_their_rows_are_held_together(connection):
 
 @pytest.mark.parametrize("later", [read(21, 29, 25), read(19, 29, 25), read(5, 9), read(20, 19)])
 def test_a_gap_or_an_overlap_is_refused_and_leaves_nothing_behind(connection, later):
-    commit_ranges(connection, [read(5, 19, 6)])
+    append(connection, read(5, 19, 6))
     with pytest.raises(ValueError, match="do not follow"):
-        commit_ranges(connection, [later])
+        append(connection, later)
     with pytest.raises(ValueError, match="do not follow"):
-        commit_ranges(connection, [read(20, 24, 22), read(26, 29)])
+        append(connection, read(20, 24, 22), read(26, 29))
+    assert held_blocks(connection) == [(6, 0)]
+
+
+def test_ranges_of_one_transaction_are_held_together_or_not_at_all(connection):
+    appender = RangeAppender(connection)
+    appender.append([read(5, 9, 6)])
+    appender.append([read(10, 19, 12)])
+    appender.rollback()
+    assert held_blocks(connection) == []
+    assert last_checkpoint(connection) is None
+    appender.append([read(5, 9, 6)])
+    appender.commit()
+    appender.commit()
+    appender.rollback()
     assert held_blocks(connection) == [(6, 0)]
 
 
