@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import threading
 from typing import Annotated, Final
 
 import typer
 
+from cli.output import AsJson, note, operator_problems, print_json, say
 from contracts.errors import DemoChainLost
 from contracts.settings import load_settings
 
@@ -17,16 +17,21 @@ _LOOK_EVERY_S: Final = 1.0
 
 def demo(
     reset: Annotated[bool, typer.Option("--reset", help="Forget the chain and all that was ingested from it.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run the local demo chain in the foreground and print its RPC URL and addresses. Ctrl-C dumps it and ends."""
-    # The chain's imports take their time; no other command needs them.
-    from cli.demo.chain import DemoChain
-
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
-    chain = DemoChain.start(load_settings().data_dir, say=lambda line: typer.echo(line, err=as_json), reset=reset)
+    with operator_problems(as_json):
+        _run_chain(stopping, reset=reset, as_json=as_json)
+
+
+def _run_chain(stopping: threading.Event, *, reset: bool, as_json: bool) -> None:
+    # The chain's imports take their time; no other command needs them.
+    from cli.demo.chain import DemoChain
+
+    chain = DemoChain.start(load_settings().data_dir, say=note if as_json else say, reset=reset)
     try:
         chain.start_traffic()
         facts = {name: value for name, value in chain.settings.items() if name not in ("rpc_urls", "data_dir")}
@@ -37,11 +42,11 @@ def demo(
             "paid_flow": chain.paid_flow,
         }
         if as_json:
-            typer.echo(json.dumps(shown))
+            print_json(shown)
         else:
             for name, value in shown.items():
-                typer.echo(f"  {name:20} {value}")
-            typer.echo("Ctrl-C ends it; the next run goes on from there.")
+                say(f"  {name:20} {value}")
+            say("Ctrl-C ends it; the next run goes on from there.")
         while not stopping.wait(_LOOK_EVERY_S):
             if not chain.running():
                 raise DemoChainLost("The local chain has ended by itself.", cure="Run `svc demo` again.")
