@@ -102,7 +102,8 @@ class _Service:
     def run(self) -> None:
         try:
             self._start()
-            self._wait()
+            with operator_problems(as_json=False):  # the one JSON value has been printed
+                self._wait()
         finally:
             started = time.monotonic()
             self._children.stop()
