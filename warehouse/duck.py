@@ -72,7 +72,7 @@ class Warehouse:
         """
         self.data_dir.mkdir(parents=True, exist_ok=True)
         connection = duckdb.connect(
-            # Ranges are committed every 10,000 rows; with the default of 16 MB, half of their cost was checkpoints.
+            # Where a chain is read slowly, commits are small; with the default of 16 MB, half of their cost was checkpoints.
             config={"threads": max(2, os.cpu_count() or 2), "checkpoint_threshold": "64MB"}
         )
         try:
