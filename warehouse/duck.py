@@ -72,7 +72,7 @@ class Warehouse:
         """
         self.data_dir.mkdir(parents=True, exist_ok=True)
         connection = duckdb.connect(
-            # Where a chain is read slowly, commits are small; with the default of 16 MB, half of their cost was checkpoints.
+            # A chain that is read slowly is committed in small pieces, of whose cost checkpoints were half at 16 MB.
             config={"threads": max(2, os.cpu_count() or 2), "checkpoint_threshold": "64MB"}
         )
         try:
