@@ -56,10 +56,15 @@ def read(projection: Projection, readable: Readable, parameters: BaseModel | Non
     """
     if (reader := READERS.get(projection.name)) is not None:
         return reader.read(readable, parameters)
-    cursor = readable.connection.execute(read_sql("projections", projection.name))
+    return read_row(readable.connection, read_sql("projections", projection.name))
+
+
+def read_row(connection: duckdb.DuckDBPyConnection, statement: str) -> Fields:
+    """The one row of a question as fields. Raises `ValueError` on none or several."""
+    cursor = connection.execute(statement)
     rows = cursor.fetchall()
     if len(rows) != 1:
-        raise ValueError(f"{projection.name}: its SQL returned {len(rows)} rows, not one")
+        raise ValueError(f"a document is one row, and its question gave {len(rows)}")
     return {
         column[0]: msgspec.Raw(value.encode()) if column[1] == "JSON" and value is not None else value
         for column, value in zip(cursor.description or (), rows[0], strict=True)
