@@ -79,6 +79,7 @@ class RangeAppender:
     def append(self, ranges: Sequence[RangeRead]) -> None:
         """Put `ranges` behind what is held. Raises `ValueError` on a gap, which would never be seen again."""
         if not self._is_open:
+            _run(self._connection, "write_fast")
             self._connection.begin()
             self._is_open = True
         held = last_checkpoint(self._connection)
@@ -110,12 +111,14 @@ class RangeAppender:
         if self._is_open:
             self._is_open = False  # DuckDB ends a transaction whose commit fails
             self._connection.commit()
+            _run(self._connection, "write_small")
 
     def rollback(self) -> None:
         """Forget what was appended since the last commit."""
         if self._is_open:
             self._connection.rollback()
             self._is_open = False
+            _run(self._connection, "write_small")
 
 
 def tip_blocks(connection: Connection) -> list[TipBlock]:
