@@ -7,7 +7,6 @@ ServiceError
 │   ├── MethodNotAllowed  405
 │   ├── NotAcceptable     406     every encoding of a published file was ruled out
 │   ├── BodyTooLarge      413
-│   ├── MediaTypeUnsupported 415
 │   ├── RateLimited       429
 │   ├── InternalFault     500
 │   └── NotReady          503     before the first generation
@@ -115,12 +114,6 @@ class BodyTooLarge(RequestProblem):
     status = 413
     code = "body_too_large"
     title = "The request body is too large"
-
-
-class MediaTypeUnsupported(RequestProblem):
-    status = 415
-    code = "media_type_unsupported"
-    title = "The request body is not of a supported media type"
 
 
 class RateLimited(RequestProblem):

@@ -45,9 +45,9 @@ def tables_read(statement: str) -> set[str]:
         return set(connection.get_table_names(_PARAMETER.sub("null", statement)))
 
 
-def preview(connection: duckdb.DuckDBPyConnection, statement: str) -> pl.DataFrame:
-    """The rows of a question as a frame, for showing. BIGNUM columns have to be cast to text in the statement."""
-    frame: pl.DataFrame = connection.sql(statement).pl()
+def preview(connection: duckdb.DuckDBPyConnection, question: str) -> pl.DataFrame:
+    """The rows of `sql/queries/<question>.sql` as a frame, for showing. BIGNUM has to be cast to text there."""
+    frame: pl.DataFrame = connection.sql(read_sql("queries", question)).pl()
     return frame
 
 

@@ -46,12 +46,3 @@ def bench_chain(transfers: int) -> Iterator[BenchChain]:
             rpc.batch([("eth_sendTransaction", [transaction]), ("evm_mine", [])])
         rpc.batch([("evm_mine", [])] * 3)
         yield BenchChain(anvil, token, int(rpc.call("eth_blockNumber"), 16))
-
-
-def extend(chain: BenchChain, blocks: int, seed: int) -> None:
-    """`blocks` more blocks of 100 transfers each."""
-    owner = chain.anvil.rpc.call("eth_accounts")[0]
-    for number in range(blocks):
-        data = calldata("churn(uint256,uint256,uint256)", seed + number, 100, ACCOUNTS)
-        transaction = {"from": owner, "to": chain.token, "data": data, "gas": hex(TX_GAS)}
-        chain.anvil.rpc.batch([("eth_sendTransaction", [transaction]), ("evm_mine", [])])

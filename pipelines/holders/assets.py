@@ -21,11 +21,6 @@ from warehouse.holders import read_state
 from warehouse.inspection import preview
 
 GROUP = "holders"
-SNAPSHOT_COUNTS = """
-from (select block, block_time, holders from out_holders__lists where snapshot order by block desc limit 500)
-select block_time, holders
-order by block
-"""
 
 
 class ListConfig(dg.Config):
@@ -103,7 +98,7 @@ def out_holders__sources(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRe
     """Show what other sources count; recording an answer keeps this table."""
     with runtime.warehouse.connect() as connection:
         metadata = row_count(connection, "out_holders__sources")
-        latest = preview(connection, "select source, theirs, reason, fetched_at from out_holders__sources")
+        latest = preview(connection, "holder_sources")
     return dg.MaterializeResult(metadata=metadata | {"preview": markdown_table(latest)})
 
 
@@ -133,7 +128,7 @@ def out_holders__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRes
             now=datetime.now(UTC),
         )
         metadata = row_count(connection, "out_holders__status")
-        status = preview(connection, "select * from out_holders__status")
+        status = preview(connection, "holder_status")
     return dg.MaterializeResult(metadata=metadata | {"preview": markdown_table(status)})
 
 
@@ -157,7 +152,7 @@ def out_holders__lists(runtime: dg.ResourceParam[Runtime], config: ListConfig) -
         taken = asyncio.run(_take(connection, runtime, now, on_demand=config.snapshot))
         pruned = prune_lists(connection, runtime.data_dir, now)
         metadata = row_count(connection, "out_holders__lists")
-        counts = preview(connection, SNAPSHOT_COUNTS)
+        counts = preview(connection, "snapshot_counts")
     metadata["pruned_lists"] = len(pruned)
     if taken is not None:
         metadata |= {

@@ -18,12 +18,6 @@ from warehouse.inspection import preview
 from warehouse.ledger import LedgerIdentity, open_ledger
 
 GROUP = "chain"
-NEWEST_RANGES = """
-select from_block, to_block, log_count, rpc_host, reasked, recorded_at
-from raw_chain__ranges
-order by from_block desc
-limit 10
-"""
 
 evm_chain = dg.AssetSpec(
     "evm_chain",
@@ -86,7 +80,7 @@ def ingest_transfers(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.Material
             name: row_count(connection, name)
             for name in ("raw_chain__transfers", "raw_chain__ranges", "raw_chain__tip_transfers")
         }
-        newest = preview(connection, NEWEST_RANGES)
+        newest = preview(connection, "newest_ranges")
     for name, metadata in tables.items():
         if report is None:
             metadata["off"] = "SVC_TOKEN_ADDRESS is not set"
