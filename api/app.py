@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 
 from api.front import Application, Front, Receive, Scope, Send
 from api.published import PublishedSite
-from contracts.errors import OperatorProblem
 from contracts.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from warehouse.ledger import Ledger
-    from warehouse.serving import ServedGenerations
+    from api.stores import Stores
 
 TITLE = "Agent runtime service"
 VERSION = "0.2.0"
@@ -46,9 +44,7 @@ def app_from_environment() -> Front:
     return create_app(load_settings())
 
 
-def build_rooms(
-    served: ServedGenerations, site: Callable[[], PublishedSite | None], ledger_reachable: Callable[[], bool]
-) -> FastAPI:
+def build_rooms(stores: Stores, site: Callable[[], PublishedSite | None]) -> FastAPI:
     """The framework's application with every room's routes."""
     from fastapi import FastAPI
 
@@ -59,8 +55,8 @@ def build_rooms(
     app = FastAPI(title=TITLE, version=VERSION, docs_url=None, redoc_url=None, openapi_url=None)
     app.router.redirect_slashes = False
     handle_problems(app)
-    app.include_router(discovery_router(site, ledger_reachable))
-    app.include_router(telemetry_router(served))
+    app.include_router(discovery_router(site, stores.ledger_reachable))
+    app.include_router(telemetry_router(stores.served))
     return app
 
 
@@ -70,8 +66,7 @@ class Rooms:
     def __init__(self, settings: Settings, site: Callable[[], PublishedSite | None]) -> None:
         self._settings = settings
         self._site = site
-        self._served: ServedGenerations | None = None
-        self._ledger: Ledger | None = None
+        self._stores: Stores | None = None
         self._loading: asyncio.Task[Application] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -87,10 +82,8 @@ class Rooms:
         await send({"type": "lifespan.startup.complete"})
         await asyncio.wait([loading])
         await receive()
-        if self._served is not None:
-            self._served.close()
-        if self._ledger is not None:
-            self._ledger.close()
+        if self._stores is not None:
+            self._stores.close()
         await send({"type": "lifespan.shutdown.complete"})
 
     def _application(self) -> asyncio.Task[Application]:
@@ -99,18 +92,7 @@ class Rooms:
         return self._loading
 
     def _load(self) -> Application:
-        from warehouse.serving import ServedGenerations
+        from api.stores import Stores
 
-        self._served = ServedGenerations(self._settings.data_dir)
-        return build_rooms(self._served, self._site, self._ledger_reachable)
-
-    def _ledger_reachable(self) -> bool:
-        from warehouse.ledger import open_ledger
-
-        try:
-            if self._ledger is None:
-                self._ledger = open_ledger(self._settings, self._settings.data_dir, wait_s=1.0)
-            self._ledger.head()
-        except OperatorProblem:
-            return False
-        return True
+        self._stores = Stores(self._settings)
+        return build_rooms(self._stores, self._site)

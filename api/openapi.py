@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from api.app import build_rooms
+from api.stores import Stores
 from contracts.description import OPENAPI_FILE
 from contracts.problems import Problem
+from contracts.settings import Settings
 
 OPENAPI_VERSION = "3.0.3"
 _NULL = {"type": "object", "nullable": True, "enum": [None]}
@@ -20,9 +21,7 @@ _NULL = {"type": "object", "nullable": True, "enum": [None]}
 
 def description() -> dict[str, Any]:
     """The whole description, without `servers`, which are known when it is published."""
-    from warehouse.serving import ServedGenerations
-
-    app = build_rooms(ServedGenerations(Path()), lambda: None, lambda: True)
+    app = build_rooms(Stores(Settings(_env_file=None)), lambda: None)
     document = app.openapi()
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     problem = Problem.model_json_schema(mode="serialization", ref_template="#/components/schemas/{model}")

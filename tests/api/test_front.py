@@ -344,11 +344,12 @@ def test_problems_have_one_body_and_no_trace(house):
 
 def test_a_fault_of_ours_is_500_without_a_trace(house, caplog):
     from api.app import build_rooms
+    from api.stores import Stores
 
     def broken():
         raise RuntimeError("secret detail")
 
-    rooms = build_rooms(None, lambda: None, broken)
+    rooms = build_rooms(Stores(house.settings), lambda: None)
 
     @rooms.get("/broken")
     def fail():

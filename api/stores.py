@@ -1,0 +1,51 @@
+"""What the rooms share: the settings and the stores behind them, each opened when it is first asked for."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from contracts.errors import OperatorProblem
+from contracts.settings import Settings
+
+if TYPE_CHECKING:
+    from warehouse.ledger import Ledger
+    from warehouse.serving import ServedGenerations
+
+LEDGER_WAIT_S = 1.0
+
+
+class Stores:
+    """One object a process. Threads may share it."""
+
+    def __init__(self, settings: Settings) -> None:
+        from warehouse.serving import ServedGenerations
+
+        self.settings = settings
+        self.served: ServedGenerations = ServedGenerations(settings.data_dir)
+        self._lock = threading.Lock()
+        self._ledger: Ledger | None = None
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger, open. Raises `StoreBusy`, `StoreUnusable`, `StoreTooNew`."""
+        from warehouse.ledger import open_ledger
+
+        with self._lock:
+            if self._ledger is None:
+                self._ledger = open_ledger(self.settings, self.settings.data_dir, wait_s=LEDGER_WAIT_S)
+            return self._ledger
+
+    def ledger_reachable(self) -> bool:
+        """Whether the ledger answers a question now."""
+        try:
+            self.ledger.head()
+        except OperatorProblem:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Close what was opened. Nothing can be asked any more."""
+        self.served.close()
+        if self._ledger is not None:
+            self._ledger.close()

@@ -1,0 +1,23 @@
+"""Who calls: key tiers and the caller that a valid key stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Tier(StrEnum):
+    """What a key may use a day. The ledger says it; a key's prefix only shows which tier it was made for."""
+
+    FREE = "free"
+    BASIC = "basic"
+    PRO = "pro"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whoever sent a valid key. `owner` is a lower-case address, `local:<name>` or `profile:<id>`."""
+
+    key_id: str
+    owner: str
+    tier: Tier

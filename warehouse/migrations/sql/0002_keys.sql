@@ -1,0 +1,1 @@
+-- API keys, and what is kept of their use.

@@ -1,0 +1,1 @@
+-- The graph's events, decisions and pending proposals.

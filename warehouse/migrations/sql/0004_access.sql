@@ -1,0 +1,1 @@
+-- Quotes, claims, receipts and money that matched nothing.
