@@ -18,10 +18,10 @@ from api.app import build_rooms, create_app
 from contracts.settings import Settings
 import pathlib
 from warehouse.ledger import open_ledger
-from warehouse.serving import ServedGenerations
+from api.stores import Stores
 settings = Settings(data_dir=pathlib.Path(sys.argv[1]), _env_file=None)
 create_app(settings)
-build_rooms(ServedGenerations(settings.data_dir), lambda: None, lambda: True)
+build_rooms(Stores(settings), lambda: None)
 print(*sorted({name.partition(".")[0] for name in sys.modules}))
 """
 
