@@ -8,12 +8,14 @@ import dagster as dg
 from contracts.holders import due_snapshot
 from contracts.proof import Verdict
 from contracts.telemetry import Token
-from pipelines.holders.blockscout import fetch_blockscout
+from pipelines.feeds import Feeds
+from pipelines.holders.blockscout import HolderCounts, fetch_blockscout
 from pipelines.holders.lists import take_list
 from pipelines.presentation import OWNERS, line_chart, markdown_table, proof_markdown, row_count, table_facts
 from pipelines.resources import Runtime
 from warehouse.chain_head import read_head
 from warehouse.duck import Connection
+from warehouse.feeds import Attempt, record_attempt
 from warehouse.fold import fold_balances
 from warehouse.holder_lists import HolderList, latest_snapshot_taken_at, prune_lists, recorded_list
 from warehouse.holder_status import known_token, record_source, record_status
@@ -71,7 +73,7 @@ def raw_blockscout__holder_counts(runtime: dg.ResourceParam[Runtime]) -> dg.Mate
     settings = runtime.settings
     if not settings.blockscout_url or not settings.token_address:
         return dg.MaterializeResult(metadata={"off": "SVC_BLOCKSCOUT_URL is not set"})
-    counts = asyncio.run(fetch_blockscout(settings.blockscout_url, settings.token_address))
+    counts, attempt = asyncio.run(_ask_blockscout(settings.blockscout_url, settings.token_address))
     with runtime.warehouse.connect() as connection:
         record_source(
             connection,
@@ -79,8 +81,9 @@ def raw_blockscout__holder_counts(runtime: dg.ResourceParam[Runtime]) -> dg.Mate
             counters_holders=counts.counters_holders,
             token_holders=counts.token_holders,
             reason=counts.reason,
-            fetched_at=datetime.now(UTC),
+            fetched_at=attempt.asked_at,
         )
+        record_attempt(connection, attempt)
         metadata = row_count(connection, "raw_blockscout__holder_counts")
     return dg.MaterializeResult(metadata=metadata)
 
@@ -187,6 +190,11 @@ def proof(runtime: dg.ResourceParam[Runtime]) -> dg.AssetCheckResult:
             "list": dg.MetadataValue.asset(dg.AssetKey("out_holders__lists")),
         },
     )
+
+
+async def _ask_blockscout(base_url: str, token_address: str) -> tuple[HolderCounts, Attempt]:
+    async with Feeds() as feeds:
+        return await fetch_blockscout(feeds, base_url, token_address)
 
 
 async def _read_token(runtime: Runtime, address: str) -> Token:
