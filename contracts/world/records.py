@@ -63,3 +63,13 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     seq: int
     node: Node | None = None
     edge: Edge | None = None
+
+
+def is_live(state: Node | Edge) -> bool:
+    """Whether a state is part of the live graph: not erased, and not over already when it was recorded.
+
+    A superseded fact is over; one with an end to come is not, until a later state says so. No clock is asked, so that
+    every reader of one revision counts the same. An edge is shown and counted where both its ends are live too.
+    """
+    over = state.valid_to is not None and state.valid_to <= state.recorded_at
+    return not over and not (isinstance(state, Node) and state.erased)

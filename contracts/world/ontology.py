@@ -1,0 +1,135 @@
+"""What may be in the graph, read from `ontology.yaml`. Pure: the file is data of this package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+DOMAINS = ("FOUNDATION", "VISION", "STRATEGY", "TACTICS", "EXECUTION", "TRACK", "SYMBIOSIS")
+ANY = "ANY"
+SUPERSEDES = "SUPERSEDES"
+
+
+@dataclass(frozen=True)
+class NodeType:
+    """One type of node: its domain, and the kind of value that each named property takes."""
+
+    name: str
+    domain: str
+    properties: dict[str, str]
+
+
+@dataclass(frozen=True)
+class EdgeType:
+    """One type of relationship: which types of node it may go from and to."""
+
+    name: str
+    description: str
+    ends: tuple[tuple[frozenset[str], frozenset[str]], ...]
+    single_valued: bool
+
+    def allows(self, source: str, target: str) -> bool:
+        """Whether an edge of this type may go from a node of type `source` to one of type `target`."""
+        return any(source in sources and target in targets for sources, targets in self.ends)
+
+
+@dataclass(frozen=True)
+class Ontology:
+    """Everything that `ontology.yaml` says."""
+
+    version: str
+    domains: dict[str, str]
+    node_types: dict[str, NodeType]
+    edge_types: dict[str, EdgeType]
+    single_valued_predicates: frozenset[str]
+
+    def faults_of(self, node_type: str, properties: dict[str, Any]) -> list[str]:
+        """What is wrong with the named properties of a node of a known type; empty where nothing is."""
+        kinds = self.node_types[node_type].properties
+        return [
+            f"`{name}` has to be {KINDS[kinds[name]]}"
+            for name, value in properties.items()
+            if name in kinds and value is not None and not _fits(kinds[name], value)
+        ]
+
+
+KINDS = {
+    "text": "a text",
+    "texts": "a list of texts",
+    "integer": "an integer",
+    "fraction": "a number from 0 to 1",
+    "instant": "an RFC 3339 time with its offset",
+    "level": "one of low, medium, high, critical",
+}
+"""Kinds of property values, and how people are told of them."""
+
+
+def _fits(kind: str, value: Any) -> bool:
+    match kind:
+        case "text":
+            return isinstance(value, str)
+        case "texts":
+            return isinstance(value, list) and all(isinstance(each, str) for each in value)
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "fraction":
+            return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+        case "instant":
+            return isinstance(value, str) and _is_instant(value)
+        case _:
+            return value in ("low", "medium", "high", "critical")
+
+
+def _is_instant(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).utcoffset() is not None
+    except ValueError:
+        return False
+
+
+@cache
+def load_ontology() -> Ontology:
+    """The ontology of this version. Raises `ValueError` where the file contradicts itself."""
+    return read_ontology((Path(__file__).parent / "ontology.yaml").read_text())
+
+
+def read_ontology(text: str) -> Ontology:
+    """An ontology from YAML. Raises `ValueError` on a domain, kind or end that is not known."""
+    raw = yaml.safe_load(text)
+    if tuple(raw["domains"]) != DOMAINS:
+        raise ValueError(f"the domains have to be {', '.join(DOMAINS)}, in this order")
+    common = raw["common_properties"]
+    types = {
+        name: NodeType(name, fields["domain"], common | fields["properties"])
+        for name, fields in raw["node_types"].items()
+    }
+    for each in types.values():
+        if each.domain not in DOMAINS:
+            raise ValueError(f"{each.name}: no domain {each.domain}")
+        if unknown := set(each.properties.values()) - set(KINDS):
+            raise ValueError(f"{each.name}: no kind {', '.join(sorted(unknown))}")
+    edges = {
+        name: EdgeType(
+            name,
+            fields["description"],
+            tuple((_ends(name, sources, types), _ends(name, targets, types)) for sources, targets in fields["ends"]),
+            fields.get("single_valued", False),
+        )
+        for name, fields in raw["relationship_types"].items()
+    }
+    return Ontology(raw["version"], raw["domains"], types, edges, frozenset(raw["single_valued_predicates"]))
+
+
+def _ends(edge_type: str, named: list[str], types: dict[str, NodeType]) -> frozenset[str]:
+    ends: set[str] = set()
+    for name in named:
+        found = {each.name for each in types.values() if name in (ANY, each.domain, each.name)}
+        if not found:
+            raise ValueError(f"{edge_type}: no node type or domain {name}")
+        ends |= found
+    return frozenset(ends)
