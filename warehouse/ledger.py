@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Engine, RowMapping, TextClause, text
 
 from contracts.errors import ForeignStore
 from contracts.settings import Settings
+from contracts.times import utc_text as utc_text
 from warehouse.drivers import read_statements
 from warehouse.ledger_engine import WRITES, failures_named, ledger_location, postgresql_engine, sqlite_engine
 from warehouse.ledger_schema import migrate
@@ -45,11 +46,6 @@ class Change:
     kind: str
     entity_id: str
     recorded_at: datetime
-
-
-def utc_text(instant: datetime) -> str:
-    """How the ledger writes a time: RFC 3339 in UTC with microseconds, so that texts sort as instants do."""
-    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 class Reader:
@@ -92,6 +88,10 @@ class Transaction(Reader):
     def __init__(self, connection: Connection, clock: Clock) -> None:
         super().__init__(connection)
         self._clock = clock
+
+    def now(self) -> datetime:
+        """The present instant in UTC, by the ledger's clock."""
+        return self._clock()
 
     def run(self, step: str, **parameters: Any) -> int:
         """Execute `sql/ledger/<step>.sql` and say how many rows it touched."""

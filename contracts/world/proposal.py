@@ -1,0 +1,217 @@
+"""A proposed change of the graph, its shape, and what was decided of it. Whether it may be is for `validator.py`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from contracts.canonical import canonical_json, canonical_sha256
+from contracts.errors import BodyInvalid
+from contracts.times import normal_instant
+from contracts.world.records import Edge, Node, Visibility
+from contracts.world.text import fault_of_text, fault_of_title
+
+LONGEST_TITLE = 300
+LONGEST_SOURCE = 500
+LONGEST_KEY = 200
+LARGEST_PROPERTIES_BYTES = 65_536
+DEEPEST_PROPERTIES = 16
+MOST_NODES = 10_000
+MOST_EDGES = 50_000
+HIGHEST_REVISION = 2**53 - 1
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@#-]{0,199}")
+
+ActorKind = Literal["caller", "capsule", "pipeline", "constitution", "operator"]
+Verdict = Literal["approved", "rejected", "escalated"]
+StageName = Literal[
+    "immutability", "temporal", "referential_integrity", "authority", "deduplication", "provenance", "alignment"
+]
+
+
+class Actor(msgspec.Struct, frozen=True):
+    """Who proposes. `name` is what nodes and audit say: `Caller.owner`, `capsule:<id>`, `pipeline`, `constitution`,
+    `operator:<name>`."""
+
+    kind: ActorKind
+    name: str
+
+    @property
+    def owner(self) -> str | None:
+        """Whose private part of the graph the actor writes; None for those who write the public one."""
+        return self.name if self.kind in ("caller", "capsule") else None
+
+
+PIPELINE = Actor("pipeline", "pipeline")
+CONSTITUTION = Actor("constitution", "constitution")
+
+
+class NodeDraft(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole new state of a node, new or known by its id.
+
+    Times are RFC 3339 with their offset; without `valid_from` a known node keeps its own and a new one starts now.
+    """
+
+    id: str
+    type: str
+    title: str
+    domain: str | None = None
+    """Only to be checked: a type has one domain."""
+    properties: dict[str, Any] = {}
+    visibility: Visibility = "private"
+    immutable: bool = False
+    valid_from: str | None = None
+    valid_to: str | None = None
+
+
+class EdgeDraft(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole new state of an edge, known by its owner, ends and type."""
+
+    source: str
+    target: str
+    type: str
+    properties: dict[str, Any] = {}
+    visibility: Visibility = "private"
+    valid_from: str | None = None
+    valid_to: str | None = None
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True):
+    """What an actor wants written, all of it or nothing. `source` is where the statements come from."""
+
+    actor: Actor
+    source: str
+    nodes: tuple[NodeDraft, ...] = ()
+    edges: tuple[EdgeDraft, ...] = ()
+    expected_revision: int | None = None
+    """The newest revision that the actor has seen: a newer change of its own part of the graph, or of a node or fact
+    that the proposal touches, is a conflict."""
+    idempotency_key: str | None = None
+    """The actor's own name for this request; without one, equal requests are one."""
+
+    def request_sha256(self) -> str:
+        """What makes two requests the same."""
+        return canonical_sha256(msgspec.to_builtins(msgspec.structs.replace(self, idempotency_key=None)))
+
+
+class StageResult(msgspec.Struct, frozen=True):
+    """What one stage says and why."""
+
+    stage: StageName
+    result: Literal["pass", "warn", "fail"]
+    reason: str
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What was decided. `nodes` and `edges` are the states that it wrote; `seq` names the entry of the audit.
+
+    `revision` is the graph's after it.
+    """
+
+    seq: int
+    verdict: Verdict
+    stages: tuple[StageResult, ...]
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    revision: int
+    replayed: bool = False
+    """Whether this is the answer to the same request once more."""
+
+
+_Draft = TypeVar("_Draft", NodeDraft, EdgeDraft)
+
+
+def checked(proposal: Proposal) -> Proposal:
+    """The proposal with its times in one form. Raises `BodyInvalid` on what no graph could hold, naming each fault."""
+    faults = list(_faults(proposal))
+    if faults:
+        detail = "; ".join(f"{pointer}: {fault}" for pointer, fault in faults[:3])
+        raise BodyInvalid(detail, errors=faults[:100])
+    return msgspec.structs.replace(
+        proposal, nodes=tuple(map(_timed, proposal.nodes)), edges=tuple(map(_timed, proposal.edges))
+    )
+
+
+def _timed(draft: _Draft) -> _Draft:
+    return msgspec.structs.replace(draft, valid_from=_instant(draft.valid_from), valid_to=_instant(draft.valid_to))
+
+
+def _instant(text: str | None) -> str | None:
+    return None if text is None else normal_instant(text)
+
+
+def _faults(proposal: Proposal) -> Iterator[tuple[str, str]]:
+    if not proposal.nodes and not proposal.edges:
+        yield "/nodes", "a proposal holds at least one node or edge"
+    if len(proposal.nodes) > MOST_NODES or len(proposal.edges) > MOST_EDGES:
+        yield "/nodes", f"a proposal holds at most {MOST_NODES:,} nodes and {MOST_EDGES:,} edges"
+        return
+    if fault := fault_of_title(proposal.source, LONGEST_SOURCE):
+        yield "/source", fault
+    if proposal.idempotency_key is not None and (fault := fault_of_title(proposal.idempotency_key, LONGEST_KEY)):
+        yield "/idempotencyKey", fault
+    if proposal.expected_revision is not None and not 0 <= proposal.expected_revision <= HIGHEST_REVISION:
+        yield "/expectedRevision", "is not a revision"
+    for number, node in enumerate(proposal.nodes):
+        at = f"/nodes/{number}"
+        yield from _id_faults(f"{at}/id", node.id)
+        yield from _text_faults(f"{at}/type", node.type)
+        if fault := fault_of_title(node.title, LONGEST_TITLE):
+            yield f"{at}/title", fault
+        yield from _common_faults(at, node)
+    for number, edge in enumerate(proposal.edges):
+        at = f"/edges/{number}"
+        yield from _id_faults(f"{at}/source", edge.source)
+        yield from _id_faults(f"{at}/target", edge.target)
+        yield from _text_faults(f"{at}/type", edge.type)
+        yield from _common_faults(at, edge)
+
+
+def _common_faults(at: str, draft: NodeDraft | EdgeDraft) -> Iterator[tuple[str, str]]:
+    for name, text in (("validFrom", draft.valid_from), ("validTo", draft.valid_to)):
+        try:
+            _instant(text)
+        except ValueError:
+            yield f"{at}/{name}", "is not an RFC 3339 time with its offset, such as 2026-01-31T12:00:00Z"
+    if fault := _fault_of_properties(draft.properties):
+        yield f"{at}/properties", fault
+
+
+def _id_faults(pointer: str, text: str) -> Iterator[tuple[str, str]]:
+    if not _ID.fullmatch(text):
+        yield pointer, "is no id: 1 to 200 letters, digits and . _ : / @ # -"
+
+
+def _text_faults(pointer: str, text: str) -> Iterator[tuple[str, str]]:
+    if fault := fault_of_title(text, LONGEST_KEY):
+        yield pointer, fault
+
+
+def _fault_of_properties(properties: dict[str, Any]) -> str | None:
+    if not properties:
+        return None
+    if fault := _fault_of_value(properties, 1):
+        return fault
+    try:
+        size = len(canonical_json(properties))
+    except ValueError:  # of which what can't be canonical is a kind
+        return "hold a number that JSON can't carry exactly: integers go to 2^53 - 1"
+    if size > LARGEST_PROPERTIES_BYTES:
+        return f"take {size:,} bytes; at most {LARGEST_PROPERTIES_BYTES:,} are taken"
+    return None
+
+
+def _fault_of_value(value: Any, depth: int) -> str | None:
+    if depth > DEEPEST_PROPERTIES:
+        return f"are nested deeper than {DEEPEST_PROPERTIES}"
+    if isinstance(value, str):
+        return fault_of_text(value)
+    inner: Iterable[Any] = ()
+    if isinstance(value, dict):
+        inner = (*value, *value.values())
+    elif isinstance(value, list):
+        inner = value
+    return next((fault for each in inner if (fault := _fault_of_value(each, depth + 1))), None)

@@ -1,0 +1,37 @@
+"""What a text of the graph may hold: any script, but nothing that breaks stores, lines or the order of reading."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_BREAKS = "\t\n\r"
+_DIRECTION_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Characters by which what is shown can differ from what is stored. Letters and marks of right-to-left scripts are
+fine without them."""
+
+
+def fault_of_text(text: str) -> str | None:
+    """Why a text can't be kept; None where it can. Line breaks and tabs are fine."""
+    for character in text:
+        if character >= " " and character < "\x7f":
+            continue
+        category = unicodedata.category(character)
+        if category == "Cs":
+            return "holds half a surrogate pair, which is no character"
+        if category == "Cc" and character not in _BREAKS:
+            return f"holds the control character U+{ord(character):04X}"
+    return None
+
+
+def fault_of_title(text: str, longest: int) -> str | None:
+    """Why a text can't be a title, of one line and at most `longest` characters; None where it can."""
+    if not text.strip():
+        return "is empty"
+    if len(text) > longest:
+        return f"has {len(text):,} characters; at most {longest} are taken"
+    for character in text:
+        if character in _BREAKS:
+            return "holds a line break or a tab"
+        if character in _DIRECTION_OVERRIDES:
+            return f"holds U+{ord(character):04X}, which reorders what is shown"
+    return fault_of_text(text)
