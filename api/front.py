@@ -8,21 +8,23 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from api.client_address import ClientAddresses
+from api.key_gate import CALLER, DAY_S, STORE_FAILED, Admission, presented_key
 from api.negotiation import acceptable_encodings, is_unchanged
-from api.published import Encoded, Message, PublishedFile, PublishedSite, is_limited, load_site
+from api.published import Encoded, Message, PublishedFile, PublishedSite, load_site
 from contracts.errors import (
     BodyTooLarge,
     MethodNotAllowed,
     NotAcceptable,
     OperatorProblem,
+    QuotaExceeded,
     RateLimited,
     RequestProblem,
 )
 from contracts.problems import PROBLEM_MEDIA_TYPE, problem_body
-from contracts.routes import OPEN_HEADERS
+from contracts.routes import OPEN_HEADERS, is_limited
 from contracts.settings import Settings
 from warehouse.generations import current_generation
 
@@ -35,9 +37,29 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 TakeOne = Callable[[str, int, int, float], "Take"]
 
+
+class Keys(Protocol):
+    """Whose keys are valid, as `KeyGate` knows it."""
+
+    async def admit(self, presented: str, now_s: float) -> Admission | None: ...
+
+    async def give_back(self, admission: Admission, now_s: float) -> None: ...
+
+
+class Counted(NamedTuple):
+    """What a request was counted against: a named policy of `limit` in `window_s` seconds."""
+
+    policy: str
+    window_s: int
+    taken: Take
+
+
 POINTER_EVERY_S = 1.0
 WINDOW_S = 60
 BODY_LIMIT_BYTES = 64 * 1024
+LARGER_BODIES = {"/api/v2/knowledge-graph/build": 1024 * 1024}
+"""Limits of paths that take more than the others, in bytes."""
+
 _CHUNK_BYTES = 256 * 1024
 _READS = ("GET", "HEAD")
 _NO_BODY: Message = {"type": "http.response.body", "body": b""}
@@ -49,7 +71,8 @@ class Front:
     """Answers what is published; everything else goes to `application`.
 
     `take` counts a limited request (`warehouse.counters.Counters.take`); None switches the limit off. `take_waits` says
-    that taking crosses a network, and so must not hold up the loop.
+    that taking crosses a network, and so must not hold up the loop. A limited request with a key that `keys` admits is
+    counted against that key's day, and not against its address.
     """
 
     def __init__(
@@ -59,6 +82,7 @@ class Front:
         take: TakeOne | None,
         *,
         take_waits: bool = False,
+        keys: Keys | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._application = application
@@ -67,7 +91,8 @@ class Front:
         self._limit = settings.rate_limit_per_minute
         self._take = take if self._limit > 0 else None
         self._take_waits = take_waits
-        self._policy = f'"permin";q={self._limit};w={WINDOW_S}' if self._take is not None else None
+        self._keys = keys
+        self._policy = _policy("permin", self._limit, WINDOW_S) if self._take is not None else None
         self._clients = ClientAddresses(settings.trusted_proxies)
         self._clock = clock
         self._pointer: str | None = None
@@ -83,6 +108,8 @@ class Front:
             self.look_again(now_s)
         path: str = scope["path"]
         accept_encoding = if_none_match = x_forwarded_for = forwarded = None
+        authorization: list[bytes] = []
+        x_api_key: list[bytes] = []
         for name, value in scope["headers"]:
             if name == b"accept-encoding":
                 accept_encoding = value if accept_encoding is None else accept_encoding + b"," + value
@@ -92,38 +119,56 @@ class Front:
                 x_forwarded_for = value if x_forwarded_for is None else x_forwarded_for + b"," + value
             elif name == b"forwarded":
                 forwarded = value if forwarded is None else forwarded + b"," + value
+            elif name == b"authorization":
+                authorization.append(value)
+            elif name == b"x-api-key":
+                x_api_key.append(value)
 
         document = None if self.site is None else self.site.documents.get(path)
-        taken: Take | None = None
-        if self._take is not None and (is_limited(path) if document is None else document.limited):
+        admission: Admission | None = None
+        counted: Counted | None = None
+        limited = is_limited(path) if document is None else document.limited
+        if limited and (authorization or x_api_key) and self._keys is not None:
+            admission = await self._admit(scope, presented_key(authorization, x_api_key), now_s)
+        if admission is not None:
+            if admission.taken is not None:
+                counted = Counted("daily", DAY_S, admission.taken)
+        elif limited and self._take is not None:
             peer = scope["client"][0] if scope.get("client") else "unknown"
             if x_forwarded_for is None and forwarded is None:
                 client = self._clients.key(peer)
             else:
                 client = self._clients.key(peer, x_forwarded_for, forwarded)
             taken = await self._count(client, now_s)
-            if taken is not None and not taken.allowed:
-                await self._refuse(scope, send, _over_limit(taken), taken)
-                return
-
-        if document is None or (document.has_variants and scope["query_string"]):
-            file = None if self.site is None else self.site.files.get(path)
-            if file is None:
-                await self._pass_on(scope, receive, send, taken)
-            elif scope["method"] not in _READS:
-                await self._refuse(scope, send, _wrong_method())
-            else:
-                await _send_file(file, scope["method"], if_none_match, send)
+            counted = None if taken is None else Counted("permin", WINDOW_S, taken)
+        if counted is not None and not counted.taken.allowed:
+            await self._refuse(scope, send, _over_limit(counted), counted)
             return
 
         method = scope["method"]
+        if document is not None and document.has_variants and scope["query_string"]:
+            document = document.variants.get(scope["query_string"])
+        if document is None:
+            file = None if self.site is None else self.site.files.get(path)
+            redirect = None if self.site is None else self.site.redirects.get(path)
+            if file is None and redirect is None:
+                await self._pass_on(scope, receive, send, counted, admission)
+            elif method not in _READS:
+                await self._refuse(scope, send, _wrong_method(), counted)
+            elif file is not None:
+                await _send_file(file, method, if_none_match, send)
+            elif redirect is not None:
+                await send(redirect)
+                await send(_NO_BODY)
+            return
+
         if method not in _READS:
-            await self._refuse(scope, send, _wrong_method(), taken)
+            await self._refuse(scope, send, _wrong_method(), counted)
             return
         encodings = document.fresh if now_s < document.stale_at else document.stale
         encoded = _choose(encodings, accept_encoding)
         if encoded is None:
-            await self._refuse(scope, send, NotAcceptable("Accept br, zstd, gzip or identity."), taken)
+            await self._refuse(scope, send, NotAcceptable("Accept br, zstd, gzip or identity."), counted)
         elif if_none_match is not None and is_unchanged(if_none_match, encoded.etag):
             await send(encoded.not_modified)
             await send(_NO_BODY)
@@ -150,6 +195,21 @@ class Front:
         except Exception:
             _log.exception("The generation %s can't be read", pointer)
 
+    async def _admit(self, scope: Scope, presented: str | None, now_s: float) -> Admission | None:
+        """The admission of a valid key, which goes on in the scope as the caller."""
+        if presented is None:
+            return None
+        assert self._keys is not None
+        try:
+            admission = await self._keys.admit(presented, now_s)
+        except OperatorProblem as problem:
+            _log.warning("No key can be looked up: %s", problem)
+            scope[CALLER] = STORE_FAILED
+            return None
+        if admission is not None:
+            scope[CALLER] = admission.caller
+        return admission
+
     async def _count(self, client: str, now_s: float) -> Take | None:
         assert self._take is not None
         try:
@@ -161,7 +221,7 @@ class Front:
             _log.warning("Not counted: %s", problem)
             return None
 
-    async def _refuse(self, scope: Scope, send: Send, problem: RequestProblem, taken: Take | None = None) -> None:
+    async def _refuse(self, scope: Scope, send: Send, problem: RequestProblem, counted: Counted | None = None) -> None:
         request_id = _request_id()
         body = problem_body(problem, scope["path"], request_id)
         headers = {
@@ -171,30 +231,38 @@ class Front:
             "Cache-Control": "no-store",
             "X-Request-Id": request_id,
             **problem.headers,
-            **self._limit_fields(taken),
+            **_limit_fields(counted),
         }
         await send({"type": "http.response.start", "status": problem.status, "headers": _encode_headers(headers)})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
-    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, taken: Take | None) -> None:
+    async def _pass_on(
+        self, scope: Scope, receive: Receive, send: Send, counted: Counted | None, admission: Admission | None
+    ) -> None:
         """Let the application answer: bodies within the limit, HEAD as GET without a body, headers on all answers."""
         is_head = scope["method"] == "HEAD"
         request_id = _request_id()
         if scope["method"] not in (*_READS, "OPTIONS"):
-            whole = await _read_body(scope, receive)
+            limit = LARGER_BODIES.get(scope["path"], BODY_LIMIT_BYTES)
+            whole = await _read_body(scope, receive, limit)
             if whole is None:
-                await self._refuse(scope, send, BodyTooLarge(f"At most {BODY_LIMIT_BYTES} bytes."), taken)
+                await self._refuse(scope, send, BodyTooLarge(f"At most {limit} bytes."), counted)
                 return
             receive = _replay(whole, receive)
 
         async def send_on(message: MutableMapping[str, Any]) -> None:
+            nonlocal counted
             if message["type"] == "http.response.start":
+                if admission is not None and counted is not None and _came_to_nothing(message["status"]):
+                    assert self._keys is not None
+                    await self._keys.give_back(admission, self._clock())
+                    counted = counted._replace(taken=counted.taken._replace(remaining=counted.taken.remaining + 1))
                 given = dict(message["headers"])
                 cached = b"cache-control" in given
                 shared = {**OPEN_HEADERS, "X-Request-Id": request_id}
                 if not cached:
                     shared["Cache-Control"] = "no-store"
-                shared |= self._limit_fields(taken, policy_alone=cached)
+                shared |= _limit_fields(counted, policy_alone=cached)
                 message = {**message, "headers": [*message["headers"], *_encode_headers(shared)]}
             elif is_head:
                 message = {**message, "body": b""}
@@ -203,14 +271,25 @@ class Front:
         inner = {**scope, "method": "GET" if is_head else scope["method"], "request_id": request_id}
         await self._application(inner, receive, send_on)
 
-    def _limit_fields(self, taken: Take | None, *, policy_alone: bool = False) -> dict[str, str]:
-        """The policy; and what is left of it, unless a cache would hand one client's counter to all."""
-        if taken is None or self._policy is None:
-            return {}
-        if policy_alone:
-            return {"RateLimit-Policy": self._policy}
-        left = f'"permin";r={taken.remaining};t={taken.reset_s}'
-        return {"RateLimit-Policy": self._policy, "RateLimit": left}
+
+def _policy(name: str, limit: int, window_s: int) -> str:
+    return f'"{name}";q={limit};w={window_s}'
+
+
+def _limit_fields(counted: Counted | None, *, policy_alone: bool = False) -> dict[str, str]:
+    """The policy; and what is left of it, unless a cache would hand one client's counter to all."""
+    if counted is None:
+        return {}
+    taken = counted.taken
+    policy = _policy(counted.policy, taken.limit, counted.window_s)
+    if policy_alone:
+        return {"RateLimit-Policy": policy}
+    return {"RateLimit-Policy": policy, "RateLimit": f'"{counted.policy}";r={taken.remaining};t={taken.reset_s}'}
+
+
+def _came_to_nothing(status: int) -> bool:
+    """Whether an answer is one that does not count against a key's day."""
+    return status >= 500 or status in (401, 429)
 
 
 def _choose(encodings: dict[str, Encoded], accept_encoding: bytes | None) -> Encoded | None:
@@ -236,16 +315,16 @@ async def _send_file(file: PublishedFile, method: str, if_none_match: bytes | No
         await send(_NO_BODY)
 
 
-async def _read_body(scope: Scope, receive: Receive) -> bytes | None:
+async def _read_body(scope: Scope, receive: Receive, limit: int) -> bytes | None:
     """The whole body; None where it is larger than the limit."""
     declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-    if declared.isdigit() and int(declared) > BODY_LIMIT_BYTES:
+    if declared.isdigit() and int(declared) > limit:
         return None
     body: bytes = b""
     while True:
         message = await receive()
         body += message.get("body", b"")
-        if len(body) > BODY_LIMIT_BYTES:
+        if len(body) > limit:
             return None
         if message["type"] == "http.disconnect" or not message.get("more_body"):
             return body
@@ -264,10 +343,12 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return replayed
 
 
-def _over_limit(taken: Take) -> RateLimited:
-    return RateLimited(
-        f"{taken.limit} requests a minute are answered for one address.", headers={"Retry-After": str(taken.reset_s)}
-    )
+def _over_limit(counted: Counted) -> RateLimited:
+    taken = counted.taken
+    wait = {"Retry-After": str(taken.reset_s)}
+    if counted.policy == "daily":
+        return QuotaExceeded(f"This key has {taken.limit} requests a UTC day.", headers=wait)
+    return RateLimited(f"{taken.limit} requests a minute are answered for one address.", headers=wait)
 
 
 def _wrong_method() -> MethodNotAllowed:

@@ -12,6 +12,7 @@ from api.app import build_rooms
 from api.stores import Stores
 from contracts.description import OPENAPI_FILE
 from contracts.problems import Problem
+from contracts.projections import PROJECTIONS
 from contracts.settings import Settings
 
 OPENAPI_VERSION = "3.0.3"
@@ -31,6 +32,10 @@ def description() -> dict[str, Any]:
     for path in document["paths"].values():
         for operation in path.values():
             operation["responses"].pop("422", None)
+    for projection in PROJECTIONS:
+        for path in projection.paths:
+            content = document["paths"][path]["get"]["responses"]["200"]["content"]
+            content[projection.media_type.partition(";")[0]] = content.pop("application/json")
     return lower(document)
 
 

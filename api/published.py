@@ -11,18 +11,11 @@ import msgspec
 
 from api.negotiation import IDENTITY
 from contracts.canonical import sha256_hex
-from contracts.routes import ENCODINGS, Route, RouteTable
+from contracts.routes import ENCODINGS, Route, RouteTable, is_limited
 from warehouse.generations import Generation
 
 Message = dict[str, Any]
 """An ASGI message."""
-
-LIMITED_PREFIXES = ("/api/", "/blink/")
-
-
-def is_limited(path: str) -> bool:
-    """Whether requests for the path count against the client's budget; a CDN serves the rest."""
-    return path.startswith(LIMITED_PREFIXES) or path == "/mcp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +30,17 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One document: its encodings now, and those to send from `stale_at` (seconds since 1970) on."""
+    """One document: its encodings now, and those to send from `stale_at` (seconds since 1970) on.
+
+    Where it has variants, a query asks for one; those that are published are in `variants` by their query string.
+    """
 
     fresh: dict[str, Encoded]
     stale: dict[str, Encoded]
     stale_at: float
     limited: bool
     has_variants: bool
+    variants: dict[bytes, Published]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +58,14 @@ class PublishedSite:
     generation: Generation
     documents: dict[str, Published]
     files: dict[str, PublishedFile]
+    redirects: dict[str, Message]
 
     def stale_paths(self, now_s: float) -> list[str]:
         """Paths whose documents are past their time, or were published as stale."""
-        entries = self.generation.manifest.documents
         return [
             path
-            for path, document in self.documents.items()
-            if now_s >= document.stale_at or entries[path].stale_reason is not None
+            for path, entry in self.generation.manifest.documents.items()
+            if now_s >= self.documents[path].stale_at or entry.stale_reason is not None
         ]
 
 
@@ -76,7 +73,11 @@ def load_site(generation: Generation, rate_limit_policy: str | None) -> Publishe
     """Read a whole generation's documents. `rate_limit_policy` goes on those that are counted."""
     public = generation.path / "public"
     table = msgspec.json.decode((public / "routes.json").read_bytes(), type=RouteTable)
-    documents = {path: _document(generation, path, route, rate_limit_policy) for path, route in table.routes.items()}
+    documents: dict[str, Published] = {}
+    # A document's variants are other routes, which have none.
+    for path, route in sorted(table.routes.items(), key=lambda item: bool(item[1].variants)):
+        variants = {query.encode(): documents[held] for query, held in route.variants.items()}
+        documents[path] = _document(generation, path, route, variants, rate_limit_policy)
     files = {}
     for name, component in generation.manifest.components.items():
         path = "/" + name.removeprefix("public/")
@@ -84,18 +85,28 @@ def load_site(generation: Generation, rate_limit_policy: str | None) -> Publishe
             if name.startswith("public/") and path.startswith(prefix):
                 encoded = _encoded(folder.headers, component.sha256[:32], component.bytes)
                 files[path] = PublishedFile(generation.path / name, encoded)
-    return PublishedSite(generation, documents, files)
+    redirects = {path: _redirect(table, path, to, rate_limit_policy) for path, to in table.redirects.items()}
+    return PublishedSite(generation, documents, files, redirects)
 
 
-def _document(generation: Generation, path: str, route: Route, rate_limit_policy: str | None) -> Published:
-    entry = generation.manifest.documents[path]
+def _redirect(table: RouteTable, path: str, to: str, rate_limit_policy: str | None) -> Message:
+    headers = {"Location": to, **table.redirect_headers, "Content-Length": "0"}
+    if rate_limit_policy is not None and is_limited(path):
+        headers["RateLimit-Policy"] = rate_limit_policy
+    return _start(302, [(name.lower().encode(), value.encode()) for name, value in headers.items()])
+
+
+def _document(
+    generation: Generation, path: str, route: Route, variants: dict[bytes, Published], rate_limit_policy: str | None
+) -> Published:
+    entry = generation.manifest.documents[route.document or path]
     headers = {**route.headers, "Vary": "Accept-Encoding"}
     if rate_limit_policy is not None and is_limited(path):
         headers["RateLimit-Policy"] = rate_limit_policy
     fresh = _encodings(generation.path / "public" / route.file, headers)
     stale_at = math.inf if entry.stale_after is None else entry.stale_after.timestamp()
     stale = fresh if entry.stale_after is None else _encodings(generation.path / "stale" / route.file, headers)
-    return Published(fresh, stale, stale_at, is_limited(path), bool(route.parameters))
+    return Published(fresh, stale, stale_at, is_limited(path), bool(route.parameters), variants)
 
 
 def _encodings(file: Path, headers: dict[str, str]) -> dict[str, Encoded]:

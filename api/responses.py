@@ -19,6 +19,7 @@ _HEADERS: dict[str, Any] = {
     "RateLimit": {"description": "What is left of the budget", "schema": {"type": "string"}},
     "Retry-After": {"description": "Seconds", "schema": {"type": "integer"}},
     "Allow": {"schema": {"type": "string"}},
+    "Location": {"schema": {"type": "string"}},
     "X-Request-Id": {"schema": {"type": "string"}},
 }
 
@@ -40,6 +41,12 @@ def cached(model: type[BaseModel] | None, *, limited: bool) -> dict[int | str, d
         200: {"description": "The document", "headers": _headers(names), **body},
         304: {"description": "Unchanged for the entity tags in If-None-Match", "headers": _headers(names)},
     }
+
+
+def redirected(*, limited: bool) -> dict[int | str, dict[str, Any]]:
+    """302 without a body."""
+    names = ["Location", "Cache-Control"] + (["RateLimit-Policy"] if limited else [])
+    return {302: {"description": "The path to go on to", "headers": _headers(names)}}
 
 
 def problems(*errors: type[RequestProblem]) -> dict[int | str, dict[str, Any]]:

@@ -76,3 +76,10 @@ class TelemetryDocument(Freshness):
     """A published telemetry body: `ok`, the freshness block, and its own fields."""
 
     ok: Literal[True] = True
+
+
+class TelemetryEnvelope(Document):
+    """A published telemetry body in an envelope: `ok`, and `data` with the freshness block and its own fields."""
+
+    ok: Literal[True] = True
+    data: Freshness

@@ -1,4 +1,4 @@
-"""One row per telemetry document published as a file: it drives asset, lineage, route, OpenAPI entry and contract test.
+"""One row per document published as a file: it drives asset, lineage, route, OpenAPI entry and contract test.
 
 What a document holds is read by `warehouse.projections.read`: `warehouse/sql/projections/<name>.sql`, or a room's own
 function where one row of SQL does not do. `contracts.rendering` turns what was read into bytes.
@@ -6,11 +6,15 @@ function where one row of SQL does not do. `contracts.rendering` turns what was 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl
 
 from pydantic import BaseModel
 
-from contracts.base import TelemetryDocument
+from contracts.base import Freshness, TelemetryEnvelope
+from contracts.errors import CursorInvalid, RequestProblem, SnapshotUnknown
+from contracts.routes import Cache
 from contracts.telemetry import (
     HoldersMapParameters,
     HoldersTemporalParameters,
@@ -21,18 +25,88 @@ from contracts.telemetry import (
 
 
 @dataclass(frozen=True)
+class Alias:
+    """A second path of a document, with header fields of its own; one with `Deprecation` is described as deprecated."""
+
+    path: str
+    headers: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class PublishedVariant:
+    """A variant that is published too: the query string that asks for it, and the path of its own that it has."""
+
+    query: str
+    path: str
+
+
+@dataclass(frozen=True)
 class Projection:
-    """One published document: its name, fixed path, model and how long its content counts as fresh."""
+    """One published document: its name, fixed path, model and how long its content counts as fresh.
+
+    The model says where the freshness block lies: at the top (`TelemetryDocument`), in `data` (`TelemetryEnvelope`), or
+    nowhere: such a document does not age and has no `max_age_s`. Where the model is None the room gives the bytes.
+    """
 
     name: str
     path: str
-    model: type[TelemetryDocument]
+    model: type[BaseModel] | None
     group: str
-    max_age_s: int
     summary: str
     description: str
+    max_age_s: int | None = None
     parameters: type[BaseModel] | None = None
     """Query parameters of variants that are computed on request; None where the file is the only answer."""
+    refusals: tuple[type[RequestProblem], ...] = ()
+    """What reading raises on parameters that fit their model and still name nothing."""
+    published_variants: tuple[PublishedVariant, ...] = ()
+    aliases: tuple[Alias, ...] = ()
+    media_type: str = "application/json"
+    cache: Cache = "revalidated"
+    headers: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Header fields beside those that every published document has."""
+
+    @property
+    def freshness(self) -> type[Freshness] | None:
+        """The model that holds the freshness block: the document's own, or that of its `data`; None without one."""
+        if self.model is None:
+            return None
+        if issubclass(self.model, TelemetryEnvelope):
+            inner: object = self.model.model_fields["data"].annotation
+            assert isinstance(inner, type) and issubclass(inner, Freshness)
+            return inner
+        return self.model if issubclass(self.model, Freshness) else None
+
+    @property
+    def enveloped(self) -> bool:
+        """Whether the freshness block and the document's own fields are in `data`."""
+        return self.model is not None and issubclass(self.model, TelemetryEnvelope)
+
+    @property
+    def bodies(self) -> tuple[tuple[str, BaseModel | None], ...]:
+        """Every body that is published: its path and its parameters, the default (None) first."""
+        parse = None if self.parameters is None else self.parameters.model_validate
+        variants = ((each.path, parse and parse(dict(parse_qsl(each.query)))) for each in self.published_variants)
+        return ((self.path, None), *variants)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Every path that answers with the document or one of its published variants, its own first."""
+        return (
+            self.path,
+            *(alias.path for alias in self.aliases),
+            *(variant.path for variant in self.published_variants),
+        )
+
+
+@dataclass(frozen=True)
+class Redirect:
+    """A path that leads (302) to another."""
+
+    path: str
+    to: str
+    name: str
+    summary: str
 
 
 PROJECTIONS: tuple[Projection, ...] = (
@@ -56,6 +130,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         description="Holders of the service token by rank, a page at a time. A cursor stays on the list of its first "
         "page, so a walk over all pages never mixes two states.",
         parameters=HoldersMapParameters,
+        refusals=(CursorInvalid,),
     ),
     Projection(
         name="token_holders_map_temporal",
@@ -66,5 +141,16 @@ PROJECTIONS: tuple[Projection, ...] = (
         summary="Two holder snapshots compared",
         description="Churn, movers, cohort deltas and concentration between two persisted holder snapshots.",
         parameters=HoldersTemporalParameters,
+        refusals=(SnapshotUnknown,),
+    ),
+    Projection(
+        name="openapi",
+        path="/openapi.json",
+        model=None,
+        group="discovery",
+        summary="OpenAPI description",
+        description="The OpenAPI 3.0.3 description, with this installation's address.",
     ),
 )
+
+REDIRECTS: tuple[Redirect, ...] = ()

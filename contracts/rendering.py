@@ -15,10 +15,8 @@ from contracts.projections import Projection
 
 Fields = Mapping[str, Any]
 """A document's own fields by their Python names, with `source`, `quality`, `reason`, `observed_at` and `fetched_at` of
-the freshness block. Times are UTC (naive ones too); values are plain, pydantic models or raw JSON (`msgspec.Raw`)."""
-
-ADDED = ("ok", "stale_after", "stale", "generation", "generated_at")
-"""What rendering adds; `Fields` hold everything else of the model."""
+the freshness block where it has one; rendering adds the rest of the block and `ok`. Times are UTC (naive ones too);
+values are plain, pydantic models or raw JSON (`msgspec.Raw`)."""
 
 EXPIRED = "expired"
 """The reason of a body whose `staleAfter` has passed without a newer one."""
@@ -32,45 +30,69 @@ class Origin:
     generated_at: datetime
 
 
-def render(projection: Projection, fields: Fields, origin: Origin, *, now: datetime | None = None) -> bytes:
-    """The JSON body, keys in the model's order with `ok` first. It is stale where `now` is past its `staleAfter`.
+Content = Fields | bytes
+"""What a document is made of: its fields, or the whole body where the room makes the bytes itself."""
 
-    Raises `ValueError` where `fields` are not exactly those of the model.
+
+def render(projection: Projection, content: Content, origin: Origin, *, now: datetime | None = None) -> bytes:
+    """The body. JSON keys come in the model's order, `ok` first; stale where `now` is past its `staleAfter`.
+
+    Raises `ValueError` where fields are not exactly those of the model.
     """
-    names = list(projection.model.model_fields)
-    if (difference := set(fields) ^ (set(names) - set(ADDED))) != set():
+    if isinstance(content, bytes):
+        return content
+    block = projection.freshness
+    model = block or projection.model
+    if model is None:
+        raise ValueError(f"{projection.name}: fields without a model")
+    values = dict(content)
+    if block is not None:
+        stale_after = stale_after_of(projection, content)
+        values |= {"stale_after": stale_after, "stale": False}
+        values |= {"generation": origin.generation, "generated_at": origin.generated_at}
+        if now is not None and stale_after is not None and now >= stale_after:
+            values |= {"stale": True, "reason": content["reason"] or EXPIRED}
+    names = list(model.model_fields)
+    if "ok" in names:
+        names.remove("ok")
+        names.insert(0, "ok")
+        values["ok"] = True
+    if (difference := set(values) ^ set(names)) != set():
         raise ValueError(f"{projection.name}: fields and model differ in {', '.join(sorted(difference))}")
-    stale_after = stale_after_of(projection, fields)
-    values = {**fields, "ok": True, "stale_after": stale_after, "stale": False}
-    values |= {"generation": origin.generation, "generated_at": origin.generated_at}
-    if now is not None and stale_after is not None and now >= stale_after:
-        values |= {"stale": True, "reason": fields["reason"] or EXPIRED}
-    ordered = ["ok", *(name for name in names if name != "ok")]
-    return _encode({_alias(projection, name): _plain_time(values[name]) for name in ordered})
+    body = {_alias(model, name): _plain_time(values[name]) for name in names}
+    return _encode({"ok": True, "data": body} if projection.enveloped else body)
 
 
-def stale_after_of(projection: Projection, fields: Fields) -> datetime | None:
-    """When the content stops counting as fresh: `fetched_at` + `max_age_s`; None where nothing was fetched."""
-    fetched_at = fields["fetched_at"]
+def stale_after_of(projection: Projection, content: Content) -> datetime | None:
+    """When the content stops counting as fresh: `fetched_at` + `max_age_s`; None where nothing was fetched or ages."""
+    if isinstance(content, bytes) or projection.max_age_s is None:
+        return None
+    fetched_at = content["fetched_at"]
     return None if fetched_at is None else _utc(fetched_at) + timedelta(seconds=projection.max_age_s)
 
 
-def mark_stale(body: bytes, reason: str) -> bytes:
+def mark_stale(projection: Projection, body: bytes, reason: str) -> bytes:
     """The same body with `stale: true` and `reason`; everything else keeps its bytes."""
     values = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
-    values["stale"] = msgspec.Raw(b"true")
-    values["reason"] = msgspec.Raw(msgspec.json.encode(reason))
-    return msgspec.json.encode(values)
+    if projection.enveloped:
+        data = msgspec.json.decode(values["data"], type=dict[str, msgspec.Raw])
+        values["data"] = msgspec.Raw(msgspec.json.encode(data | _stale(reason)))
+        return msgspec.json.encode(values)
+    return msgspec.json.encode(values | _stale(reason))
 
 
-def inputs_sha256(projection: Projection, fields: Fields) -> str:
+def inputs_sha256(projection: Projection, content: Content) -> str:
     """SHA-256 over all that a document is made of, its origin apart: equal hashes, equal content."""
     nowhere = Origin(generation="", generated_at=datetime(1970, 1, 1, tzinfo=UTC))
-    return hashlib.sha256(render(projection, fields, nowhere)).hexdigest()
+    return hashlib.sha256(render(projection, content, nowhere)).hexdigest()
 
 
-def _alias(projection: Projection, name: str) -> str:
-    return projection.model.model_fields[name].serialization_alias or name
+def _stale(reason: str) -> dict[str, msgspec.Raw]:
+    return {"stale": msgspec.Raw(b"true"), "reason": msgspec.Raw(msgspec.json.encode(reason))}
+
+
+def _alias(model: type[BaseModel], name: str) -> str:
+    return model.model_fields[name].serialization_alias or name
 
 
 def _utc(value: datetime) -> datetime:

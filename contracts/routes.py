@@ -9,11 +9,12 @@ from typing import Literal
 
 import msgspec
 
-Cache = Literal["revalidated", "immutable"]
+Cache = Literal["revalidated", "discovery", "immutable"]
 
 CACHE_CONTROL: dict[Cache, str] = {
     # No s-maxage: it switches off the other two at Cloudflare.
     "revalidated": "public, max-age=60, stale-while-revalidate=300, stale-if-error=86400",
+    "discovery": "public, max-age=300, stale-while-revalidate=3600, stale-if-error=86400",
     "immutable": "public, max-age=31536000, immutable",
 }
 
@@ -28,18 +29,30 @@ ENCODINGS = {"br": ".br", "zstd": ".zst", "gzip": ".gz"}
 """Content codings in the order we prefer, with the suffix of their pre-compressed files."""
 
 
-class Route(msgspec.Struct, frozen=True, rename="camel"):
-    """One published path. `parameters` are those of variants that only the API can answer."""
+LIMITED_PREFIXES = ("/api/", "/blink/")
+
+
+def is_limited(path: str) -> bool:
+    """Whether requests for the path count against the client's budget; a CDN serves the rest."""
+    return path.startswith(LIMITED_PREFIXES) or path == "/mcp"
+
+
+class Route(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """One published path. `parameters` are those of variants that the API answers; `variants` says by query string
+    which of them are published too, at which path. `document` is the path whose body an alias has."""
 
     file: str
     media_type: str
     cache: Cache = "revalidated"
+    own_headers: dict[str, str] = msgspec.field(default_factory=dict)
     parameters: tuple[str, ...] = ()
+    variants: dict[str, str] = msgspec.field(default_factory=dict)
+    document: str | None = None
 
     @property
     def headers(self) -> dict[str, str]:
         """What every server of the file says beside `ETag` and the encoding."""
-        return headers_of(self.media_type, self.cache)
+        return {**headers_of(self.media_type, self.cache), **self.own_headers}
 
 
 class Folder(msgspec.Struct, frozen=True, rename="camel"):
@@ -54,10 +67,16 @@ class Folder(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class RouteTable(msgspec.Struct, frozen=True, rename="camel"):
-    """Routes by path, folders by the prefix of their paths."""
+    """Routes by path, folders by the prefix of their paths, and by path where a redirect (302) leads."""
 
     routes: dict[str, Route]
     folders: dict[str, Folder]
+    redirects: dict[str, str] = msgspec.field(default_factory=dict)
+
+    @property
+    def redirect_headers(self) -> dict[str, str]:
+        """What every server says with a redirect, beside `Location`."""
+        return {"Cache-Control": CACHE_CONTROL["revalidated"], **OPEN_HEADERS}
 
 
 def headers_of(media_type: str, cache: Cache) -> dict[str, str]:

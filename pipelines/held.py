@@ -29,7 +29,7 @@ def publish_held(settings: Settings) -> PublishReport:
         if settings.token_address and not is_status_recorded(connection):
             _record_start(connection, settings, settings.token_address)
         last = current_generation(settings.data_dir)
-        report = publish(Readable(connection, lists_dir(settings.data_dir)), settings)
+        report = publish(Readable(connection, lists_dir(settings.data_dir), settings.public_base_url), settings)
         reasons = [entry.stale_reason for entry in last.manifest.documents.values()] if last else []
         if reason := next(filter(None, reasons), None):
             report = replace(report, generation=republish_stale(settings, reason).generation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,18 +14,26 @@ from holder_rows import TOKEN, FakeToken, Row, address, put_transfers
 from api.app import create_app
 from api.front import Front
 from contracts.holders import ZERO_ADDRESS
+from contracts.projections import PROJECTIONS, Projection, Redirect
+from contracts.rendering import Content
 from contracts.settings import Settings
 from contracts.telemetry import ConsistencyLevel, Token
 from pipelines.holders.lists import take_list
+from pipelines.publish.documents import document_parts, published_document
 from pipelines.publish.generation import PublishReport, publish, republish_stale
+from pipelines.publish.site import route_table, site_files
 from warehouse.duck import Warehouse
 from warehouse.fold import fold_balances
+from warehouse.generations import Part, begin, build
 from warehouse.holder_status import record_status
 from warehouse.projections import Readable
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)
 BASE_URL = "https://svc.example"
 DOCUMENTS = ("/api/token/holders", "/api/token/holders-map", "/api/token/holders-map-temporal")
+"""The holder documents: what `read_chain` fills."""
+PUBLISHED = tuple(path for row in PROJECTIONS for path, _ in row.bodies)
+AGEING = tuple(path for row in PROJECTIONS if row.freshness for path, _ in row.bodies)
 
 
 def mint(holders: int, first: int = 1, block: int = 10) -> list[Row]:
@@ -67,11 +75,30 @@ class House:
     def publish(self) -> PublishReport:
         self.now += timedelta(minutes=1)
         with Warehouse(self.data_dir).connect() as connection:
-            return publish(Readable(connection, self.data_dir / "holders"), self.settings, now=self.now)
+            readable = Readable(connection, self.data_dir / "holders", self.settings.public_base_url)
+            return publish(readable, self.settings, now=self.now)
 
-    def republish_stale(self, reason: str = "check_failed") -> PublishReport:
+    def publish_rows(
+        self, contents: Mapping[Projection, Mapping[str, Content]], redirects: Iterable[Redirect] = ()
+    ) -> None:
+        """A generation of the given rows alone, each with its contents by path."""
         self.now += timedelta(minutes=1)
-        return republish_stale(self.settings, reason, now=self.now)
+        draft = begin(self.data_dir, self.now)
+        documents = [
+            published_document(row, content, draft, path=path)
+            for row, bodies in contents.items()
+            for path, content in bodies.items()
+        ]
+        files = site_files(route_table(contents, redirects), f"{self.settings.host}:{self.settings.port}")
+        parts = document_parts(documents) | {path: Part.of_bytes(content) for path, content in files.items()}
+        entries = {document.path: document.entry for document in documents}
+        build(self.data_dir, draft, parts, entries, self.settings.public_base_url)
+
+    def republish_stale(
+        self, reason: str = "check_failed", projections: Iterable[Projection] = PROJECTIONS
+    ) -> PublishReport:
+        self.now += timedelta(minutes=1)
+        return republish_stale(self.settings, reason, projections=projections, now=self.now)
 
     @property
     def current(self) -> Path:

@@ -10,10 +10,12 @@ from publishing import House, mint
 
 from contracts.description import OPENAPI_FILE
 from contracts.problems import Problem
-from contracts.projections import PROJECTIONS
+from contracts.projections import PROJECTIONS, REDIRECTS
 
 DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
-MODELS = {projection.path: projection.model for projection in PROJECTIONS}
+ROWS = {path: projection for projection in PROJECTIONS for path in projection.paths}
+REDIRECTED = {redirect.path: redirect.to for redirect in REDIRECTS}
+ANSWERED = [path for path in DESCRIPTION["paths"] if "{" not in path and "get" in DESCRIPTION["paths"][path]]
 
 
 @pytest.fixture(scope="module")
@@ -43,37 +45,61 @@ def validator(path: str, status: int, media_type: str) -> OAS30Validator:
     return OAS30Validator({**schema, "components": DESCRIPTION["components"]})
 
 
-def bodies(house: House) -> list[Path]:
-    return [
-        file
-        for tree in ("public", "stale")
-        for file in (house.current / tree).rglob("*.json")
-        if file.name not in ("routes.json", "openapi.json")
-    ]
+def bodies(house: House) -> list[tuple[str, Path]]:
+    """Paths and the files of their bodies, those for later too."""
+    table = json.loads((house.current / "public/routes.json").read_text())
+    files = [(path, house.current / tree / r["file"]) for path, r in table["routes"].items() for tree in TREES]
+    return [(path, file) for path, file in files if file.exists()]
+
+
+TREES = ("public", "stale")
+
+
+def ageing(house: House) -> list[tuple[Path, dict]]:
+    """Files of the documents that carry a freshness block, and that block."""
+    blocks = []
+    for path, file in bodies(house):
+        if ROWS[path].freshness is not None:
+            body = json.loads(file.read_bytes())
+            blocks.append((file, body["data"] if ROWS[path].enveloped else body))
+    return blocks
+
+
+def check_described(path: str, status: int, media_type: str, content: bytes) -> None:
+    check = validator(path, status, media_type)
+    check.validate(json.loads(content) if media_type.endswith("json") else content.decode())
 
 
 @pytest.mark.parametrize("name", ["empty", "full", "failed"])
 def test_every_published_document_fits_its_model_and_the_description(houses, name):
-    house = houses[name]
-    assert bodies(house)
-    for file in bodies(house):
-        path = "/" + str(file.relative_to(house.current / file.relative_to(house.current).parts[0])).removesuffix(
-            ".json"
-        )
+    assert {path for path, _ in bodies(houses[name])} == set(ROWS)
+    for path, file in bodies(houses[name]):
         content = file.read_bytes()
-        MODELS[path].model_validate_json(content)
-        validator(path, 200, "application/json").validate(json.loads(content))
+        if ROWS[path].model is not None:
+            ROWS[path].model.model_validate_json(content)
+        check_described(path, 200, ROWS[path].media_type.partition(";")[0], content)
 
 
 @pytest.mark.parametrize("name", ["empty", "full", "failed"])
 def test_every_success_says_ok_and_is_described(houses, name):
-    house = houses[name]
-    paths = [path for path in DESCRIPTION["paths"] if "{" not in path]
-    for path, answer in zip(paths, ask(house, *[("GET", path) for path in paths]), strict=True):
+    for path, answer in zip(ANSWERED, ask(houses[name], *[("GET", path) for path in ANSWERED]), strict=True):
+        if path in REDIRECTED:
+            assert (answer.status_code, answer.headers["location"]) == (302, REDIRECTED[path])
+            assert "302" in DESCRIPTION["paths"][path]["get"]["responses"]
+            continue
         assert answer.status_code == 200, path
-        validator(path, 200, "application/json").validate(answer.json())
-        if path != "/openapi.json":
+        media_type = answer.headers["content-type"].partition(";")[0]
+        check_described(path, 200, media_type, answer.content)
+        if path.startswith("/api/") or path == "/health":
             assert answer.json()["ok"] is True, path
+
+
+@pytest.mark.parametrize("name", ["empty", "failed"])
+def test_missing_data_says_why_and_failed_data_is_stale(houses, name):
+    for file, block in ageing(houses[name]):
+        assert block["quality"] != "unavailable" or block["reason"], file
+        if name == "failed":
+            assert block["stale"] is True, file
 
 
 def test_every_error_has_the_one_body_and_is_described(houses, tmp_path):
@@ -83,8 +109,12 @@ def test_every_error_has_the_one_body_and_is_described(houses, tmp_path):
         (houses["full"], "GET", "/api/token/holders-map?cursor=x", "/api/token/holders-map"),
         (houses["full"], "GET", "/api/token/holders-map-temporal?from=7", "/api/token/holders-map-temporal"),
         (houses["full"], "GET", "/data/none", "/data/{file}"),
-        *[(houses["full"], "POST", path.replace("{file}", "x"), path) for path in DESCRIPTION["paths"]],
-        *[(unpublished, "GET", path, path) for path in DESCRIPTION["paths"] if "{" not in path],
+        *[
+            (houses["full"], "POST", path.replace("{file}", "x"), path)
+            for path, operations in DESCRIPTION["paths"].items()
+            if "post" not in operations
+        ],
+        *[(unpublished, "GET", path, path) for path in (*ROWS, *REDIRECTED, "/health")],
     ]
     for house, method, asked, path in cases:
         (answer,) = ask(house, (method, asked))
@@ -105,17 +135,18 @@ def test_every_answer_may_be_read_by_any_page_and_is_never_sniffed(houses):
 
 def test_what_is_published_is_described_and_nothing_else_is(houses):
     table = json.loads((houses["full"].current / "public/routes.json").read_text())
-    folders = {f"{prefix}{{file}}" for prefix in table["folders"]}
-    assert {*table["routes"], *folders, "/health"} == set(DESCRIPTION["paths"])
-    assert set(MODELS) | {"/openapi.json"} == set(table["routes"])
+    assert set(table["routes"]) == set(ROWS)
+    assert table["redirects"] == REDIRECTED
+    assert {*ROWS, *REDIRECTED, *(f"{prefix}{{file}}" for prefix in table["folders"])} <= set(DESCRIPTION["paths"])
     for path, route in table["routes"].items():
         described = {parameter["name"] for parameter in DESCRIPTION["paths"][path]["get"].get("parameters", [])}
-        assert described == set(route["parameters"]), path
+        assert described == set(route.get("parameters", [])), path
+        limited = "429" in DESCRIPTION["paths"][path]["get"]["responses"]
+        assert limited == path.startswith(("/api/", "/blink/")), path
 
 
 def test_all_freshness_blocks_agree_on_their_own_time(houses):
-    for file in bodies(houses["full"]):
-        document = json.loads(file.read_bytes())
-        assert document["stale"] is (file.relative_to(houses["full"].current).parts[0] == "stale")
-        assert (document["staleAfter"] is None) == (document["fetchedAt"] is None)
-        assert document["generation"] and document["generatedAt"].endswith("Z")
+    for file, block in ageing(houses["full"]):
+        assert block["stale"] is (file.relative_to(houses["full"].current).parts[0] == "stale")
+        assert (block["staleAfter"] is None) == (block["fetchedAt"] is None)
+        assert block["generation"] and block["generatedAt"].endswith("Z")

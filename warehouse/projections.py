@@ -13,8 +13,9 @@ import duckdb
 import msgspec
 from pydantic import BaseModel
 
+from contracts.description import description_for
 from contracts.projections import Projection
-from contracts.rendering import Fields
+from contracts.rendering import Content, Fields
 from warehouse.duck import read_sql
 from warehouse.holder_documents import read_holders_map, read_holders_temporal, read_token_holders
 from warehouse.inspection import tables_read
@@ -22,14 +23,16 @@ from warehouse.inspection import tables_read
 
 @dataclass(frozen=True)
 class Readable:
-    """What a document may be read from: the `out_` tables, and the directory of the holder lists they name."""
+    """What a document may be read from: the `out_` tables, the directory of the holder lists they name, and the public
+    address that documents name."""
 
     connection: duckdb.DuckDBPyConnection
     holders_dir: Path
+    base_url: str
 
 
-Read = Callable[[Readable, BaseModel | None], Fields]
-"""From stores and query parameters (None for the published default) to fields. Raises `RequestProblem` on parameters
+Read = Callable[[Readable, BaseModel | None], Content]
+"""From stores and query parameters (None for the published default) to content. Raises `RequestProblem` on parameters
 that fit their model and still name nothing."""
 
 
@@ -42,6 +45,7 @@ class Reader:
 
 
 READERS: dict[str, Reader] = {
+    "openapi": Reader(lambda readable, _: description_for(readable.base_url), ()),
     "token_holders": Reader(read_token_holders, ("holder_status", "holder_lists", "holder_sources")),
     "token_holders_map": Reader(read_holders_map, ("holder_status", "holder_lists")),
     "token_holders_map_temporal": Reader(read_holders_temporal, ("holder_status", "holder_lists")),
@@ -49,8 +53,8 @@ READERS: dict[str, Reader] = {
 """By the projection's name: documents that take more than one row of SQL."""
 
 
-def read(projection: Projection, readable: Readable, parameters: BaseModel | None = None) -> Fields:
-    """The fields of one document, by its room's function or by `sql/projections/<name>.sql`.
+def read(projection: Projection, readable: Readable, parameters: BaseModel | None = None) -> Content:
+    """The content of one document, by its room's function or by `sql/projections/<name>.sql`.
 
     The SQL returns exactly one row whose columns are the model's fields; `JSON` columns are embedded as they are.
     """

@@ -84,7 +84,9 @@ class ServedGenerations:
             held.readers += 1
             cursor = held.connection.cursor()
         try:
-            yield Reading(held.generation, Readable(cursor, held.generation.path / "holders"))
+            yield Reading(
+                held.generation, Readable(cursor, held.generation.path / "holders", held.generation.manifest.base_url)
+            )
         finally:
             with self._lock:
                 cursor.close()

@@ -1,4 +1,4 @@
-"""What the service says about itself: its health, its description, and the files its documents name."""
+"""What the service says about itself: its health, and the files its documents name."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from api.published import PublishedSite
-from api.responses import cached, not_ready, problems
+from api.responses import not_ready, problems
 from contracts.discovery import Health
-from contracts.errors import InternalFault, MethodNotAllowed, NotAcceptable, NotReady, RouteUnknown
+from contracts.errors import InternalFault, MethodNotAllowed, NotReady, RouteUnknown
 
 
 def discovery_router(site: Callable[[], PublishedSite | None], ledger_reachable: Callable[[], bool]) -> APIRouter:
@@ -42,16 +42,6 @@ def discovery_router(site: Callable[[], PublishedSite | None], ledger_reachable:
             ledger_reachable=reachable,
         )
         return Response(body.model_dump_json(by_alias=True), media_type="application/json")
-
-    @router.get(
-        "/openapi.json",
-        response_class=Response,
-        responses=cached(None, limited=False) | problems(MethodNotAllowed, NotAcceptable, NotReady),
-        summary="OpenAPI description",
-        operation_id="openapi",
-    )
-    def description() -> Response:
-        raise not_ready()
 
     @router.get(
         "/data/{file}",

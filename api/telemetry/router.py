@@ -1,4 +1,4 @@
-"""Telemetry over HTTP: one route for each projection. What is published never comes here; what does is a variant."""
+"""Published documents over HTTP: a route for each of their paths. What is published never comes here; variants do."""
 
 import gzip
 from collections import Counter
@@ -12,21 +12,20 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 
 from api.negotiation import IDENTITY, acceptable_encodings, is_unchanged
-from api.responses import cached, not_ready, problems
+from api.responses import cached, not_ready, problems, redirected
 from contracts.canonical import sha256_hex
 from contracts.errors import (
-    CursorInvalid,
     InternalFault,
     MethodNotAllowed,
     NotAcceptable,
     NotReady,
     ParameterInvalid,
     RateLimited,
-    SnapshotUnknown,
+    RequestProblem,
 )
-from contracts.projections import PROJECTIONS, Projection
+from contracts.projections import PROJECTIONS, REDIRECTS, Projection
 from contracts.rendering import Origin, mark_stale, render
-from contracts.routes import CACHE_CONTROL, ENCODINGS
+from contracts.routes import CACHE_CONTROL, ENCODINGS, is_limited
 from warehouse.projections import read
 from warehouse.serving import Reading, ServedGenerations
 
@@ -41,35 +40,67 @@ _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 def telemetry_router(served: ServedGenerations) -> APIRouter:
-    """Routes of every projection in the registry."""
-    router = APIRouter(tags=["telemetry"])
+    """Routes of every projection in the registry, at each of its paths, and of every redirect."""
+    router = APIRouter()
     for projection in PROJECTIONS:
-        errors = [MethodNotAllowed, NotAcceptable, RateLimited, NotReady]
-        if projection.parameters is not None:
-            errors += [ParameterInvalid, CursorInvalid, SnapshotUnknown, InternalFault]
+        for path, headers in _described_paths(projection).items():
+            parameters = None if path in dict(projection.bodies[1:]) else projection.parameters
+            own = path == projection.path
+            router.add_api_route(
+                path,
+                _unpublished if parameters is None else _variant(projection, parameters, headers, served),
+                summary=projection.summary,
+                description=projection.description if own else f"{projection.description} As {projection.path}.",
+                operation_id=projection.name if own else path.strip("/").replace("/", "_").replace(".", "_"),
+                tags=[projection.group],
+                deprecated=True if "Deprecation" in headers else None,
+                response_class=Response,
+                responses=cached(projection.model, limited=is_limited(path))
+                | problems(*_problems(projection, path, parameters)),
+            )
+    for redirect in REDIRECTS:
         router.add_api_route(
-            projection.path,
-            _unpublished if projection.parameters is None else _variant(projection, projection.parameters, served),
-            summary=projection.summary,
-            description=projection.description,
-            operation_id=projection.name,
+            redirect.path,
+            _unpublished,
+            summary=redirect.summary,
+            operation_id=redirect.name,
+            tags=["redirects"],
             response_class=Response,
-            responses=cached(projection.model, limited=True) | problems(*errors),
+            status_code=302,
+            responses=redirected(limited=is_limited(redirect.path))
+            | problems(MethodNotAllowed, NotReady, *([RateLimited] if is_limited(redirect.path) else [])),
         )
     return router
+
+
+def _described_paths(projection: Projection) -> dict[str, dict[str, str]]:
+    """Every path of a projection, with the header fields of its own."""
+    aliases = {alias.path: alias.headers for alias in projection.aliases}
+    return {path: {**projection.headers, **aliases.get(path, {})} for path in projection.paths}
+
+
+def _problems(projection: Projection, path: str, parameters: type[BaseModel] | None) -> list[type[RequestProblem]]:
+    errors: list[type[RequestProblem]] = [MethodNotAllowed, NotAcceptable, NotReady]
+    if is_limited(path):
+        errors.append(RateLimited)
+    if parameters is not None:
+        errors += [ParameterInvalid, InternalFault, *projection.refusals]
+    return errors
 
 
 def _unpublished() -> Response:
     raise not_ready()
 
 
-def _variant(projection: Projection, model: type[BaseModel], served: ServedGenerations) -> Any:
+def _variant(
+    projection: Projection, model: type[BaseModel], own_headers: dict[str, str], served: ServedGenerations
+) -> Any:
     def answer(request: Request, parameters: Annotated[model, Query()]) -> Response:  # type: ignore[valid-type]
         _refuse_repeated(request)
         with served.reading() as reading:
             body = _render(projection, reading, parameters)
         tag = sha256_hex(body)[:32]
-        headers = {"Cache-Control": CACHE_CONTROL["revalidated"], "Vary": "Accept-Encoding"}
+        headers = {"Cache-Control": CACHE_CONTROL[projection.cache], "Vary": "Accept-Encoding", **own_headers}
         encoding = _encoding_for(request, len(body))
         if encoding is not None:
             body = _ENCODERS[encoding](body)
@@ -79,7 +110,7 @@ def _variant(projection: Projection, model: type[BaseModel], served: ServedGener
         if is_unchanged(request.headers.get("if-none-match", "").encode("latin-1"), etag.encode()):
             headers.pop("Content-Encoding", None)
             return Response(status_code=304, headers=headers)
-        return Response(body, headers=headers, media_type="application/json")
+        return Response(body, headers=headers, media_type=projection.media_type)
 
     return answer
 
@@ -92,10 +123,12 @@ def _encoding_for(request: Request, size_bytes: int) -> str | None:
 
 
 def _render(projection: Projection, reading: Reading, parameters: BaseModel) -> bytes:
-    entry = reading.generation.manifest.documents[projection.path]
-    fields = read(projection, reading.readable, parameters)
-    body = render(projection, fields, Origin(entry.generation, entry.generated_at), now=datetime.now(UTC))
-    return body if entry.stale_reason is None else mark_stale(body, entry.stale_reason)
+    entry = reading.generation.manifest.documents.get(projection.path)
+    if entry is None:
+        raise not_ready()
+    content = read(projection, reading.readable, parameters)
+    body = render(projection, content, Origin(entry.generation, entry.generated_at), now=datetime.now(UTC))
+    return body if entry.stale_reason is None else mark_stale(projection, body, entry.stale_reason)
 
 
 def _refuse_repeated(request: Request) -> None:

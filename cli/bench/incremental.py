@@ -98,7 +98,7 @@ async def _publish(data_dir: Path, url: str) -> None:
                 snapshot_reason=None,
                 now=datetime.now(UTC),
             )
-        publish(Readable(connection, lists_dir(data_dir)), settings)
+        publish(Readable(connection, lists_dir(data_dir), settings.public_base_url), settings)
 
 
 def _write_history(connection: Connection, transfers: int, held_hash: str) -> None:

@@ -24,8 +24,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from contracts.projections import Projection
 from contracts.settings import Settings
-from pipelines.publish.documents import document_parts, file_of, fixed_document
+from pipelines.publish.documents import document_parts, file_of, published_document
 from pipelines.publish.site import route_table, site_files
 from warehouse.generations import Part, begin, build
 
@@ -208,12 +209,16 @@ def _static_files(data_dir: Path) -> Iterator[_Server]:
 
 def _publish(settings: Settings) -> None:
     """A generation of one document under two paths, one of them counted by the limit."""
-    rows = random.Random(1)
-    holders = [{"rank": n, "address": f"0x{rows.getrandbits(160):040x}"} for n in range(BODY_BYTES // 68 + 1)]
+    numbers = random.Random(1)
+    holders = [{"rank": n, "address": f"0x{numbers.getrandbits(160):040x}"} for n in range(BODY_BYTES // 68 + 1)]
     body = json.dumps({"ok": True, "holders": holders}).encode()
     draft = begin(settings.data_dir, datetime.now(UTC))
-    documents = [fixed_document(path, body, draft) for path in (FREE_PATH, LIMITED_PATH)]
-    files = site_files(route_table([FREE_PATH, LIMITED_PATH]), f"{settings.host}:{settings.port}")
+    rows = [
+        Projection(name=path, path=path, model=None, group="bench", summary="", description="")
+        for path in (FREE_PATH, LIMITED_PATH)
+    ]
+    documents = [published_document(row, body, draft) for row in rows]
+    files = site_files(route_table(rows, ()), f"{settings.host}:{settings.port}")
     parts = document_parts(documents) | {path: Part.of_bytes(content) for path, content in files.items()}
     entries = {document.path: document.entry for document in documents}
     build(settings.data_dir, draft, parts, entries, settings.public_base_url)

@@ -31,7 +31,7 @@ def measure() -> float:
             data_dir=Path(directory), port=free_port(), rpc_urls=("http://127.0.0.1:9",), rate_limit_per_minute=0
         )
         with Warehouse(settings.data_dir).connect() as connection:
-            publish(Readable(connection, lists_dir(settings.data_dir)), settings)
+            publish(Readable(connection, lists_dir(settings.data_dir), settings.public_base_url), settings)
         return statistics.median(
             _one_start(f"{settings.public_base_url}/api/token/holders", as_environment(settings)) for _ in range(STARTS)
         )

@@ -1,6 +1,7 @@
 """The published documents as assets: one per row of the registry, made by one step: a generation is one thing."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import dagster as dg
 
@@ -11,8 +12,6 @@ from pipelines.resources import Runtime
 from warehouse.holder_lists import lists_dir
 from warehouse.projections import Readable, tables_of
 
-OPENAPI = dg.AssetKey(["document", "openapi.json"])
-
 
 def document_key(projection: Projection) -> dg.AssetKey:
     """`/api/token/holders` is the asset `document/api/token/holders`."""
@@ -20,49 +19,37 @@ def document_key(projection: Projection) -> dg.AssetKey:
 
 
 def _spec(projection: Projection) -> dg.AssetSpec:
+    age = "does not age" if projection.max_age_s is None else f"fresh for {projection.max_age_s} s"
+    model: dict[str, Any] = (
+        {}
+        if projection.model is None
+        else {"model": projection.model.__name__, "dagster/column_schema": model_schema(projection.model)}
+    )
     return dg.AssetSpec(
         document_key(projection),
         deps=[dg.AssetKey(table) for table in sorted(tables_of(projection))],
         group_name="publish",
-        description=f"{projection.description}\n\nGrain: one JSON document, fresh for {projection.max_age_s} s.",
-        kinds={"json"},
+        description=f"{projection.description}\n\nGrain: one document, {age}.",
+        kinds={projection.media_type.partition(";")[0].rpartition("/")[2].rpartition("+")[2]},
         owners=OWNERS,
-        metadata={
-            "route": projection.path,
-            "model": projection.model.__name__,
-            "max_age_s": projection.max_age_s,
-            "dagster/column_schema": model_schema(projection.model),
-        },
+        metadata={"route": projection.path, "max_age_s": projection.max_age_s or 0, **model},
     )
 
 
-@dg.multi_asset(
-    name="publish_generation",
-    specs=[
-        *map(_spec, PROJECTIONS),
-        dg.AssetSpec(
-            OPENAPI,
-            group_name="publish",
-            description="The OpenAPI 3.0.3 description, with this installation's address. Grain: one document.",
-            kinds={"json"},
-            owners=OWNERS,
-            metadata={"route": "/openapi.json"},
-        ),
-    ],
-    pool="warehouse",
-)
+@dg.multi_asset(name="publish_generation", specs=[*map(_spec, PROJECTIONS)], pool="warehouse")
 def publish_generation(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
     """Build the next generation of what changed, and point to it."""
     with runtime.warehouse.connect() as connection:
-        report = publish(Readable(connection, lists_dir(runtime.data_dir)), runtime.settings)
-    keys = {projection.path: document_key(projection) for projection in PROJECTIONS} | {"/openapi.json": OPENAPI}
-    for path, key in keys.items():
+        report = publish(
+            Readable(connection, lists_dir(runtime.data_dir), runtime.settings.public_base_url), runtime.settings
+        )
+    for projection in PROJECTIONS:
         yield dg.MaterializeResult(
-            asset_key=key,
+            asset_key=document_key(projection),
             metadata={
                 "generation": report.generation or "none",
-                "changed": path in report.changed_documents,
-                "document": dg.MetadataValue.url(runtime.settings.public_base_url + path),
+                "changed": projection.path in report.changed_documents,
+                "document": dg.MetadataValue.url(runtime.settings.public_base_url + projection.path),
                 "generation_bytes_written": report.bytes_written,
                 "files_written": report.written,
                 "files_linked": report.linked,

@@ -11,9 +11,8 @@ import brotli
 import msgspec
 import zstandard
 
-from contracts.canonical import sha256_hex
 from contracts.projections import Projection
-from contracts.rendering import Fields, Origin, inputs_sha256, mark_stale, render, stale_after_of
+from contracts.rendering import Content, Origin, inputs_sha256, mark_stale, render, stale_after_of
 from contracts.routes import ENCODINGS
 from warehouse.generations import DocumentEntry, Draft, Part
 
@@ -35,27 +34,26 @@ class PublishedDocument:
     stale_body: bytes | None = None
 
 
-def telemetry_document(projection: Projection, fields: Fields, draft: Draft) -> PublishedDocument:
-    """The document of `fields`. Where its inputs equal the last generation's, it keeps that origin and so its bytes.
+def published_document(
+    projection: Projection, content: Content, draft: Draft, *, path: str | None = None
+) -> PublishedDocument:
+    """The document of `content` at `path` (default: its own). With the last generation's inputs it keeps that origin.
 
     Raises `pydantic.ValidationError` on a body that does not fit its model: nothing is published then.
     """
-    entry = _entry(draft, projection.path, inputs_sha256(projection, fields), stale_after_of(projection, fields))
+    path = path or projection.path
+    entry = _entry(draft, path, inputs_sha256(projection, content), stale_after_of(projection, content))
     origin = Origin(entry.generation, entry.generated_at)
-    body = render(projection, fields, origin)
-    projection.model.model_validate_json(body)
-    stale_body = None if entry.stale_after is None else render(projection, fields, origin, now=entry.stale_after)
-    return PublishedDocument(projection.path, entry, body, stale_body)
+    body = render(projection, content, origin)
+    if projection.model is not None:
+        projection.model.model_validate_json(body)
+    stale_body = None if entry.stale_after is None else render(projection, content, origin, now=entry.stale_after)
+    return PublishedDocument(path, entry, body, stale_body)
 
 
-def fixed_document(path: str, body: bytes, draft: Draft) -> PublishedDocument:
-    """A document that does not age, such as a description of the service."""
-    return PublishedDocument(path, _entry(draft, path, sha256_hex(body)), body)
-
-
-def stale_again(path: str, entry: DocumentEntry, body: bytes, reason: str) -> PublishedDocument:
-    """A telemetry document of the last generation with only its freshness rendered anew: stale, for `reason`."""
-    marked = mark_stale(body, reason)
+def stale_again(projection: Projection, path: str, entry: DocumentEntry, body: bytes, reason: str) -> PublishedDocument:
+    """A document of the last generation with only its freshness rendered anew: stale, for `reason`."""
+    marked = mark_stale(projection, body, reason)
     return PublishedDocument(path, msgspec.structs.replace(entry, stale_reason=reason), marked, marked)
 
 
@@ -75,7 +73,7 @@ def document_parts(documents: Iterable[PublishedDocument]) -> dict[str, Part]:
     return parts
 
 
-def _entry(draft: Draft, path: str, inputs: str, stale_after: datetime | None = None) -> DocumentEntry:
+def _entry(draft: Draft, path: str, inputs: str, stale_after: datetime | None) -> DocumentEntry:
     last = None if draft.previous is None else draft.previous.manifest.documents.get(path)
     if last is not None and last.inputs == inputs:
         return DocumentEntry(inputs, last.generation, last.generated_at, stale_after)

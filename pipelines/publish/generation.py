@@ -8,17 +8,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from contracts.description import description_for
 from contracts.holders import csv_file_name, csv_path, list_file_name
-from contracts.projections import PROJECTIONS, Projection
+from contracts.projections import PROJECTIONS, REDIRECTS, Projection, Redirect
 from contracts.settings import Settings
 from pipelines.publish.documents import (
     PublishedDocument,
     document_parts,
     file_of,
-    fixed_document,
+    published_document,
     stale_again,
-    telemetry_document,
 )
 from pipelines.publish.site import route_table, site_files
 from warehouse.generations import Built, DocumentEntry, Draft, Part, begin, build
@@ -44,6 +42,7 @@ def publish(
     settings: Settings,
     *,
     projections: Iterable[Projection] = PROJECTIONS,
+    redirects: Iterable[Redirect] = REDIRECTS,
     now: datetime | None = None,
 ) -> PublishReport:
     """Read every projection, and make the next generation of what changed; none where nothing did.
@@ -54,10 +53,12 @@ def publish(
     started = time.monotonic()
     rows = tuple(projections)
     draft = begin(settings.data_dir, now or datetime.now(UTC))
-    documents = [telemetry_document(row, read(row, readable), draft) for row in rows]
-    documents.append(fixed_document("/openapi.json", description_for(settings.public_base_url), draft))
-    table = route_table((document.path for document in documents), rows)
-    files = site_files(table, f"{settings.host}:{settings.port}")
+    documents = [
+        published_document(row, read(row, readable, parameters), draft, path=path)
+        for row in rows
+        for path, parameters in row.bodies
+    ]
+    files = site_files(route_table(rows, redirects), f"{settings.host}:{settings.port}")
     parts = (
         document_parts(documents)
         | {path: Part.of_bytes(content) for path, content in files.items()}
@@ -76,7 +77,7 @@ def republish_stale(
     projections: Iterable[Projection] = PROJECTIONS,
     now: datetime | None = None,
 ) -> PublishReport:
-    """The last good data again, each telemetry document marked stale for `reason`, a stable code (`check_failed`).
+    """The last good data again, each document that ages marked stale for `reason`, a stable code (`check_failed`).
 
     Doing it twice changes nothing more. The next `publish` takes the mark away. Before the first generation there is
     nothing to mark.
@@ -86,7 +87,7 @@ def republish_stale(
     if draft.previous is None:
         return PublishReport(None, published=False)
     last = draft.previous.manifest
-    marked = _mark(draft.previous.path, last.documents, {row.path for row in projections}, reason)
+    marked = _mark(draft.previous.path, last.documents, projections, reason)
     untouched = {path: Part(component.version) for path, component in last.components.items()}
     entries = last.documents | {document.path: document.entry for document in marked}
     built = build(settings.data_dir, draft, untouched | document_parts(marked), entries, last.base_url)
@@ -94,12 +95,14 @@ def republish_stale(
 
 
 def _mark(
-    generation: Path, entries: dict[str, DocumentEntry], telemetry_paths: set[str], reason: str
+    generation: Path, entries: dict[str, DocumentEntry], projections: Iterable[Projection], reason: str
 ) -> list[PublishedDocument]:
     return [
-        stale_again(path, entry, (generation / "public" / file_of(path)).read_bytes(), reason)
-        for path, entry in entries.items()
-        if path in telemetry_paths
+        stale_again(row, path, entries[path], (generation / "public" / file_of(path)).read_bytes(), reason)
+        for row in projections
+        if row.freshness is not None
+        for path, _ in row.bodies
+        if path in entries
     ]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import jinja2
 import msgspec
 
-from contracts.projections import PROJECTIONS, Projection
+from contracts.projections import PROJECTIONS, REDIRECTS, Projection, Redirect
 from contracts.routes import Folder, Route, RouteTable
 from pipelines.publish.documents import file_of
 
@@ -26,13 +26,12 @@ TEMPLATES = {
 """Paths in a generation, and the template under `site/` that each is made of."""
 
 
-def route_table(paths: Iterable[str], projections: Iterable[Projection] = PROJECTIONS) -> RouteTable:
-    """One route for each published path, in order."""
-    variants = {projection.path: projection.parameters for projection in projections}
-    return RouteTable(
-        {path: _route(path, variants.get(path)) for path in sorted(paths)},
-        FOLDERS,
-    )
+def route_table(
+    projections: Iterable[Projection] = PROJECTIONS, redirects: Iterable[Redirect] = REDIRECTS
+) -> RouteTable:
+    """Routes of every published document, its aliases and published variants, and the redirects; all in order."""
+    routes = {path: route for projection in projections for path, route in _routes(projection).items()}
+    return RouteTable(dict(sorted(routes.items())), FOLDERS, {each.path: each.to for each in redirects})
 
 
 def site_files(table: RouteTable, api_address: str) -> dict[str, bytes]:
@@ -46,14 +45,38 @@ def site_files(table: RouteTable, api_address: str) -> dict[str, bytes]:
     return files
 
 
-def _route(path: str, parameters: type | None) -> Route:
-    names = tuple(field.alias or name for name, field in getattr(parameters, "model_fields", {}).items())
-    return Route(file=file_of(path), media_type="application/json", parameters=names)
+def _routes(projection: Projection) -> dict[str, Route]:
+    names = tuple(field.alias or name for name, field in getattr(projection.parameters, "model_fields", {}).items())
+    own = Route(
+        file=file_of(projection.path),
+        media_type=projection.media_type,
+        cache=projection.cache,
+        own_headers=dict(projection.headers),
+        parameters=names,
+        variants={variant.query: variant.path for variant in projection.published_variants},
+    )
+    aliases = {
+        alias.path: msgspec.structs.replace(
+            own, own_headers={**projection.headers, **alias.headers}, document=projection.path
+        )
+        for alias in projection.aliases
+    }
+    variants = {
+        variant.path: msgspec.structs.replace(own, file=file_of(variant.path), parameters=(), variants={})
+        for variant in projection.published_variants
+    }
+    return {projection.path: own, **aliases, **variants}
+
+
+def _quoted(text: str) -> str:
+    """As a quoted string of nginx and Caddy."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 @cache
 def _templates() -> jinja2.Environment:
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(SITE),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -61,3 +84,5 @@ def _templates() -> jinja2.Environment:
         keep_trailing_newline=True,
         autoescape=False,  # noqa: S701 - configuration files, made of our own route table
     )
+    environment.filters["quoted"] = _quoted
+    return environment

@@ -82,7 +82,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
             finalized_block=BLOCK,
             now=NOW,
         )
-        readable = Readable(connection, lists_dir(data_dir))
+        readable = Readable(connection, lists_dir(data_dir), "http://site.example")
         documents = {
             each.path: render(each, read(each, readable), Origin("g1", NOW))
             for each in PROJECTIONS

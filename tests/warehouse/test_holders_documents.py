@@ -38,7 +38,7 @@ A, B, C, D = (address(number) for number in (0xA, 0xB, 0xC, 0xD))
 @pytest.fixture
 def readable(tmp_path: Path) -> Iterator[Readable]:
     with Warehouse(tmp_path).connect() as opened:
-        yield Readable(opened, lists_dir(tmp_path))
+        yield Readable(opened, lists_dir(tmp_path), "https://svc.example")
 
 
 def grow(readable: Readable, rows: Sequence[Row], upto: int, **odd: Any) -> None:

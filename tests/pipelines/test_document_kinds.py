@@ -1,0 +1,205 @@
+"""The kinds of documents beside the plain one: envelopes, other media types, aliases, redirects, published variants."""
+
+import asyncio
+import json
+from datetime import timedelta
+
+import pytest
+from document_kinds import (
+    ANSWER,
+    CONTENTS,
+    DEPRECATED,
+    DISCOVERY,
+    ENVELOPED,
+    PLAIN,
+    REDIRECT,
+    RENDERED,
+    Enveloped,
+    Plain,
+)
+from publishing import House
+from pydantic import ValidationError
+
+from api.front import Front
+from contracts.projections import PROJECTIONS, REDIRECTS
+from pipelines.publish.documents import file_of, published_document
+from warehouse.counters import Take
+from warehouse.generations import begin, current_generation
+
+
+class Passed(Exception):
+    """The front handed a request on."""
+
+
+async def pass_on(scope, receive, send):
+    raise Passed(scope["path"])
+
+
+class Counted:
+    def __init__(self):
+        self.taken = 0
+
+    def take(self, key, limit, window_s, now_s):
+        self.taken += 1
+        return Take(True, limit, limit - self.taken, 42)
+
+
+@pytest.fixture
+def house(tmp_path):
+    made = House(tmp_path)
+    made.publish_rows(CONTENTS, [REDIRECT])
+    return made
+
+
+def ask(house, path, method="GET", headers=None, *, late=timedelta(0), take=None):
+    moment = (house.now + late).timestamp()
+    front = Front(house.settings, pass_on, take or Counted().take, clock=lambda: moment)
+
+    async def asked():
+        async with house.client(application=front) as client:
+            return await client.request(method, path, headers=headers or {})
+
+    return asyncio.run(asked())
+
+
+def body(house, path, tree="public"):
+    return json.loads((house.current / tree / file_of(path)).read_bytes())
+
+
+def test_an_envelope_holds_freshness_and_fields_in_its_data(house):
+    document = body(house, ENVELOPED.path)
+    Enveloped.model_validate(document)
+    assert list(document) == ["ok", "data"]
+    data = document["data"]
+    assert (data["answer"], data["stale"], data["staleAfter"]) == (42, False, "2026-01-02T12:05:00Z")
+    assert data == {name: value for name, value in body(house, PLAIN.path).items() if name != "ok"}
+
+
+def test_an_envelope_ages_within_its_data(house):
+    late = ask(house, ENVELOPED.path, late=timedelta(hours=1)).json()
+    assert (late["data"]["stale"], late["data"]["reason"], late["data"]["answer"]) == (True, "expired", 42)
+    assert list(late) == ["ok", "data"]
+
+
+def test_after_a_failed_check_what_ages_is_stale_with_its_aliases_and_the_rest_keeps_its_bytes(house):
+    before = {path: ask(house, path).content for path in (DISCOVERY.path, RENDERED.path, "/text.txt")}
+    house.republish_stale("check_failed", projections=CONTENTS)
+    for path in (PLAIN.path, "/api/kinds", "/same"):
+        marked = ask(house, path).json()
+        assert (marked["stale"], marked["reason"]) == (True, "check_failed")
+        Plain.model_validate(marked)
+    marked = ask(house, ENVELOPED.path).json()
+    Enveloped.model_validate(marked)
+    assert (marked["data"]["stale"], marked["data"]["reason"]) == (True, "check_failed")
+    assert {path: ask(house, path).content for path in before} == before
+    stale = {
+        path for path, entry in current_generation(house.data_dir).manifest.documents.items() if entry.stale_reason
+    }
+    assert stale == {PLAIN.path, ENVELOPED.path}
+
+
+def test_a_document_without_freshness_never_ages(house):
+    fresh, late = ask(house, DISCOVERY.path), ask(house, DISCOVERY.path, late=timedelta(days=900))
+    assert fresh.json() == {"title": "Kinds", "links": ["/api/kinds"]}
+    assert (fresh.content, fresh.headers["etag"]) == (late.content, late.headers["etag"])
+    assert not (house.current / "stale" / file_of(DISCOVERY.path)).exists()
+
+
+def test_each_says_its_media_type_cache_and_own_header_fields(house):
+    headers = ask(house, DISCOVERY.path).headers
+    assert headers["content-type"] == "application/feed+json"
+    assert headers["cache-control"] == "public, max-age=300, stale-while-revalidate=3600, stale-if-error=86400"
+    assert headers["x-kind"] == "discovery"
+    assert ask(house, "/text.txt").headers["content-type"] == "text/plain; charset=utf-8"
+    assert "x-kind" not in ask(house, PLAIN.path).headers
+
+
+def test_an_alias_has_the_same_body_and_tag_and_header_fields_of_its_own(house):
+    own, alias = ask(house, PLAIN.path), ask(house, "/api/kinds")
+    assert (own.content, own.headers["etag"]) == (alias.content, alias.headers["etag"])
+    for name, value in DEPRECATED.items():
+        assert alias.headers[name] == value
+        assert name not in own.headers
+    again = ask(house, "/api/kinds", headers={"if-none-match": own.headers["etag"]})
+    assert (again.status_code, again.headers["sunset"]) == (304, DEPRECATED["Sunset"])
+
+
+def test_an_alias_goes_stale_with_its_document(house):
+    assert ask(house, "/api/kinds", late=timedelta(hours=1)).json()["stale"] is True
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_redirect_leads_on_and_has_no_body(house, method):
+    answer = ask(house, REDIRECT.path, method)
+    assert (answer.status_code, answer.headers["location"], answer.content) == (302, PLAIN.path, b"")
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert answer.headers["cache-control"].startswith("public, max-age=60")
+
+
+def test_a_redirect_knows_only_reading(house):
+    answer = ask(house, REDIRECT.path, "POST")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
+
+
+@pytest.mark.parametrize(
+    ("path", "counted"),
+    [(PLAIN.path, 1), ("/api/kinds", 1), ("/same", 0), (REDIRECT.path, 1), (DISCOVERY.path, 0), ("/text.txt", 0)],
+)
+def test_what_lies_under_api_is_counted_and_discovery_is_not(house, path, counted):
+    counter = Counted()
+    answer = ask(house, path, take=counter.take)
+    assert counter.taken == counted
+    assert ("ratelimit-policy" in answer.headers) == bool(counted)
+
+
+def test_a_published_variant_answers_its_query_and_its_own_path(house):
+    by_query, by_path = ask(house, f"{RENDERED.path}?view=hero"), ask(house, "/api/kinds/render/hero")
+    assert by_query.json() == {"ok": True, "view": "hero"}
+    assert (by_query.content, by_query.headers["etag"]) == (by_path.content, by_path.headers["etag"])
+    assert ask(house, RENDERED.path).json()["view"] is None
+    tag = by_query.headers["etag"]
+    assert ask(house, f"{RENDERED.path}?view=hero", headers={"if-none-match": tag}).status_code == 304
+
+
+@pytest.mark.parametrize("query", ["view=shell", "view=hero&view=hero", "view=", "other=1"])
+def test_every_other_query_is_handed_on(house, query):
+    with pytest.raises(Exception) as raised:
+        front = Front(house.settings, pass_on, None, clock=house.now.timestamp)
+
+        async def asked():
+            import httpx
+
+            transport = httpx.ASGITransport(front)
+            async with httpx.AsyncClient(transport=transport, base_url="https://svc.example") as client:
+                await client.get(f"{RENDERED.path}?{query}")
+
+        asyncio.run(asked())
+    assert isinstance(raised.value, Passed)
+
+
+def test_a_body_that_breaks_the_model_of_its_envelope_is_not_published(tmp_path):
+    draft = begin(tmp_path, House(tmp_path).now)
+    with pytest.raises(ValidationError):
+        published_document(ENVELOPED, ANSWER | {"answer": "many"}, draft)
+    with pytest.raises(ValueError, match="surprise"):
+        published_document(ENVELOPED, ANSWER | {"surprise": 1}, draft)
+    with pytest.raises(ValueError, match="without a model"):
+        published_document(RENDERED, {"view": 1}, draft)
+
+
+def test_parameters_of_published_variants_are_read_from_their_query():
+    assert [(path, parameters and parameters.view) for path, parameters in RENDERED.bodies] == [
+        (RENDERED.path, None),
+        ("/api/kinds/render/hero", "hero"),
+    ]
+
+
+def test_the_registry_agrees_with_itself():
+    rows = [*PROJECTIONS, *CONTENTS]
+    paths = [path for row in rows for path in row.paths] + [each.path for each in REDIRECTS]
+    assert len(paths) == len(set(paths))
+    assert len({row.name for row in rows}) == len(rows)
+    for row in rows:
+        assert (row.freshness is None) == (row.max_age_s is None), row.path
+        assert not row.published_variants or row.parameters is not None, row.path
+    assert {each.to for each in REDIRECTS} <= set(paths)
