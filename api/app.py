@@ -16,7 +16,9 @@ from contracts.settings import Settings, load_settings
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from api.key_gate import Admission, KeyGate
     from api.stores import Stores
+    from warehouse.counters import Counters
 
 TITLE = "Agent runtime service"
 VERSION = "0.2.0"
@@ -27,15 +29,9 @@ def create_app(settings: Settings) -> Front:
     from warehouse.counters import open_counters
 
     settings.data_dir.mkdir(parents=True, exist_ok=True)
-    limited = settings.rate_limit_per_minute > 0
-    counters = open_counters(settings, settings.data_dir, wait_s=0.25) if limited else None
-    rooms = Rooms(settings, lambda: front.site)
-    front = Front(
-        settings,
-        rooms,
-        None if counters is None else counters.take,
-        take_waits=settings.ledger_url is not None,
-    )
+    counters = open_counters(settings, settings.data_dir, wait_s=0.25)
+    rooms = Rooms(settings, lambda: front.site, counters)
+    front = Front(settings, rooms, counters.take, take_waits=settings.ledger_url is not None, keys=rooms)
     return front
 
 
@@ -63,10 +59,12 @@ def build_rooms(stores: Stores, site: Callable[[], PublishedSite | None]) -> Fas
 class Rooms:
     """The rooms as one application that loads beside the first answers, and opens its stores with it."""
 
-    def __init__(self, settings: Settings, site: Callable[[], PublishedSite | None]) -> None:
+    def __init__(self, settings: Settings, site: Callable[[], PublishedSite | None], counters: Counters) -> None:
         self._settings = settings
         self._site = site
+        self._counters = counters
         self._stores: Stores | None = None
+        self._gate: KeyGate | None = None
         self._loading: asyncio.Task[Application] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,12 +74,25 @@ class Rooms:
             application = await self._application()
             await application(scope, receive, send)
 
+    async def admit(self, presented: str, now_s: float) -> Admission | None:
+        """As `KeyGate.admit`, once the rooms have loaded."""
+        await self._application()
+        assert self._gate is not None
+        return await self._gate.admit(presented, now_s)
+
+    async def give_back(self, admission: Admission, now_s: float) -> None:
+        """As `KeyGate.give_back`."""
+        assert self._gate is not None
+        await self._gate.give_back(admission, now_s)
+
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
         loading = self._application()
         await send({"type": "lifespan.startup.complete"})
         await asyncio.wait([loading])
         await receive()
+        if self._gate is not None:
+            await asyncio.to_thread(self._gate.close)
         if self._stores is not None:
             self._stores.close()
         await send({"type": "lifespan.shutdown.complete"})
@@ -92,7 +103,9 @@ class Rooms:
         return self._loading
 
     def _load(self) -> Application:
+        from api.key_gate import KeyGate
         from api.stores import Stores
 
         self._stores = Stores(self._settings)
+        self._gate = KeyGate(self._stores, self._counters)
         return build_rooms(self._stores, self._site)

@@ -14,9 +14,11 @@ from contracts.errors import (
     BodyInvalid,
     InternalFault,
     MethodNotAllowed,
+    OperatorProblem,
     ParameterInvalid,
     RequestProblem,
     RouteUnknown,
+    StoreUnavailable,
 )
 from contracts.problems import PROBLEM_MEDIA_TYPE, problem_body
 
@@ -26,6 +28,7 @@ _log = logging.getLogger(__name__)
 def handle_problems(app: FastAPI) -> None:
     """Let `app` answer every exception with a problem body."""
     app.add_exception_handler(RequestProblem, _on_problem)
+    app.add_exception_handler(OperatorProblem, _on_operator_problem)
     app.add_exception_handler(RequestValidationError, _on_validation)
     app.add_exception_handler(HTTPException, _on_framework)
     app.add_exception_handler(Exception, _on_fault)
@@ -41,6 +44,11 @@ def _on_problem(request: Request, error: Exception) -> Response:
     return _answer(request, error)
 
 
+def _on_operator_problem(request: Request, error: Exception) -> Response:
+    _log.warning("Request %s was not served: %s", request.scope["request_id"], error)
+    return _answer(request, store_unavailable())
+
+
 def _on_validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     faults = [(_pointer(fault["loc"]), str(fault["msg"])) for fault in error.errors()]
@@ -52,6 +60,11 @@ def _on_validation(request: Request, error: Exception) -> Response:
 def _on_framework(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return _answer(request, _of_status(error.status_code, request.url.path, error.headers or {}))
+
+
+def store_unavailable() -> StoreUnavailable:
+    """What a client hears of an `OperatorProblem`, which itself is for the log."""
+    return StoreUnavailable("Try again in a moment.", headers={"Retry-After": "2"})
 
 
 def _on_fault(request: Request, error: Exception) -> Response:

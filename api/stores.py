@@ -9,6 +9,7 @@ from contracts.errors import OperatorProblem
 from contracts.settings import Settings
 
 if TYPE_CHECKING:
+    from contracts.secrets import DerivedSecrets
     from warehouse.ledger import Ledger
     from warehouse.serving import ServedGenerations
 
@@ -25,6 +26,7 @@ class Stores:
         self.served: ServedGenerations = ServedGenerations(settings.data_dir)
         self._lock = threading.Lock()
         self._ledger: Ledger | None = None
+        self._secrets: DerivedSecrets | None = None
 
     @property
     def ledger(self) -> Ledger:
@@ -35,6 +37,16 @@ class Stores:
             if self._ledger is None:
                 self._ledger = open_ledger(self.settings, self.settings.data_dir, wait_s=LEDGER_WAIT_S)
             return self._ledger
+
+    @property
+    def secrets(self) -> DerivedSecrets:
+        """What is derived from the master secret. Raises `SettingsInvalid`, `StoreUnusable`."""
+        from warehouse.secrets import load_secrets
+
+        with self._lock:
+            if self._secrets is None:
+                self._secrets = load_secrets(self.settings)
+            return self._secrets
 
     def ledger_reachable(self) -> bool:
         """Whether the ledger answers a question now."""

@@ -17,6 +17,7 @@ COMMANDS = {
     "publish": "cli.pipeline:publish",
     "verify": "cli.verify:verify",
     "doctor": "cli.doctor:doctor",
+    "keys": "cli.keys:app",
     "bench": "cli.bench.command:bench",
 }
 

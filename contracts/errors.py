@@ -3,13 +3,16 @@
 ServiceError
 ├── RequestProblem                what a client did; rendered as RFC 9457 problem+json
 │   ├── BadRequest        400     ParameterInvalid, CursorInvalid, SnapshotUnknown, BodyInvalid
+│   ├── Unauthorized      401     no valid key
 │   ├── NotFound          404     RouteUnknown
 │   ├── MethodNotAllowed  405
 │   ├── NotAcceptable     406     every encoding of a published file was ruled out
 │   ├── BodyTooLarge      413
-│   ├── RateLimited       429
+│   ├── MediaTypeUnsupported 415
+│   ├── RateLimited       429     QuotaExceeded
 │   ├── InternalFault     500
-│   └── NotReady          503     before the first generation
+│   ├── NotReady          503     before the first generation
+│   └── StoreUnavailable  503     an OperatorProblem, as a client sees it
 └── OperatorProblem               what an operator has to mend; printed with its cure, never served
     ├── ConfigurationProblem      what trying again can't mend: exit code 2
     │   ├── SettingsInvalid
@@ -19,6 +22,7 @@ ServiceError
     │   └── FinalityUnknown       the node has no `finalized` tag and SVC_CONFIRMATIONS is unset
     ├── StoreUnusable             a store that can't be opened, read or written
     ├── StoreBusy                 a store that others kept locked for longer than we wait
+    ├── KeyUnknown                no API key with this id that could be changed
     ├── StoreTooNew               a store written by a later version of this service
     ├── FinalizedMismatch         the chain contradicts what was final: history is not rewritten
     ├── RpcUnavailable            no URL gave an answer
@@ -50,6 +54,8 @@ class RequestProblem(ServiceError):
     code: ClassVar[str] = "bad_request"
     title: ClassVar[str] = "The request can't be used"
     retryable: ClassVar[bool] = False
+    violated_policies: ClassVar[tuple[str, ...]] = ()
+    """Names of the RateLimit policies that refuse the request."""
 
     def __init__(
         self,
@@ -116,11 +122,30 @@ class BodyTooLarge(RequestProblem):
     title = "The request body is too large"
 
 
+class Unauthorized(RequestProblem):
+    status = 401
+    code = "unauthorized"
+    title = "A valid API key is needed"
+
+
+class MediaTypeUnsupported(RequestProblem):
+    status = 415
+    code = "media_type_unsupported"
+    title = "The request body is not JSON"
+
+
 class RateLimited(RequestProblem):
     status = 429
     code = "rate_limited"
     title = "Too many requests"
     retryable = True
+    violated_policies = ("permin",)
+
+
+class QuotaExceeded(RateLimited):
+    code = "quota_exceeded"
+    title = "The key's requests of this day are used up"
+    violated_policies = ("daily",)
 
 
 class InternalFault(RequestProblem):
@@ -134,6 +159,13 @@ class NotReady(RequestProblem):
     status = 503
     code = "not_ready"
     title = "Nothing has been published yet"
+    retryable = True
+
+
+class StoreUnavailable(RequestProblem):
+    status = 503
+    code = "store_unavailable"
+    title = "A store that the answer needs can't be used at the moment"
     retryable = True
 
 
@@ -176,6 +208,10 @@ class StoreUnusable(OperatorProblem):
 
 class StoreBusy(OperatorProblem):
     code = "store_busy"
+
+
+class KeyUnknown(OperatorProblem):
+    code = "key_unknown"
 
 
 class StoreTooNew(OperatorProblem):

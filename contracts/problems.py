@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from typing import Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from contracts.base import Document
 from contracts.errors import RequestProblem
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
+
+QUOTA_TYPE = "https://iana.org/assignments/http-problem-types#quota-exceeded"
+"""The registered type of a refusal by a RateLimit policy; it comes with `violated-policies`."""
 
 
 class ProblemError(Document):
@@ -23,8 +26,10 @@ class ProblemError(Document):
 class Problem(Document):
     """Why a request was not served."""
 
-    ok: Literal[False] = False
-    type: str = Field(description="Identifies the kind of problem; one URN for each `code`")
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
+
+    ok: Literal[False]
+    type: str = Field(description="Identifies the kind of problem: a registered type, or one URN for each `code`")
     title: str
     status: int = Field(ge=400, le=599)
     detail: str
@@ -33,14 +38,20 @@ class Problem(Document):
     retryable: bool = Field(description="Whether the same request may succeed later")
     request_id: str
     errors: list[ProblemError]
+    violated_policies: list[str] = Field(
+        default=[],
+        alias="violated-policies",
+        description="With 429 only: names of the RateLimit policies that refuse the request",
+    )
 
 
 def problem_body(problem: RequestProblem, instance: str, request_id: str) -> bytes:
     """The body of `problem` as it is sent."""
+    quota = {"violated-policies": problem.violated_policies} if problem.violated_policies else {}
     return json.dumps(
         {
             "ok": False,
-            "type": f"urn:svc:problem:{problem.code}",
+            "type": QUOTA_TYPE if quota else f"urn:svc:problem:{problem.code}",
             "title": problem.title,
             "status": problem.status,
             "detail": problem.detail,
@@ -49,6 +60,7 @@ def problem_body(problem: RequestProblem, instance: str, request_id: str) -> byt
             "retryable": problem.retryable,
             "requestId": request_id,
             "errors": [{"pointer": pointer, "detail": detail} for pointer, detail in problem.errors],
+            **quota,
         },
         separators=(",", ":"),
         ensure_ascii=False,

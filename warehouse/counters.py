@@ -7,9 +7,7 @@ through the raw driver.
 from __future__ import annotations
 
 import math
-import re
 import threading
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -18,11 +16,10 @@ import pysqlite3.dbapi2 as sqlite
 from contracts.errors import StoreUnusable
 from contracts.settings import Settings
 from warehouse.drivers import (
-    CONNECT_ARGUMENTS,
     assert_sqlite_version,
     create_private_file,
+    driver_statement,
     problem_of,
-    read_statements,
     use_wal,
 )
 
@@ -40,6 +37,10 @@ _SWEEP_SIZE = 256
 
 _ABOVE_ALL_KEYS = "\U0010ffff"
 _MOST_REFUSALS_HELD = 50_000
+
+_REMEMBER_FULL_S = 60
+"""A take that another process gives back can be had again after so long."""
+
 _PAGE_BYTES = 1024
 """A take rewrites one page: with 1 KiB it costs 14 us, with SQLite's usual 4 KiB 18."""
 
@@ -74,7 +75,7 @@ class Counters:
     def __init__(self, store: CounterStore) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self._refused: dict[str, tuple[int, int]] = {}
+        self._refused: dict[str, tuple[int, int, float]] = {}
         self._takes = 0
         self._swept_until = ""
 
@@ -83,13 +84,13 @@ class Counters:
 
         At most `limit` are allowed in a window over all processes, whose clocks may differ by less than a window. A
         key always comes with the same `window_s`. A refusal writes nothing, and from then on this process refuses from
-        memory until the window ends. Raises `StoreBusy` or `StoreUnusable`.
+        memory for a minute or until the window ends. Raises `StoreBusy` or `StoreUnusable`.
         """
         window_end_s = (int(now_s) // window_s + 1) * window_s
         reset_s = math.ceil(window_end_s - now_s)
         full = self._refused.get(key)
         # a larger limit has to ask again: the key may have moved to a better plan
-        if full is not None and full[0] == window_end_s and limit <= full[1]:
+        if full is not None and full[0] == window_end_s and limit <= full[1] and now_s < full[2]:
             return Take(False, limit, 0, reset_s)
         with self._lock:
             self._takes += 1
@@ -106,6 +107,12 @@ class Counters:
                 self._remember_full(key, limit, window_end_s, now_s)
         return Take(True, limit, limit - used, math.ceil(counted_until_s - now_s))
 
+    def give_back(self, key: str, now_s: float) -> None:
+        """Undo a take of the present window that came to nothing. Raises `StoreBusy` or `StoreUnusable`."""
+        with self._lock:
+            self._store.fetch("give_back", {"key": key, "now_s": int(now_s)})
+            self._refused.pop(key, None)
+
     def close(self) -> None:
         """Close the store. The counters can't be used any more."""
         with self._lock:
@@ -116,7 +123,7 @@ class Counters:
             self._refused = {k: held for k, held in self._refused.items() if held[0] > now_s}
             if len(self._refused) >= _MOST_REFUSALS_HELD:
                 self._refused = {}
-        self._refused[key] = (window_end_s, limit)
+        self._refused[key] = (window_end_s, limit, now_s + _REMEMBER_FULL_S)
 
     def _sweep(self, now_s: float) -> None:
         """Delete what has long ended in the next slice of keys, going round and round."""
@@ -150,7 +157,7 @@ class _SqliteStore:
             use_wal(self._connection, wait_s)
             self._connection.execute("pragma synchronous = normal")
             self._connection.execute(f"pragma wal_autocheckpoint = {_CHECKPOINT_PAGES}")
-            self._connection.execute(_statement("schema", "sqlite"))
+            self._connection.execute(driver_statement(SQL, "schema", "sqlite"))
         except sqlite.Error as error:
             self._connection.close()
             raise self._problem(error) from error
@@ -158,7 +165,7 @@ class _SqliteStore:
     def fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
         try:
             row: tuple[Any, ...] | None = self._connection.execute(
-                _statement(question, "sqlite"), parameters
+                driver_statement(SQL, question, "sqlite"), parameters
             ).fetchone()
         except sqlite.Error as error:
             raise self._problem(error) from error
@@ -180,49 +187,11 @@ class _SqliteStore:
 
 class _PostgresqlStore:
     def __init__(self, url: URL, wait_s: float) -> None:
-        self._name = f"The counter store {url.render_as_string(hide_password=True)}"
-        self._address = url.set(drivername="postgresql").render_as_string(hide_password=False)
-        self._wait_s = wait_s
-        try:
-            self._connection = self._connect()
-            with self._connection.transaction():
-                self._connection.execute("select pg_advisory_xact_lock(%s)", [_SCHEMA_LOCK])
-                self._connection.execute(_statement("schema", "postgresql"))
-        except Exception as error:
-            raise (problem_of(self._name, error) or error) from error
+        from warehouse.raw_postgresql import RawPostgresql
 
-    def fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
-        try:
-            try:
-                return self._fetch(question, parameters)
-            except Exception:
-                if not self._connection.closed:
-                    raise
-            # PostgreSQL went away meanwhile; a take that it had already counted counts twice, which allows too few
-            self._connection = self._connect()
-            return self._fetch(question, parameters)
-        except Exception as error:
-            raise (problem_of(self._name, error) or error) from error
-
-    def close(self) -> None:
-        self._connection.close()
-
-    def _connect(self) -> Any:
-        import psycopg  # only here: on SQLite no start has to pay for it
-
-        connection = psycopg.connect(self._address, autocommit=True, prepare_threshold=0, **CONNECT_ARGUMENTS)
-        connection.execute(f"set lock_timeout = {round(self._wait_s * 1000)}")
-        return connection
-
-    def _fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
-        cursor = self._connection.execute(_statement(question, "postgresql"), parameters)
-        row: tuple[Any, ...] | None = cursor.fetchone() if cursor.description else None
-        return row
-
-
-@cache
-def _statement(name: str, dialect: str) -> str:
-    """The SQL of `sql/counters/`, its `:name` parameters as the driver writes them."""
-    own = SQL / f"{name}.{dialect}.sql"
-    statement = read_statements(own if own.exists() else SQL / f"{name}.sql")
-    return re.sub(r":(\w+)", r"%(\1)s", statement) if dialect == "postgresql" else statement
+        name = f"The counter store {url.render_as_string(hide_password=True)}"
+        self._raw = RawPostgresql(url, name, wait_s, SQL)
+        # a take that was counted when PostgreSQL went away counts twice, which allows too few
+        self.fetch = self._raw.fetch
+        self.close = self._raw.close
+        self._raw.set_up(_SCHEMA_LOCK, "schema")

@@ -5,7 +5,9 @@ SQLAlchemy stays out, since the counters are opened before the API's first answe
 
 from __future__ import annotations
 
+import re
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,14 @@ BUSY_CURE = "Find the process that keeps it locked; nothing was written, so the 
 def read_statements(file: Path) -> str:
     """The SQL of a file without its comment lines, in which a `:name` would be taken for a parameter."""
     return "".join(line for line in file.read_text().splitlines(keepends=True) if not line.startswith("--"))
+
+
+@cache
+def driver_statement(directory: Path, name: str, dialect: str) -> str:
+    """The SQL of `<name>.<dialect>.sql`, else of `<name>.sql`, with parameters as the dialect's driver writes them."""
+    own = directory / f"{name}.{dialect}.sql"
+    statement = read_statements(own if own.exists() else directory / f"{name}.sql")
+    return re.sub(r":(\w+)", r"%(\1)s", statement) if dialect == "postgresql" else statement
 
 
 def assert_sqlite_version() -> None:

@@ -1,0 +1,68 @@
+"""What routes depend on: the caller that the front found by the request's key, and routes that answer nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from api.bodies import JsonRoute
+from api.key_gate import CALLER, STORE_FAILED
+from api.problems import store_unavailable
+from api.responses import problems
+from contracts.access import Caller
+from contracts.errors import (
+    InternalFault,
+    MethodNotAllowed,
+    QuotaExceeded,
+    RateLimited,
+    StoreUnavailable,
+    Unauthorized,
+)
+
+SECURITY = [{"bearer": []}, {"apiKey": []}]
+"""Either way of sending a key, as OpenAPI says it."""
+
+_CHALLENGE = {"WWW-Authenticate": 'Bearer realm="svc"'}
+
+
+async def authenticated(request: Request) -> Caller:
+    """The caller of a valid key. Raises `Unauthorized`, the same whatever is wrong with it, or `StoreUnavailable`."""
+    caller = request.scope.get(CALLER)
+    if isinstance(caller, Caller):
+        return caller
+    if caller == STORE_FAILED:
+        raise store_unavailable()
+    raise Unauthorized("Send a valid API key, as a Bearer token or in X-Api-Key.", headers=_CHALLENGE)
+
+
+Authenticated = Annotated[Caller, Depends(authenticated)]
+"""A route's parameter: the caller."""
+
+
+class AuthenticatedRoute(JsonRoute):
+    """A route that answers 401 before it looks at anything else of a request."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        described = {"security": SECURITY} | (options.pop("openapi_extra", None) or {})
+        super().__init__(path, endpoint, openapi_extra=described, **options)
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        answer = super().get_route_handler()
+
+        async def answer_callers(request: Request) -> Response:
+            await authenticated(request)
+            return await answer(request)
+
+        return answer_callers
+
+
+def authenticated_router(tag: str) -> APIRouter:
+    """A router of API v2 routes that need a key. Its routes name no 401, 429 or 503 of their own."""
+    return APIRouter(
+        prefix="/api/v2",
+        tags=[tag],
+        route_class=AuthenticatedRoute,
+        responses=problems(MethodNotAllowed, Unauthorized, RateLimited, QuotaExceeded, InternalFault, StoreUnavailable),
+    )

@@ -1,0 +1,165 @@
+"""Whose request it is by its API key, and whether that key has a request left today: asked by the front, before a room.
+
+Quotas are counted for each family of keys and UTC day in the counter store, exactly over all workers. How much a key is
+used, which operators read, is gathered in memory and written to the ledger every few seconds; a crash loses those few.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from contracts.access import Caller, Tier
+from contracts.errors import OperatorProblem
+
+if TYPE_CHECKING:
+    from api.stores import Stores
+    from warehouse.counters import Counters, Take
+    from warehouse.key_lookup import FoundKey, KeyLookup
+
+CALLER = "svc.caller"
+"""In the ASGI scope: the `Caller` of a valid key; `STORE_FAILED` where that could not be found out; else nothing."""
+
+STORE_FAILED = "store failed"
+
+DAY_S = 86_400
+REQUESTS_A_DAY: dict[Tier, int | None] = {Tier.FREE: 100, Tier.BASIC: 1_000, Tier.PRO: None}
+WRITE_USES_EVERY_S = 5.0
+
+_log = logging.getLogger(__name__)
+
+
+class Admission(NamedTuple):
+    """A valid key's caller, and what taking one of its quota gave: None where its tier has no limit."""
+
+    caller: Caller
+    quota_key: str
+    taken: Take | None
+
+
+def presented_key(authorization: Iterable[bytes], x_api_key: Iterable[bytes]) -> str | None:
+    """The one key that the header values of a request give; None where they give none, or more than one."""
+    keys = {value.strip() for value in x_api_key}
+    for value in authorization:
+        scheme, _, token = value.strip().partition(b" ")
+        if scheme.lower() != b"bearer":
+            return None
+        keys.add(token.strip())
+    return keys.pop().decode("latin-1") if len(keys) == 1 else None
+
+
+class KeyGate:
+    """One object a process. Its stores are opened by the first request that brings a key."""
+
+    def __init__(self, stores: Stores, counters: Counters) -> None:
+        self._stores = stores
+        self._counters = counters
+        self._waits = stores.settings.ledger_url is not None
+        self._opening = threading.Lock()
+        self._lock = threading.Lock()
+        self._lookup: KeyLookup | None = None
+        self._uses: dict[tuple[str, str], tuple[int, float]] = {}
+        self._writing_in: asyncio.AbstractEventLoop | None = None
+
+    async def admit(self, presented: str, now_s: float) -> Admission | None:
+        """Take one request of the key's day; None where the key is not valid. Raises `OperatorProblem`."""
+        if self._waits or self._lookup is None:
+            found, taken = await asyncio.to_thread(self._look_up_and_take, presented, now_s)
+        else:
+            found, taken = self._look_up_and_take(presented, now_s)
+        if found is None:
+            return None
+        if taken is None or taken.allowed:
+            if not found.used_before:
+                await asyncio.to_thread(self._record_first_use, found.caller.key_id, now_s)
+            self._note_use(found.caller.key_id, now_s)
+        return Admission(found.caller, _quota_key(found), taken)
+
+    async def give_back(self, admission: Admission, now_s: float) -> None:
+        """Undo what `admit` took, since the request came to nothing."""
+        if admission.taken is None:
+            return
+        try:
+            if self._waits:
+                await asyncio.to_thread(self._counters.give_back, admission.quota_key, now_s)
+            else:
+                self._counters.give_back(admission.quota_key, now_s)
+        except OperatorProblem as problem:
+            _log.warning("A request that failed stays counted: %s", problem)
+
+    def write_uses(self) -> None:
+        """Write what was gathered to the ledger. Where that fails it is kept for the next time."""
+        from warehouse.keys import KeyUse, add_uses
+
+        with self._lock:
+            gathered, self._uses = self._uses, {}
+        if not gathered:
+            return
+        uses = [
+            KeyUse(key_id, day, requests, datetime.fromtimestamp(last_s, UTC))
+            for (key_id, day), (requests, last_s) in gathered.items()
+        ]
+        try:
+            with self._stores.ledger.transaction() as tx:
+                add_uses(tx, uses)
+        except OperatorProblem as problem:
+            _log.warning("The use of %d keys is not written yet: %s", len(uses), problem)
+            with self._lock:
+                for key, (requests, last_s) in gathered.items():
+                    newer = self._uses.get(key, (0, 0.0))
+                    self._uses[key] = (newer[0] + requests, max(newer[1], last_s))
+
+    def close(self) -> None:
+        """Write what was gathered and close the lookup."""
+        self.write_uses()
+        if self._lookup is not None:
+            self._lookup.close()
+
+    def _look_up_and_take(self, presented: str, now_s: float) -> tuple[FoundKey | None, Take | None]:
+        found = self._opened().find(presented, datetime.fromtimestamp(now_s, UTC))
+        if found is None:
+            return None, None
+        limit = REQUESTS_A_DAY[found.caller.tier]
+        return found, None if limit is None else self._counters.take(_quota_key(found), limit, DAY_S, now_s)
+
+    def _opened(self) -> KeyLookup:
+        if self._lookup is None:
+            from warehouse.key_lookup import open_key_lookup
+
+            with self._opening:
+                if self._lookup is None:
+                    pepper = self._stores.secrets.pepper
+                    self._stores.ledger  # noqa: B018 - opening it makes and migrates the table that is looked into
+                    self._lookup = open_key_lookup(self._stores.settings, pepper)
+        return self._lookup
+
+    def _record_first_use(self, key_id: str, now_s: float) -> None:
+        from warehouse.keys import record_first_use
+
+        try:
+            with self._stores.ledger.transaction() as tx:
+                record_first_use(tx, key_id, now=datetime.fromtimestamp(now_s, UTC))
+        except OperatorProblem as problem:
+            # the next use tries again
+            _log.warning("The first use of key %s is not recorded yet: %s", key_id, problem)
+
+    def _note_use(self, key_id: str, now_s: float) -> None:
+        used = (key_id, datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%d"))
+        with self._lock:
+            self._uses[used] = (self._uses.get(used, (0, 0.0))[0] + 1, now_s)
+        loop = asyncio.get_running_loop()
+        if self._writing_in is not loop:
+            self._writing_in = loop
+            loop.call_later(WRITE_USES_EVERY_S, self._start_writing, loop)
+
+    def _start_writing(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._writing_in = None
+        loop.run_in_executor(None, self.write_uses)
+
+
+def _quota_key(found: FoundKey) -> str:
+    return f"key:{found.family_id}"

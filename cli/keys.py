@@ -1,0 +1,127 @@
+"""`svc keys`: API keys made, listed, rotated and revoked by the operator. A key's text is printed once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from cli.environment import effective_settings, make_data_dir
+from cli.output import AsJson, operator_problems, print_json, say
+from contracts.access import Tier
+from contracts.errors import SettingsInvalid
+from contracts.settings import Settings
+from warehouse.keys import IssuedKey, KeyUsage, create_key, list_keys, revoke_key, rotate_key
+from warehouse.ledger import Ledger, open_ledger
+from warehouse.secrets import load_secrets
+
+app = typer.Typer(no_args_is_help=True, help="Make, list, rotate and revoke API keys.")
+
+KeyId = Annotated[str, typer.Argument(help="The key's id, as `svc keys list` shows it.")]
+LONGEST_OWNER = 100
+
+
+@app.command("create")
+def create(
+    tier: Annotated[Tier, typer.Option(help="What the key may use a day: 100, 1,000 or any number of requests.")],
+    owner: Annotated[str, typer.Option(help="Whom it is for; what it writes belongs to local:OWNER.")],
+    as_json: AsJson = False,
+) -> None:
+    """Make a key and print it, for the only time."""
+    with operator_problems(as_json):
+        name = _owner(owner)
+        with _opened() as (settings, ledger):
+            pepper = load_secrets(settings).pepper
+            with ledger.transaction() as tx:
+                issued = create_key(tx, pepper, tier=tier, owner=name, now=datetime.now(UTC))
+    _print_issued(issued, as_json)
+
+
+@app.command("list")
+def list_(as_json: AsJson = False) -> None:
+    """Show every key, newest first: whose it is, its state, and how much it was used."""
+    with operator_problems(as_json), _opened() as (_, ledger), ledger.read() as reader:
+        keys = list_keys(reader, now=datetime.now(UTC))
+    if as_json:
+        print_json({"ok": True, "keys": [_described(each) for each in keys]})
+        return
+    for each in keys:
+        key = each.key
+        used = "never" if each.last_used_at is None else f"{each.last_used_at:%Y-%m-%d %H:%M:%SZ}"
+        say(
+            f"{key.key_id}  {key.hint:<16} {key.state:<9} {key.owner:<24} today {each.requests_today:>6,}  "
+            f"in all {each.requests:>8,}  last {used}"
+        )
+
+
+@app.command("revoke")
+def revoke(key_id: KeyId, as_json: AsJson = False) -> None:
+    """Make a key invalid for ever, at once and in every process."""
+    with operator_problems(as_json), _opened() as (_, ledger), ledger.transaction() as tx:
+        changed = revoke_key(tx, key_id, now=datetime.now(UTC))
+    if as_json:
+        print_json({"ok": True, "keyId": key_id, "state": "revoked", "changed": changed})
+    else:
+        say(f"{key_id} is revoked" if changed else f"{key_id} was revoked before")
+
+
+@app.command("rotate")
+def rotate(key_id: KeyId, as_json: AsJson = False) -> None:
+    """Revoke a key and print its successor, which has the same owner, tier and quota."""
+    with operator_problems(as_json), _opened() as (settings, ledger):
+        pepper = load_secrets(settings).pepper
+        with ledger.transaction() as tx:
+            issued = rotate_key(tx, pepper, key_id, now=datetime.now(UTC))
+    _print_issued(issued, as_json)
+
+
+@contextmanager
+def _opened() -> Iterator[tuple[Settings, Ledger]]:
+    settings = effective_settings()
+    make_data_dir(settings.data_dir)
+    ledger = open_ledger(settings, settings.data_dir)
+    try:
+        yield settings, ledger
+    finally:
+        ledger.close()
+
+
+def _owner(name: str) -> str:
+    given = name.removeprefix("local:")
+    if not given.strip() or len(given) > LONGEST_OWNER or not given.isprintable():
+        raise SettingsInvalid(
+            f"--owner is empty, longer than {LONGEST_OWNER} characters or not printable.",
+            cure="Give a short name, such as --owner alice.",
+        )
+    return f"local:{given.strip()}"
+
+
+def _print_issued(issued: IssuedKey, as_json: bool) -> None:
+    record = issued.record
+    if as_json:
+        print_json({"apiKey": issued.key.reveal(), "keyId": record.key_id, "tier": record.tier, "owner": record.owner})
+        return
+    say(issued.key.reveal())
+    say(f"{record.key_id}, tier {record.tier}, of {record.owner}. The key is not shown again.")
+
+
+def _described(usage: KeyUsage) -> dict[str, Any]:
+    key = usage.key
+    return {
+        "keyId": key.key_id,
+        "hint": key.hint,
+        "tier": key.tier,
+        "owner": key.owner,
+        "state": key.state,
+        "claimId": key.claim_id,
+        "paidUntil": key.paid_until,
+        "createdAt": key.created_at,
+        "changedAt": key.changed_at,
+        "firstUsedAt": key.first_used_at,
+        "lastUsedAt": usage.last_used_at,
+        "requests": usage.requests,
+        "requestsToday": usage.requests_today,
+    }

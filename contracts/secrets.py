@@ -1,0 +1,62 @@
+"""What is derived from the one master secret. Where that comes from is `warehouse/secrets.py`'s matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from contracts.errors import SettingsInvalid
+from contracts.settings import Settings
+
+SHORTEST_MASTER_SECRET = 32
+"""Characters; 32 hex digits hold 128 bits."""
+
+PEPPER_VERSION = 1
+"""Stored beside each key's HMAC, so that a later pepper can live beside this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedSecrets:
+    """Independent 32-byte secrets of one installation; none tells anything of another or of the master."""
+
+    pepper: bytes = field(repr=False)
+    """Of the HMACs under which API keys, session tokens and pairing codes are stored."""
+    sealing_key: bytes = field(repr=False)
+    """AES-256-GCM key of what is kept sealed until a client has acknowledged it."""
+
+
+def derive_secrets(master: str) -> DerivedSecrets:
+    """All derived secrets of `master`."""
+    return DerivedSecrets(
+        pepper=_derive(master, f"pepper {PEPPER_VERSION}"),
+        sealing_key=_derive(master, "sealing 1"),
+    )
+
+
+def require_secrets(settings: Settings) -> None:
+    """Raise `SettingsInvalid` where a secret has to be set and is not, or is too short to be one.
+
+    Processes on several hosts may share a PostgreSQL ledger, so none of them may make up a secret of its own.
+    """
+    if settings.master_secret is not None:
+        if len(settings.master_secret.get_secret_value()) < SHORTEST_MASTER_SECRET:
+            raise SettingsInvalid(
+                f"SVC_MASTER_SECRET has fewer than {SHORTEST_MASTER_SECRET} characters.",
+                cure="Set it to the output of `openssl rand -hex 32`, the same for every process.",
+            )
+    elif settings.ledger_url is not None:
+        raise SettingsInvalid(
+            "SVC_MASTER_SECRET is not set, and with SVC_LEDGER_URL it has to be.",
+            cure="Set it to the output of `openssl rand -hex 32`, the same for every process on that ledger.",
+        )
+    if settings.ledger_url is not None and settings.signing_key_file is None:
+        raise SettingsInvalid(
+            "SVC_SIGNING_KEY_FILE is not set, and with SVC_LEDGER_URL it has to be.",
+            cure="Make a key with `openssl genpkey -algorithm ed25519 -out FILE` and set it for every process.",
+        )
+
+
+def _derive(master: str, purpose: str) -> bytes:
+    return HKDF(SHA256(), 32, salt=None, info=f"svc {purpose}".encode()).derive(master.encode())

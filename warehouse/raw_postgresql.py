@@ -1,0 +1,74 @@
+"""One autocommit connection to PostgreSQL through the raw driver, for what stands in every request's way.
+
+SQLAlchemy costs some 200 us a statement there; this costs what the driver costs.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from sqlalchemy import URL
+
+from warehouse.drivers import CONNECT_ARGUMENTS, driver_statement, problem_of
+
+
+class RawPostgresql:
+    """Runs the questions of one SQL directory, each as a transaction of its own. Threads may share it.
+
+    `name` is how problems call the store.
+    """
+
+    def __init__(self, url: URL, name: str, wait_s: float, directory: Path) -> None:
+        self._name = name
+        self._address = url.set(drivername="postgresql").render_as_string(hide_password=False)
+        self._wait_s = wait_s
+        self._directory = directory
+        self._lock = threading.Lock()
+        try:
+            self._connection = self._connect()
+        except psycopg.Error as error:
+            raise (problem_of(name, error) or error) from error
+
+    def set_up(self, lock: int, step: str) -> None:
+        """Run a step under an advisory lock, so that processes which start together don't collide."""
+        try:
+            with self._connection.transaction():
+                self._connection.execute("select pg_advisory_xact_lock(%s)", [lock])
+                self._connection.execute(driver_statement(self._directory, step, "postgresql"))
+        except psycopg.Error as error:
+            self._connection.close()
+            raise (problem_of(self._name, error) or error) from error
+
+    def fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
+        """The one row that a question gives, if any; asked again where the connection was lost meanwhile.
+
+        Raises `StoreBusy` or `StoreUnusable`.
+        """
+        with self._lock:
+            try:
+                try:
+                    return self._fetch(question, parameters)
+                except psycopg.Error:
+                    if not self._connection.closed:
+                        raise
+                self._connection = self._connect()
+                return self._fetch(question, parameters)
+            except psycopg.Error as error:
+                raise (problem_of(self._name, error) or error) from error
+
+    def close(self) -> None:
+        """Give up the connection."""
+        self._connection.close()
+
+    def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+        connection = psycopg.connect(self._address, autocommit=True, prepare_threshold=0, **CONNECT_ARGUMENTS)
+        connection.execute(f"set lock_timeout = {round(self._wait_s * 1000)}".encode())
+        return connection
+
+    def _fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
+        statement = driver_statement(self._directory, question, "postgresql")
+        cursor = self._connection.execute(statement.encode(), parameters)
+        return cursor.fetchone() if cursor.description else None
