@@ -7,6 +7,7 @@ ServiceError
 │   ├── NotFound          404     RouteUnknown
 │   ├── MethodNotAllowed  405
 │   ├── NotAcceptable     406     every encoding of a published file was ruled out
+│   ├── Conflict          409     RevisionConflict, IdempotencyKeyReused
 │   ├── BodyTooLarge      413
 │   ├── MediaTypeUnsupported 415
 │   ├── RateLimited       429     QuotaExceeded
@@ -114,6 +115,22 @@ class NotAcceptable(RequestProblem):
     status = 406
     code = "not_acceptable"
     title = "No encoding that this path has is acceptable"
+
+
+class Conflict(RequestProblem):
+    status = 409
+    code = "conflict"
+    title = "The request does not fit what is there"
+
+
+class RevisionConflict(Conflict):
+    code = "revision_conflict"
+    title = "Somebody else changed it since the revision that was expected"
+
+
+class IdempotencyKeyReused(Conflict):
+    code = "idempotency_key_reused"
+    title = "The same idempotency key came with another request"
 
 
 class BodyTooLarge(RequestProblem):

@@ -1,0 +1,282 @@
+"""The seven stages that judge a change of the graph. Pure: from a case to a result with its reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from contracts.times import utc_text
+from contracts.world.identity import dedupe_key, fact_key
+from contracts.world.ontology import SUPERSEDES
+from contracts.world.plan import Case, EdgeChange, NodeChange
+from contracts.world.proposal import StageName, StageResult
+from contracts.world.records import Node
+
+FURTHEST_START = timedelta(days=3653)
+FURTHEST_END = timedelta(days=36525)
+CLOCK_SKEW = timedelta(minutes=5)
+"""How far a sender's clock may be ahead of ours."""
+
+LONGEST_CHAIN = 10_000
+MOST_NAMED = 5
+LITTLE_CONFIDENCE = 0.3
+
+DERIVED_SOURCES = ("core_world__", "out_world__", "document/", "generation")
+"""What the pipeline may not derive nodes from: the graph itself, and what is published."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A stage's result. `escalates`: an operator has to agree before it is applied."""
+
+    result: Literal["pass", "warn", "fail"]
+    reason: str
+    escalates: bool = False
+
+    def of(self, stage: StageName) -> StageResult:
+        """The result as clients and the audit see it."""
+        return StageResult(stage, self.result, self.reason)
+
+
+def _judged(faults: Iterator[str], fine: str) -> Judgement:
+    """Fail with the first faults, else pass with `fine`."""
+    found = list(faults)
+    return Judgement("fail", _named(found)) if found else Judgement("pass", fine)
+
+
+def _named(reasons: list[str]) -> str:
+    more = len(reasons) - MOST_NAMED
+    return "; ".join(reasons[:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
+
+
+def immutability(case: Case) -> Judgement:
+    """What is immutable stays as it is, but for an amendment of the constitution."""
+    return _judged(_immutability(case), "Nothing that is immutable would change.")
+
+
+def _immutability(case: Case) -> Iterator[str]:
+    for change in case.nodes:
+        if change.before is None or not change.is_new_state or not case.sees(change.before):
+            continue
+        if change.before.erased:
+            yield f"{change.draft.id} was forgotten for the rights of a person and can't come back"
+        elif change.before.immutable and case.actor.kind != "constitution":
+            yield f"{change.draft.id} is immutable"
+    if case.actor.kind == "constitution":
+        return
+    for node, _ in case.ended_nodes:
+        if node.immutable:
+            yield f"{node.id} is immutable and can't be superseded"
+    for edge in case.edges:
+        source = case.end(edge.draft.source)
+        if source is not None and source.immutable and source.visibility == edge.after.visibility and edge.is_new_state:
+            yield f"{source.id} is immutable, and so is what it says: no {edge.draft.type} goes out from it"
+
+
+def temporal(case: Case) -> Judgement:
+    """Validity has an order, is not far off, and one fact holds at a time."""
+    judged = _judged(_temporal(case), "Validity is in order, and no two facts hold at once.")
+    later = [change.draft.id for change in case.nodes if change.after.valid_from > case.now]
+    if judged.result == "pass" and later:
+        return Judgement("warn", f"{_named(later)}: holds only from a time to come.")
+    return judged
+
+
+def _temporal(case: Case) -> Iterator[str]:
+    now = datetime.fromisoformat(case.now)
+    latest_start, latest_end = utc_text(now + FURTHEST_START), utc_text(now + FURTHEST_END)
+    for change in case.changes:
+        state = change.after
+        if state.valid_to is not None and state.valid_to <= state.valid_from:
+            yield f"{state.id} would end at {state.valid_to}, not after it starts at {state.valid_from}"
+        if state.valid_from > latest_start:
+            yield f"{state.id} would start at {state.valid_from}, more than ten years from now"
+        if state.valid_to is not None and state.valid_to > latest_end:
+            yield f"{state.id} would end at {state.valid_to}, more than a hundred years from now"
+    soon = now + CLOCK_SKEW
+    for node in case.nodes:
+        observed_at = node.after.properties.get("observed_at")
+        if isinstance(observed_at, str) and (seen := _instant(observed_at)) is not None and seen > soon:
+            yield f"{node.draft.id} was observed at {observed_at}, which is still to come"
+    yield from case.clashes
+
+
+def _instant(text: str) -> datetime | None:
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return instant if instant.utcoffset() is not None else None
+
+
+def referential_integrity(case: Case) -> Judgement:
+    """Types and properties are those of the ontology, and edges tie nodes that are there."""
+    return _judged(_integrity(case), "Types are known, properties fit them, and every edge has both its ends.")
+
+
+def _integrity(case: Case) -> Iterator[str]:
+    for change in case.nodes:
+        known = case.ontology.node_types.get(change.draft.type)
+        if change.before is not None and not case.sees(change.before):
+            yield f"{change.draft.id} can't be used as an id"
+        elif change.before is not None and change.before.type != change.draft.type and not change.before.erased:
+            yield f"{change.draft.id} is a {change.before.type} and can't become a {change.draft.type}"
+        if known is None:
+            yield f"no node type {change.draft.type}; known are {', '.join(sorted(case.ontology.node_types))}"
+            continue
+        if change.draft.domain not in (None, known.domain):
+            yield f"a {known.name} is of {known.domain}, not of {change.draft.domain}"
+        for fault in case.ontology.faults_of(known.name, change.draft.properties):
+            yield f"{change.draft.id}: {fault}"
+    for edge in case.edges:
+        yield from _edge_faults(case, edge)
+
+
+def _edge_faults(case: Case, change: EdgeChange) -> Iterator[str]:
+    draft = change.draft
+    known = case.ontology.edge_types.get(draft.type)
+    source, target = case.end(draft.source), case.end(draft.target)
+    if known is None:
+        yield f"no relationship type {draft.type}; known are {', '.join(sorted(case.ontology.edge_types))}"
+    for end in dict.fromkeys(name for name, node in ((draft.source, source), (draft.target, target)) if node is None):
+        yield f"there is no node {end}"
+    if draft.source == draft.target:
+        yield f"{draft.source} can't be tied to itself by {draft.type}"
+    elif known is not None and source is not None and target is not None:
+        if not known.allows(source.type, target.type):
+            yield f"{draft.type} can't go from a {source.type} to a {target.type}"
+        if draft.visibility == "public" and "private" in (source.visibility, target.visibility):
+            yield f"{draft.source} {draft.type} {draft.target} can't be public: an end of it is private"
+        if draft.type == SUPERSEDES:
+            yield from _superseding_faults(case, source, target)
+
+
+def _superseding_faults(case: Case, source: Node, target: Node) -> Iterator[str]:
+    key = fact_key(case.ontology, source.owner, source.properties)
+    if source.type != target.type or key is None or key != fact_key(case.ontology, target.owner, target.properties):
+        yield (
+            f"{source.id} can't supersede {target.id}: both have to be of one type, one subject and one "
+            "single-valued predicate"
+        )
+    elif _reaches(case, target.id, source.id):
+        yield f"{source.id} can't supersede {target.id}, which supersedes it"
+
+
+def _reaches(case: Case, start: str, end: str) -> bool:
+    """Whether `end` is superseded by `start`, over any number of steps."""
+    proposed: dict[str, list[str]] = {}
+    for change in case.edges:
+        if change.draft.type == SUPERSEDES:
+            proposed.setdefault(change.draft.source, []).append(change.draft.target)
+    seen, waiting = {start}, [start]
+    while waiting and len(seen) <= LONGEST_CHAIN:
+        node = waiting.pop()
+        held = [edge.target for edge in case.view.edges_from(node, SUPERSEDES)]
+        for following in (*held, *proposed.get(node, ())):
+            if following == end:
+                return True
+            if following not in seen:
+                seen.add(following)
+                waiting.append(following)
+    return bool(waiting)
+
+
+def authority(case: Case) -> Judgement:
+    """Everybody writes his own part; what becomes public is agreed to by an operator."""
+    judged = _judged(_authority(case), f"{case.actor.name} may write this.")
+    if judged.result == "pass" and case.actor.kind in ("caller", "capsule"):
+        public = [change.after.id for change in case.changes if change.after.visibility == "public"]
+        if public:
+            return Judgement("warn", f"{_named(public)}: what is public waits for an operator.", escalates=True)
+    return judged
+
+
+def _authority(case: Case) -> Iterator[str]:
+    match case.actor.kind:
+        case "caller" | "capsule":
+            yield from _authority_of_caller(case)
+        case "pipeline":
+            for node in case.nodes:
+                if node.after.domain != "TRACK":
+                    yield f"the pipeline writes TRACK alone, and {node.draft.id} is of {node.after.domain}"
+                if node.before is not None and node.before.actor != case.actor.name and case.sees(node.before):
+                    yield f"{node.draft.id} was written by {node.before.actor}"
+            for edge in case.edges:
+                source = case.end(edge.draft.source)
+                if source is not None and source.domain != "TRACK":
+                    yield f"the pipeline ties TRACK alone, and {source.id} is of {source.domain}"
+            yield from _private(case)
+        case "constitution":
+            for node in case.nodes:
+                if node.before is not None and node.before.actor != case.actor.name:
+                    yield f"{node.draft.id} is not of the constitution"
+            yield from _private(case)
+        case "operator":
+            yield from _private(case)
+
+
+def _authority_of_caller(case: Case) -> Iterator[str]:
+    for change in case.nodes:
+        if change.after.immutable and (change.before is None or not change.before.immutable):
+            yield f"{change.draft.id}: only the constitution makes nodes immutable"
+        before = change.before
+        if before is not None and before.visibility == "public" and change.after.visibility == "private":
+            yield f"{change.draft.id} is public, and not yours to take back"
+    for edge in case.edges:
+        if edge.before is not None and edge.before.owner != edge.after.owner:
+            yield f"{edge.after.id} is not yours"
+
+
+def _private(case: Case) -> Iterator[str]:
+    """Faults of those who write the public graph alone."""
+    for change in case.changes:
+        if change.after.visibility != "public":
+            yield f"{change.after.id} has to be public: {case.actor.name} has no private part"
+
+
+def deduplication(case: Case) -> Judgement:
+    """One thing is one node. What looks like another node is said, and never merged."""
+    twice = [each for each, times in Counter(change.after.id for change in case.changes).items() if times > 1]
+    if twice:
+        return Judgement("fail", f"{_named(twice)}: stated twice in one proposal")
+    alike = [f"{change.draft.id} may be {_named(others)}" for change, others in _alike(case)]
+    if alike:
+        return Judgement("warn", f"{_named(alike)}: same type and title. Both are kept.")
+    same = [change for change in case.changes if not change.is_new_state]
+    if same:
+        return Judgement("pass", f"{len(same)} of it is known already and is not written again.")
+    return Judgement("pass", "Nothing like it is known.")
+
+
+def _alike(case: Case) -> Iterator[tuple[NodeChange, list[str]]]:
+    seen: dict[str, list[str]] = {}
+    for change in case.nodes:
+        node = change.after
+        if change.before is not None or fact_key(case.ontology, node.owner, node.properties) is not None:
+            continue
+        key = dedupe_key(node.owner, node.type, node.title)
+        others = [each for each in (*case.view.alike(key), *seen.get(key, ())) if each != node.id]
+        seen.setdefault(key, []).append(node.id)
+        if others:
+            yield change, others
+
+
+def provenance(case: Case) -> Judgement:
+    """Every statement says where it comes from, and nothing is derived from the graph itself."""
+    source = case.proposal.source
+    if case.actor.kind == "pipeline" and source.startswith(DERIVED_SOURCES):
+        return Judgement("fail", f"{source} is made of the graph or of what is published: that would feed on itself")
+    unsure = [
+        change.draft.id
+        for change in case.nodes
+        if isinstance(value := change.draft.properties.get("confidence"), int | float) and value < LITTLE_CONFIDENCE
+    ]
+    if unsure:
+        return Judgement("warn", f"{_named(unsure)}: little confidence")
+    return Judgement("pass", f"Stated in {source} by {case.actor.name}.")
+
+
+Stage = Callable[[Case], Judgement]

@@ -1,0 +1,66 @@
+"""The validator: seven stages in order for every change of the graph, and the verdict that follows from them. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from contracts.errors import RevisionConflict
+from contracts.world.plan import Case
+from contracts.world.proposal import StageName, StageResult, Verdict
+from contracts.world.stages import (
+    Stage,
+    authority,
+    deduplication,
+    immutability,
+    provenance,
+    referential_integrity,
+    temporal,
+)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the stages said, in their order, and what follows."""
+
+    verdict: Verdict
+    stages: tuple[StageResult, ...]
+
+
+def judge(case: Case, alignment: Stage) -> Judged:
+    """Run every stage, also behind one that failed, so that a client learns everything at once.
+
+    Any fail rejects; else any stage that asks for an operator escalates. Raises `RevisionConflict`.
+    """
+    refuse_conflict(case)
+    stages: dict[StageName, Stage] = {
+        "immutability": immutability,
+        "temporal": temporal,
+        "referential_integrity": referential_integrity,
+        "authority": authority,
+        "deduplication": deduplication,
+        "provenance": provenance,
+        "alignment": alignment,
+    }
+    judgements = {name: stage(case) for name, stage in stages.items()}
+    results = tuple(judgement.of(name) for name, judgement in judgements.items())
+    if any(each.result == "fail" for each in results):
+        return Judged("rejected", results)
+    escalates = any(each.escalates for each in judgements.values())
+    return Judged("escalated" if escalates else "approved", results)
+
+
+def refuse_conflict(case: Case) -> None:
+    """Raise `RevisionConflict` where something that the proposal builds on is newer than what its actor has seen."""
+    expected = case.proposal.expected_revision
+    if expected is None:
+        return
+    owner = case.actor.owner
+    newest = max(
+        0 if owner is None else case.view.newest_of(owner),
+        max((state.revision for state in case.touched), default=0),
+    )
+    if newest > expected:
+        raise RevisionConflict(
+            f"Expected revision {expected}, but what this builds on was changed at revision {newest}.",
+            errors=[("/expectedRevision", f"is behind {newest}")],
+        )
