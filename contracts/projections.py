@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import parse_qsl
 
 from pydantic import BaseModel
@@ -55,6 +56,8 @@ class Projection:
     summary: str
     description: str
     max_age_s: int | None = None
+    when_stale: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Fields (one word each) that say something else once the document is stale."""
     parameters: type[BaseModel] | None = None
     """Query parameters of variants that are computed on request; None where the file is the only answer."""
     refusals: tuple[type[RequestProblem], ...] = ()

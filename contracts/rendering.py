@@ -15,7 +15,8 @@ from contracts.projections import Projection
 
 Fields = Mapping[str, Any]
 """A document's own fields by their Python names, with `source`, `quality`, `reason`, `observed_at` and `fetched_at` of
-the freshness block where it has one; rendering adds the rest of the block and `ok`. Times are UTC (naive ones too);
+the freshness block where it has one; rendering adds the rest of the block and `ok`. `stale` is given where content is
+known to be out of date already. Times are UTC (naive ones too);
 values are plain, pydantic models or raw JSON (`msgspec.Raw`)."""
 
 EXPIRED = "expired"
@@ -48,10 +49,12 @@ def render(projection: Projection, content: Content, origin: Origin, *, now: dat
     values = dict(content)
     if block is not None:
         stale_after = stale_after_of(projection, content)
-        values |= {"stale_after": stale_after, "stale": False}
-        values |= {"generation": origin.generation, "generated_at": origin.generated_at}
+        values = {"stale": False} | values
+        values |= {"stale_after": stale_after, "generation": origin.generation, "generated_at": origin.generated_at}
         if now is not None and stale_after is not None and now >= stale_after:
             values |= {"stale": True, "reason": content["reason"] or EXPIRED}
+        if values["stale"]:
+            values |= projection.when_stale
     names = list(model.model_fields)
     if "ok" in names:
         names.remove("ok")
@@ -64,9 +67,14 @@ def render(projection: Projection, content: Content, origin: Origin, *, now: dat
 
 
 def stale_after_of(projection: Projection, content: Content) -> datetime | None:
-    """When the content stops counting as fresh: `fetched_at` + `max_age_s`; None where nothing was fetched or ages."""
+    """When the content stops counting as fresh: `fetched_at` + `max_age_s`; None where nothing was fetched or ages.
+
+    Content that is put together from parts of different ages gives its own `stale_after`.
+    """
     if isinstance(content, bytes) or projection.max_age_s is None:
         return None
+    if "stale_after" in content:
+        return None if content["stale_after"] is None else _utc(content["stale_after"])
     fetched_at = content["fetched_at"]
     return None if fetched_at is None else _utc(fetched_at) + timedelta(seconds=projection.max_age_s)
 
@@ -76,9 +84,9 @@ def mark_stale(projection: Projection, body: bytes, reason: str) -> bytes:
     values = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
     if projection.enveloped:
         data = msgspec.json.decode(values["data"], type=dict[str, msgspec.Raw])
-        values["data"] = msgspec.Raw(msgspec.json.encode(data | _stale(reason)))
+        values["data"] = msgspec.Raw(msgspec.json.encode(data | _stale(projection, reason)))
         return msgspec.json.encode(values)
-    return msgspec.json.encode(values | _stale(reason))
+    return msgspec.json.encode(values | _stale(projection, reason))
 
 
 def inputs_sha256(projection: Projection, content: Content) -> str:
@@ -87,8 +95,9 @@ def inputs_sha256(projection: Projection, content: Content) -> str:
     return hashlib.sha256(render(projection, content, nowhere)).hexdigest()
 
 
-def _stale(reason: str) -> dict[str, msgspec.Raw]:
-    return {"stale": msgspec.Raw(b"true"), "reason": msgspec.Raw(msgspec.json.encode(reason))}
+def _stale(projection: Projection, reason: str) -> dict[str, msgspec.Raw]:
+    changed = {"stale": True, "reason": reason} | projection.when_stale
+    return {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in changed.items()}
 
 
 def _alias(model: type[BaseModel], name: str) -> str:

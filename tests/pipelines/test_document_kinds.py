@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -22,6 +23,7 @@ from pydantic import ValidationError
 
 from api.front import Front
 from contracts.projections import PROJECTIONS, REDIRECTS
+from contracts.rendering import Origin, mark_stale, render
 from pipelines.publish.documents import file_of, published_document
 from warehouse.counters import Take
 from warehouse.generations import begin, current_generation
@@ -96,6 +98,26 @@ def test_after_a_failed_check_what_ages_is_stale_with_its_aliases_and_the_rest_k
         path for path, entry in current_generation(house.data_dir).manifest.documents.items() if entry.stale_reason
     }
     assert stale == {PLAIN.path, ENVELOPED.path}
+
+
+def test_content_may_know_that_it_is_out_of_date_and_until_when_it_is_not():
+    now = ANSWER["fetched_at"]
+    said = json.loads(render(PLAIN, ANSWER | {"stale": True, "reason": "timeout"}, Origin("g", now)))
+    assert (said["stale"], said["reason"], said["staleAfter"]) == (True, "timeout", "2026-01-02T12:05:00Z")
+    own = json.loads(render(PLAIN, ANSWER | {"stale_after": now + timedelta(hours=2)}, Origin("g", now)))
+    assert (own["stale"], own["staleAfter"]) == (False, "2026-01-02T14:00:00Z")
+
+
+@pytest.mark.parametrize(
+    "row", [replace(PLAIN, when_stale={"answer": 0}), replace(ENVELOPED, when_stale={"answer": 0})]
+)
+def test_a_field_may_say_something_else_once_the_document_is_stale(row):
+    now = ANSWER["fetched_at"]
+    fresh = render(row, ANSWER, Origin("g", now))
+    late = render(row, ANSWER, Origin("g", now), now=now + timedelta(hours=1))
+    for body, answer in ((fresh, 42), (late, 0), (mark_stale(row, fresh, "check_failed"), 0)):
+        read = json.loads(body)
+        assert read.get("data", read)["answer"] == answer
 
 
 def test_a_document_without_freshness_never_ages(house):
