@@ -24,6 +24,7 @@ ServiceError
     ├── StoreUnusable             a store that can't be opened, read or written
     ├── StoreBusy                 a store that others kept locked for longer than we wait
     ├── KeyUnknown                no API key with this id that could be changed
+    ├── ProposalUnknown           no proposal with this number waits for an operator
     ├── StoreTooNew               a store written by a later version of this service
     ├── FinalizedMismatch         the chain contradicts what was final: history is not rewritten
     ├── RpcUnavailable            no URL gave an answer
@@ -229,6 +230,10 @@ class StoreBusy(OperatorProblem):
 
 class KeyUnknown(OperatorProblem):
     code = "key_unknown"
+
+
+class ProposalUnknown(OperatorProblem):
+    code = "proposal_unknown"
 
 
 class StoreTooNew(OperatorProblem):
