@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +20,14 @@ from cli.demo.record import chain_of, load_recording
 from cli.demo.recorded import RecordedNode
 from cli.demo.rpc import Rpc, RpcError
 from cli.demo.traffic import Traffic
-from cli.demo.write import BIDWALL_TRIGGER_WEI, DemoContracts, genesis_flags, write_contracts, write_history
+from cli.demo.write import (
+    BIDWALL_TRIGGER_WEI,
+    DemoContracts,
+    contracts_sha256,
+    genesis_flags,
+    write_contracts,
+    write_history,
+)
 from contracts.errors import AnvilUnavailable
 
 Say = Callable[[str], None]
@@ -105,6 +112,11 @@ class DemoChain:
             "treasury_address": demo.treasury_address,
             "bidwall_address": demo.bidwall_address,
             "bidwall_trigger_wei": demo.bidwall_trigger_wei,
+            "pool_address": demo.pool_address,
+            "chainlink_feed_address": demo.chainlink_feed_address,
+            "sequencer_feed_address": demo.sequencer_feed_address,
+            "trust_registry_address": demo.trust_registry_address,
+            "escrow_address": demo.escrow_address,
             "data_dir": self._directory.root,
         }
 
@@ -201,6 +213,8 @@ def _run_anvil(
         unfit = None
     elif description is None or not description.paid_flow or not directory.dump_path.exists():
         unfit = "there is no chain to go on from"
+    elif description.contracts_sha256 != contracts_sha256():
+        unfit = "its chain has other contracts than this version's"
     else:
         anvil = _loaded(directory, description.genesis_time_s)
         if anvil is not None:
@@ -300,19 +314,14 @@ def _describe(contracts: DemoContracts, genesis: dict[str, Any], *, paid_flow: b
         genesis_hash=genesis["hash"],
         genesis_time_s=int(genesis["timestamp"], 16),
         bidwall_trigger_wei=BIDWALL_TRIGGER_WEI,
+        contracts_sha256=contracts_sha256(),
         paid_flow=paid_flow,
         **contracts.as_dict(),
     )
 
 
 def _contracts_of(description: DemoDescription) -> DemoContracts:
-    return DemoContracts(
-        token_address=description.token_address,
-        usdc_address=description.usdc_address,
-        bidwall_address=description.bidwall_address,
-        treasury_address=description.treasury_address,
-        token_start_block=description.token_start_block,
-    )
+    return DemoContracts(**{field.name: getattr(description, field.name) for field in fields(DemoContracts)})
 
 
 def _running(description: DemoDescription, rpc_url: str, pid: int) -> DemoDescription:

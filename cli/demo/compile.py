@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,7 +32,10 @@ def compiler_input(sources: dict[str, str]) -> dict[str, Any]:
 
 
 def artifacts_of(output: dict[str, Any], solc_version: str) -> dict[str, Artifact]:
-    """One artifact per contract from solc's standard JSON. Raises `ValueError` with the compiler's words on a fault."""
+    """One artifact per contract from solc's standard JSON; an interface has no code and gets none.
+
+    Raises `ValueError` with the compiler's words on a fault.
+    """
     complaints = [entry["formattedMessage"] for entry in output.get("errors", [])]
     if complaints:
         raise ValueError("\n".join(complaints))
@@ -45,22 +49,26 @@ def artifacts_of(output: dict[str, Any], solc_version: str) -> dict[str, Artifac
         }
         for contracts in output["contracts"].values()
         for name, compiled in contracts.items()
+        if compiled["evm"]["bytecode"]["object"]
     }
 
 
 def compile_contracts(chain_dir: Path = CHAIN_DIR) -> dict[str, Artifact]:
-    """Compile every source with the solc of `node_modules`. Raises `ValueError` on a warning or an error."""
-    sources = {path.name: path.read_text() for path in chain_dir.glob("*.sol")}
+    """Compile every source in the directory. Raises `ValueError` on a warning or an error."""
+    return compile_sources({path.name: path.read_text() for path in chain_dir.glob("*.sol")}, chain_dir)
+
+
+def compile_sources(sources: dict[str, str], chain_dir: Path = CHAIN_DIR) -> dict[str, Artifact]:
+    """Compile `sources` (file name to text) with the solc of `node_modules`. Raises `ValueError` as above."""
     solc = chain_dir / "node_modules" / "solc"
-    run = subprocess.run(
-        ["node", str(solc / "solc.js"), "--standard-json"],
-        input=json.dumps(compiler_input(sources)),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    # Into a file: solcjs ends before a pipe has taken all that it writes.
+    with tempfile.TemporaryFile("w+") as written:
+        command = ["node", str(solc / "solc.js"), "--standard-json"]
+        subprocess.run(command, input=json.dumps(compiler_input(sources)), stdout=written, text=True, check=True)
+        written.seek(0)
+        said = written.read()
     # solcjs writes a line about SMT solvers before the JSON.
-    output = json.loads(run.stdout[run.stdout.index("{") :])
+    output = json.loads(said[said.index("{") :])
     return artifacts_of(output, json.loads((solc / "package.json").read_text())["version"])
 
 

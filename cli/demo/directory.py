@@ -36,7 +36,10 @@ UNREADABLE: Final = (OSError, EOFError, zlib.error)
 
 @dataclass(frozen=True)
 class DemoDescription:
-    """What `demo.json` says. `rpc_url` and `pid` (of the process that answers there) are null while nothing runs."""
+    """What `demo.json` says. `rpc_url` and `pid` (of the process that answers there) are null while nothing runs.
+
+    `contracts_sha256` is the digest of the contracts' code: a chain with other contracts is not gone on from.
+    """
 
     chain_id: int
     genesis_hash: str
@@ -45,8 +48,14 @@ class DemoDescription:
     usdc_address: str
     bidwall_address: str
     treasury_address: str
+    pool_address: str
+    chainlink_feed_address: str
+    sequencer_feed_address: str
+    trust_registry_address: str
+    escrow_address: str
     token_start_block: int
     bidwall_trigger_wei: int
+    contracts_sha256: str
     paid_flow: bool
     rpc_url: str | None = None
     pid: int | None = None

@@ -7,6 +7,8 @@ sources and an equal anvil give an equal file.
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,11 +16,13 @@ import msgspec
 
 from cli.demo.anvil import Anvil
 from cli.demo.compile import CHAIN_DIR
+from cli.demo.happenings import Scene
 from cli.demo.history import plan_history
 from cli.demo.log_index import Log
 from cli.demo.recorded import RecordedChain
-from cli.demo.rpc import Rpc
-from cli.demo.write import METADATA, DemoContracts, genesis_flags, write_contracts, write_history
+from cli.demo.rpc import Rpc, calldata
+from cli.demo.write import EMPTY_BLOCKS, METADATA, DemoContracts, genesis_flags, write_contracts, write_history
+from contracts.trust import THRESHOLDS
 
 RECORDING_PATH: Final = CHAIN_DIR / "recorded_demo.json.gz"
 # 2026-11-01T00:00:00Z
@@ -44,15 +48,32 @@ class RecordedLog(msgspec.Struct, array_like=True):
     data_bytes: int
 
 
+class RecordedCall(msgspec.Struct, array_like=True):
+    """What a contract answered to call data, from the recording's `state_from` on."""
+
+    to: str
+    data: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class State:
+    """What holds from block `first` on: native balances in wei (decimal text) by address, and answers of contracts."""
+
+    first: int
+    balances_wei: dict[str, str]
+    calls: list[RecordedCall]
+
+
 class Recording(msgspec.Struct):
     contracts: dict[str, Any]
-    bidwall_balance_wei: str
+    state: State
     words: list[str]
     blocks: list[RecordedBlock]
     logs: list[RecordedLog]
 
 
-def packed(contracts: DemoContracts, bidwall_wei: int, blocks: list[dict[str, Any]], logs: list[Log]) -> Recording:
+def packed(contracts: DemoContracts, state: State, blocks: list[dict[str, Any]], logs: list[Log]) -> Recording:
     """A recording of JSON-RPC blocks (all from 0 on, in order) and logs."""
     places: dict[str, int] = {}
 
@@ -72,7 +93,7 @@ def packed(contracts: DemoContracts, bidwall_wei: int, blocks: list[dict[str, An
         for log in logs
     ]
     headers = [RecordedBlock(int(block["timestamp"], 16), block["hash"], block["transactions"]) for block in blocks]
-    return Recording(contracts.as_dict(), str(bidwall_wei), list(places), headers, rows)
+    return Recording(contracts.as_dict(), state, list(places), headers, rows)
 
 
 def unpacked_logs(recording: Recording) -> list[Log]:
@@ -105,7 +126,9 @@ def chain_of(recording: Recording) -> RecordedChain:
         head_time=recording.blocks[-1].time_s,
         block_times={number: block.time_s for number, block in enumerate(recording.blocks)},
         metadata=METADATA,
-        balances_wei={recording.contracts["bidwall_address"]: int(recording.bidwall_balance_wei)},
+        balances_wei={address: int(wei) for address, wei in recording.state.balances_wei.items()},
+        calls={(call.to, call.data): call.answer for call in recording.state.calls},
+        state_from=recording.state.first,
     )
 
 
@@ -126,8 +149,44 @@ def _read(rpc: Rpc, contracts: DemoContracts) -> Recording:
     head = int(rpc.call("eth_blockNumber"), 16)
     blocks = rpc.batch([("eth_getBlockByNumber", [hex(number), False]) for number in range(head + 1)])
     logs = rpc.call("eth_getLogs", {"fromBlock": "0x0", "toBlock": hex(head)})
-    bidwall_wei = int(rpc.call("eth_getBalance", contracts.bidwall_address, hex(head)), 16)
-    return packed(contracts, bidwall_wei, blocks, logs)
+    return packed(contracts, _state(rpc, contracts, head), blocks, logs)
+
+
+def _state(rpc: Rpc, contracts: DemoContracts, head: int) -> State:
+    """What readers ask at the newest blocks. The last three are empty, so that it holds from the one before them on."""
+    accounts = rpc.call("eth_accounts")
+    scene = contracts.scene(accounts)
+    held_by = [*scene.accounts, scene.bidwall, scene.pool, scene.escrow]
+    balances = rpc.batch([("eth_getBalance", [address, hex(head)]) for address in held_by])
+    questions = [(to.lower(), calldata(signature, *values)) for to, signature, values in _questions(contracts, scene)]
+    answers = rpc.batch([("eth_call", [{"to": to, "data": data}, hex(head)]) for to, data in questions])
+    return State(
+        first=head - EMPTY_BLOCKS,
+        balances_wei={address: str(int(wei, 16)) for address, wei in zip(held_by, balances, strict=True)},
+        calls=[RecordedCall(to, data, answer) for (to, data), answer in zip(questions, answers, strict=True)],
+    )
+
+
+def _questions(contracts: DemoContracts, scene: Scene) -> Iterator[tuple[str, str, Sequence[Any]]]:
+    """Contract, function and arguments of every call that a recorded demo answers, the token's own apart."""
+    for feed in (contracts.chainlink_feed_address, contracts.sequencer_feed_address):
+        for name in ("decimals", "description", "version", "latestRoundData"):
+            yield feed, f"{name}()", ()
+    for name in ("token0", "token1", "getReserves"):
+        yield contracts.pool_address, f"{name}()", ()
+    for name in ("name", "symbol", "decimals", "totalSupply"):
+        yield contracts.usdc_address, f"{name}()", ()
+    for holder in (scene.pool, scene.bidwall, scene.escrow, contracts.treasury_address):
+        yield contracts.usdc_address, "balanceOf(address)", (holder,)
+    for name in ("halfLifeS", "ONE", "attestationTotal", "agentTotal"):
+        yield contracts.trust_registry_address, f"{name}()", ()
+    for agent in scene.agents:
+        for name in ("weightedScore", "averageScore", "attestationCount", "registered"):
+            yield contracts.trust_registry_address, f"{name}(address)", (agent,)
+        for least in THRESHOLDS.values():
+            yield contracts.trust_registry_address, "meetsTrustThreshold(address,uint256)", (agent, least)
+    yield contracts.escrow_address, "registry()", ()
+    yield contracts.escrow_address, "depositTotal()", ()
 
 
 def main() -> None:

@@ -73,6 +73,10 @@ class RecordedChain:
     `state_depth` one that keeps the state of its newest blocks only. With `max_results`, a longer log answer is refused
     as providers do. A log query is not clamped to the head: rows beyond it are returned silently, as nodes behind one
     balancer do.
+
+    `calls` are recorded answers of other contracts, by (address, call data), and `balances_wei` native balances. Both
+    hold from `state_from` on; for older blocks, and for calls of other contracts that are not recorded, the state is
+    not available. Where `state_from` is None, balances hold always, and any other account has none.
     """
 
     def __init__(
@@ -93,6 +97,8 @@ class RecordedChain:
         max_results: int | None = None,
         metadata: TokenMetadata | None = None,
         balances_wei: Mapping[str, int] | None = None,
+        calls: Mapping[tuple[str, str], str] | None = None,
+        state_from: int | None = None,
     ) -> None:
         self.chain_id = chain_id
         self.token = token.lower()
@@ -108,6 +114,8 @@ class RecordedChain:
         self._max_results = max_results
         self._metadata = metadata or TokenMetadata()
         self._balances_wei = {address.lower(): wei for address, wei in (balances_wei or {}).items()}
+        self._calls = dict(calls or {})
+        self._state_from = state_from
         self._lock = threading.RLock()
         self._reorgs: list[tuple[int, str]] = []
         self._index = self._indexed(logs)
@@ -298,11 +306,13 @@ class RecordedChain:
     def _call(self, params: Sequence[Any]) -> str:
         request = params[0]
         number = self._state_block(params[1] if len(params) > 1 else "latest")
-        if request["to"].lower() != self.token or number < self.first_block:
+        to, data = request["to"].lower(), request.get("input") or request["data"]
+        if to != self.token and to in self._index.emitters:
+            return self._recorded_at(number, self._calls.get((to, data.lower())))
+        if to != self.token or number < self.first_block:
             return "0x"
         if not self._has_state:
             raise RpcFault(_REVERTED, "execution reverted")
-        data = request.get("input") or request["data"]
         match data[:10].lower():
             case "0x18160ddd":
                 return _word(self._index.supply_at(number))
@@ -324,8 +334,16 @@ class RecordedChain:
         return "0x6080604052" if deployed else "0x"
 
     def _get_balance(self, params: Sequence[Any]) -> str:
-        self._state_block(params[1] if len(params) > 1 else "latest")
-        return hex(self._balances_wei.get(params[0].lower(), 0))
+        number = self._state_block(params[1] if len(params) > 1 else "latest")
+        balance_wei = self._balances_wei.get(params[0].lower())
+        if self._state_from is None:
+            return hex(balance_wei or 0)
+        return self._recorded_at(number, None if balance_wei is None else hex(balance_wei))
+
+    def _recorded_at(self, number: int, answer: str | None) -> str:
+        if answer is None or number < (self._state_from or 0):
+            raise RpcFault(_SERVER_ERROR, f"missing trie node, state {self.block_hash(number)} is not recorded")
+        return answer
 
 
 def _word(value: int) -> str:

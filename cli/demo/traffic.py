@@ -9,7 +9,8 @@ from typing import Final, Literal, Self
 
 import httpx
 
-from cli.demo.history import LAUNCH, PEOPLE, POOL, Movement, person, plan_traffic
+from cli.demo.happenings import NEWEST_USD, Happening, attestation, next_price, price_set, trade
+from cli.demo.history import LAUNCH, PEOPLE, POOL, person, plan_traffic
 from cli.demo.rpc import Rpc, RpcError, calldata
 from cli.demo.write import DemoContracts, move_calldata
 
@@ -17,6 +18,12 @@ HEARTBEAT_S: Final = 10.0
 _CAST: Final = 24
 _GIFT_WEI: Final = 10**16
 _GIFT_EVERY: Final = 12
+_TRADE_EVERY: Final = 3
+_ATTESTATION_EVERY: Final = 8
+PRICE_EVERY_S: Final = 300.0
+"""Well within the heartbeat that readers of the feed expect."""
+
+_GAS: Final = 10_000_000
 
 
 def pause_s(age_s: float) -> float:
@@ -38,6 +45,7 @@ class Traffic:
         self._rpc = Rpc(rpc_url, timeout_s=10.0)
         self._contracts = contracts
         self._rng = random.Random()  # noqa: S311 - made-up traffic, not a secret
+        self._usd = NEWEST_USD
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="demo traffic", daemon=True)
 
@@ -54,13 +62,16 @@ class Traffic:
 
     def _run(self) -> None:
         started = time.monotonic()
-        due = started
+        due = price_due = started
         sent = 0
         while not self._stopping.wait(1.0):
             try:
+                if time.monotonic() >= price_due:
+                    self._set_price()
+                    price_due = time.monotonic() + PRICE_EVERY_S
                 match next_step(due - time.monotonic(), self._silence_s()):
                     case "transfers":
-                        self._send_transfers(gift=sent % _GIFT_EVERY == _GIFT_EVERY - 1)
+                        self._send_transfers(sent)
                         sent += 1
                         due = time.monotonic() + pause_s(time.monotonic() - started)
                     case "heartbeat":
@@ -73,17 +84,28 @@ class Traffic:
         latest = self._rpc.call("eth_getBlockByNumber", "latest", False)
         return time.time() - int(latest["timestamp"], 16)
 
-    def _send_transfers(self, *, gift: bool) -> None:
-        movements = plan_traffic(self._rng, self._balances_of_a_cast())
-        owner, _, giver, *_ = self._rpc.call("eth_accounts")
-        transactions = [self._move(owner, movements)]
-        if gift:
-            transactions.append({"from": giver, "to": self._contracts.bidwall_address, "value": hex(_GIFT_WEI)})
-        self._rpc.batch([("eth_sendTransaction", [transaction]) for transaction in transactions])
+    def _set_price(self) -> None:
+        """A fresh answer of the feed: one that is older than its heartbeat is believed by nobody."""
+        self._usd = next_price(self._rng, self._usd)
+        self._send([price_set(self._contracts.scene(self._rpc.call("eth_accounts")), self._usd)])
 
-    def _move(self, owner: str, movements: list[Movement]) -> dict[str, str]:
-        data = move_calldata(movements)
-        return {"from": owner, "to": self._contracts.token_address, "data": data, "gas": hex(10_000_000)}
+    def _send_transfers(self, sent: int) -> None:
+        """Some transfers; beside them, each in its turn: native coin for the bidwall, a trade, an attestation."""
+        scene = self._contracts.scene(self._rpc.call("eth_accounts"))
+        movements = plan_traffic(self._rng, self._balances_of_a_cast())
+        happenings = [Happening(scene.maker, scene.token, move_calldata(movements))]
+        if sent % _GIFT_EVERY == _GIFT_EVERY - 1:
+            happenings.append(Happening(scene.accounts[2], scene.bidwall, "0x", _GIFT_WEI))
+        if sent % _TRADE_EVERY == _TRADE_EVERY - 1:
+            happenings.append(trade(scene, self._rng))
+        if sent % _ATTESTATION_EVERY == _ATTESTATION_EVERY - 1:
+            attester, agent = self._rng.choice(scene.attesters), self._rng.choice(scene.agents)
+            job = f"demo traffic {self._rng.getrandbits(64):x}"
+            happenings.append(attestation(scene, attester, agent, self._rng.randint(40, 100), job))
+        self._send(happenings)
+
+    def _send(self, happenings: list[Happening]) -> None:
+        self._rpc.batch([("eth_sendTransaction", [each.transaction(_GAS)]) for each in happenings])
 
     def _balances_of_a_cast(self) -> dict[str, int]:
         cast = [POOL, LAUNCH, *(person(number) for number in self._rng.sample(range(PEOPLE), _CAST))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -12,19 +13,42 @@ from eth_utils.crypto import keccak
 
 from cli.demo.anvil import PRUNED
 from cli.demo.compile import load_artifact
+from cli.demo.happenings import (
+    ETHER,
+    HALF_LIFE_S,
+    NEWEST_USD,
+    USDC,
+    Scene,
+    liquidity,
+    opening,
+    plan_happenings,
+    price_set,
+)
 from cli.demo.history import HISTORY_S, Movement, PlannedBlock
 from cli.demo.recorded import TokenMetadata
-from cli.demo.rpc import Rpc, RpcError
+from cli.demo.rpc import Rpc, RpcError, calldata
 
 METADATA: Final = TokenMetadata("Demo Service Token", "DEMO", 18)
-USDC: Final = 10**6
-ETHER: Final = 10**18
 BIDWALL_TRIGGER_WEI: Final = 10 * ETHER
+EMPTY_BLOCKS: Final = 3
+"""At the end of the written history, so that what comes before them is final."""
+
 _PAYER_USDC: Final = 10_000 * USDC
 _MINED_WITHIN_S: Final = 10.0
-_GAS: Final = hex(1_000_000_000)
+_GAS: Final = 1_000_000_000
 # The genesis block is dated this long before the story's end; the contracts are deployed before the history begins.
 _GENESIS_BEFORE_S: Final = HISTORY_S + 600
+
+DEPLOYED: Final = (
+    "DemoToken",
+    "UsdcStandIn",
+    "Bidwall",
+    "TrustRegistry",
+    "TokenPool",
+    "ChainlinkFeed",
+    "SequencerFeed",
+    "Escrow",
+)
 
 Receipt = dict[str, Any]
 
@@ -37,10 +61,34 @@ class DemoContracts:
     usdc_address: str
     bidwall_address: str
     treasury_address: str
+    pool_address: str
+    chainlink_feed_address: str
+    sequencer_feed_address: str
+    trust_registry_address: str
+    escrow_address: str
     token_start_block: int
+
+    def scene(self, accounts: Sequence[str]) -> Scene:
+        """The contracts and the node's accounts as the demo's events need them."""
+        return Scene(
+            token=self.token_address,
+            usdc=self.usdc_address,
+            bidwall=self.bidwall_address,
+            pool=self.pool_address,
+            feed=self.chainlink_feed_address,
+            registry=self.trust_registry_address,
+            escrow=self.escrow_address,
+            accounts=tuple(account.lower() for account in accounts),
+        )
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def contracts_sha256() -> str:
+    """The digest of the code that `write_contracts` deploys."""
+    code = [load_artifact(name)["bytecode"] for name in DEPLOYED]
+    return hashlib.sha256("\n".join(code).encode()).hexdigest()
 
 
 def genesis_flags(now: int) -> list[str]:
@@ -50,7 +98,11 @@ def genesis_flags(now: int) -> list[str]:
 
 def deploy(rpc: Rpc, deployer: str, name: str, types: Sequence[str] = (), values: Sequence[Any] = ()) -> str:
     """Send the creation of artifact `name` and mine it at once or by an explicit `evm_mine`; its lower-case address."""
-    data = load_artifact(name)["bytecode"] + encode(types, values).hex()
+    return deploy_code(rpc, deployer, load_artifact(name)["bytecode"] + encode(types, values).hex())
+
+
+def deploy_code(rpc: Rpc, deployer: str, data: str) -> str:
+    """As `deploy`, of creation code with its arguments behind it."""
     transaction = {"from": deployer, "data": data, "gas": hex(10_000_000)}
     sent, _ = rpc.batch([("eth_sendTransaction", [transaction]), ("evm_mine", [])])
     receipt = mined_receipt(rpc, sent)
@@ -80,58 +132,75 @@ def move_calldata(movements: Iterable[Movement]) -> str:
 
 
 def write_contracts(rpc: Rpc, now: int) -> DemoContracts:
-    """Deploy token, USDC stand-in and bidwall just before the history of a story that ends at `now` (Unix seconds).
+    """Deploy the contracts just before the history of a story that ends at `now` (Unix seconds).
 
     The chain's genesis must be older than that and its mining explicit. The first dev account owns all, the second is
     the treasury, the other eight hold USDC to pay with.
     """
-    owner, treasury, *payers = rpc.call("eth_accounts")
+    accounts = rpc.call("eth_accounts")
+    owner, treasury, *payers = accounts
     deployed_at = now - _GENESIS_BEFORE_S + 60
-    addresses: list[str] = []
-    for name, types, values in (
-        ("DemoToken", ["string", "string"], [METADATA.name, METADATA.symbol]),
-        ("UsdcStandIn", [], []),
-        ("Bidwall", [], []),
-    ):
-        rpc.call("evm_setNextBlockTimestamp", deployed_at + 12 * len(addresses))
-        addresses.append(deploy(rpc, owner, name, types, values))
-    token, usdc, bidwall = addresses
-    mint = keccak(text="mint(address,uint256)")[:4]
-    sent = rpc.batch(
-        [
-            *(
-                (
-                    "eth_sendTransaction",
-                    [_call(owner, usdc, "0x" + (mint + encode(["address", "uint256"], pair)).hex())],
-                )
-                for pair in ((payer, _PAYER_USDC) for payer in payers)
-            ),
-            ("evm_setNextBlockTimestamp", [deployed_at + 60]),
-            ("evm_mine", []),
-        ]
+    deployed: list[str] = []
+
+    def put(name: str, types: Sequence[str] = (), values: Sequence[Any] = ()) -> str:
+        rpc.call("evm_setNextBlockTimestamp", deployed_at + 12 * len(deployed))
+        deployed.append(deploy(rpc, owner, name, types, values))
+        return deployed[-1]
+
+    token = put("DemoToken", ["string", "string"], [METADATA.name, METADATA.symbol])
+    usdc = put("UsdcStandIn")
+    bidwall = put("Bidwall")
+    registry = put("TrustRegistry", ["uint256"], [HALF_LIFE_S])
+    contracts = DemoContracts(
+        token_address=token,
+        usdc_address=usdc,
+        bidwall_address=bidwall,
+        treasury_address=treasury.lower(),
+        pool_address=put("TokenPool", ["address", "address"], [token, usdc]),
+        chainlink_feed_address=put("ChainlinkFeed", ["uint8", "string"], [8, "ETH / USD"]),
+        sequencer_feed_address=put("SequencerFeed"),
+        trust_registry_address=registry,
+        escrow_address=put("Escrow", ["address"], [registry]),
+        token_start_block=1,
     )
-    for transaction_hash in sent[: len(payers)]:
-        mined_receipt(rpc, transaction_hash)
-    return DemoContracts(token, usdc, bidwall, treasury.lower(), token_start_block=1)
+    mints = [calldata("mint(address,uint256)", payer, _PAYER_USDC) for payer in payers]
+    transactions = [_call(owner, usdc, mint) for mint in mints]
+    transactions += [happening.transaction(_GAS) for happening in opening(contracts.scene(accounts))]
+    _mine(rpc, transactions, deployed_at + 240)
+    return contracts
 
 
 def write_history(rpc: Rpc, contracts: DemoContracts, plan: Sequence[PlannedBlock], now: int) -> None:
-    """Write `plan`, one block each, dated back from `now`; three empty blocks at `now` make all of it final."""
-    owner, _, *payers = rpc.call("eth_accounts")
+    """Write `plan`, one block each, dated back from `now`; then a fresh price.
+
+    Three empty blocks at `now` make all of it final.
+    """
+    accounts = rpc.call("eth_accounts")
+    owner, _, *payers = accounts
+    scene = contracts.scene(accounts)
+    happenings = plan_happenings(scene, plan, now)
     for number, block in enumerate(plan):
-        calls: list[tuple[str, Sequence[Any]]] = [
-            ("eth_sendTransaction", [_call(owner, contracts.token_address, move_calldata(block.movements))])
-        ]
+        transactions = [_call(owner, contracts.token_address, move_calldata(block.movements))]
+        if number == 0:
+            transactions.append(_call(owner, contracts.token_address, move_calldata(liquidity(scene))))
         if block.native_to_bidwall_wei:
             giver = payers[number % len(payers)]
             gift = {**_call(giver, contracts.bidwall_address, "0x"), "value": hex(block.native_to_bidwall_wei)}
-            calls.append(("eth_sendTransaction", [gift]))
-        calls += [("evm_setNextBlockTimestamp", [now - block.age_s]), ("evm_mine", [])]
-        for transaction_hash in rpc.batch(calls)[:-2]:
-            mined_receipt(rpc, transaction_hash)
-    for seconds_ago in (4, 2, 0):
-        rpc.batch([("evm_setNextBlockTimestamp", [now - seconds_ago]), ("evm_mine", [])])
+            transactions.append(gift)
+        transactions += [happening.transaction(_GAS) for happening in happenings.get(number, [])]
+        _mine(rpc, transactions, now - block.age_s)
+    _mine(rpc, [price_set(scene, NEWEST_USD).transaction(_GAS)], now - 6)
+    for place in reversed(range(EMPTY_BLOCKS)):
+        _mine(rpc, [], now - 2 * place)
+
+
+def _mine(rpc: Rpc, transactions: Sequence[dict[str, str]], time_s: int) -> None:
+    """One block with `transactions`, all of which have to succeed."""
+    calls: list[tuple[str, Sequence[Any]]] = [("eth_sendTransaction", [each]) for each in transactions]
+    calls += [("evm_setNextBlockTimestamp", [time_s]), ("evm_mine", [])]
+    for transaction_hash in rpc.batch(calls)[:-2]:
+        mined_receipt(rpc, transaction_hash)
 
 
 def _call(sender: str, to: str, data: str) -> dict[str, str]:
-    return {"from": sender, "to": to, "data": data, "gas": _GAS}
+    return {"from": sender, "to": to, "data": data, "gas": hex(_GAS)}

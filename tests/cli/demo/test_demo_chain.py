@@ -143,6 +143,21 @@ def test_a_torn_or_missing_dump_resets_the_directory(data_dir, dump):
     assert len([line for line in said if "reset" in line]) == 1
 
 
+@pytest.mark.parametrize("written_by", ["a version without trust", "a version with other contracts"])
+def test_a_demo_with_other_contracts_resets_the_directory_with_one_line(data_dir, written_by):
+    path = data_dir / "demo" / "demo.json"
+    described = json.loads(path.read_bytes())
+    if written_by == "a version without trust":
+        del described["trust_registry_address"]
+    else:
+        described["contracts_sha256"] = "00" * 32
+    path.write_text(json.dumps(described))
+    said = Said()
+    DemoChain.start(data_dir, said).stop()
+    assert len([line for line in said if "reset" in line]) == 1
+    assert json.loads(path.read_bytes())["contracts_sha256"] != "00" * 32
+
+
 def test_a_reset_that_was_asked_for_begins_anew_without_a_complaint(data_dir):
     before, said = DemoDirectory(data_dir).description(), Said()
     DemoChain.start(data_dir, said, reset=True).stop()
