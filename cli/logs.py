@@ -8,7 +8,16 @@ import logging.config
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from contracts.keys import redact_keys
+
 LogFormat = Literal["text", "json"]
+
+
+class TextLines(logging.Formatter):
+    """A line for people. An API key that got into it, by a request's path say, is redacted."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redact_keys(super().format(record))
 
 
 class JsonLines(logging.Formatter):
@@ -23,7 +32,7 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             fields["exception"] = self.formatException(record.exc_info)
-        return json.dumps(fields, ensure_ascii=False)
+        return redact_keys(json.dumps(fields, ensure_ascii=False))
 
 
 def log_config(log_format: LogFormat) -> dict[str, Any]:
@@ -32,7 +41,7 @@ def log_config(log_format: LogFormat) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {
-            "text": {"format": "%(asctime)s %(levelname)s %(message)s"},
+            "text": {"()": "cli.logs.TextLines", "format": "%(asctime)s %(levelname)s %(message)s"},
             "json": {"()": "cli.logs.JsonLines"},
         },
         "handlers": {

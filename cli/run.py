@@ -21,6 +21,7 @@ from cli.environment import as_environment, make_data_dir
 from cli.output import AsJson, operator_problems, print_json, say
 from cli.supervise import Children, end_leftovers, only_one
 from contracts.errors import ConfigurationProblem, DemoChainLost, OperatorProblem
+from contracts.secrets import require_secrets
 from contracts.settings import Settings, load_settings
 from pipelines.instance import prepare_home
 from warehouse.duck import Warehouse
@@ -46,6 +47,7 @@ def run(as_json: AsJson = False) -> None:
         signal.signal(number, stopping.signalled)
     with operator_problems(as_json):
         settings = load_settings()
+        require_secrets(settings)
         make_data_dir(settings.data_dir)
         with only_one(settings.data_dir / "service.lock"):
             record = settings.data_dir / "children.json"

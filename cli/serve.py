@@ -12,6 +12,7 @@ from cli.environment import as_environment, effective_settings
 from cli.logs import log_config
 from cli.output import AsJson, operator_problems, print_json
 from contracts.errors import ForeignGeneration
+from contracts.secrets import require_secrets
 from contracts.settings import Settings
 from warehouse.generations import current_generation
 
@@ -26,6 +27,7 @@ def serve(
     with operator_problems(as_json):
         settings = effective_settings()
         refuse_foreign_generation(settings)
+        require_secrets(settings)
     if as_json:
         print_json({"ok": True, "baseUrl": settings.public_base_url, "workers": workers})
     # Workers are processes of their own, which read their settings from the environment.
