@@ -1,0 +1,221 @@
+"""The published snapshot of the graph: the layout of its files, and reading them where they lie.
+
+Nodes are numbered from 0 in the order of their ids' bytes, edges in the order of their sources, targets and ids.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+from bisect import bisect_left
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import tantivy
+
+from contracts.errors import StoreTooNew, StoreUnusable
+from contracts.world.records import Edge, Node
+from warehouse.world.text import ANALYZER, analyzer
+
+FORMAT = 1
+"""Of the layout below. A reader opens its own format alone: a snapshot is made anew from the ledger at any time."""
+
+MANIFEST = "snapshot.json"
+PUBLIC_TEXT, PRIVATE_TEXT = "text-public", "text-private"
+NOBODY = 2**32 - 1
+"""Owner code of state that nobody sees: not live, or overtaken by a later state."""
+
+_node = msgspec.json.Decoder(Node).decode
+_edge = msgspec.json.Decoder(Edge).decode
+
+
+class FileEntry(msgspec.Struct, frozen=True):
+    """One file of a snapshot."""
+
+    bytes: int
+    sha256: str
+
+
+class SnapshotManifest(msgspec.Struct, frozen=True):
+    """What a snapshot holds. `revision` is the ledger `seq` up to which it knows every event of the graph."""
+
+    format: int
+    revision: int
+    nodes: int
+    edges: int
+    types: list[str]
+    domains: list[str]
+    files: dict[str, FileEntry]
+
+
+def sealed(manifest: SnapshotManifest) -> bytes:
+    """The manifest's file: its checksum on the first line, then itself."""
+    body = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
+    return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+
+
+def read_manifest(directory: Path) -> SnapshotManifest:
+    """The manifest, believed only where its checksum holds and every file is as long as it says.
+
+    Raises `StoreTooNew` for a later format, `StoreUnusable` for anything half written or of an earlier one.
+    """
+    try:
+        checksum, _, body = (directory / MANIFEST).read_bytes().partition(b"\n")
+        if hashlib.sha256(body).hexdigest().encode() != checksum:
+            raise _unusable(directory, "its manifest's checksum does not hold")
+        written = msgspec.json.decode(body, type=_Format).format
+        if written > FORMAT:
+            raise StoreTooNew(
+                f"The graph snapshot {directory} has format {written}; this version reads {FORMAT}.",
+                cure="Start the version that wrote it, or run `svc publish` with this one.",
+            )
+        manifest = msgspec.json.decode(body, type=SnapshotManifest)
+        for name, entry in manifest.files.items():
+            if (directory / name).stat().st_size != entry.bytes:
+                raise _unusable(directory, f"{name} is not {entry.bytes} bytes long")
+    except (OSError, msgspec.MsgspecError) as error:
+        raise _unusable(directory, str(error)) from error
+    if manifest.format != FORMAT:
+        raise _unusable(directory, f"format {manifest.format} is no longer read")
+    return manifest
+
+
+class _Format(msgspec.Struct):
+    format: int
+
+
+def _unusable(directory: Path, why: str) -> StoreUnusable:
+    return StoreUnusable(f"The graph snapshot {directory} can't be opened: {why}.", cure="Run `svc publish`.")
+
+
+class Texts:
+    """Texts back to back, found by number."""
+
+    def __init__(self, directory: Path | None, name: str) -> None:
+        self._bytes = _mapped(directory, f"{name}.bin")
+        self._starts = (
+            memoryview(bytes(8)).cast("Q") if directory is None else _mapped(directory, f"{name}.u64").cast("Q")
+        )
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def __getitem__(self, number: int) -> bytes:
+        return bytes(self._bytes[self._starts[number] : self._starts[number + 1]])
+
+    def find(self, text: str) -> int | None:
+        """The number of a text, where they are in order."""
+        key = text.encode()
+        number = bisect_left(self, key)
+        return number if number < len(self) and self[number] == key else None
+
+
+class Snapshot:
+    """One snapshot, mapped into memory; without a directory an empty graph. The arrays may be written to: changes stay
+    in this process.
+
+    node_type, node_domain, node_owner    per node: number of its type and domain; 0 public, n the n-th owner, NOBODY
+    out_start, edge_source, edge_target, edge_owner    edges in order of sources: those of n at out_start[n:n+2]
+    in_start, in_edge    numbers of edges in order of targets: those to n at in_start[n:n+2]
+    """
+
+    def __init__(self, directory: Path | None) -> None:
+        """Raises `StoreTooNew`, `StoreUnusable`."""
+        self.manifest = _EMPTY if directory is None else read_manifest(directory)
+        self.revision = self.manifest.revision
+        self.ids, self._nodes = Texts(directory, "ids"), Texts(directory, "nodes")
+        self._edges, self._owners = Texts(directory, "edges"), Texts(directory, "owners")
+        self.node_type, self.node_domain = _column(directory, "node_type.u16"), _column(directory, "node_domain.u8")
+        self.node_owner = _column(directory, "node_owner.u32")
+        self.out_start, self.in_start = _column(directory, "out_start.u64"), _column(directory, "in_start.u64")
+        self.edge_source, self.edge_target = (
+            _column(directory, "edge_source.u32"),
+            _column(directory, "edge_target.u32"),
+        )
+        self.edge_owner, self.in_edge = _column(directory, "edge_owner.u32"), _column(directory, "in_edge.u32")
+        self.public_text = None if directory is None else TextIndex(directory / PUBLIC_TEXT)
+        self.private_text = None if directory is None else TextIndex(directory / PRIVATE_TEXT)
+
+    def __len__(self) -> int:
+        return self.manifest.nodes
+
+    def find(self, node_id: str) -> int | None:
+        """The number of a node, live or not; None where no node has this id."""
+        return self.ids.find(node_id)
+
+    def place_of(self, node_id: str) -> int:
+        """The number of the first node whose id is not below `node_id`."""
+        return bisect_left(self.ids, node_id.encode())
+
+    def node(self, number: int) -> Node | None:
+        """A node's record; None where its state was not live."""
+        record = self._nodes[number]
+        return _node(record) if record else None
+
+    def edge(self, number: int) -> Edge:
+        """An edge's record."""
+        return _edge(self._edges[number])
+
+    def owner_code(self, owner: str) -> int | None:
+        """The code of an owner of private state; None where there is none of theirs here."""
+        number = self._owners.find(owner)
+        return None if number is None else number + 1
+
+    @property
+    def owners(self) -> int:
+        """How many owners have codes."""
+        return len(self._owners)
+
+
+class TextIndex:
+    """One full-text index over nodes."""
+
+    def __init__(self, directory: Path) -> None:
+        try:
+            index = tantivy.Index.open(str(directory))
+        except ValueError as error:
+            raise _unusable(directory.parent, str(error)) from error
+        index.register_tokenizer(ANALYZER, analyzer)
+        index.config_reader("manual")  # the default watches the directory from a thread of its own
+        self.schema = index.schema
+        self.searcher = index.searcher()
+
+    def numbers(self, addresses: list[tantivy.DocAddress]) -> list[int]:
+        """The numbers of nodes that a search found, in its order."""
+        return self.searcher.fast_field_values("num", addresses)  # type: ignore[return-value]
+
+    def count(self, result: tantivy.SearchResult) -> int:
+        """How many nodes a search matched, not only those it gave."""
+        return int(result.count)  # type: ignore[attr-defined]
+
+
+def index_schema() -> tantivy.Schema:
+    """Fields of the full-text index: the node's number, what filters ask for, and its text."""
+    builder = tantivy.SchemaBuilder()
+    builder.add_integer_field("num", fast=True)
+    for name in ("type", "domain", "owner"):
+        builder.add_integer_field(name, indexed=True)
+    builder.add_text_field("text", tokenizer_name=ANALYZER, index_option="freq")
+    return builder.build()
+
+
+_EMPTY = SnapshotManifest(FORMAT, revision=0, nodes=0, edges=0, types=[], domains=[], files={})
+
+
+def _mapped(directory: Path | None, name: str) -> memoryview:
+    if directory is None or (directory / name).stat().st_size == 0:  # which can't be mapped
+        return memoryview(b"")
+    with (directory / name).open("rb") as file:
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+_DTYPES = {"u8": "u1", "u16": "<u2", "u32": "<u4", "u64": "<u8"}
+
+
+def _column(directory: Path | None, name: str) -> np.ndarray[Any, Any]:
+    dtype = _DTYPES[name.rpartition(".")[2]]
+    if directory is None or (directory / name).stat().st_size == 0:
+        return np.zeros(0, dtype)
+    return np.memmap(directory / name, dtype, mode="c").view(np.ndarray)

@@ -1,0 +1,257 @@
+"""Writing a snapshot of the graph: from the tables of a DuckDB connection to a directory that readers map into memory.
+
+The layout is `snapshot.py`'s. Nodes, edges and texts stream; what is held whole are numbers, some 20 bytes an edge.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import tantivy
+
+from warehouse.duck import Connection, read_sql
+from warehouse.world.snapshot import (
+    FORMAT,
+    MANIFEST,
+    NOBODY,
+    PRIVATE_TEXT,
+    PUBLIC_TEXT,
+    FileEntry,
+    SnapshotManifest,
+    index_schema,
+    sealed,
+)
+from warehouse.world.text import ANALYZER, analyzer, searched_text
+
+BATCH_ROWS = 50_000
+MEMORY_LIMIT = "1500MB"
+INDEX_HEAP_BYTES = 1_000_000_000
+"""More than a million nodes need, so that an index is one segment and equal scores stay in the order of ids."""
+
+SMALL_INDEX_HEAP_BYTES = 32_000_000
+SMALL_INDEX_NODES = 20_000
+_BUILDING = ".building-"
+
+
+def write_snapshot(connection: Connection, directory: Path, revision: int) -> None:
+    """Write the graph of `snapshot_input_nodes` (id, type, domain, owner, live, body) and `snapshot_input_edges` (id,
+    source, target, owner, live, body) as of `revision` to `directory`, which appears whole or not at all.
+
+    `owner` is null for public state; `body` is the record as JSON (`contracts.world.records`). Edges to what is no node
+    are left out. One writer at a time for a parent directory.
+    """
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    for left in directory.parent.glob(f"{_BUILDING}*"):
+        shutil.rmtree(left)
+    building = directory.with_name(_BUILDING + directory.name)
+    building.mkdir()
+    try:
+        with _bounded_memory(connection, building / "spill"):
+            manifest = _write_graph(connection, building, revision)
+        (building / MANIFEST).write_bytes(sealed(manifest))
+        for path in building.rglob("*"):
+            _sync(path)
+        _sync(building)
+        if directory.exists():
+            shutil.rmtree(directory)
+        building.rename(directory)
+        _sync(directory.parent)
+    except BaseException:
+        shutil.rmtree(building, ignore_errors=True)
+        raise
+
+
+def _write_graph(connection: Connection, directory: Path, revision: int) -> SnapshotManifest:
+    connection.execute(read_sql("world", "snapshot_owners"))
+    connection.execute(read_sql("world", "snapshot_nodes"))
+    nodes, private_nodes, types, domains = connection.execute(read_sql("world", "snapshot_names")).fetchall()[0]
+    owners = _Texts(directory, "owners")
+    for batch in _batches(connection, "snapshot_owner_rows"):
+        owners.append(batch["owner"])
+    owners.close()
+    _write_nodes(connection, directory, _Indexes(directory, nodes, private_nodes), types, domains)
+    edges = _write_edges(connection, directory, nodes)
+    for table in ("snapshot_owners", "snapshot_nodes"):
+        connection.execute(f"drop table {table}")
+    shutil.rmtree(directory / "spill", ignore_errors=True)
+    for lock in directory.rglob("*.lock"):
+        lock.unlink()
+    files = {path.relative_to(directory).as_posix(): _entry(path) for path in directory.rglob("*") if path.is_file()}
+    return SnapshotManifest(FORMAT, revision, nodes, edges, types, domains, dict(sorted(files.items())))
+
+
+def _write_nodes(
+    connection: Connection, directory: Path, indexes: _Indexes, types: list[str], domains: list[str]
+) -> None:
+    number_of_type = {name: number for number, name in enumerate(types)}
+    number_of_domain = {name: number for number, name in enumerate(domains)}
+    ids, records = _Texts(directory, "ids"), _Texts(directory, "nodes")
+    type_column, domain_column = _Column(directory, "node_type.u16"), _Column(directory, "node_domain.u8")
+    owner_column = _Column(directory, "node_owner.u32")
+    for batch in _batches(connection, "snapshot_node_rows"):
+        node_types = [number_of_type[name] for name in batch["type"].to_pylist()]
+        node_domains = [number_of_domain[name] for name in batch["domain"].to_pylist()]
+        ids.append(batch["id"])
+        records.append(batch["body"])
+        type_column.append(node_types)
+        domain_column.append(node_domains)
+        owner_column.append(batch["owner"].to_numpy())
+        numbers, owners, bodies = (batch[name].to_pylist() for name in ("num", "owner", "body"))
+        for number, node_type, domain, owner, body in zip(
+            numbers, node_types, node_domains, owners, bodies, strict=True
+        ):
+            if owner != NOBODY:
+                indexes.add(number, node_type, domain, owner, body)
+    for column in (ids, records, type_column, domain_column, owner_column, indexes):
+        column.close()
+
+
+def _write_edges(connection: Connection, directory: Path, nodes: int) -> int:
+    records, owners = _Texts(directory, "edges"), _Column(directory, "edge_owner.u32")
+    sources: list[np.ndarray[Any, Any]] = []
+    targets: list[np.ndarray[Any, Any]] = []
+    for batch in _batches(connection, "snapshot_edges"):
+        records.append(batch["body"])
+        owners.append(batch["owner"].to_numpy())
+        sources.append(batch["source"].to_numpy())
+        targets.append(batch["target"].to_numpy())
+    records.close()
+    owners.close()
+    none = [np.zeros(0, "<u4")]
+    source, target = np.concatenate(sources or none), np.concatenate(targets or none)
+    in_order = np.argsort(target, kind="stable")
+    for name, values in (
+        ("edge_source.u32", source),
+        ("edge_target.u32", target),
+        ("in_edge.u32", in_order),
+        ("out_start.u64", _starts(source, nodes)),
+        ("in_start.u64", _starts(target, nodes)),
+    ):
+        column = _Column(directory, name)
+        column.append(values)
+        column.close()
+    return len(source)
+
+
+def _starts(ends: np.ndarray[Any, Any], nodes: int) -> np.ndarray[Any, Any]:
+    """Where each node's edges begin, and where the last ends, when they are in the order of `ends`."""
+    return np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=nodes))])
+
+
+def _batches(connection: Connection, question: str) -> Iterator[dict[str, pa.Array]]:
+    for batch in connection.sql(read_sql("world", question)).to_arrow_reader(BATCH_ROWS):
+        yield dict(zip(batch.schema.names, batch.columns, strict=True))
+
+
+class _Column:
+    """Numbers of one width in a file that is appended to."""
+
+    def __init__(self, directory: Path, name: str) -> None:
+        self._file = (directory / name).open("wb")
+        self._dtype = f"<u{int(name.rpartition('u')[2]) // 8}"
+
+    def append(self, values: Any) -> None:
+        self._file.write(np.asarray(values).astype(self._dtype).tobytes())
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _Texts:
+    """Texts back to back in a file, and where each begins in another."""
+
+    def __init__(self, directory: Path, name: str) -> None:
+        self._file = (directory / f"{name}.bin").open("wb")
+        self._starts = _Column(directory, f"{name}.u64")
+        self._starts.append([0])
+        self._end = 0
+
+    def append(self, texts: pa.Array) -> None:
+        """Strings of Arrow, whose buffers are laid out like this already."""
+        _, offsets, content = texts.cast(pa.large_string()).buffers()
+        ends = np.frombuffer(offsets, "<i8")[texts.offset : texts.offset + len(texts) + 1]
+        if content is not None:
+            self._file.write(memoryview(content)[ends[0] : ends[-1]])
+        self._starts.append(ends[1:] - ends[0] + self._end)
+        self._end += int(ends[-1] - ends[0])
+
+    def close(self) -> None:
+        self._file.close()
+        self._starts.close()
+
+
+class _Text(msgspec.Struct):
+    title: str
+    properties: dict[str, Any]
+
+
+class _Entry(msgspec.Struct):
+    num: int
+    type: int
+    domain: int
+    owner: int
+    text: str
+
+
+class _Indexes:
+    """The full-text indexes. Private nodes have one of their own, so that what is public ranks without them."""
+
+    def __init__(self, directory: Path, nodes: int, private_nodes: int) -> None:
+        self._public = _index_writer(directory / PUBLIC_TEXT, nodes)
+        self._private = _index_writer(directory / PRIVATE_TEXT, private_nodes)
+        self._decode = msgspec.json.Decoder(_Text).decode
+        self._encode = msgspec.json.Encoder().encode
+
+    def add(self, number: int, node_type: int, domain: int, owner: int, body: str) -> None:
+        text = self._decode(body)
+        entry = _Entry(number, node_type, domain, owner, searched_text(text.title, text.properties))
+        (self._private if owner else self._public).add_json(self._encode(entry).decode())
+
+    def close(self) -> None:
+        for writer in (self._public, self._private):
+            writer.commit()
+            writer.wait_merging_threads()
+
+
+def _index_writer(directory: Path, nodes: int) -> tantivy.IndexWriter:
+    directory.mkdir()
+    index = tantivy.Index(index_schema(), str(directory))
+    index.register_tokenizer(ANALYZER, analyzer)
+    heap = SMALL_INDEX_HEAP_BYTES if nodes < SMALL_INDEX_NODES else INDEX_HEAP_BYTES
+    return index.writer(heap_size=heap, num_threads=1)
+
+
+@contextmanager
+def _bounded_memory(connection: Connection, spill: Path) -> Iterator[None]:
+    """Let DuckDB sort on disk what does not fit."""
+    settings = ("memory_limit", "temp_directory")
+    before = connection.execute(f"select {', '.join(f'current_setting({each!r})' for each in settings)}").fetchall()[0]
+    for name, value in zip(settings, (MEMORY_LIMIT, str(spill)), strict=True):
+        connection.execute(f"set {name} = '{value}'")
+    try:
+        yield
+    finally:
+        for name, value in zip(settings, before, strict=True):
+            connection.execute(f"set {name} = '{value}'")
+
+
+def _entry(path: Path) -> FileEntry:
+    with path.open("rb") as file:
+        return FileEntry(path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
