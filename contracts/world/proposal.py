@@ -17,7 +17,7 @@ from contracts.world.text import fault_of_text, fault_of_title
 LONGEST_TITLE = 300
 LONGEST_SOURCE = 500
 LONGEST_KEY = 200
-LARGEST_PROPERTIES_BYTES = 65_536
+LARGEST_PROPERTIES_BYTES = 24_000
 DEEPEST_PROPERTIES = 16
 MOST_NODES = 10_000
 MOST_EDGES = 50_000
@@ -38,11 +38,13 @@ class Actor(msgspec.Struct, frozen=True):
 
     kind: ActorKind
     name: str
+    on_behalf_of: str | None = None
+    """The owner whose proposal an operator approves."""
 
     @property
     def owner(self) -> str | None:
         """Whose private part of the graph the actor writes; None for those who write the public one."""
-        return self.name if self.kind in ("caller", "capsule") else None
+        return self.name if self.kind in ("caller", "capsule") else self.on_behalf_of
 
 
 PIPELINE = Actor("pipeline", "pipeline")
@@ -90,7 +92,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     """The newest revision that the actor has seen: a newer change of its own part of the graph, or of a node or fact
     that the proposal touches, is a conflict."""
     idempotency_key: str | None = None
-    """The actor's own name for this request; without one, equal requests are one."""
+    """The actor's own name for this request, under which the same answer is given again."""
 
     def request_sha256(self) -> str:
         """What makes two requests the same."""

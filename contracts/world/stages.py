@@ -215,7 +215,8 @@ def _authority(case: Case) -> Iterator[str]:
                     yield f"{node.draft.id} is not of the constitution"
             yield from _private(case)
         case "operator":
-            yield from _private(case)
+            if case.actor.owner is None:
+                yield from _private(case)
 
 
 def _authority_of_caller(case: Case) -> Iterator[str]:

@@ -8,6 +8,7 @@ from contracts.errors import RevisionConflict
 from contracts.world.plan import Case
 from contracts.world.proposal import StageName, StageResult, Verdict
 from contracts.world.stages import (
+    Judgement,
     Stage,
     authority,
     deduplication,
@@ -26,9 +27,10 @@ class Judged:
     stages: tuple[StageResult, ...]
 
 
-def judge(case: Case, alignment: Stage) -> Judged:
+def judge(case: Case, aligned: Judgement) -> Judged:
     """Run every stage, also behind one that failed, so that a client learns everything at once.
 
+    `aligned` is what the last stage, `alignment`, said of the proposal alone.
     Any fail rejects; else any stage that asks for an operator escalates. Raises `RevisionConflict`.
     """
     refuse_conflict(case)
@@ -39,9 +41,10 @@ def judge(case: Case, alignment: Stage) -> Judged:
         "authority": authority,
         "deduplication": deduplication,
         "provenance": provenance,
-        "alignment": alignment,
     }
-    judgements = {name: stage(case) for name, stage in stages.items()}
+    judgements: dict[StageName, Judgement] = {name: stage(case) for name, stage in stages.items()} | {
+        "alignment": aligned
+    }
     results = tuple(judgement.of(name) for name, judgement in judgements.items())
     if any(each.result == "fail" for each in results):
         return Judged("rejected", results)

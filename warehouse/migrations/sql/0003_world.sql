@@ -63,12 +63,16 @@ create table world_decisions (
     link text not null
 );
 
--- At most one row per decision: what the commitment is of. Deleted for the rights of a person.
+-- At most one row per decision: what the commitment is of, and whose it is ('' for the public part). Deleted for the
+-- rights of a person.
 create table world_decision_payloads (
     seq bigint not null primary key references world_decisions (seq),
+    owner text not null,
     salt text not null,
     payload text not null
 );
+
+create index world_decision_payloads_by_owner on world_decision_payloads (owner);
 
 -- One row per escalated proposal; decided_seq is the decision that settled it, null while it waits.
 create table world_pending (
@@ -79,8 +83,8 @@ create table world_pending (
 
 create index world_pending_by_decided on world_pending (decided_seq, seq);
 
--- One row per request that was approved or escalated, so that the same one gets the same answer: scope is who asked,
--- key the client's own or the request's hash.
+-- One row per request with an idempotency key that was approved or escalated, so that the same one gets the same answer.
+-- scope is who asked.
 create table world_requests (
     scope text not null,
     key text not null,

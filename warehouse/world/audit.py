@@ -1,0 +1,131 @@
+"""The audit in the ledger: recording a decision, and reading the whole chain to see that nothing was tampered with."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from contracts.times import utc_text
+from contracts.world.audit import (
+    FIRST_LINK,
+    AuditReport,
+    ChainedDecision,
+    commitment,
+    event_sha256,
+    payload_text,
+)
+from contracts.world.proposal import Proposal, StageResult, Verdict
+from warehouse.ledger import Reader, Transaction
+
+DECISION = "world_decision"
+_PAGE = 500
+
+
+def record(
+    tx: Transaction,
+    seq: int,
+    verdict: Verdict,
+    proposal: Proposal,
+    stages: Sequence[StageResult],
+    *,
+    settles: int | None = None,
+) -> None:
+    """Chain the decision `seq` with what it was about and the events that it let in, which are written already.
+
+    `settles` names the escalated decision that an operator decides with it.
+    """
+    events = {row["seq"]: event_sha256(row["body"]) for row in tx.rows("world_events_of_decision", decision_seq=seq)}
+    payload = payload_text(
+        {
+            "actor": proposal.actor,
+            "proposal": proposal,
+            "stages": stages,
+            "events": {str(event): digest for event, digest in events.items()},
+            "settles": settles,
+        }
+    )
+    salt = secrets.token_hex(16)
+    last = tx.row("world_last_decision")
+    decision = ChainedDecision(
+        number=1 if last is None else last["number"] + 1,
+        seq=seq,
+        decided_at=utc_text(tx.now()),
+        verdict=verdict,
+        commitment=commitment(salt, payload),
+    )
+    link = decision.link(FIRST_LINK if last is None else last["link"])
+    tx.run("world_record_decision", **msgspec.structs.asdict(decision), link=link)
+    tx.run("world_keep_payload", seq=seq, owner=proposal.actor.owner or "", salt=salt, payload=payload)
+
+
+def decided_stages(reader: Reader, seq: int) -> tuple[StageResult, ...]:
+    """What the stages said of the decision `seq`; nothing where it was forgotten."""
+    row = reader.row("world_payload", seq=seq)
+    if row is None:
+        return ()
+    return tuple(msgspec.convert(each, StageResult) for each in msgspec.json.decode(row["payload"])["stages"])
+
+
+def audited(reader: Reader, after: int, limit: int) -> list[dict[str, Any]]:
+    """At most `limit` decisions above the seq `after`, oldest first, each with its payload or null."""
+    return [
+        {
+            "number": row["number"],
+            "seq": row["seq"],
+            "decidedAt": row["decided_at"],
+            "verdict": row["verdict"],
+            "link": row["link"],
+            "payload": None if row["payload"] is None else msgspec.json.decode(row["payload"]),
+        }
+        for row in reader.rows("world_decisions_after", seq=after, limit=limit)
+    ]
+
+
+def verify(reader: Reader) -> AuditReport:
+    """Read every decision and event, and name whatever does not fit the chain.
+
+    Found are: a changed, missing, added or reordered decision, a changed payload, an event without the decision that
+    let it in, a changed event, and a newest state that is not its newest event's. A chain rewritten as a whole is
+    found by whoever kept an earlier `head`.
+    """
+    faults: list[str] = []
+    previous, number, seq, forgotten = FIRST_LINK, 0, 0, 0
+    while rows := reader.rows("world_decisions_after", seq=seq, limit=_PAGE):
+        for row in rows:
+            number, seq = number + 1, row["seq"]
+            decision = ChainedDecision(**{name: row[name] for name in ChainedDecision.__struct_fields__})
+            if decision.number != number:
+                faults.append(f"decision {number} is missing: {decision.number} follows")
+                number = decision.number
+            if decision.link(previous) != row["link"]:
+                faults.append(f"decision {decision.number} does not fit the chain")
+            previous = row["link"]
+            if row["payload"] is None:
+                forgotten += 1
+            elif commitment(row["salt"], row["payload"]) != decision.commitment:
+                faults.append(f"the payload of decision {decision.number} was changed")
+            else:
+                faults += _event_faults(reader, decision, msgspec.json.decode(row["payload"])["events"])
+    faults += [f"decision of seq {row['seq']} was taken out" for row in reader.rows("world_decisions_lost")]
+    faults += [f"event {row['seq']} has no approved decision" for row in reader.rows("world_events_without_decision")]
+    faults += [f"{row['id']} is not as its newest event says" for row in reader.rows("world_states_unlike_events")]
+    count = reader.row("world_event_count")
+    events = 0 if count is None else int(count["events"])
+    return AuditReport(decisions=number, events=events, forgotten=forgotten, head=previous, faults=faults)
+
+
+def _event_faults(reader: Reader, decision: ChainedDecision, said: dict[str, str]) -> list[str]:
+    if decision.verdict != "approved":
+        return []
+    held = {
+        str(row["seq"]): event_sha256(row["body"])
+        for row in reader.rows("world_events_of_decision", decision_seq=decision.seq)
+    }
+    return [
+        f"event {seq} is not what decision {decision.number} let in"
+        for seq in sorted(held.keys() | said.keys(), key=int)
+        if held.get(seq) != said.get(seq)
+    ]
