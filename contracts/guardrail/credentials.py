@@ -1,0 +1,283 @@
+"""Secrets by their shape, with entropy and, where the format has one, its checksum. Placeholders don't count."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import re2
+
+Confidence = Literal["certain", "likely", "possible"]
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A value that looks like a secret. `entropy` is in bits per character."""
+
+    kind: str
+    confidence: Confidence
+    entropy: float
+    value: str
+
+    @property
+    def line(self) -> str:
+        """`kind confidence entropy value`, as the view shows it."""
+        return f"{self.kind} {self.confidence} {self.entropy:.1f} {self.value}"
+
+
+def entropy(text: str) -> float:
+    """Shannon entropy in bits per character."""
+    if not text:
+        return 0.0
+    length = len(text)
+    return -sum(count / length * math.log2(count / length) for count in Counter(text).values())
+
+
+_BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def _github_checksum(token: str) -> bool | None:
+    """GitHub's tokens end in the CRC-32 of the part before it, in base 62, six digits."""
+    body, check = token[4:-6], token[-6:]
+    value, digits = zlib.crc32(body.encode()), ""
+    while value:
+        value, digit = divmod(value, 62)
+        digits = _BASE62[digit] + digits
+    return digits.rjust(6, "0") == check
+
+
+def _json_web_token(token: str) -> bool | None:
+    try:
+        header = base64.urlsafe_b64decode(token.split(".")[0] + "===")
+        return isinstance(json.loads(header), dict)
+    except (binascii.Error, ValueError):
+        return False
+
+
+def _luhn(digits: str) -> bool | None:
+    numbers = [int(char) for char in digits if char.isdigit()]
+    if not 13 <= len(numbers) <= 19 or len(set(numbers)) < 4:
+        return False
+    doubled = [value * 2 - 9 * (value > 4) if place % 2 else value for place, value in enumerate(reversed(numbers))]
+    return sum(doubled) % 10 == 0
+
+
+@dataclass(frozen=True)
+class _Format:
+    kind: str
+    pattern: str
+    least_entropy: float = 3.0
+    check: Callable[[str], bool | None] | None = None
+    check_decides: bool = True
+    """A failed check means that it is no secret; else it only lowers the confidence."""
+
+
+_THREE_PART_SHAPE = r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)?"
+_CARD_SHAPE = r"\b(?:4\d{3}|5[1-5]\d{2}|2[2-7]\d{2}|3[47]\d{2}|6(?:011|5\d{2}))(?:[ -]?\d{4}){2}[ -]?\d{1,7}\b"
+_FORMATS = (
+    _Format("private-key", r"-----BEGIN[ A-Z0-9_-]{0,40}PRIVATE KEY(?: BLOCK)?-----", 0.0),
+    _Format("aws-access-key-id", r"\b(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z2-7]{16}\b", 2.8),
+    _Format("github-token", r"\bgh[pousr]_[A-Za-z0-9]{36}\b", 3.0, _github_checksum, check_decides=False),
+    _Format("github-token", r"\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b"),
+    _Format("gitlab-token", r"\bgl(?:pat|dt|rt|cbt|ptt|soat|imt|agent|ft|oas|ffct)-[A-Za-z0-9_=-]{20,64}\b"),
+    _Format("slack-token", r"\bxox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,200}\b", 3.2),
+    _Format("slack-token", r"\bxapp-\d-[A-Z0-9]+-\d+-[a-z0-9]+\b", 3.0),
+    _Format("slack-webhook", r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{30,60}"),
+    _Format("discord-webhook", r"discord(?:app)?\.com/api/webhooks/\d{17,20}/[\w-]{60,70}"),
+    _Format("teams-webhook", r"\.webhook\.office\.com/webhookb2/[0-9a-f-]{36}@[0-9a-f-]{36}/"),
+    _Format("discord-token", r"\b[MNOA][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}\b"),
+    _Format("telegram-token", r"\b\d{8,10}:A[A-Za-z0-9_-]{34}\b"),
+    _Format("stripe-key", r"\b[srp]k_(?:live|test|prod)_[A-Za-z0-9]{10,99}\b", 2.5),
+    _Format("stripe-webhook-secret", r"\bwhsec_[A-Za-z0-9+/=]{24,64}"),
+    _Format("google-api-key", r"\bAIza[A-Za-z0-9_-]{35}\b"),
+    _Format("google-oauth-secret", r"\bGOCSPX-[A-Za-z0-9_-]{28}\b"),
+    _Format("google-oauth-token", r"\bya29\.[A-Za-z0-9_-]{20,}"),
+    _Format("openai-key", r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,74}T3BlbkFJ[A-Za-z0-9_-]{20,74}"),
+    _Format("anthropic-key", r"\bsk-ant-[a-z0-9]{3,12}-[A-Za-z0-9_-]{32,}"),
+    _Format("sk-key", r"\bsk-(?:[a-z]{2,8}-)?[A-Za-z0-9]{32,64}\b", 3.5),
+    _Format("huggingface-token", r"\b(?:hf_|api_org_)[A-Za-z]{34}\b"),
+    _Format("npm-token", r"\bnpm_[A-Za-z0-9]{36}\b"),
+    _Format("npm-auth-token", r"_auth(?:Token)?\s*=\s*[A-Za-z0-9+/=_-]{16,}"),
+    _Format("pypi-token", r"\bpypi-AgE[A-Za-z0-9_-]{50,}"),
+    _Format("rubygems-key", r"\brubygems_[a-f0-9]{48}\b"),
+    _Format("sendgrid-key", r"\bSG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}\b"),
+    _Format("mailchimp-key", r"\b[0-9a-f]{32}-us\d{1,2}\b"),
+    _Format("mailgun-key", r"\b(?:key|pubkey)-[0-9a-f]{32}\b"),
+    _Format("twilio-key", r"\b(?:SK|AC)[0-9a-f]{32}\b"),
+    _Format("square-token", r"\b(?:EAAA|sq0(?:atp|csp|idp)-)[A-Za-z0-9_-]{22,60}\b"),
+    _Format("shopify-token", r"\bshp(?:at|ca|pa|ss|ua)_[A-Fa-f0-9]{32}\b"),
+    _Format("digitalocean-token", r"\bdo[opr]_v1_[a-f0-9]{64}\b"),
+    _Format("heroku-key", r"\bHRKU-[A-Za-z0-9_-]{36,60}\b"),
+    _Format("databricks-token", r"\bdapi[a-f0-9]{32}(?:-\d)?\b"),
+    _Format("hashicorp-vault-token", r"\bhv[sbr]\.[A-Za-z0-9_-]{24,250}\b"),
+    _Format("terraform-token", r"\b[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70}"),
+    _Format("doppler-token", r"\bdp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9]{40,44}\b"),
+    _Format("grafana-token", r"\bgl(?:sa|c)_[A-Za-z0-9+/_]{32,}={0,2}"),
+    _Format("new-relic-key", r"\bNR(?:AK|JS|II|RA)-[A-Za-z0-9_-]{19,32}\b"),
+    _Format("linear-key", r"\blin_api_[A-Za-z0-9]{40}\b"),
+    _Format("notion-token", r"\b(?:secret_|ntn_)[A-Za-z0-9]{40,46}\b"),
+    _Format("postman-key", r"\bPMAK-[a-f0-9]{24}-[a-f0-9]{34}\b"),
+    _Format("atlassian-token", r"\bATATT3[A-Za-z0-9_=-]{60,200}"),
+    _Format("airtable-token", r"\bpat[A-Za-z0-9]{14}\.[a-f0-9]{64}\b"),
+    _Format("planetscale-key", r"\bpscale_(?:tkn|pw|oauth)_[A-Za-z0-9=._-]{32,64}"),
+    _Format("dynatrace-token", r"\bdt0[cs]0[1-9]\.[A-Z0-9]{24}\.[A-Z0-9]{64}\b"),
+    _Format("artifactory-key", r"\bAKCp[A-Za-z0-9]{60,75}\b"),
+    _Format("artifactory-token", r"\bcmVmdGtuO[A-Za-z0-9]{50,60}\b"),
+    _Format("sourcegraph-token", r"\bsgp_(?:[a-fA-F0-9]{16}_|local_)?[a-fA-F0-9]{40}\b"),
+    _Format("fly-token", r"\b(?:fo1_[A-Za-z0-9_-]{43}|fm[12][ar]?_[A-Za-z0-9+/=,_-]{100,})"),
+    _Format("facebook-token", r"\bEAA[MC][A-Za-z0-9]{20,}\b"),
+    _Format("age-key", r"\bAGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}\b"),
+    _Format("azure-secret", r"\b[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}\b"),
+    _Format("azure-storage-key", r"(?i)\bAccountKey\s*=\s*[A-Za-z0-9+/]{80,88}={0,2}"),
+    _Format("cloudflare-origin-key", r"\bv1\.0-[a-f0-9]{24}-[a-f0-9]{146}\b"),
+    _Format("json-web-token", _THREE_PART_SHAPE, 3.0, _json_web_token),
+    _Format("card-number", _CARD_SHAPE, 0.0, _luhn),
+    _Format("extended-private-key", r"\b[xyz]prv[1-9A-HJ-NP-Za-km-z]{107}\b"),
+)  # fmt: skip
+_FOUND = [re.compile(each.pattern) for each in _FORMATS]
+
+
+def _format_filter() -> Any:
+    """One pass that says which formats occur at all."""
+    made = re2.Filter()
+    for each in _FORMATS:
+        made.Add(each.pattern)
+    made.Compile()
+    return made
+
+
+_FORMAT_FILTER = _format_filter()
+
+_URL_PASSWORD = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@'\"]{0,80}:([^\s/@'\"]{3,200})@[\w\[]", re.IGNORECASE)
+_AUTHORIZATION = re.compile(
+    r"(?i)\b(?:authorization|proxy-authorization)\b['\"]?\s*[:=]\s*['\"]?(?:(basic|bearer|token|digest|apikey)\s+)?([A-Za-z0-9+/=._~-]{8,2000})"
+)
+_BASIC_USER = re.compile(r"(?:(?<=\s)-u\s*|--user[ =]|--proxy-user[ =])['\"]?([^\s:'\"]{1,80}):([^\s'\"]{3,200})")
+_HEADER_KEY = re.compile(r"(?i)(?:api-?key|token|secret|auth)[\w-]{0,10}['\"]?\s*:\s*['\"]?([A-Za-z0-9+/=._~-]{8,400})")
+_NAMED = re.compile(
+    r"""(?ix)
+    (?:passw(?:or)?d|passwd|pwd|passphrase|secret|token|api[_.-]?key|apikey|access[_.-]?key|auth[_.-]?key
+      |private[_.-]?key|signing[_.-]?key|encryption[_.-]?key|client[_.-]?key|credentials?|_key|\bkey|masterkey|license[_.-]?key|pass|pw)[\w.-]{0,30}
+    ['"\]]{0,2}\s{0,5}(?:=>|:=|==?|:|,|\s=\s|\bis\b)\s{0,5}
+    (?P<quote>['"`]{0,3})(?P<value>[^\s'"`,;<>]{6,300})
+    """
+)
+_PLACEHOLDER = re.compile(
+    r"""(?ix)
+    sample | placeholder | change_?me | your[_-]?\w | \bmy[_-]?\w+ | dummy | fake | redacted | \*{3} | \$\{ | \{\{
+    | ^(?:true|false|none|null|nil|undefined|password|passwd|secret|token|test\w{0,4}|string|todo|required|default
+      |value|key)$
+    | ^[$<%(\[] | ^(?:process\.env|os\.environ|env\.|config\.|self\.|this\.) | getenv | %\w+%$ | \)$
+    | ^(?:/|\./|\.\./|~/|https?://|file:|[a-z]:\\) | ^[\W_]*$
+    """
+)
+_WORDLIKE = re.compile(r"^[A-Za-z]+(?:[._-][A-Za-z]+)*$|^[a-z_.]+$|^\d{1,5}$")
+_RUNS = ("abcdef", "012345", "123456", "qwerty", "aaaa", "0000", "1111")
+
+
+def secrets(text: str) -> list[Secret]:
+    """Every value in a text that looks like a secret, most telling shapes first; each value once."""
+    found: dict[str, Secret] = {}
+    shapes = _FORMAT_FILTER.Match(text) or ()
+    for shape, match in ((_FORMATS[number], each) for number in shapes for each in _FOUND[number].finditer(text)):
+        value = match[0]
+        bits = entropy(value.rpartition("_")[2] if "_" in value[-45:-8] else value)
+        if bits < shape.least_entropy or _filler(value):
+            continue
+        checked = shape.check(value) if shape.check else None
+        if checked is False and shape.check_decides:
+            continue
+        found.setdefault(value, Secret(shape.kind, "certain" if checked is not False else "likely", bits, value))
+    for kind, value, confidence in _in_context(text):
+        if not any(value in known or known in value for known in found):
+            found[value] = Secret(kind, confidence, entropy(value), value)
+    return list(found.values())
+
+
+def _in_context(text: str) -> Iterator[tuple[str, str, Confidence]]:
+    if "://" in text:
+        for match in _URL_PASSWORD.finditer(text):
+            if not _reference(match[1]):
+                yield "url-password", match[1], "likely"
+    for match in _AUTHORIZATION.finditer(text):
+        if (match[1] or _random(match[2])) and not _placeholder(match[2]) and len(match[2]) >= 12:
+            yield "authorization-header", match[2], "likely"
+    for match in _BASIC_USER.finditer(text):
+        if not _placeholder(match[2]):
+            yield "basic-credentials", match[2], "likely" if _random(match[2]) else "possible"
+    for match in _HEADER_KEY.finditer(text):
+        if not _placeholder(match[1]) and _random(match[1]):
+            yield "header-key", match[1], "likely"
+    for match in _NAMED.finditer(text):
+        value = match["value"].rstrip(".,;)]}")
+        if len(value) < 6 or _placeholder(value):
+            continue
+        if _random(value):
+            yield "named-secret", value, "likely"
+        elif match["quote"] and not _WORDLIKE.match(value):
+            yield "named-secret", value, "possible"
+    for match in _TOKENS.finditer(text):
+        value = match[0]
+        if len(value) >= 20 and _random(value) and _mixed(value) and not _placeholder(value):
+            yield "high-entropy", value, "possible"
+
+
+_TOKENS = re.compile(r"(?<![A-Za-z0-9+/=_.:-])[A-Za-z0-9+/_-]{20,200}={0,2}(?![A-Za-z0-9+/=_.-])")
+_DIGITS_ONLY_HEX = re.compile(r"^(?:0x)?[0-9a-fA-F]+$")
+_UUID = re.compile(r"(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+
+
+def _mixed(value: str) -> bool:
+    """Upper, lower and digits together, as no identifier in words has them; hashes and ids in hex don't."""
+    return (
+        any(char.isupper() for char in value)
+        and any(char.islower() for char in value)
+        and sum(char.isdigit() for char in value) >= 2
+        and not _DIGITS_ONLY_HEX.match(value)
+    )
+
+
+def _random(value: str) -> bool:
+    """Whether a value looks drawn at random rather than written: enough entropy for its length, and no words."""
+    if len(value) < 8 or _WORDLIKE.match(value) or _UUID.match(value):
+        return False
+    classes = sum(
+        (
+            any(char.islower() for char in value),
+            any(char.isupper() for char in value),
+            any(char.isdigit() for char in value),
+            any(not char.isalnum() for char in value),
+        )
+    )
+    return classes >= 2 and entropy(value) >= min(3.6, math.log2(len(value)) - 0.6)
+
+
+def _placeholder(value: str) -> bool:
+    return _PLACEHOLDER.search(value) is not None or _filler(value)
+
+
+def _reference(value: str) -> bool:
+    return value.startswith(("$", "{", "<", "%", "*", "[")) or _filler(value)
+
+
+def _filler(value: str) -> bool:
+    lowered = value.lower()
+    if "example" in lowered or "xxxxx" in lowered:
+        return True
+    tail = lowered[-24:]
+    return (len(set(tail)) <= 4 and len(tail) > 12) or any(run * 2 in lowered for run in _RUNS)
+
+
+def masked(text: str, found: list[Secret]) -> str:
+    """A text with every secret shortened to its first characters."""
+    for each in sorted(found, key=lambda secret: -len(secret.value)):
+        text = text.replace(each.value, f"{each.value[:4]}***")
+    return text

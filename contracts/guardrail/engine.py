@@ -1,0 +1,370 @@
+"""The engine: one action against every rule, in seven stages. Pure and deterministic; it answers, it never raises.
+
+Patterns are one RE2 filter per view, so that the cost of a check hardly grows with the number of rules.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import re2
+
+from contracts.canonical import sha256_hex
+from contracts.guardrail.calls import values_at
+from contracts.guardrail.conditions import Check, compile_condition
+from contracts.guardrail.credentials import masked, secrets
+from contracts.guardrail.limits import Refusal, action_refusal, encodable, plain_context
+from contracts.guardrail.rules import (
+    Applies,
+    Rule,
+    Severity,
+    SeverityOrNone,
+    Stage,
+    Status,
+    ViewPattern,
+    multi_line,
+    pattern_options,
+)
+from contracts.guardrail.views import Action
+
+ENGINE_VERSION = 1
+"""Raised with every change of a view or an operator, since it can change verdicts; part of `ruleset_version`."""
+
+LONGEST_EVIDENCE = 120
+"""Characters of matched text that an answer quotes."""
+
+BLOCKS_FROM: Mapping[Severity, Severity] = {
+    Severity.LOW: Severity.CRITICAL,
+    Severity.MEDIUM: Severity.HIGH,
+    Severity.HIGH: Severity.MEDIUM,
+    Severity.CRITICAL: Severity.LOW,
+}
+"""From the request's severity (the impact it claims) to the least severity of a rule that blocks it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What matched: the view, the text in it with secrets masked, and its place there in characters."""
+
+    view: str
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One rule that holds for an action."""
+
+    id: str
+    version: int
+    status: Status
+    stage: Stage
+    severity: Severity
+    title: str
+    reason: str
+    remediation: str
+    references: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StageResult:
+    """One stage: `fail` blocks, `warn` matched below the threshold."""
+
+    stage: Stage
+    result: Literal["pass", "warn", "fail"]
+    matched: tuple[str, ...]
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class GuardrailVerdict:
+    """The answer of a check. Equal for equal input and ruleset; it has no time in it.
+
+    `matched_guardrails` are ids of stable rules, most severe first; `drafts` are matches of draft rules, which never
+    decide. `problem` says why the action couldn't be judged: then `passed` is false.
+    """
+
+    passed: bool
+    severity: SeverityOrNone
+    reason: str
+    rules_checked: int
+    matched_guardrails: tuple[str, ...]
+    check_id: str
+    ruleset_version: str
+    stages: tuple[StageResult, ...]
+    remediation: tuple[str, ...]
+    matches: tuple[Match, ...] = ()
+    drafts: tuple[Match, ...] = ()
+    problem: str | None = None
+
+
+@dataclass(slots=True)
+class _Compiled:
+    rule: Rule
+    any: tuple[int, ...]
+    all: tuple[int, ...]
+    none: tuple[int, ...]
+    context: tuple[Check, ...]
+    any_context: tuple[Check, ...]
+    kinds: frozenset[str] | None
+    os: frozenset[str] | None
+    tools: Callable[[str], object] | None
+    order: int = 0
+
+
+@dataclass(slots=True)
+class _ViewFilter:
+    """All patterns of one view; `ids` are their numbers in the ruleset."""
+
+    filter: Any
+    ids: list[int] = field(default_factory=list)
+
+
+class Ruleset:
+    """Rules, compiled. Immutable and safe to share between threads."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules: tuple[Rule, ...] = tuple(sorted(rules, key=lambda rule: rule.id))
+        self._patterns: list[tuple[str, str]] = []
+        numbers: dict[tuple[str, str], int] = {}
+
+        def number_of(pattern: ViewPattern) -> int:
+            key = (pattern.view, pattern.pattern)
+            if key not in numbers:
+                numbers[key] = len(self._patterns)
+                self._patterns.append(key)
+            return numbers[key]
+
+        active = [rule for rule in self.rules if rule.status is not Status.RETIRED]
+        self._compiled = [_compile(rule, number_of, order) for order, rule in enumerate(active)]
+        self.version = ruleset_version(self.rules)
+        self._filters = _filters(self._patterns)
+        self._rules_of: dict[int, list[int]] = defaultdict(list)
+        self._without_patterns: list[int] = []
+        for order, compiled in enumerate(self._compiled):
+            # `all` needs its first pattern at the least; so one of them is enough to find the rule.
+            leads = compiled.all[:1] or compiled.any
+            for pattern in leads:
+                self._rules_of[pattern].append(order)
+            if not leads:
+                self._without_patterns.append(order)
+
+    @property
+    def rules_checked(self) -> int:
+        """Rules that a check looks at: all but the retired ones."""
+        return len(self._compiled)
+
+    def check(
+        self, action: str, severity: Severity = Severity.MEDIUM, context: Mapping[str, Any] | None = None
+    ) -> GuardrailVerdict:
+        """Judge an action before it is taken. `severity` is the impact that the caller claims.
+
+        Never raises: what can't be judged (out of bounds, or a rule that fails) is answered with `passed` false.
+        """
+        try:
+            refusal = action_refusal(action)
+            if refusal is not None:
+                raise refusal
+            plain = plain_context(context)
+        except Refusal as refused:
+            return self._unjudged(_check_id(self.version, str(action)[:100], severity, refused.code), refused.detail)
+        except Exception as fault:
+            return self._unjudged(
+                _check_id(self.version, "", severity, ""), f"the request can't be read: {_named(fault)}"
+            )
+        check_id = _check_id(self.version, action, severity, plain)
+        try:
+            found = self.matches(action, plain)
+        except Exception as fault:
+            return self._unjudged(
+                check_id, f"a rule or view failed on this action, which therefore fails: {_named(fault)}"
+            )
+        return self._verdict(found, severity, check_id)
+
+    def matches(self, action: str, context: Mapping[str, Any]) -> list[Match]:
+        """Every rule that holds for an action, stable and draft, most severe first. `context` is a plain copy.
+
+        Raises what a view or rule raises; `check` is the form that doesn't.
+        """
+        seen = Action(encodable(action), context)
+        hits: set[int] = set()
+        for view, held in self._filters.items():
+            text = seen.view(view)
+            if text:
+                found = held.filter.Match(text)
+                if found:
+                    hits.update(held.ids[number] for number in found)
+        candidates = {order for hit in hits for order in self._rules_of.get(hit, ())}
+        candidates.update(self._without_patterns)
+        holding = [compiled for order in sorted(candidates) if _holds(compiled := self._compiled[order], hits, seen)]
+        holding.sort(key=lambda compiled: (-compiled.rule.severity.rank, compiled.order))
+        return [self._match(compiled, hits, seen) for compiled in holding]
+
+    def _match(self, compiled: _Compiled, hits: set[int], seen: Action) -> Match:
+        rule = compiled.rule
+        evidence = []
+        for number in (*(each for each in compiled.any if each in hits), *compiled.all):
+            view, pattern = self._patterns[number]
+            text = seen.view(view)
+            found = re2.compile(multi_line(pattern), pattern_options()).search(text)
+            if found is not None:
+                evidence.append(Evidence(view, _quoted(found.group(0), view, seen), found.start(), found.end()))
+        quoted = evidence[0].text if evidence else ""
+        return Match(
+            rule.id,
+            rule.version,
+            rule.status,
+            rule.stage,
+            rule.severity,
+            rule.title,
+            rule.reason.format(match=quoted),
+            rule.remediation,
+            rule.references,
+            tuple(evidence),
+        )
+
+    def _verdict(self, found: Sequence[Match], severity: Severity, check_id: str) -> GuardrailVerdict:
+        matches = tuple(match for match in found if match.status is Status.STABLE)
+        threshold = BLOCKS_FROM[severity].rank
+        blocking = [match for match in matches if match.severity.rank >= threshold]
+        stages = tuple(_stage(stage, matches, threshold) for stage in Stage)
+        return GuardrailVerdict(
+            passed=not blocking,
+            severity=matches[0].severity if matches else "none",
+            reason=_reason(blocking or matches, bool(blocking), len(self._compiled)),
+            rules_checked=len(self._compiled),
+            matched_guardrails=tuple(match.id for match in matches),
+            check_id=check_id,
+            ruleset_version=self.version,
+            stages=stages,
+            remediation=tuple(dict.fromkeys(match.remediation for match in blocking or matches)),
+            matches=matches,
+            drafts=tuple(match for match in found if match.status is Status.DRAFT),
+        )
+
+    def _unjudged(self, check_id: str, problem: str) -> GuardrailVerdict:
+        return GuardrailVerdict(
+            passed=False,
+            severity=Severity.CRITICAL,
+            reason=problem,
+            rules_checked=len(self._compiled),
+            matched_guardrails=(),
+            check_id=check_id,
+            ruleset_version=self.version,
+            stages=tuple(StageResult(stage, "fail", (), problem) for stage in Stage),
+            remediation=("Send an action and a context within the limits, or have it reviewed by a person.",),
+            problem=problem,
+        )
+
+
+def rule_content(rule: Rule) -> dict[str, Any]:
+    """What a rule decides and says, without its examples and references: what its version stands for."""
+    return rule.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude={"examples", "references", "status"})
+
+
+def content_hash(rule: Rule) -> str:
+    """SHA-256 of `rule_content`."""
+    return sha256_hex(json.dumps(rule_content(rule), sort_keys=True).encode())
+
+
+def ruleset_version(rules: Iterable[Rule]) -> str:
+    """A hash of the engine's version and of every rule with its status."""
+    lines = sorted(f"{rule.id} {rule.version} {rule.status} {content_hash(rule)}" for rule in rules)
+    return sha256_hex("\n".join((f"engine {ENGINE_VERSION}", *lines)).encode())[:16]
+
+
+def _compile(rule: Rule, number_of: Callable[[ViewPattern], int], order: int) -> _Compiled:
+    when, applies = rule.when, rule.applies
+    return _Compiled(
+        rule,
+        any=tuple(number_of(each) for each in when.any or ()),
+        all=tuple(number_of(each) for each in when.all or ()),
+        none=tuple(number_of(each) for each in when.none or ()),
+        context=tuple(compile_condition(each) for each in when.context or ()),
+        any_context=tuple(compile_condition(each) for each in when.any_context or ()),
+        kinds=frozenset(applies.kinds) if applies.kinds else None,
+        os=frozenset(applies.os) if applies.os else None,
+        tools=_globs(applies),
+        order=order,
+    )
+
+
+def _globs(applies: Applies) -> Callable[[str], object] | None:
+    if not applies.tools:
+        return None
+    return re.compile("|".join(fnmatch.translate(each.lower()) for each in applies.tools)).match
+
+
+def _filters(patterns: Sequence[tuple[str, str]]) -> dict[str, _ViewFilter]:
+    filters: dict[str, _ViewFilter] = {}
+    options = pattern_options()
+    for number, (view, pattern) in enumerate(patterns):
+        if view not in filters:
+            filters[view] = _ViewFilter(re2.Filter())
+        held = filters[view]
+        held.filter.Add(multi_line(pattern), options)
+        held.ids.append(number)
+    for held in filters.values():
+        held.filter.Compile()
+    return filters
+
+
+def _holds(compiled: _Compiled, hits: set[int], seen: Action) -> bool:
+    if compiled.any and hits.isdisjoint(compiled.any):
+        return False
+    if not all(each in hits for each in compiled.all) or not hits.isdisjoint(compiled.none):
+        return False
+    if compiled.kinds is not None and seen.kinds.isdisjoint(compiled.kinds):
+        return False
+    if compiled.os is not None and seen.os is not None and seen.os not in compiled.os:
+        return False
+    if compiled.tools is not None and not any(compiled.tools(name.lower()) for name in seen.tools):
+        return False
+
+    def lookup(path: str) -> list[Any]:
+        return values_at(seen.context, path) or seen.derived(path)
+
+    return all(check(lookup) for check in compiled.context) and (
+        not compiled.any_context or any(check(lookup) for check in compiled.any_context)
+    )
+
+
+def _quoted(found: str, view: str, seen: Action) -> str:
+    known = seen.secrets
+    shown = " ".join(found.split(" ", 3)[:3]) if view == "secrets" else masked(found, [*known, *secrets(found)])
+    found = " ".join(shown.split())
+    return found if len(found) <= LONGEST_EVIDENCE else found[: LONGEST_EVIDENCE - 1] + "…"
+
+
+def _stage(stage: Stage, matches: Sequence[Match], threshold: int) -> StageResult:
+    here = [match for match in matches if match.stage is stage]
+    if not here:
+        return StageResult(stage, "pass", (), None)
+    fails = here[0].severity.rank >= threshold
+    return StageResult(stage, "fail" if fails else "warn", tuple(match.id for match in here), here[0].reason)
+
+
+def _reason(decisive: Sequence[Match], blocks: bool, rules: int) -> str:
+    if not decisive:
+        return f"none of {rules} rules matched"
+    first = decisive[0].reason
+    more = len(decisive) - 1
+    also = f" ({more} more)" if more else ""
+    return f"{first}{also}" if blocks else f"below what blocks at this severity: {first}{also}"
+
+
+def _named(fault: Exception) -> str:
+    return f"{type(fault).__name__}: {str(fault)[:200]}"
+
+
+def _check_id(version: str, action: str, severity: Severity, context: Any) -> str:
+    held = json.dumps([version, action, severity, context], sort_keys=True, ensure_ascii=True)
+    return "grc_" + sha256_hex(held.encode())[:32]

@@ -1,0 +1,264 @@
+"""Commands as a shell would run them: quotes and escapes resolved, pipelines split, wrappers opened. Nothing is run.
+
+Two dialects: `posix`, and `windows` for cmd and PowerShell, where a backslash is part of a path. What
+can't be parsed is taken as it stands; a parse never fails.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from contracts.guardrail.commands import Command, Dialect, fed_script, inner_commands
+
+MAX_DEPTH = 6
+MAX_COMMANDS = 400
+
+_POSIX_TOKEN = re.compile(
+    r"""(?P<continued>\\\n)
+      | (?P<space>[ \t]+)
+      | (?P<comment>(?<![^\s;|&(){}])\#[^\n]*)
+      | (?P<ansi>\$'(?:[^'\\]|\\.)*'?)
+      | (?P<single>'[^']*'?)
+      | (?P<double>\$?"(?:[^"\\]|\\.)*"?)
+      | (?P<redirect>(?:\d+|&)?(?:<<<|<<-?|<>|>>|>\||>&|<&|>|<(?!\()))
+      | (?P<process>[<>]\()
+      | (?P<arith>\$\(\()
+      | (?P<substitute>\$\()
+      | (?P<backtick>`(?:[^`\\]|\\.)*`?)
+      | (?P<operator>&&|\|\||\|&|;;|[|;&\n])
+      | (?P<group>[()]|(?<![^\s;|&()])(?:\{(?=\s)|\}(?=[\s;|&)]|$)))
+      | (?P<escape>\\.)
+      | (?P<variable>\$\{[^}\n]*\}|\$[A-Za-z_][A-Za-z0-9_]*|\$[0-9@*\#?!$-])
+      | (?P<plain>[^\s'"`$\\|;&<>()#]+|.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_WINDOWS_TOKEN = re.compile(
+    r"""(?P<continued>[`^]\n)
+      | (?P<space>[ \t]+)
+      | (?P<comment>(?<![^\s;|&(){}])\#[^\n]*|(?im:^[ \t]*(?:rem[ ]|::)[^\n]*))
+      | (?P<single>'(?:[^']|'')*'?)
+      | (?P<double>"(?:[^"`]|`.|"")*"?)
+      | (?P<redirect>(?:\d+|\*)?(?:>>|>&|>|<))
+      | (?P<substitute>\$\()
+      | (?P<operator>&&|\|\||[|;&\n])
+      | (?P<group>[(){}])
+      | (?P<escape>[`^].)
+      | (?P<variable>\$\{[^}\n]*\}|\$[A-Za-z_][A-Za-z0-9_:]*)
+      | (?P<plain>[^\s'"`^$|;&<>(){}#]+|.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_DOUBLE_ESCAPE = re.compile(r'\\([\\"$`])|\\\n')
+_C_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3})|(.))", re.DOTALL)
+_C_NAMES = {"n": "\n", "t": "\t", "r": "\r", "e": "\x1b", "a": "\a", "b": "\b"}
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_INSIDE_VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
+_HEREDOC_WORD = re.compile(r"[ \t]*(?:'([^'\n]*)'|\"([^\"\n]*)\"|\\?([^\s;|&<>()]+))")
+_SUBSTITUTION_IN_QUOTES = re.compile(r"\$\(|`")
+_WHITE = re.compile(r"\s")
+
+
+@dataclass
+class Script:
+    """What a text runs: every simple command, inner ones included, and the pipelines they form."""
+
+    commands: list[Command] = field(default_factory=list)
+    pipelines: list[list[Command]] = field(default_factory=list)
+
+
+def parse(text: str, dialect: Dialect) -> Script:
+    """All commands in a text, outer before inner. Bounded: `MAX_DEPTH` levels, `MAX_COMMANDS` commands."""
+    script = Script()
+    _Parser(script, dialect, {}).read(text, 0)
+    return script
+
+
+class _Parser:
+    def __init__(self, script: Script, dialect: Dialect, variables: dict[str, str]) -> None:
+        self._script = script
+        self._dialect = dialect
+        self._variables = variables
+        self._token = _POSIX_TOKEN if dialect == "posix" else _WINDOWS_TOKEN
+
+    def read(self, text: str, depth: int) -> None:
+        """Add the commands of a text; inner scripts go one level deeper."""
+        if depth > MAX_DEPTH:
+            return
+        windows = self._dialect == "windows"
+        position, end, inner_read_to = 0, len(text), 0
+        word: list[str] = []
+        command, pipeline = Command(depth=depth), list[Command]()
+        inner: list[str] = []
+        heredocs: list[tuple[Command, str]] = []
+        while position < end and len(self._script.commands) < MAX_COMMANDS:
+            token = self._token.match(text, position)
+            assert token is not None
+            kind, value, position = token.lastgroup, token[0], token.end()
+            if kind == "plain":
+                word.append(value)
+            elif kind == "space" or kind == "redirect":
+                _close_word(word, command)
+                if kind == "redirect":
+                    command.words.append(value)
+                    if value.lstrip("0123456789") in ("<<", "<<-") and (named := _HEREDOC_WORD.match(text, position)):
+                        position = named.end()
+                        delimiter = named[1] or named[2] or named[3] or ""
+                        command.words.append(delimiter)
+                        heredocs.append((command, delimiter))
+            elif kind in ("continued", "comment"):
+                continue
+            elif kind == "single":
+                body = value[1:].removesuffix("'") if len(value) > 1 else ""
+                word.append(body.replace("''", "'") if windows else body)
+            elif kind == "ansi":
+                word.append(_C_ESCAPE.sub(_c_escape, value[2:].removesuffix("'")))
+            elif kind == "double":
+                body = value.removeprefix("$")[1:].removesuffix('"')
+                inner += self._substituted(body)
+                word.append(self._in_double_quotes(body))
+            elif kind == "escape":
+                word.append(value[1])
+            elif kind == "variable":
+                self._expand(value, word, command)
+            elif kind in ("substitute", "process", "arith"):
+                body, position = _balanced(text, position)
+                if kind != "arith":
+                    inner.append(body)
+                word.append(f"{value}{body})")
+            elif kind == "backtick":
+                inner.append(value[1:].removesuffix("`"))
+                word.append(value)
+            elif kind == "group" and windows and value in "()" and (word or value == ")"):
+                # A method call or an expression: part of the word, and a script of its own.
+                word.append(value)
+                if value == "(" and position > inner_read_to:
+                    body, inner_read_to = _balanced(text, position)
+                    inner.append(body)
+            else:
+                if value == "\n" and heredocs:
+                    position = _read_heredocs(text, position, heredocs)
+                _close_word(word, command)
+                if command.words:
+                    pipeline.append(command)
+                command = Command(depth=depth)
+                if pipeline and value not in ("|", "|&"):
+                    self._finish(pipeline)
+                    pipeline = []
+        _close_word(word, command)
+        if command.words:
+            pipeline.append(command)
+        if pipeline:
+            self._finish(pipeline)
+        for each in inner:
+            self.read(each, depth + 1)
+
+    def _finish(self, pipeline: list[Command]) -> None:
+        self._script.pipelines.append(pipeline)
+        for command in pipeline:
+            self._remember(command)
+            self._script.commands.append(command)
+            if command.depth < MAX_DEPTH:
+                for each in inner_commands(command, self._dialect):
+                    self._read_inner(each, command.depth + 1)
+        for script in fed_script(pipeline, self._dialect):
+            self.read(script, pipeline[0].depth + 1)
+
+    def _read_inner(self, inner: str | list[str], depth: int) -> None:
+        if isinstance(inner, str):
+            self.read(inner, depth)
+        else:
+            self._finish([Command(words=inner, depth=depth)])
+
+    def _expand(self, variable: str, word: list[str], command: Command) -> None:
+        known = self._value_of(variable)
+        parts = [variable] if known is None else _WHITE.split(known)
+        for number, part in enumerate(parts):
+            if number:
+                _close_word(word, command)
+            if part:
+                word.append(part)
+
+    def _remember(self, command: Command) -> None:
+        for word in command.words:
+            if not _ASSIGNMENT.match(word):
+                return
+            name, _, value = word.partition("=")
+            if len(value) < 1_000:
+                self._variables[name.rstrip("+")] = value
+
+    def _value_of(self, variable: str) -> str | None:
+        name = variable[1:].strip("{}")
+        if name == "IFS":
+            return " "
+        if name in ("HOME", "PWD", "USER"):
+            return None
+        return self._variables.get(name)
+
+    def _in_double_quotes(self, body: str) -> str:
+        if self._dialect == "windows":
+            return body.replace('""', '"').replace('`"', '"')
+        body = _DOUBLE_ESCAPE.sub(lambda found: found[1] or "", body)
+        if "$" in body and self._variables:
+            body = _INSIDE_VARIABLE.sub(lambda found: self._variables.get(found[1], found[0]), body)
+        return body
+
+    def _substituted(self, body: str) -> Iterator[str]:
+        position = 0
+        while found := _SUBSTITUTION_IN_QUOTES.search(body, position):
+            if found[0] == "`":
+                stop = body.find("`", found.end())
+                if stop < 0 or self._dialect == "windows":
+                    return
+                yield body[found.end() : stop]
+                position = stop + 1
+            else:
+                inside, position = _balanced(body, found.end())
+                yield inside
+
+
+def _close_word(word: list[str], command: Command) -> None:
+    if word:
+        command.words.append("".join(word))
+        word.clear()
+
+
+def _c_escape(found: re.Match[str]) -> str:
+    if found[1] or found[2]:
+        return chr(int(found[1] or found[2], 16))
+    if found[3]:
+        return chr(int(found[3], 8))
+    return _C_NAMES.get(found[4], found[4])
+
+
+_PARENTHESES = re.compile(r"[()]|'[^']*'|\\.", re.DOTALL)
+
+
+def _balanced(text: str, start: int) -> tuple[str, int]:
+    """The text up to the parenthesis that closes one opened before `start`, and the position after it."""
+    open_ones, position = 1, start
+    while found := _PARENTHESES.search(text, position):
+        position = found.end()
+        if found[0] == "(":
+            open_ones += 1
+        elif found[0] == ")":
+            open_ones -= 1
+            if not open_ones:
+                return text[start : found.start()], position
+    return text[start:], len(text)
+
+
+def _read_heredocs(text: str, position: int, heredocs: list[tuple[Command, str]]) -> int:
+    """Take the bodies of the here-documents that start at `position`; returns where the script goes on."""
+    while heredocs:
+        command, delimiter = heredocs.pop(0)
+        lines = []
+        while position < len(text):
+            stop = text.find("\n", position)
+            stop = len(text) if stop < 0 else stop
+            line, position = text[position:stop], stop + 1
+            if line.strip() == delimiter:
+                break
+            lines.append(line)
+        command.heredoc = "\n".join(lines)
+    return min(position, len(text))
