@@ -1,0 +1,218 @@
+"""Snapshot and overlay together answer what a model of the graph answers, whatever was written when."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from world_graphs import DOMAIN_OF, T0, T1, Graph, Model, edge, events_of, node, write
+
+from contracts.world.records import Edge, Event, Node
+from warehouse.world.query import Filter, Query, Traversal, answer
+
+IDS = [f"n{number}" for number in range(7)]
+OWNERS = [None, "0xaa", "0xbb"]
+WORDS = ["agent", "agents", "goal", "golden", "go", "zürich", "0xabc"]
+
+nodes = st.builds(
+    lambda node_id, owner, words, note, type, over, erased: node(
+        node_id,
+        title=" ".join(words),
+        type=type,
+        owner=owner,
+        properties={"note": note, "n": 7},
+        valid_to=T0 if over else None,
+        erased=erased,
+    ),
+    st.sampled_from(IDS),
+    st.sampled_from(OWNERS),
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=3),
+    st.sampled_from(WORDS),
+    st.sampled_from(list(DOMAIN_OF)),
+    st.sampled_from([False, False, False, True]),
+    st.sampled_from([False, False, False, False, True]),
+)
+edges = st.builds(
+    lambda source, target, owner, type, over: edge(
+        source, target, owner=owner, type=type, valid_to=T0 if over else None
+    ),
+    st.sampled_from(IDS),
+    st.sampled_from(IDS),
+    st.sampled_from(OWNERS),
+    st.sampled_from(["PURSUES", "PART_OF"]),
+    st.sampled_from([False, False, False, True]),
+)
+histories = st.lists(nodes | edges, max_size=40).map(lambda states: events_of(_sound(states)))
+
+
+def _sound(states: list[Node | Edge]) -> list[Node | Edge]:
+    """Without edges to what is no node yet: the validator lets none in."""
+    known: set[str] = set()
+    kept: list[Node | Edge] = []
+    for state in states:
+        if isinstance(state, Node):
+            known.add(state.id)
+        elif not known.issuperset((state.source, state.target)):
+            continue
+        kept.append(state)
+    return kept
+
+
+searches = st.lists(st.sampled_from([*WORDS, "gol*", "age", "nothing"]), min_size=1, max_size=2).map(" ".join)
+filters = st.builds(
+    Filter,
+    st.sampled_from([None, *DOMAIN_OF.values()]),
+    st.lists(st.sampled_from(list(DOMAIN_OF)), max_size=2).map(tuple),
+)
+traversals = st.builds(
+    Traversal, st.sampled_from([*IDS, "unknown"]), st.integers(1, 6), st.sampled_from(["outbound", "inbound", "both"])
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(histories, st.floats(0, 1), st.sampled_from(OWNERS), searches, filters, traversals)
+def test_answers_do_not_depend_on_what_the_snapshot_knows(
+    history: list[Event], share: float, owner: str | None, search: str, within: Filter, traversal: Traversal
+) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        known = history[: int(len(history) * share)]
+        graph = Graph.of(write(Path(directory) / "snapshot", known), known)
+        for event in history[len(known) :]:
+            graph.apply([event])
+        _same(graph, Model.now(history, owner), owner, search, within, traversal)
+        _same(Graph.of(None, history), Model.now(history, owner), owner, search, within, traversal)
+
+
+def _same(graph: Graph, model: Model, owner: str | None, search: str, within: Filter, traversal: Traversal) -> None:
+    view = graph.seen_by(owner)
+    assert view.node_counts() == model.counts()
+    assert view.edge_count() == len(model.edges)
+    for node_id in IDS:
+        assert view.node(node_id) == model.nodes.get(node_id)
+
+    listed = answer(view, Query(filter=within, limit=1000, include_edges=True))
+    assert [each.id for each in listed.nodes] == model.matching(None, within)
+    assert listed.edges == model.edges_among(each.id for each in listed.nodes)
+
+    found = answer(view, Query(search=search, filter=within, limit=1000))
+    assert sorted(each.id for each in found.nodes) == model.matching(search, within)
+    assert found.matched == len(found.nodes) and not found.truncated
+
+    distances = model.distances(traversal)
+    expected = sorted(set(distances) & set(model.matching(None, within)), key=lambda each: (distances[each], each))
+    reached = answer(view, Query(traverse=traversal, filter=within, limit=1000))
+    assert [each.id for each in reached.nodes] == expected and reached.matched == len(expected)
+    both = answer(view, Query(traverse=traversal, search=search, filter=within, limit=1000))
+    assert [each.id for each in both.nodes] == [each for each in expected if each in model.matching(search, within)]
+
+
+@settings(deadline=None, max_examples=20)
+@given(histories, st.sampled_from(OWNERS), st.integers(1, 3), searches, traversals)
+def test_pages_put_together_are_the_whole(
+    history: list[Event], owner: str | None, limit: int, search: str, traversal: Traversal
+) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        known = history[: len(history) // 2]
+        view = Graph.of(write(Path(directory) / "snapshot", known), history).seen_by(owner)
+        for question in (Query(), Query(search=search), Query(traverse=traversal)):
+            whole = answer(view, _with(question, limit=1000))
+            ids: list[str] = []
+            page = answer(view, _with(question, limit=limit))
+            ids += [each.id for each in page.nodes]
+            while page.truncated:
+                page = answer(view, _with(question, limit=limit, after=page.next_after, skip=page.next_skip or 0))
+                ids += [each.id for each in page.nodes]
+                assert page.matched == whole.matched
+            assert ids == [each.id for each in whole.nodes]
+
+
+def _with(question: Query, **changes: object) -> Query:
+    return replace(question, **changes)  # type: ignore[arg-type]
+
+
+def test_better_matches_come_first_and_equal_ones_by_id(tmp_path: Path) -> None:
+    events = events_of(
+        [
+            node("b", title="treasury"),
+            node("a", title="treasury"),
+            node("c", title="treasury treasury"),
+            node("d", title="the long tale of a treasury that was lost at sea"),
+            node("e", title="sea"),
+        ]
+    )
+    for known in (events, events[:0]):
+        graph = Graph.of(write(tmp_path / "snapshot", known), events)
+        assert [each.id for each in answer(graph.seen_by(None), Query(search="treasury")).nodes] == ["c", "a", "b", "d"]
+
+
+def test_ranks_of_snapshot_and_overlay_are_fused(tmp_path: Path) -> None:
+    events = events_of(
+        [
+            node("m", title="plan plan"),
+            node("n", title="plan for many other things"),
+            node("a", title="plan plan"),
+            node("z", title="plan for many other things"),
+        ]
+    )
+    graph = Graph.of(write(tmp_path / "snapshot", events[:2]), events)
+    assert [each.id for each in answer(graph.seen_by(None), Query(search="plan")).nodes] == ["a", "m", "n", "z"]
+
+
+def test_what_is_private_to_others_does_not_move_the_ranks_of_what_is_public(tmp_path: Path) -> None:
+    public = [node("a", title="alpha beta beta"), node("b", title="alpha alpha beta"), node("c", title="gamma")]
+    hidden = [node(f"h{number}", title="alpha " * 5, owner="0xbb") for number in range(50)]
+    for states in (public, [*public, *hidden]):
+        events = events_of(states)
+        graph = Graph.of(write(tmp_path / f"snapshot{len(states)}", events), events)
+        found = answer(graph.seen_by("0xaa"), Query(search="alpha beta"))
+        assert [each.id for each in found.nodes] == ["a", "b"] and found.matched == 2
+
+
+@pytest.mark.parametrize("known", [0, 8], ids=["overlay", "snapshot"])
+def test_a_private_node_is_no_start_no_bridge_and_no_answer_for_others(tmp_path: Path, known: int) -> None:
+    states = [
+        node("a"),
+        node("bridge", title="secret", owner="0xaa"),
+        node("z"),
+        node("other", owner="0xbb"),
+        edge("a", "bridge", owner="0xaa"),
+        edge("bridge", "z", owner="0xaa"),
+        edge("a", "z", owner="0xbb", type="PART_OF"),
+        edge("bridge", "other", owner="0xaa"),
+    ]
+    events = events_of(states)
+    graph = Graph.of(write(tmp_path / "snapshot", events[:known]), events)
+    expected = {
+        None: (["a", "z"], ["a"], [], 0),
+        "0xaa": (["a", "bridge", "z"], ["a", "bridge", "z"], ["bridge", "z"], 2),
+        "0xbb": (["a", "other", "z"], ["a", "z"], [], 1),
+        "0xcc": (["a", "z"], ["a"], [], 0),
+    }
+    for owner, (listed, from_a, from_bridge, edge_count) in expected.items():
+        view = graph.seen_by(owner)
+        assert [each.id for each in answer(view, Query()).nodes] == listed
+        assert [each.id for each in answer(view, Query(traverse=Traversal("a", 6))).nodes] == from_a
+        assert [each.id for each in answer(view, Query(traverse=Traversal("bridge", 6))).nodes] == from_bridge
+        assert view.edge_count() == edge_count
+        assert bool(answer(view, Query(search="secret")).matched) == (owner == "0xaa")
+        assert bool(answer(view, Query(node_id="bridge")).matched) == (owner == "0xaa")
+
+
+def test_a_node_that_becomes_public_is_seen_with_the_edges_it_had(tmp_path: Path) -> None:
+    events = events_of([node("a", owner="0xaa"), node("b"), edge("a", "b"), node("a")])
+    graph = Graph.of(write(tmp_path / "snapshot", events[:3]), events[:3])
+    assert graph.seen_by(None).edge_count() == 0
+    graph.apply(events[3:])
+    view = graph.seen_by(None)
+    assert view.edge_count() == 1
+    assert [each.id for each in answer(view, Query(traverse=Traversal("b", 1, "inbound"))).nodes] == ["b", "a"]
+
+
+def test_a_superseded_node_leaves_the_graph_and_a_later_state_brings_it_back() -> None:
+    graph = Graph.of(None, events_of([node("a"), node("b"), edge("a", "b"), node("a", valid_to=T0, recorded_at=T1)]))
+    assert graph.seen_by(None).node("a") is None and graph.seen_by(None).edge_count() == 0
+    graph.apply(events_of([node("a", title="again")], first=9))
+    assert graph.seen_by(None).edge_count() == 1

@@ -1,0 +1,217 @@
+"""Small graphs for tests: records, snapshots of them, and a model of the graph that is plain enough to be believed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import msgspec
+
+from contracts.world.records import Edge, Event, Node, is_live
+from warehouse.world.current import CurrentView
+from warehouse.world.overlay import Overlay
+from warehouse.world.query import Filter, Traversal
+from warehouse.world.snapshot import Snapshot
+from warehouse.world.snapshot_writer import write_snapshot
+from warehouse.world.text import parse_search, words_of
+
+DOMAIN_OF = {"Value": "FOUNDATION", "Goal": "VISION", "Task": "TACTICS", "Metric": "TRACK"}
+T0, T1, T2, T3 = (f"2026-11-21T1{hour}:00:00.000000Z" for hour in range(4))
+
+
+def node(node_id: str, seq: int = 0, *, title: str = "", type: str = "Goal", **changes: Any) -> Node:
+    """A public node of `type`, stated at `T1` by a test."""
+    owner = changes.get("owner")
+    return Node(
+        **{
+            "id": node_id,
+            "title": title or node_id,
+            "type": type,
+            "domain": DOMAIN_OF[type],
+            "properties": {},
+            "visibility": "private" if owner else "public",
+            "owner": None,
+            "immutable": False,
+            "valid_from": T1,
+            "valid_to": None,
+            "recorded_at": T1,
+            "source": "test",
+            "actor": owner or "pipeline",
+            "revision": seq,
+            **changes,
+        }
+    )
+
+
+def edge(source: str, target: str, seq: int = 0, *, type: str = "PURSUES", **changes: Any) -> Edge:
+    """A public edge, stated at `T1` by a test."""
+    owner = changes.get("owner")
+    return Edge(
+        **{
+            "id": f"{source}-{type}-{target}",
+            "source": source,
+            "target": target,
+            "type": type,
+            "properties": {},
+            "visibility": "private" if owner else "public",
+            "owner": None,
+            "valid_from": T1,
+            "valid_to": None,
+            "recorded_at": T1,
+            "stated_in": "test",
+            "actor": owner or "pipeline",
+            "revision": seq,
+            **changes,
+        }
+    )
+
+
+def events_of(states: Iterable[Node | Edge], first: int = 1) -> list[Event]:
+    """The states as events with seqs from `first` on."""
+    events = []
+    for seq, state in enumerate(states, start=first):
+        written = msgspec.structs.replace(state, revision=seq)
+        events.append(Event(seq=seq, node=written) if isinstance(written, Node) else Event(seq=seq, edge=written))
+    return events
+
+
+def newest(events: Sequence[Event]) -> tuple[dict[str, Node], dict[str, Edge]]:
+    """The newest state of every node and edge."""
+    nodes = {event.node.id: event.node for event in events if event.node}
+    return nodes, {event.edge.id: event.edge for event in events if event.edge}
+
+
+def snapshot_inputs(connection: duckdb.DuckDBPyConnection, events: Sequence[Event]) -> None:
+    """The tables that a snapshot is written from."""
+    nodes, edges = newest(events)
+    connection.execute(
+        "create or replace table snapshot_input_nodes"
+        " (id varchar, type varchar, domain varchar, owner varchar, live boolean, body varchar)"
+    )
+    connection.execute(
+        "create or replace table snapshot_input_edges"
+        " (id varchar, source varchar, target varchar, owner varchar, live boolean, body varchar)"
+    )
+    for each in nodes.values():
+        row = [each.id, each.type, each.domain, each.owner, is_live(each), msgspec.json.encode(each).decode()]
+        connection.execute("insert into snapshot_input_nodes values (?, ?, ?, ?, ?, ?)", row)
+    for one in edges.values():
+        row = [one.id, one.source, one.target, one.owner, is_live(one), msgspec.json.encode(one).decode()]
+        connection.execute("insert into snapshot_input_edges values (?, ?, ?, ?, ?, ?)", row)
+
+
+def write(directory: Path, events: Sequence[Event]) -> Path:
+    """A snapshot of the graph after `events`."""
+    with duckdb.connect() as connection:
+        snapshot_inputs(connection, events)
+        write_snapshot(connection, directory, events[-1].seq if events else 0)
+    return directory
+
+
+@dataclass
+class Graph:
+    """A snapshot with an overlay on top, as one process holds them."""
+
+    snapshot: Snapshot
+    overlay: Overlay
+    revision: int = 0
+
+    @classmethod
+    def of(cls, directory: Path | None, events: Sequence[Event]) -> Graph:
+        """The snapshot in `directory`, and those of `events` that it does not know."""
+        snapshot = Snapshot(directory)
+        graph = cls(snapshot, Overlay(snapshot), snapshot.revision)
+        graph.apply([event for event in events if event.seq > snapshot.revision])
+        return graph
+
+    def apply(self, events: Sequence[Event]) -> None:
+        self.overlay.apply(events)
+        self.revision = max([self.revision, *(event.seq for event in events)])
+
+    def seen_by(self, owner: str | None) -> CurrentView:
+        return CurrentView(self.snapshot, self.overlay, self.revision, owner)
+
+
+@dataclass
+class Model:
+    """The graph as one caller sees it, answered by looking at everything."""
+
+    nodes: dict[str, Node] = field(default_factory=dict)
+    edges: dict[str, Edge] = field(default_factory=dict)
+
+    @classmethod
+    def now(cls, events: Sequence[Event], owner: str | None) -> Model:
+        """After `events`."""
+        nodes, edges = newest(events)
+        return cls._seen(
+            {key: each for key, each in nodes.items() if is_live(each)},
+            {key: each for key, each in edges.items() if is_live(each)},
+            owner,
+        )
+
+    @classmethod
+    def then(cls, events: Sequence[Event], owner: str | None, as_of: str | None, at_revision: int) -> Model:
+        """What held at `as_of` (None: what was live), by what was known at `at_revision`; never what is erased now."""
+        erased = {key for key, each in newest(events)[0].items() if each.erased}
+        nodes, edges = newest([event for event in events if event.seq <= at_revision])
+
+        def held(state: Node | Edge) -> bool:
+            if as_of is None:
+                return is_live(state)
+            return state.valid_from <= as_of and (state.valid_to is None or as_of < state.valid_to)
+
+        return cls._seen(
+            {key: each for key, each in nodes.items() if held(each) and key not in erased},
+            {key: each for key, each in edges.items() if held(each)},
+            owner,
+        )
+
+    @classmethod
+    def _seen(cls, nodes: dict[str, Node], edges: dict[str, Edge], owner: str | None) -> Model:
+        def sees(state: Node | Edge) -> bool:
+            return state.visibility == "public" or (owner is not None and state.owner == owner)
+
+        seen = {key: each for key, each in nodes.items() if sees(each)}
+        return cls(
+            seen,
+            {key: one for key, one in edges.items() if sees(one) and one.source in seen and one.target in seen},
+        )
+
+    def counts(self) -> dict[str, int]:
+        domains = [each.domain for each in self.nodes.values()]
+        return {domain: domains.count(domain) for domain in domains}
+
+    def matching(self, search: str | None, within: Filter) -> list[str]:
+        parsed = None if search is None else parse_search(search)
+        return sorted(
+            each.id
+            for each in self.nodes.values()
+            if within.passes(each)
+            and (parsed is None or parsed.matches(frozenset(words_of(each.title, each.properties))))
+        )
+
+    def distances(self, traversal: Traversal) -> dict[str, int]:
+        if traversal.from_id not in self.nodes:
+            return {}
+        distances, level = {traversal.from_id: 0}, [traversal.from_id]
+        for distance in range(1, traversal.depth + 1):
+            ends = [
+                end
+                for one in self.edges.values()
+                for start, end, way in (
+                    (one.source, one.target, "outbound"),
+                    (one.target, one.source, "inbound"),
+                )
+                if start in level and traversal.direction in (way, "both")
+            ]
+            level = [end for end in dict.fromkeys(ends) if end not in distances]
+            distances |= dict.fromkeys(level, distance)
+        return distances
+
+    def edges_among(self, ids: Iterable[str]) -> list[Edge]:
+        among = set(ids)
+        found = [one for one in self.edges.values() if one.source in among and one.target in among]
+        return sorted(found, key=lambda one: (one.source, one.target, one.id))
