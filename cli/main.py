@@ -18,6 +18,7 @@ COMMANDS = {
     "verify": "cli.verify:verify",
     "doctor": "cli.doctor:doctor",
     "keys": "cli.keys:app",
+    "guardrail": "cli.guardrail:app",
     "bench": "cli.bench.command:bench",
 }
 

@@ -20,10 +20,12 @@ ServiceError
     │   ├── ForeignStore          a warehouse or ledger of another chain or token
     │   ├── ForeignGeneration     a generation made for another BASE_URL
     │   ├── ChainMismatch         RPC answers for another chain id
-    │   └── FinalityUnknown       the node has no `finalized` tag and SVC_CONFIRMATIONS is unset
+    │   ├── FinalityUnknown       the node has no `finalized` tag and SVC_CONFIRMATIONS is unset
+    │   └── RulesetInvalid        rule files that can't be used; in contracts/guardrail/loader.py, with their lines
     ├── StoreUnusable             a store that can't be opened, read or written
     ├── StoreBusy                 a store that others kept locked for longer than we wait
     ├── KeyUnknown                no API key with this id that could be changed
+    ├── ConstitutionRefused       the constitution breaks the graph's own rules
     ├── ProposalUnknown           no proposal with this number waits for an operator
     ├── StoreTooNew               a store written by a later version of this service
     ├── FinalizedMismatch         the chain contradicts what was final: history is not rewritten
@@ -230,6 +232,10 @@ class StoreBusy(OperatorProblem):
 
 class KeyUnknown(OperatorProblem):
     code = "key_unknown"
+
+
+class ConstitutionRefused(OperatorProblem):
+    code = "constitution_refused"
 
 
 class ProposalUnknown(OperatorProblem):

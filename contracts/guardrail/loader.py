@@ -16,6 +16,7 @@ import yaml
 from pydantic import ValidationError
 
 from contracts.canonical import sha256_hex
+from contracts.errors import ConfigurationProblem
 from contracts.guardrail.engine import Ruleset, content_hash
 from contracts.guardrail.limits import Refusal, action_refusal, plain_context
 from contracts.guardrail.rules import ExampleAction, Family, Rule
@@ -41,12 +42,18 @@ class RuleProblem:
         return f"{self.file}:{self.line}:{rule} {self.what}"
 
 
-class RulesetInvalid(ValueError):
+class RulesetInvalid(ConfigurationProblem):
     """A directory of rules that can't be used; `problems` has every fault of it."""
+
+    code = "ruleset_invalid"
 
     def __init__(self, problems: Iterable[RuleProblem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(map(str, self.problems)))
+        first, more = self.problems[0], len(self.problems) - 1
+        super().__init__(
+            f"The guardrail rules can't be used: {first}" + (f" ({more} more)" if more else ""),
+            cure="`svc guardrail lint` lists every problem with its file and line.",
+        )
 
 
 @dataclass(frozen=True)

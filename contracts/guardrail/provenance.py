@@ -46,6 +46,9 @@ class Provenance:
         }
 
 
+NOTHING_TO_COMPARE = Provenance((), (), None, None)
+
+
 def tokens(text: str) -> set[str]:
     """The telling words of a text, lower case."""
     return {found for found in _TOKEN.findall(text.lower()) if found not in _COMMON}
@@ -53,6 +56,8 @@ def tokens(text: str) -> set[str]:
 
 def compare(arguments: Any, request: str, untrusted: str) -> Provenance:
     """Compare the arguments (a tree, or text) with the request and with untrusted content."""
+    if not request and not untrusted:
+        return NOTHING_TO_COMPARE
     request_folded, untrusted_folded = _folded(request), _folded(untrusted)
     request_tokens, untrusted_tokens = tokens(request), tokens(untrusted)
     from_untrusted: dict[tuple[str, str], None] = {}

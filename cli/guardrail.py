@@ -1,0 +1,247 @@
+"""`svc guardrail lint|test|explain|diff`: for authors of guardrail rules. The rules themselves are YAML files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cli.output import AsJson, note, operator_problems, print_json, say
+from contracts.guardrail.engine import BLOCKS_FROM, GuardrailVerdict, Match, Ruleset
+from contracts.guardrail.limits import action_refusal, plain_context
+from contracts.guardrail.loader import (
+    LOCK_NAME,
+    RULES_DIRECTORY,
+    RulesetInvalid,
+    as_action,
+    example_problems,
+    is_pinned,
+    load_ruleset,
+    read_lock,
+    read_rules,
+    updated_lock,
+    version_problems,
+)
+from contracts.guardrail.rules import Family, Rule, Severity, Status
+from contracts.guardrail.views import VIEW_DESCRIPTIONS, Action
+
+app = typer.Typer(no_args_is_help=True, help="Check, try and compare guardrail rules.")
+
+SCHEMA_NAME = "rule.schema.json"
+
+Directory = Annotated[Path, typer.Option("--rules", help="The directory of the rule files.")]
+
+
+@app.command("lint")
+def lint(
+    directory: Directory = RULES_DIRECTORY,
+    write: Annotated[
+        bool, typer.Option("--write", help=f"When all is well, bring {LOCK_NAME} and {SCHEMA_NAME} up to date.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what is wrong with the rule files: format, patterns, versions, examples. Exit code 1 if anything is."""
+    with operator_problems(as_json):
+        lock = read_lock(directory)
+    loaded, problems = read_rules(directory)
+    problems += version_problems(loaded, lock)
+    problems += [problem for each in loaded for problem in example_problems(each)]
+    unpinned = [each.rule.id for each in loaded if not is_pinned(each.rule, lock)]
+    if write and not problems:
+        _write_json(directory / LOCK_NAME, updated_lock(loaded, lock))
+        _write_json(directory / SCHEMA_NAME, rule_schema())
+        unpinned = []
+    if as_json:
+        print_json(
+            {
+                "ok": not problems,
+                "rules": len(loaded),
+                "problems": [asdict(problem) for problem in problems],
+                "unpinned": unpinned,
+            }
+        )
+    else:
+        for problem in problems:
+            say(str(problem))
+        say(f"{_count(len(loaded), 'rule')}, {_count(len(problems), 'problem')}")
+        if unpinned and not problems:
+            note(f"{_count(len(unpinned), 'rule')} not in {LOCK_NAME} yet; `svc guardrail lint --write` adds them")
+    if problems:
+        raise typer.Exit(1)
+
+
+@app.command("test")
+def test(
+    rule: Annotated[str | None, typer.Argument(help="A rule's id or the start of one; all rules by default.")] = None,
+    directory: Directory = RULES_DIRECTORY,
+    as_json: AsJson = False,
+) -> None:
+    """Run the examples of the rules. Exit code 1 if one fails."""
+    loaded, problems = read_rules(directory)
+    chosen = [each for each in loaded if rule is None or each.rule.id.startswith(rule)]
+    if problems or not chosen:
+        with operator_problems(as_json):
+            if problems:
+                raise RulesetInvalid(problems)
+            raise typer.BadParameter(f"no rule starts with {rule!r}")
+    failures = [problem for each in chosen for problem in example_problems(each)]
+    examples = sum(len(each.rule.examples.match) + len(each.rule.examples.passing) for each in chosen)
+    if as_json:
+        print_json(
+            {
+                "ok": not failures,
+                "rules": len(chosen),
+                "examples": examples,
+                "failures": [asdict(failure) for failure in failures],
+            }
+        )
+    else:
+        for failure in failures:
+            say(str(failure))
+        say(f"{_count(len(chosen), 'rule')}, {_count(examples, 'example')}, {len(failures)} failed")
+    if failures:
+        raise typer.Exit(1)
+
+
+@app.command("explain")
+def explain(
+    action: Annotated[str, typer.Argument(help="The action, as an agent would send it.")],
+    severity: Annotated[Severity, typer.Option(help="The impact that the caller claims.")] = Severity.MEDIUM,
+    context: Annotated[str, typer.Option(help="The context as a JSON object, or @file.")] = "{}",
+    directory: Directory = RULES_DIRECTORY,
+    as_json: AsJson = False,
+) -> None:
+    """Show an action as the rules see it, which of them match where, and the verdict."""
+    held = _read_context(context)
+    with operator_problems(as_json):
+        ruleset = load_ruleset(directory)
+    verdict = ruleset.check(action, severity, held)
+    views: dict[str, str] = {}
+    kinds: list[str] = []
+    if verdict.problem is None:
+        seen = Action(action, plain_context(held))
+        kinds = sorted(seen.kinds)
+        views = {name: text for name in VIEW_DESCRIPTIONS if (text := seen.view(name))}
+    if as_json:
+        print_json({"ok": True, "verdict": asdict(verdict), "kinds": kinds, "views": views})
+        return
+    for name, text in views.items():
+        for number, line in enumerate(text.splitlines()):
+            say(f"{'' if number else name:<20} {line}")
+    say(f"{'taken for':<20} {', '.join(kinds)}\n")
+    for match in (*verdict.matches, *verdict.drafts):
+        _say_match(match)
+    _say_verdict(verdict, severity)
+
+
+@app.command("diff")
+def diff(
+    before: Annotated[Path, typer.Argument(help="A directory with the older rules.")],
+    after: Annotated[Path, typer.Argument(help="A directory with the newer rules.")] = RULES_DIRECTORY,
+    as_json: AsJson = False,
+) -> None:
+    """Say which rules came, went and changed, and which examples of either side get another verdict."""
+    with operator_problems(as_json):
+        older, newer = load_ruleset(before), load_ruleset(after)
+    changes = rule_changes(older, newer)
+    verdicts = verdict_changes(older, newer)
+    if as_json:
+        print_json({"ok": True, "before": older.version, "after": newer.version, **changes, "verdicts": verdicts})
+        return
+    say(f"{older.version} -> {newer.version}")
+    for kind, ids in changes.items():
+        for each in ids:
+            say(f"{kind:<8} {each}")
+    for each in verdicts:
+        turn = "passes no longer" if each["passedBefore"] else "passes now"
+        say(f"{turn}: {each['action']!r} ({', '.join(each['matchedAfter'] or each['matchedBefore'])})")
+
+
+def rule_changes(older: Ruleset, newer: Ruleset) -> dict[str, list[str]]:
+    """Ids of rules that were added, removed, or differ in anything."""
+    before, after = ({rule.id: rule for rule in each.rules} for each in (older, newer))
+    return {
+        "added": sorted(after.keys() - before.keys()),
+        "removed": sorted(before.keys() - after.keys()),
+        "changed": sorted(each for each in before.keys() & after.keys() if before[each] != after[each]),
+    }
+
+
+def verdict_changes(older: Ruleset, newer: Ruleset) -> list[dict[str, Any]]:
+    """Examples of either ruleset that one of them lets pass and the other doesn't, at medium severity."""
+    found = []
+    for action, context in _examples((*older.rules, *newer.rules)):
+        before, after = (each.check(action, Severity.MEDIUM, context) for each in (older, newer))
+        if before.passed != after.passed:
+            found.append(
+                {
+                    "action": action,
+                    "context": context,
+                    "passedBefore": before.passed,
+                    "passedAfter": after.passed,
+                    "matchedBefore": before.matched_guardrails,
+                    "matchedAfter": after.matched_guardrails,
+                }
+            )
+    return found
+
+
+def _examples(rules: Iterable[Rule]) -> list[tuple[str, dict[str, Any]]]:
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    for rule in rules:
+        if rule.status is not Status.RETIRED:
+            for example in (*rule.examples.match, *rule.examples.passing):
+                action, context = as_action(example)
+                if action_refusal(action) is None:
+                    found.setdefault(json.dumps([action, context], sort_keys=True), (action, context))
+    return list(found.values())
+
+
+def rule_schema() -> dict[str, Any]:
+    """The JSON Schema of a rule file, for editors, with what each view holds."""
+    schema = Family.model_json_schema(by_alias=True)
+    views = [{"const": name, "description": description} for name, description in VIEW_DESCRIPTIONS.items()]
+    schema["$defs"]["ViewPattern"]["properties"]["view"] = {
+        "oneOf": views,
+        "description": "A view of the action",
+        "title": "View",
+    }
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema | {"title": "Guardrail rules"}
+
+
+def _write_json(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _read_context(given: str) -> dict[str, Any]:
+    try:
+        held = json.loads(Path(given[1:]).read_text(encoding="utf-8") if given.startswith("@") else given)
+    except (OSError, ValueError) as fault:
+        raise typer.BadParameter(f"--context is no JSON: {fault}") from None
+    if not isinstance(held, dict):
+        raise typer.BadParameter("--context has to be a JSON object")
+    return held
+
+
+def _say_match(match: Match) -> None:
+    say(f"{match.id} v{match.version} ({match.severity}, {match.stage}, {match.status})")
+    say(f"    {match.reason}")
+    for each in match.evidence:
+        say(f"    {each.view}[{each.start}:{each.end}]  {each.text}")
+    say(f"    instead: {match.remediation}\n")
+
+
+def _say_verdict(verdict: GuardrailVerdict, severity: Severity) -> None:
+    for stage in verdict.stages:
+        say(f"{stage.stage:<24} {stage.result:<6} {', '.join(stage.matched)}")
+    outcome = "passes" if verdict.passed else "does not pass"
+    say(f"\n{outcome}: {verdict.reason}")
+    say(f"severity {verdict.severity}; at {severity} whatever is {BLOCKS_FROM[severity]} or worse blocks")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
