@@ -15,6 +15,7 @@ create table world_events (
 
 create index world_events_by_entity on world_events (entity_id, seq);
 create index world_events_by_decision on world_events (decision_seq);
+create index world_events_of_constitution on world_events (kind, entity_id) where actor = 'constitution';
 
 -- One row per node: its newest state. owner is '' for public ones; live is 0 where it was over when it was recorded, or
 -- is erased; dedupe_key is of owner, type and title; fact_key of owner, subject and a single-valued predicate.

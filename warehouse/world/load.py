@@ -1,0 +1,94 @@
+"""Loading the constitution into the graph: what differs from its files is amended, what they dropped is ended."""
+
+from __future__ import annotations
+
+from contracts.errors import ConstitutionRefused
+from contracts.times import utc_text
+from contracts.world.alignment import Alignment
+from contracts.world.alignment import alignment as guardrails
+from contracts.world.constitution import SOURCE, load_constitution_drafts
+from contracts.world.identity import edge_id
+from contracts.world.ontology import load_ontology
+from contracts.world.plan import plan
+from contracts.world.proposal import CONSTITUTION, Decision, EdgeDraft, NodeDraft, Proposal, checked
+from contracts.world.records import Edge, Node, is_live
+from warehouse.ledger import Ledger, Reader, Transaction
+from warehouse.world.events import decode_edges, decode_nodes
+from warehouse.world.view import LedgerView
+from warehouse.world.write import decide
+
+Drafts = tuple[tuple[NodeDraft, ...], tuple[EdgeDraft, ...]]
+
+
+def load_constitution(
+    ledger: Ledger, drafts: Drafts | None = None, *, alignment: Alignment = guardrails
+) -> Decision | None:
+    """Bring the graph to the constitution's files, through the validator. None where it is there already.
+
+    Raises `ConstitutionRefused` where a stage rejects it.
+    """
+    stated = load_constitution_drafts() if drafts is None else drafts
+    with ledger.transaction() as tx:
+        amendment = _amendment(tx, stated)
+        if amendment is None:
+            return None
+        decision = decide(tx, amendment, alignment(amendment))
+        if decision.verdict != "approved":
+            reasons = "; ".join(f"{each.stage}: {each.reason}" for each in decision.stages if each.result == "fail")
+            raise ConstitutionRefused(
+                f"The constitution breaks the graph's own rules: {reasons}.",
+                cure="Mend contracts/world/constitution; nothing of it was written.",
+            )
+        return decision
+
+
+def _amendment(tx: Transaction, stated: Drafts) -> Proposal | None:
+    nodes, edges = stated
+    now = utc_text(tx.now())
+    kept_nodes = {draft.id for draft in nodes}
+    kept_edges = {edge_id(None, draft.source, draft.type, draft.target) for draft in edges}
+    dropped_nodes = [_ended_node(node, now) for node in _held_nodes(tx) if node.id not in kept_nodes]
+    dropped_edges = [_ended_edge(edge, now) for edge in _held_edges(tx) if edge.id not in kept_edges]
+    proposal = checked(
+        Proposal(
+            actor=CONSTITUTION,
+            source=SOURCE,
+            nodes=(*nodes, *dropped_nodes),
+            edges=(*edges, *dropped_edges),
+        )
+    )
+    case = plan(proposal, LedgerView(tx), load_ontology(), tx.now())
+    return proposal if any(change.is_new_state for change in case.changes) else None
+
+
+def _held_nodes(reader: Reader) -> list[Node]:
+    return [node for node in decode_nodes(reader.rows("world_nodes_of_constitution")) if is_live(node)]
+
+
+def _held_edges(reader: Reader) -> list[Edge]:
+    return [edge for edge in decode_edges(reader.rows("world_edges_of_constitution")) if is_live(edge)]
+
+
+def _ended_node(node: Node, now: str) -> NodeDraft:
+    return NodeDraft(
+        id=node.id,
+        type=node.type,
+        title=node.title,
+        properties=node.properties,
+        visibility=node.visibility,
+        immutable=node.immutable,
+        valid_from=node.valid_from,
+        valid_to=now,
+    )
+
+
+def _ended_edge(edge: Edge, now: str) -> EdgeDraft:
+    return EdgeDraft(
+        source=edge.source,
+        target=edge.target,
+        type=edge.type,
+        properties=edge.properties,
+        visibility=edge.visibility,
+        valid_from=edge.valid_from,
+        valid_to=now,
+    )
