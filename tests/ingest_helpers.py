@@ -9,6 +9,7 @@ from typing import Any
 from cli.demo.recorded import Log, RecordedChain, transfer_log
 from pipelines.rpc import RpcPool
 from pipelines.transfers.engine import IngestReport, ingest
+from pipelines.transfers.events import TokenTransfers
 from warehouse.duck import Connection, Warehouse
 
 CHAIN_ID = 8453
@@ -35,7 +36,7 @@ def ingest_once(connection: Connection, *urls: str, pool: dict[str, Any] | None 
 
     async def run() -> IngestReport:
         async with pool_of(*urls, **(pool or {})) as opened:
-            settings = {"token_address": TOKEN, "start_block": 0, "confirmations": None, **options}
+            settings = {"events": TokenTransfers(TOKEN), "start_block": 0, "confirmations": None, **options}
             return await ingest(opened, connection, **settings)
 
     return asyncio.run(run())

@@ -104,15 +104,15 @@ def ours(spec: dict[str, Any]) -> Callable[[], int]:
     from pipelines.holders.lists import prove_balances
     from pipelines.rpc import RpcPool
     from pipelines.transfers.engine import ingest
+    from pipelines.transfers.events import TokenTransfers
     from warehouse.duck import Warehouse
     from warehouse.fold import fold_balances
 
     async def read() -> int:
         with tempfile.TemporaryDirectory() as directory, Warehouse(Path(directory)).connect() as connection:
             async with RpcPool([spec["url"]], chain_id=8453) as pool:
-                report = await ingest(
-                    pool, connection, token_address=spec["token"], start_block=0, confirmations=None, budget_s=600
-                )
+                events = TokenTransfers(spec["token"])
+                report = await ingest(pool, connection, events, start_block=0, confirmations=None, budget_s=600)
                 folded = fold_balances(connection)
                 assert report.complete and folded is not None
                 proof, _ = await prove_balances(connection, pool, spec["token"], folded.state)

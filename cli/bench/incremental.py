@@ -19,6 +19,7 @@ from pipelines.holders.lists import prove_balances, take_list
 from pipelines.publish.generation import publish
 from pipelines.rpc import RpcPool
 from pipelines.transfers.engine import ingest
+from pipelines.transfers.events import TokenTransfers
 from warehouse.duck import Connection, Warehouse, read_sql
 from warehouse.facts import gather_facts, mark_checked
 from warehouse.fold import fold_balances
@@ -76,7 +77,7 @@ def _run_on(transfers: int) -> RunCost:
 async def _run(data_dir: Path, url: str) -> None:
     with Warehouse(data_dir).connect() as connection:
         async with RpcPool([url], chain_id=8453) as pool:
-            report = await ingest(pool, connection, token_address=TOKEN, start_block=0, confirmations=None)
+            report = await ingest(pool, connection, TokenTransfers(TOKEN), start_block=0, confirmations=None)
             folded = fold_balances(connection)
             assert report.complete and report.log_count == NEW_BLOCKS * NEW_TRANSFERS_PER_BLOCK and folded
             await prove_balances(connection, pool, TOKEN, folded.state)

@@ -11,6 +11,7 @@ from pipelines.presentation import OWNERS, markdown_table, row_count, table_fact
 from pipelines.progress import show_progress
 from pipelines.resources import Runtime
 from pipelines.transfers.engine import IngestReport, ingest
+from pipelines.transfers.events import TokenTransfers
 from pipelines.transfers.head import probe
 from warehouse.chain_head import SeenHead, record_head
 from warehouse.duck import ChainIdentity, Connection, stamp
@@ -125,7 +126,7 @@ async def _slice(connection: Connection, runtime: Runtime) -> IngestReport:
             return await ingest(
                 pool,
                 connection,
-                token_address=settings.token_address,
+                TokenTransfers(settings.token_address),
                 start_block=settings.token_start_block,
                 confirmations=settings.confirmations,
                 progress=listener,

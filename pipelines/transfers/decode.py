@@ -30,13 +30,11 @@ from contracts.evm import (
     quantity,
     raise_error_object,
 )
+from pipelines.transfers.arrow import BLOCK_TIME_TYPE, binary, plain, repeated, u256
 
 _WORD_TEXT = 66
 _ANSWER = msgspec.json.Decoder(LogsAnswer[TransferLog])
 _PENDING_ANSWER = msgspec.json.Decoder(LogsAnswer[PendingTransferLog])
-
-BLOCK_TIME_TYPE = pa.timestamp("s")
-"""UTC, whole seconds, as block headers have it."""
 
 
 class LogsInvalid(RpcError):
@@ -81,21 +79,16 @@ class TransferColumns:
 
     def to_arrow(self, block_time_s: NDArray[np.int64], *, exact: bool) -> pa.Table:
         """The rows as `raw_chain__transfers` takes them; `value_raw` is a struct of four 64-bit limbs."""
-        limbs = self.value_raw.view(">u8").astype(np.uint64)
-        value_raw = pa.StructArray.from_arrays(
-            [_plain(limbs[:, place], pa.uint64()) for place in range(4)],
-            names=["limb3", "limb2", "limb1", "limb0"],
-        )
         return pa.table(
             {
-                "block_number": _plain(self.block_number, pa.int64()),
-                "log_index": _plain(self.log_index, pa.int32()),
-                "tx_hash": _binary(self.tx_hash),
-                "from_address": _binary(self.from_address),
-                "to_address": _binary(self.to_address),
-                "value_raw": value_raw,
-                "block_time": _plain(block_time_s, BLOCK_TIME_TYPE),
-                "block_time_quality": _repeated(b"exact" if exact else b"estimated", len(self)),
+                "block_number": plain(self.block_number, pa.int64()),
+                "log_index": plain(self.log_index, pa.int32()),
+                "tx_hash": binary(self.tx_hash),
+                "from_address": binary(self.from_address),
+                "to_address": binary(self.to_address),
+                "value_raw": u256(self.value_raw),
+                "block_time": plain(block_time_s, BLOCK_TIME_TYPE),
+                "block_time_quality": repeated(b"exact" if exact else b"estimated", len(self)),
             }
         )
 
@@ -244,21 +237,3 @@ def _number(text: str) -> int:
         return quantity(text)
     except ValueError as error:
         raise LogsInvalid(str(error)) from None
-
-
-def _plain(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
-    # By its buffer: `pa.array` and `pa.repeat` import pandas, which costs a second.
-    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values).data)])
-
-
-def _repeated(text: bytes, count: int) -> pa.Array:
-    offsets = np.arange(0, (count + 1) * len(text), len(text), dtype=np.int32)
-    return pa.Array.from_buffers(pa.string(), count, [None, pa.py_buffer(offsets), pa.py_buffer(text * count)])
-
-
-def _binary(rows: NDArray[np.uint8]) -> pa.Array:
-    """Rows of equal width as an Arrow binary column, which DuckDB takes as a blob."""
-    count, width = rows.shape
-    offsets = np.arange(0, (count + 1) * width, width, dtype=np.int32)
-    data = pa.py_buffer(np.ascontiguousarray(rows).data) if count else pa.py_buffer(b"")
-    return pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(offsets), data])

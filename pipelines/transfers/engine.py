@@ -1,4 +1,4 @@
-"""The ingestion engine: one slice of a token's history from a pool into the warehouse. Runs without Dagster.
+"""The ingestion engine: one slice of a kind of event from a pool into the warehouse. Runs without Dagster.
 
 Ranges are read several at once, ahead of the one that is being written, and committed in order, each with its
 checkpoint; killed at any point, the next slice goes on from the last one committed.
@@ -18,13 +18,15 @@ from contracts.evm import BlockHeader, RpcError, TooLarge
 from pipelines.progress import Listener, Progress
 from pipelines.rpc import RpcPool
 from pipelines.transfers.decode import LogsInvalid
+from pipelines.transfers.events import Events
 from pipelines.transfers.head import ChainHead, confirm_checkpoint, probe
 from pipelines.transfers.plan import TARGET_LOGS, Range, Span, next_range
-from pipelines.transfers.source import TransferSource
+from pipelines.transfers.source import EventSource
 from pipelines.transfers.tip import TipChange, read_tip
 from warehouse.duck import Connection
 from warehouse.transfers import (
     Checkpoint,
+    EventTables,
     RangeAppender,
     RangeRead,
     last_checkpoint,
@@ -74,8 +76,8 @@ class IngestReport:
 async def ingest(
     pool: RpcPool,
     connection: Connection,
+    events: Events,
     *,
-    token_address: str,
     start_block: int,
     confirmations: int | None,
     budget_s: float = 60.0,
@@ -88,31 +90,29 @@ async def ingest(
     What was read before is committed.
     """
     started_s, requests_before = time.monotonic(), pool.request_count
-    held = last_checkpoint(connection)
+    held = last_checkpoint(connection, events.tables)
     avoid = await confirm_checkpoint(pool, held) if held else frozenset()
     head = await probe(pool, confirmations=confirmations, avoid=avoid)
     with (
         ThreadPoolExecutor(1, thread_name_prefix="decode") as decoder,
         ThreadPoolExecutor(1, thread_name_prefix="write") as writer,
     ):
-        source = TransferSource(pool, token_address, finalized=head.finalized, avoid=avoid, decoder=decoder)
+        source = EventSource(pool, events, finalized=head.finalized, avoid=avoid, decoder=decoder)
+        appender = RangeAppender(connection, events.tables)
         backfill = _Backfill(
-            source, connection, writer, held, head, start_block=start_block, started_s=started_s, progress=progress
+            source, appender, writer, held, head, start_block=start_block, started_s=started_s, progress=progress
         )
         try:
             await backfill.run(deadline_s=started_s + budget_s)
             tip = TipChange(0, -1, [], [], 0)
             # Finality behind what is held is a lagging node's: its tip would hold again what is final already.
-            if backfill.written_to == head.finalized.number:
+            if events.tables.tip_rows is not None and backfill.written_to == head.finalized.number:
                 in_writer = asyncio.get_running_loop().run_in_executor
-                known = await in_writer(writer, tip_blocks, connection)
-                tip = await read_tip(pool, token_address, finalized=head.finalized, held=known, avoid=avoid)
-                await in_writer(writer, _replace_tip, connection, tip)
+                known = await in_writer(writer, tip_blocks, connection, events.tables)
+                tip = await read_tip(pool, events, finalized=head.finalized, held=known, avoid=avoid)
+                await in_writer(writer, _replace_tip, connection, events.tables, tip)
         except LogsInvalid as error:
-            raise ChainDataInvalid(
-                f"No RPC node gives usable Transfer rows ({error}).",
-                cure="Check that SVC_TOKEN_ADDRESS is an ERC-20 token on this chain.",
-            ) from error
+            raise ChainDataInvalid(f"No RPC node gives usable {events.what} ({error}).", cure=events.cure) from error
         except RpcError as error:
             raise RpcUnavailable(
                 f"The RPC nodes refuse what ingestion needs ({error}).",
@@ -152,8 +152,8 @@ class _Backfill:
 
     def __init__(
         self,
-        source: TransferSource,
-        connection: Connection,
+        source: EventSource,
+        appender: RangeAppender,
         writer: Executor,
         held: Checkpoint | None,
         head: ChainHead,
@@ -177,7 +177,7 @@ class _Backfill:
         self._cursor = self.first_block
         self._running: dict[asyncio.Task[RangeRead], Range] = {}
         self._waiting: dict[int, RangeRead] = {}
-        self._appender = RangeAppender(connection)
+        self._appender = appender
         self._appended: list[_Appended] = []
         self._committed_s = started_s
         self._writing: asyncio.Future[None] | None = None
@@ -229,7 +229,7 @@ class _Backfill:
                 to_block=self._final.number,
                 blocks=self._span.blocks,
             )
-            buffered = sum(part.transfers.num_rows for part in self._waiting.values())
+            buffered = sum(part.rows.num_rows for part in self._waiting.values())
             if asked is None or (buffered > _BUFFERED_LOGS and asked[0] != self._cursor):
                 return
             self._running[asyncio.create_task(self._source.read(asked))] = asked
@@ -243,7 +243,7 @@ class _Backfill:
                 raise
             self._span = self._span.after_too_large(asked, error.failure)
             return
-        self._span = self._span.after_success(asked, part.transfers.num_rows)
+        self._span = self._span.after_success(asked, part.rows.num_rows)
         self._waiting[part.from_block] = part
 
     def _write_ready(self, *, last: bool = False) -> None:
@@ -263,7 +263,7 @@ class _Backfill:
         try:
             if ready:
                 await in_writer(self._appender.append, ready)
-                self._appended += [_Appended(part.to_block, part.transfers.num_rows, part.reasked) for part in ready]
+                self._appended += [_Appended(part.to_block, part.rows.num_rows, part.reasked) for part in ready]
             if last or self._commit_due():
                 await in_writer(self._appender.commit)
                 self._count_committed()
@@ -300,11 +300,12 @@ class _Backfill:
             await self._writing
 
 
-def _replace_tip(connection: Connection, tip: TipChange) -> None:
+def _replace_tip(connection: Connection, tables: EventTables, tip: TipChange) -> None:
     replace_tip(
         connection,
         first_kept=tip.first_kept,
         last_kept=tip.last_kept,
         blocks=tip.blocks,
-        transfers=tip.transfers,
+        rows=tip.rows,
+        tables=tables,
     )

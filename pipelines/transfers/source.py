@@ -1,4 +1,4 @@
-"""Reading one range of a token's transfers from the pool: the edge between nodes and the engine.
+"""Reading one range of events from the pool: the edge between nodes and the engine.
 
 What may be believed is decided here: a lagging node, an empty answer, two nodes that differ.
 """
@@ -10,22 +10,12 @@ import logging
 from collections.abc import Collection
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from contracts.errors import ChainDataInvalid, RpcUnavailable
-from contracts.evm import (
-    TRANSFER_TOPIC,
-    BlockHeader,
-    Fatal,
-    RpcError,
-    TooLarge,
-    Transient,
-    bloom_may_hold,
-    transfer_filter,
-)
+from contracts.evm import BlockHeader, Fatal, RpcError, TooLarge, Transient
 from pipelines.rpc import Endpoint, RpcPool
-from pipelines.transfers.decode import TransferColumns, decode_logs, decode_receipts
+from pipelines.transfers.events import Columns, Events
 from pipelines.transfers.head import headers_at
 from pipelines.transfers.plan import Range, sampled
 from pipelines.transfers.times import block_times
@@ -42,12 +32,12 @@ class Answer:
     """What one node said about a range: its rows, their digest, and the range's last block."""
 
     endpoint: Endpoint
-    columns: TransferColumns
+    columns: Columns
     sha256: str
     last: BlockHeader
 
 
-class TransferSource:
+class EventSource:
     """Reads ranges up to `finalized`, never from the nodes to `avoid`; decodes in `decoder`.
 
     `disagreements` counts ranges for which two nodes gave different rows.
@@ -56,7 +46,7 @@ class TransferSource:
     def __init__(
         self,
         pool: RpcPool,
-        token_address: str,
+        events: Events,
         *,
         finalized: BlockHeader,
         avoid: Collection[Endpoint],
@@ -64,13 +54,13 @@ class TransferSource:
     ) -> None:
         self.disagreements = 0
         self._pool = pool
-        self._token_address = token_address
+        self._events = events
         self._finalized = finalized
         self._avoid = frozenset(avoid)
         self._decoder = decoder
 
     async def read(self, asked: Range) -> RangeRead:
-        """The transfers in `asked`, confirmed elsewhere where that is called for.
+        """The events in `asked`, confirmed elsewhere where that is called for.
 
         Raises `RpcError` (`TooLarge`: ask for less), `RpcUnavailable`, and `ChainDataInvalid` where nodes keep
         contradicting each other.
@@ -93,16 +83,16 @@ class TransferSource:
             payload_sha256=answer.sha256,
             rpc_host=answer.endpoint.host,
             reasked=bool(others),
-            transfers=columns.to_arrow(times, exact=exact),
+            rows=columns.to_arrow(times, exact=exact),
         )
 
     async def _ask(self, endpoint: Endpoint, asked: Range) -> Answer:
         first, last = asked
         try:
-            body = await endpoint.post("eth_getLogs", transfer_filter(self._token_address, first, last))
-            decode = partial(decode_logs, token_address=self._token_address, from_block=first, to_block=last)
+            requests = self._events.requests(first, last)
+            bodies = [await endpoint.post("eth_getLogs", params) for params in requests]
             columns, digest = await asyncio.get_running_loop().run_in_executor(
-                self._decoder, lambda: _with_digest(decode(body))
+                self._decoder, lambda: _with_digest(self._events.decode(bodies, first, last))
             )
         except RpcError as error:
             if not isinstance(error.failure, TooLarge) or first != last:
@@ -114,7 +104,7 @@ class TransferSource:
             raise RpcError(Transient(), f"the node has another block {last}")
         return Answer(endpoint, columns, digest, header)
 
-    async def _from_receipts(self, endpoint: Endpoint, block: int) -> TransferColumns:
+    async def _from_receipts(self, endpoint: Endpoint, block: int) -> Columns:
         """The rows of one block whose logs are too many for one answer."""
         try:
             receipts = await endpoint.call("eth_getBlockReceipts", [hex(block)])
@@ -129,7 +119,7 @@ class TransferSource:
                     raise receipt from None
         if not isinstance(receipts, list) or None in receipts:
             raise RpcError(Transient(), f"the node lacks receipts of block {block}")
-        return decode_receipts(receipts, token_address=self._token_address, block=block)
+        return self._events.decode_receipts(receipts, block)
 
     async def _second_answers(self, asked: Range, answer: Answer) -> list[Answer]:
         """Other nodes' answers: all of them where a bloom doubts, one for an empty or a sampled range.
@@ -182,7 +172,7 @@ class TransferSource:
             return False
         empty = sorted(set(range(first, last + 1)) - set(answer.columns.block_number.tolist()))
         headers = await self._pool.attempt(lambda endpoint: headers_at(endpoint, empty), avoid=self._avoid)
-        return any(bloom_admits(header, self._token_address) for header in headers)
+        return any(bloom_admits(header, self._events) for header in headers)
 
     async def _anchors(self, asked: Range, answer: Answer) -> list[BlockHeader]:
         first, last = asked
@@ -191,10 +181,10 @@ class TransferSource:
         return [*known, answer.last]
 
 
-def bloom_admits(header: BlockHeader, token_address: str) -> bool:
-    """Whether a block may hold Transfer events of the token; False where its bloom excludes them, or it has none."""
-    return header.logs_bloom is not None and bloom_may_hold(header.logs_bloom, token_address, TRANSFER_TOPIC)
+def bloom_admits(header: BlockHeader, events: Events) -> bool:
+    """Whether a block may hold such events; False where its bloom excludes them, or it has none."""
+    return header.logs_bloom is not None and events.admitted(header.logs_bloom)
 
 
-def _with_digest(columns: TransferColumns) -> tuple[TransferColumns, str]:
+def _with_digest(columns: Columns) -> tuple[Columns, str]:
     return columns, columns.sha256()

@@ -8,9 +8,9 @@ from typing import Final
 
 import pyarrow as pa
 
-from contracts.evm import TRANSFER_TOPIC, BlockHeader, RpcError, TooLarge, Transient, read_header, transfer_filter
+from contracts.evm import BlockHeader, RpcError, TooLarge, Transient, read_header
 from pipelines.rpc import Endpoint, RpcPool
-from pipelines.transfers.decode import decode_pending_logs
+from pipelines.transfers.events import Events, Params
 from pipelines.transfers.head import headers_at
 from pipelines.transfers.plan import Range
 from pipelines.transfers.source import bloom_admits
@@ -31,13 +31,13 @@ class TipChange:
     first_kept: int
     last_kept: int
     blocks: Sequence[TipBlock]
-    transfers: Sequence[pa.Table]
+    rows: Sequence[pa.Table]
     rolled_back: int
 
 
 async def read_tip(
     pool: RpcPool,
-    token_address: str,
+    events: Events,
     *,
     finalized: BlockHeader,
     held: Sequence[TipBlock],
@@ -45,7 +45,7 @@ async def read_tip(
 ) -> TipChange:
     """Compare the tip that we hold with a node's and read what is new. Raises as `RpcPool.attempt`."""
     return await pool.attempt(
-        lambda endpoint: _read(pool, endpoint, token_address, finalized=finalized, held=held), avoid=avoid
+        lambda endpoint: _read(pool, endpoint, events, finalized=finalized, held=held), avoid=avoid
     )
 
 
@@ -63,7 +63,7 @@ def check_linked(headers: Sequence[BlockHeader], parent_hash: str | None) -> Non
 
 
 async def _read(
-    pool: RpcPool, endpoint: Endpoint, token_address: str, *, finalized: BlockHeader, held: Sequence[TipBlock]
+    pool: RpcPool, endpoint: Endpoint, events: Events, *, finalized: BlockHeader, held: Sequence[TipBlock]
 ) -> TipChange:
     latest = read_header(await endpoint.call("eth_getBlockByNumber", ["latest", False]))
     if latest is None or latest.number < finalized.number:
@@ -81,13 +81,13 @@ async def _read(
     fresh = [chain[number] for number in range(start, latest.number + 1)]
     before = known[ancestor] if ancestor is not None else (finalized.hash if first == finalized.number + 1 else None)
     check_linked(fresh, before)
-    transfers = await _transfers(endpoint, token_address, (start, latest.number), fresh)
-    await _doubt_empty(pool, endpoint, token_address, fresh, transfers)
+    rows = await _rows(endpoint, events, (start, latest.number), fresh)
+    await _doubt_empty(pool, endpoint, events, fresh, rows)
     return TipChange(
         first_kept=first,
         last_kept=start - 1,
         blocks=[TipBlock(header.number, header.hash, header.parent_hash, header.time_s) for header in fresh],
-        transfers=transfers,
+        rows=rows,
         rolled_back=sum(number >= start for number in known),
     )
 
@@ -108,35 +108,30 @@ async def _walk_back(
     return None
 
 
-async def _transfers(
-    endpoint: Endpoint, token_address: str, asked: Range, headers: Sequence[BlockHeader]
-) -> list[pa.Table]:
+async def _rows(endpoint: Endpoint, events: Events, asked: Range, headers: Sequence[BlockHeader]) -> list[pa.Table]:
     """Rows of blocks that have to be exactly those of `headers`, in halves where they are too many."""
     first, last = asked
     try:
-        body = await endpoint.post("eth_getLogs", transfer_filter(token_address, first, last))
+        bodies = [await endpoint.post("eth_getLogs", params) for params in events.requests(first, last)]
         hashes = {header.number: header.hash for header in headers if first <= header.number <= last}
-        columns = decode_pending_logs(body, token_address=token_address, block_hashes=hashes)
+        columns = events.decode_pending(bodies, hashes)
     except RpcError as error:
         if not isinstance(error.failure, TooLarge) or first == last:
             raise
         middle = (first + last) // 2
-        lower = await _transfers(endpoint, token_address, (first, middle), headers)
-        return lower + await _transfers(endpoint, token_address, (middle + 1, last), headers)
+        lower = await _rows(endpoint, events, (first, middle), headers)
+        return lower + await _rows(endpoint, events, (middle + 1, last), headers)
     times, exact = block_times(columns.block_number, headers)
     return [columns.to_arrow(times, exact=exact)]
 
 
 async def _doubt_empty(
-    pool: RpcPool, endpoint: Endpoint, token_address: str, headers: Sequence[BlockHeader], transfers: Sequence[pa.Table]
+    pool: RpcPool, endpoint: Endpoint, events: Events, headers: Sequence[BlockHeader], rows: Sequence[pa.Table]
 ) -> None:
     """Raise `RpcError` (transient) where another node has rows of a block for which this one has none."""
-    filled = {number for table in transfers for number in table.column("block_number").unique().to_pylist()}
-    doubted = [header for header in headers if header.number not in filled and bloom_admits(header, token_address)]
-    calls = [
-        ("eth_getLogs", [{"address": token_address, "topics": [TRANSFER_TOPIC], "blockHash": header.hash}])
-        for header in doubted
-    ]
+    filled = {number for table in rows for number in table.column("block_number").unique().to_pylist()}
+    doubted = [header for header in headers if header.number not in filled and bloom_admits(header, events)]
+    calls = [("eth_getLogs", params) for header in doubted for params in _in_block(events, header)]
     for other in pool.endpoints:
         if not calls or other is endpoint or other.wrong_chain is not None or other.resting:
             continue
@@ -144,5 +139,13 @@ async def _doubt_empty(
             answers = await other.batch(calls)
         except RpcError:
             continue
-        if any(isinstance(rows, list) and rows for rows in answers):
-            raise RpcError(Transient(), "an empty answer for a block that holds transfers")
+        if any(isinstance(answer, list) and answer for answer in answers):
+            raise RpcError(Transient(), "an empty answer for a block that holds events")
+
+
+def _in_block(events: Events, header: BlockHeader) -> list[Params]:
+    """The requests for one block, named by its hash."""
+    return [
+        [{name: value for name, value in params[0].items() if not name.endswith("Block")} | {"blockHash": header.hash}]
+        for params in events.requests(header.number, header.number)
+    ]

@@ -19,6 +19,7 @@ from contracts.telemetry import ConsistencyLevel
 from pipelines.holders.lists import take_list
 from pipelines.holders.token import read_token
 from pipelines.transfers.engine import ingest
+from pipelines.transfers.events import TokenTransfers
 from warehouse.duck import Connection
 from warehouse.fold import fold_balances
 from warehouse.holder_lists import HolderList, lists_dir
@@ -37,7 +38,7 @@ async def read_and_take(
 ) -> HolderList:
     async with pool_of(url, chain_id=chain_id, timeout_s=20.0) as pool:
         while not (
-            await ingest(pool, connection, token_address=token, start_block=start_block, confirmations=None)
+            await ingest(pool, connection, TokenTransfers(token), start_block=start_block, confirmations=None)
         ).complete:
             pass
         fold_balances(connection)

@@ -8,6 +8,7 @@ import pytest
 from ingest_helpers import assert_contiguous, ingest_once, warehouse
 
 from cli.demo.recorded import RecordedChain, RecordedNode
+from pipelines.transfers.events import TokenTransfers
 
 HUM = Path(__file__).parents[3] / "shared" / "data" / "hum" / "hum_transfer_logs.rpc.jsonl.gz"
 TOKEN = "0x174afe7a032b5a33a3270a9f6c30746e25708532"
@@ -23,7 +24,11 @@ def test_eight_million_sparse_blocks_are_read_exactly_and_in_few_requests(tmp_pa
     )
     with warehouse(tmp_path) as connection, RecordedNode(chain) as node:
         report = ingest_once(
-            connection, node.url, token_address=TOKEN, start_block=FIRST_BLOCK, pool={"chain_id": 1, "timeout_s": 20.0}
+            connection,
+            node.url,
+            events=TokenTransfers(TOKEN),
+            start_block=FIRST_BLOCK,
+            pool={"chain_id": 1, "timeout_s": 20.0},
         )
         held = connection.execute(
             """

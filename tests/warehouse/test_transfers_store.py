@@ -94,8 +94,8 @@ def test_nothing_held_has_no_checkpoint(connection):
 
 def test_a_tip_is_kept_within_bounds_and_appended_to(connection):
     first = [TipBlock(number, f"0x{number}", f"0x{number - 1}", number) for number in (10, 11, 12)]
-    replace_tip(connection, first_kept=0, last_kept=-1, blocks=first, transfers=[rows(10, 11, 12)])
+    replace_tip(connection, first_kept=0, last_kept=-1, blocks=first, rows=[rows(10, 11, 12)])
     other = TipBlock(12, "0xother", "0x11", 13)
-    replace_tip(connection, first_kept=11, last_kept=11, blocks=[other], transfers=[rows(12)])
+    replace_tip(connection, first_kept=11, last_kept=11, blocks=[other], rows=[rows(12)])
     assert tip_blocks(connection) == [first[1], other]
     assert held_blocks(connection, "raw_chain__tip_transfers") == [(11, 0), (12, 0)]

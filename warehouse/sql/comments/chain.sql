@@ -33,3 +33,60 @@ comment on column raw_chain__tip_transfers.to_address is 'Recipient, 20 bytes; t
 comment on column raw_chain__tip_transfers.value_raw is 'Amount in the token''s smallest unit: four 64-bit limbs, most significant first';
 comment on column raw_chain__tip_transfers.block_time is 'Time of the block, UTC';
 comment on column raw_chain__tip_transfers.block_time_quality is 'exact from the node; estimated between two known blocks';
+
+comment on column raw_chain__subjects.rows_table is 'Table that holds the events';
+comment on column raw_chain__subjects.address is 'Contract that they were read of, lower-case hex';
+comment on column raw_chain__subjects.start_block is 'First block that was read';
+
+comment on column raw_chain__contract_transfers.block_number is 'Block of the event';
+comment on column raw_chain__contract_transfers.log_index is 'Place of the event among the logs of its block';
+comment on column raw_chain__contract_transfers.tx_hash is 'Transaction, 32 bytes';
+comment on column raw_chain__contract_transfers.token_address is 'ERC-20 that was moved, 20 bytes';
+comment on column raw_chain__contract_transfers.from_address is 'Sender, 20 bytes';
+comment on column raw_chain__contract_transfers.to_address is 'Recipient, 20 bytes';
+comment on column raw_chain__contract_transfers.value_raw is 'Amount in the token''s smallest unit: four 64-bit limbs, most significant first';
+comment on column raw_chain__contract_transfers.block_time is 'Time of the block, UTC';
+comment on column raw_chain__contract_transfers.block_time_quality is 'exact from the node; estimated between two known blocks';
+
+comment on column raw_chain__contract_tip_transfers.block_number is 'Block of the event, above finality';
+comment on column raw_chain__contract_tip_transfers.log_index is 'Place of the event among the logs of its block';
+comment on column raw_chain__contract_tip_transfers.tx_hash is 'Transaction, 32 bytes';
+comment on column raw_chain__contract_tip_transfers.token_address is 'ERC-20 that was moved, 20 bytes';
+comment on column raw_chain__contract_tip_transfers.from_address is 'Sender, 20 bytes';
+comment on column raw_chain__contract_tip_transfers.to_address is 'Recipient, 20 bytes';
+comment on column raw_chain__contract_tip_transfers.value_raw is 'Amount in the token''s smallest unit: four 64-bit limbs, most significant first';
+comment on column raw_chain__contract_tip_transfers.block_time is 'Time of the block, UTC';
+comment on column raw_chain__contract_tip_transfers.block_time_quality is 'exact from the node; estimated between two known blocks';
+
+comment on column raw_chain__contract_ranges.from_block is 'First block of the range';
+comment on column raw_chain__contract_ranges.to_block is 'Last block of the range; the next range begins one above';
+comment on column raw_chain__contract_ranges.to_block_hash is 'Hash of the last block: compared before reading goes on';
+comment on column raw_chain__contract_ranges.to_block_time is 'Time of the last block, UTC';
+comment on column raw_chain__contract_ranges.log_count is 'Events in the range';
+comment on column raw_chain__contract_ranges.payload_sha256 is 'Digest of the rows that were read';
+comment on column raw_chain__contract_ranges.rpc_host is 'Node that answered, without path or key';
+comment on column raw_chain__contract_ranges.reasked is 'Whether the range was read a second time against silent gaps';
+comment on column raw_chain__contract_ranges.recorded_at is 'When the range was committed, UTC';
+
+comment on column raw_chain__attestations.block_number is 'Block of the event';
+comment on column raw_chain__attestations.log_index is 'Place of the event among the logs of its block';
+comment on column raw_chain__attestations.tx_hash is 'Transaction, 32 bytes';
+comment on column raw_chain__attestations.agent is 'Whose work is attested, 20 bytes';
+comment on column raw_chain__attestations.attester is 'Who attests it, 20 bytes';
+comment on column raw_chain__attestations.job_id is 'The job, 32 bytes; one attester attests it once for one agent';
+comment on column raw_chain__attestations.number is 'Attestations of the agent so far, by the contract: the first is 1';
+comment on column raw_chain__attestations.score is '1 to 100';
+comment on column raw_chain__attestations.attested_at is 'The contract''s time of the attestation, UTC';
+comment on column raw_chain__attestations.metadata_uri is 'Where the attester says more; at most 512 bytes';
+comment on column raw_chain__attestations.block_time is 'Time of the block, UTC';
+comment on column raw_chain__attestations.block_time_quality is 'exact from the node; estimated between two known blocks';
+
+comment on column raw_chain__attestation_ranges.from_block is 'First block of the range';
+comment on column raw_chain__attestation_ranges.to_block is 'Last block of the range; the next range begins one above';
+comment on column raw_chain__attestation_ranges.to_block_hash is 'Hash of the last block: compared before reading goes on';
+comment on column raw_chain__attestation_ranges.to_block_time is 'Time of the last block, UTC';
+comment on column raw_chain__attestation_ranges.log_count is 'Events in the range';
+comment on column raw_chain__attestation_ranges.payload_sha256 is 'Digest of the rows that were read';
+comment on column raw_chain__attestation_ranges.rpc_host is 'Node that answered, without path or key';
+comment on column raw_chain__attestation_ranges.reasked is 'Whether the range was read a second time against silent gaps';
+comment on column raw_chain__attestation_ranges.recorded_at is 'When the range was committed, UTC';

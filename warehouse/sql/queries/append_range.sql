@@ -1,5 +1,5 @@
 -- One row: the checkpoint of a contiguous range. Times are UTC.
-insert into raw_chain__ranges (
+insert into $ranges (
     from_block, to_block, to_block_hash, to_block_time, log_count,
     payload_sha256, rpc_host, reasked, recorded_at
 )

@@ -1,3 +1,3 @@
 -- Drops the held blocks above finality that lie outside of [first, last].
-delete from raw_chain__tip_blocks
+delete from $tip_blocks
 where number not between ? and ?

@@ -1,4 +1,4 @@
 -- One row per block held above finality, lowest first: its number, hash, parent's hash and UTC time.
 select number, hash, parent_hash, block_time
-from raw_chain__tip_blocks
+from $tip_blocks
 order by number

@@ -1,6 +1,0 @@
--- Appends the registered rows `incoming`: one per Transfer event above finality, values as u256, times UTC.
-insert into raw_chain__tip_transfers
-select
-    block_number, log_index, tx_hash, from_address, to_address,
-    value_raw, block_time, block_time_quality
-from incoming
