@@ -1,0 +1,127 @@
+"""What others say of us as assets: each answer kept as history, and the row that is served."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import dagster as dg
+
+from contracts.partner import (
+    MARKETPLACE,
+    MARKETPLACE_EVERY,
+    PARTNER,
+    PARTNER_EVERY,
+    PartnerAnswer,
+    RevenueAnswer,
+    host_of,
+)
+from contracts.settings import Settings
+from pipelines.feeds import Feeds
+from pipelines.partner.snapshot import as_text
+from pipelines.partner.source import ask_marketplace, ask_partner
+from pipelines.presentation import OWNERS, row_count, table_facts
+from pipelines.resources import Runtime
+from warehouse.feeds import Attempt, may_ask
+from warehouse.partner import record_figures, record_partner, serve_figures, serve_partner
+
+GROUP = "partner"
+
+
+@dg.asset(
+    group_name=GROUP,
+    kinds={"rest", "duckdb"},
+    owners=OWNERS,
+    metadata=table_facts("raw_partner__snapshots"),
+    pool="warehouse",
+    description=(
+        "The partner's snapshots as they came, refused ones apart. Asked every five minutes; off without "
+        "SVC_PARTNER_URL. Grain: one row per different snapshot in a row."
+    ),
+)
+def raw_partner__snapshots(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+    """Ask the partner, where it is due; its failure is an attempt with a reason, not an error."""
+    url = runtime.settings.partner_url
+    if url is None:
+        return dg.MaterializeResult(metadata={"off": "SVC_PARTNER_URL is not set"})
+    with runtime.warehouse.connect() as connection:
+        due = may_ask(connection, PARTNER, datetime.now(UTC), every=PARTNER_EVERY)
+    if due:
+        answer, attempt = asyncio.run(_ask_partner(runtime.settings, url))
+        with runtime.warehouse.connect() as connection:
+            text = None if answer is None else as_text(answer.snapshot)
+            record_partner(connection, host_of(url), attempt, text, answer and answer.observed_at)
+    with runtime.warehouse.connect() as connection:
+        metadata = row_count(connection, "raw_partner__snapshots")
+    return dg.MaterializeResult(metadata={**metadata, "asked": due})
+
+
+@dg.asset(
+    deps=["raw_partner__snapshots"],
+    group_name=GROUP,
+    kinds={"duckdb"},
+    owners=OWNERS,
+    metadata=table_facts("out_partner__snapshot"),
+    pool="warehouse",
+    description="The partner's latest snapshot as it is served, with what the newest question gave. Grain: one row.",
+)
+def out_partner__snapshot(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+    """Serve the newest snapshot; after a failed question an earlier one, stale."""
+    url = runtime.settings.partner_url
+    with runtime.warehouse.connect() as connection:
+        reason = serve_partner(connection, None if url is None else host_of(url))
+        metadata = row_count(connection, "out_partner__snapshot")
+    return dg.MaterializeResult(metadata={**metadata, "reason": reason or "none"})
+
+
+@dg.asset(
+    group_name=GROUP,
+    kinds={"rest", "duckdb"},
+    owners=OWNERS,
+    metadata=table_facts("raw_marketplace__figures"),
+    pool="warehouse",
+    description=(
+        "The agent's totals as the marketplace counts them: revenue and gross apart, USD. Asked every 15 minutes; off "
+        "without SVC_MARKETPLACE_URL and SVC_MARKETPLACE_AGENT_ID. Grain: one row per usable answer."
+    ),
+)
+def raw_marketplace__figures(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+    """Ask the marketplace, where it is due; its failure is an attempt with a reason, not an error."""
+    url, agent_id = runtime.settings.marketplace_url, runtime.settings.marketplace_agent_id
+    if url is None or agent_id is None:
+        return dg.MaterializeResult(metadata={"off": "SVC_MARKETPLACE_URL or SVC_MARKETPLACE_AGENT_ID is not set"})
+    with runtime.warehouse.connect() as connection:
+        due = may_ask(connection, MARKETPLACE, datetime.now(UTC), every=MARKETPLACE_EVERY)
+    if due:
+        answer, attempt = asyncio.run(_ask_marketplace(url, agent_id))
+        with runtime.warehouse.connect() as connection:
+            record_figures(connection, host_of(url), agent_id, attempt, answer)
+    with runtime.warehouse.connect() as connection:
+        metadata = row_count(connection, "raw_marketplace__figures")
+    return dg.MaterializeResult(metadata={**metadata, "asked": due})
+
+
+@dg.asset(
+    deps=["raw_marketplace__figures"],
+    group_name=GROUP,
+    kinds={"duckdb"},
+    owners=OWNERS,
+    metadata=table_facts("out_marketplace__revenue"),
+    pool="warehouse",
+    description="The agent's latest totals as they are served, USD, with the last of each day. Grain: one row.",
+)
+def out_marketplace__revenue(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+    """Serve the newest totals; after a failed question earlier ones, stale."""
+    url, agent_id = runtime.settings.marketplace_url, runtime.settings.marketplace_agent_id
+    with runtime.warehouse.connect() as connection:
+        reason = serve_figures(connection, None if url is None else host_of(url), agent_id)
+        metadata = row_count(connection, "out_marketplace__revenue")
+    return dg.MaterializeResult(metadata={**metadata, "reason": reason or "none"})
+
+
+async def _ask_partner(settings: Settings, url: str) -> tuple[PartnerAnswer | None, Attempt]:
+    async with Feeds() as feeds:
+        return await ask_partner(feeds, url, settings.partner_api_key, chain_id=settings.chain_id)
+
+
+async def _ask_marketplace(url: str, agent_id: str) -> tuple[RevenueAnswer | None, Attempt]:
+    async with Feeds() as feeds:
+        return await ask_marketplace(feeds, url, agent_id)

@@ -1,0 +1,51 @@
+"""The partner's snapshot, decoded. Pure; the request is in `source.py`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from contracts.market import Refusal
+from contracts.partner import PartnerAnswer, bounds_broken, gives_away, is_ahead, own_time, says_error
+
+
+def decode(answer: Any, *, chain_id: int, secret: str | None, now: datetime) -> PartnerAnswer | Refusal:
+    """The object in an answer, or that in its `data`. One that repeats our credential is refused as a whole."""
+    if not isinstance(answer, dict) or says_error(answer):
+        return Refusal("error_answer")
+    inner = answer.get("data")
+    snapshot = inner if isinstance(inner, dict) else answer
+    if says_error(snapshot):
+        return Refusal("error_answer")
+    if not snapshot:
+        return Refusal("empty_answer")
+    if broken := bounds_broken(answer):
+        return Refusal(broken)
+    if secret and any(gives_away(text, secret) for text in (as_text(answer), *_texts(answer))):
+        return Refusal("credential_echoed")
+    named = snapshot.get("chainId", snapshot.get("chain_id", chain_id))
+    if str(named).removeprefix("eip155:") != str(chain_id):
+        return Refusal("other_chain")
+    observed_at = own_time(snapshot) or own_time(answer)
+    return Refusal("time_ahead") if is_ahead(observed_at, now) else PartnerAnswer(snapshot, observed_at)
+
+
+def as_text(snapshot: dict[str, Any]) -> str:
+    """A snapshot as JSON: keys sorted, numbers as they came, without spaces."""
+    return msgspec.json.Encoder(order="deterministic", decimal_format="number").encode(snapshot).decode()
+
+
+def _texts(value: Any) -> list[str]:
+    """Every text in an answer, names included: JSON may escape what is looked for."""
+    found, pending = [], [value]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, str):
+            found.append(each)
+        elif isinstance(each, dict):
+            pending += [*each, *each.values()]
+        elif isinstance(each, list):
+            pending += each
+    return found
