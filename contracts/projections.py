@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from contracts.base import Freshness, TelemetryEnvelope
 from contracts.errors import CursorInvalid, RequestProblem, SnapshotUnknown
-from contracts.partner import MARKETPLACE_MAX_AGE_S, PARTNER_MAX_AGE_S, MarketplaceRevenue, PartnerSnapshot
+from contracts.market import MAX_AGE, EthPrice, TokenPrice
 from contracts.routes import Cache
 from contracts.telemetry import (
     HoldersMapParameters,
@@ -113,7 +113,29 @@ class Redirect:
     summary: str
 
 
+PRICE_GROUP = "market"
+"""Documents of this group are published every minute, whatever becomes of the chain."""
+
 PROJECTIONS: tuple[Projection, ...] = (
+    Projection(
+        name="token_price",
+        path="/api/token/price",
+        model=TokenPrice,
+        group=PRICE_GROUP,
+        max_age_s=int(MAX_AGE.total_seconds()),
+        summary="Token price",
+        description="Price, capitalisation, volume, changes and trades of the service token from the first source that "
+        "gives a sound price, beside what every other source says.",
+    ),
+    Projection(
+        name="eth_price",
+        path="/api/bidwall/eth-price",
+        model=EthPrice,
+        group=PRICE_GROUP,
+        max_age_s=int(MAX_AGE.total_seconds()),
+        summary="ETH in USD",
+        description="ETH/USD from Chainlink's feed on the chain, else a spot price, with every source's answer.",
+    ),
     Projection(
         name="token_holders",
         path="/api/token/holders",
@@ -146,26 +168,6 @@ PROJECTIONS: tuple[Projection, ...] = (
         description="Churn, movers, cohort deltas and concentration between two persisted holder snapshots.",
         parameters=HoldersTemporalParameters,
         refusals=(SnapshotUnknown,),
-    ),
-    Projection(
-        name="partner_base_snapshot",
-        path="/api/integrations/partner/base-snapshot",
-        model=PartnerSnapshot,
-        group="partner",
-        max_age_s=PARTNER_MAX_AGE_S,
-        summary="Partner snapshot",
-        description="The partner's latest snapshot in an envelope that says how old it is. Our credential for the "
-        "partner never leaves the server.",
-    ),
-    Projection(
-        name="revenue_marketplace",
-        path="/api/revenue/marketplace",
-        model=MarketplaceRevenue,
-        group="partner",
-        max_age_s=MARKETPLACE_MAX_AGE_S,
-        summary="Marketplace revenue",
-        description="What the service's agent earned at the marketplace, apart from the gross amount that passed "
-        "through its jobs, with the last 30 days.",
     ),
     Projection(
         name="openapi",

@@ -9,6 +9,9 @@ from contracts.settings import Settings, load_settings
 from pipelines.checks import expectation_checks
 from pipelines.failure import mark_stale
 from pipelines.holders import assets as holders
+from pipelines.market import assets as market
+from pipelines.market.observe import prices_due
+from pipelines.presentation import QUICK
 from pipelines.publish import assets as publishing
 from pipelines.resources import Runtime, runtime_resource
 from pipelines.runs import a_run_is_on, delete_old_runs, end_lost_runs
@@ -17,6 +20,11 @@ from pipelines.upkeep import why_due
 
 CHAIN_JOB = "chain"
 CHAIN_CRON = "*/2 * * * *"
+PRICES_JOB = "prices"
+PRICES_CRON = "* * * * *"
+LOCK_PATIENCE_S = 5.0
+"""How long a tick of the chain waits for a run of prices to end."""
+
 UPKEEP_CRON = "17 * * * *"
 
 
@@ -65,12 +73,40 @@ def build_definitions(settings: Settings) -> dg.Definitions:
         if a_run_is_on(context.instance, CHAIN_JOB):
             return dg.SkipReason("a run is going on")
         try:
-            why = why_due(settings, datetime.now(UTC), lock_wait_s=0.0)
+            why = why_due(settings, datetime.now(UTC), lock_wait_s=LOCK_PATIENCE_S)
         except RunBusy:
             return dg.SkipReason("a run is going on")
         except OperatorProblem as problem:
             return dg.SkipReason(f"{problem.code}: {problem}")
         return dg.RunRequest(tags={"why": why}) if why else dg.SkipReason("nothing is new")
+
+    prices_job = dg.define_asset_job(
+        PRICES_JOB,
+        selection=dg.AssetSelection.assets(
+            *market.PRICES, *map(publishing.document_key, publishing.documents_of(market.SERVED_TABLES))
+        ).without_checks(),
+        description="Ask every price source, and publish the documents that read prices; all others are linked.",
+        hooks={leave_last_good},
+        executor_def=dg.in_process_executor,
+        config=quiet_console("WARNING"),
+        tags=QUICK,
+    )
+
+    @dg.schedule(
+        job=prices_job,
+        cron_schedule=PRICES_CRON,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="Every minute, where a price source is configured and no other run goes on.",
+    )
+    def prices_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        end_lost_runs(context.instance)
+        if any(a_run_is_on(context.instance, name) for name in (CHAIN_JOB, PRICES_JOB)):
+            return dg.SkipReason("a run is going on")
+        try:
+            why = prices_due(settings, datetime.now(UTC))
+        except RunBusy:
+            return dg.SkipReason("a run is going on")
+        return dg.RunRequest(tags={"why": why}) if why else dg.SkipReason("no price is due")
 
     upkeep_schedule = dg.ScheduleDefinition(
         name="upkeep_schedule",
@@ -88,11 +124,13 @@ def build_definitions(settings: Settings) -> dg.Definitions:
             holders.out_holders__sources,
             holders.out_holders__status,
             holders.out_holders__lists,
+            *market.SERVICES,
+            *market.PRICES,
             publishing.publish_generation,
         ],
         asset_checks=[*expectation_checks(), holders.proof],
-        jobs=[chain_job, upkeep],
-        schedules=[chain_schedule, upkeep_schedule],
+        jobs=[chain_job, prices_job, upkeep],
+        schedules=[chain_schedule, prices_schedule, upkeep_schedule],
         resources={"runtime": runtime_resource(settings)},
         loggers={"console": dg.json_console_logger if settings.log_format == "json" else dg.colored_console_logger},
         executor=dg.in_process_executor,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dagster._core.errors import DagsterAssetCheckFailedError
 
 from contracts.errors import CheckFailed, ForeignStore, OperatorProblem
+from contracts.projections import PRICE_GROUP, PROJECTIONS
 from contracts.settings import Settings
-from pipelines.publish.generation import republish_stale
+from pipelines.publish.generation import PublishReport, republish_stale
 
 RUN_FAILED = "run_failed"
 
@@ -30,4 +31,13 @@ def stale_reason(failure: BaseException | None) -> str | None:
 def mark_stale(settings: Settings, failure: BaseException | None) -> None:
     """Mark what is published stale for `failure`. The caller holds the run lock."""
     if reason := stale_reason(failure):
-        republish_stale(settings, reason)
+        mark_stale_for(settings, reason)
+
+
+def mark_stale_for(settings: Settings, reason: str) -> PublishReport:
+    """Mark stale what `reason` touches: everything where a check failed.
+
+    Else prices go on, from sources of their own and by the minute; where those fail, their documents say so.
+    """
+    touched = [row for row in PROJECTIONS if reason == CheckFailed.code or row.group != PRICE_GROUP]
+    return republish_stale(settings, reason, projections=touched)

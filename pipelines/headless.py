@@ -1,4 +1,4 @@
-"""Running the chain job without any Dagster process: what `svc pipeline run` and cron call."""
+"""Running the jobs without any Dagster process: what `svc pipeline run` and cron call."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import Any
 import dagster as dg
 from dagster._core.errors import DagsterAssetCheckFailedError
 
-from contracts.errors import CheckFailed
+from contracts.errors import CheckFailed, OperatorProblem
 from contracts.settings import Settings
-from pipelines.definitions import CHAIN_JOB, build_definitions, quiet_console
+from pipelines.definitions import CHAIN_JOB, PRICES_JOB, build_definitions, quiet_console
 from pipelines.failure import mark_stale
 from pipelines.holders.assets import ListConfig
 from pipelines.instance import prepare_home
+from pipelines.market.observe import prices_due
 from pipelines.resources import RUN_LOCK_WAIT_S
 from pipelines.runs import end_lost_runs
 from pipelines.upkeep import why_due
@@ -39,13 +40,18 @@ def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
     """Run slice after slice until the chain is read up to finality, each publishing.
 
     Waits for a run that goes on. Raises `CheckFailed`, or whatever stopped a step; the last good generation is marked
-    stale then, but not for stores of another chain or token. Where nothing is new, no run is made.
+    stale then, but not for stores of another chain or token. Where the chain has nothing new, or does not answer, only
+    prices are run, where they are due.
     """
     os.environ["DAGSTER_HOME"] = str(prepare_home(settings.data_dir))
-    due = why_due(settings, datetime.now(UTC), lock_wait_s=RUN_LOCK_WAIT_S)
+    try:
+        due = why_due(settings, datetime.now(UTC), lock_wait_s=RUN_LOCK_WAIT_S)
+    except OperatorProblem:
+        _run_prices(settings)
+        raise
     why = "a snapshot is asked for" if snapshot else due
     if why is None:
-        return PipelineReport(0, None, _generation(settings), {}, {})
+        return _run_prices(settings)
     job = build_definitions(settings).resolve_job_def(CHAIN_JOB)
     with dg.DagsterInstance.get() as instance:
         end_lost_runs(instance)
@@ -58,11 +64,29 @@ def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
                 return PipelineReport(runs, why, _generation(settings), assets, checks)
 
 
+def _run_prices(settings: Settings) -> PipelineReport:
+    with run_lock(settings.data_dir, wait_s=RUN_LOCK_WAIT_S):
+        why = prices_due(settings, datetime.now(UTC))
+    if why is None:
+        return PipelineReport(0, None, _generation(settings), {}, {})
+    job = build_definitions(settings).resolve_job_def(PRICES_JOB)
+    with dg.DagsterInstance.get() as instance:
+        assets, checks = _said(_execute(job, instance, settings, why, quiet_console("CRITICAL")))
+    return PipelineReport(1, why, _generation(settings), assets, checks)
+
+
 def _run_once(
     job: dg.JobDefinition, instance: dg.DagsterInstance, settings: Settings, why: str, *, snapshot: bool
 ) -> dg.ExecuteInProcessResult:
-    config = quiet_console("CRITICAL")  # what fails is raised, and said once
+    config = quiet_console("CRITICAL")
     config.ops["out_holders__lists"] = ListConfig(snapshot=snapshot)
+    return _execute(job, instance, settings, why, config)
+
+
+def _execute(
+    job: dg.JobDefinition, instance: dg.DagsterInstance, settings: Settings, why: str, config: dg.RunConfig
+) -> dg.ExecuteInProcessResult:
+    """One run. What fails in it is raised, and said once: the console of `config` is quiet."""
     try:
         return job.execute_in_process(instance=instance, run_config=config, tags={"why": why})
     except Exception as failure:

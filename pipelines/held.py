@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 from contracts.settings import Settings
 from contracts.telemetry import Token
-from pipelines.publish.generation import PublishReport, publish, republish_stale
+from pipelines.failure import mark_stale_for
+from pipelines.publish.generation import PublishReport, publish
 from warehouse.duck import Connection, Warehouse, run_lock
 from warehouse.generations import current_generation
 from warehouse.holder_lists import lists_dir
@@ -32,7 +33,7 @@ def publish_held(settings: Settings) -> PublishReport:
         report = publish(Readable(connection, lists_dir(settings.data_dir), settings.public_base_url), settings)
         reasons = [entry.stale_reason for entry in last.manifest.documents.values()] if last else []
         if reason := next(filter(None, reasons), None):
-            report = replace(report, generation=republish_stale(settings, reason).generation)
+            report = replace(report, generation=mark_stale_for(settings, reason).generation)
     return report
 
 

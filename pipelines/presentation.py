@@ -18,6 +18,9 @@ from warehouse.inspection import columns_of, count_rows
 
 OWNERS = ["team:data"]
 
+QUICK = {"svc/quick": "true"}
+"""Tags of runs so frequent that they draw no pictures."""
+
 
 def table_facts(table: str) -> dict[str, Any]:
     """What holds of a warehouse table before any run, under Dagster's own keys: its name and its column schema."""
@@ -60,23 +63,36 @@ def proof_markdown(proof: Proof) -> dg.MarkdownMetadataValue:
 
 
 def line_chart(title: str, points: Sequence[tuple[datetime, float]], unit: str) -> dg.MarkdownMetadataValue:
-    """A line over time as a picture in Markdown. Times in UTC."""
+    """A count over time as a picture in Markdown. Times in UTC."""
+    return lines_chart(title, {"": points}, unit, whole=True)
+
+
+def lines_chart(
+    title: str, lines: Mapping[str, Sequence[tuple[datetime, float]]], unit: str, *, whole: bool = False
+) -> dg.MarkdownMetadataValue:
+    """Named lines over time as a picture in Markdown; `whole` where values are counts. Times in UTC."""
     # matplotlib costs a second to import, which only a run that draws should pay.
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 2.6), layout="constrained")
     axes = figure.add_subplot()
-    axes.plot([at for at, _ in points], [value for _, value in points], marker="o", markersize=3)
+    for name, points in lines.items():
+        axes.plot([at for at, _ in points], [value for _, value in points], marker="o", markersize=3, label=name)
+    if any(lines):
+        axes.legend(fontsize=8)
     axes.set_title(title, loc="left", fontsize=10)
     axes.set_ylabel(unit)
     axes.grid(alpha=0.3)
-    if len(points) == 1:
-        axes.set_xlim(points[0][0] - timedelta(hours=12), points[0][0] + timedelta(hours=12))
+    moments = {at for points in lines.values() for at, _ in points}
+    if len(moments) == 1:
+        (only,) = moments
+        axes.set_xlim(only - timedelta(hours=12), only + timedelta(hours=12))
     locator = AutoDateLocator()
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
-    axes.yaxis.get_major_locator().set_params(integer=True)
+    if whole:
+        axes.yaxis.get_major_locator().set_params(integer=True)
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=110)
     encoded = base64.b64encode(picture.getvalue()).decode()

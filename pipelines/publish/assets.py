@@ -1,13 +1,13 @@
 """The published documents as assets: one per row of the registry, made by one step: a generation is one thing."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import dagster as dg
 
 from contracts.projections import PROJECTIONS, Projection
 from pipelines.presentation import OWNERS, model_schema
-from pipelines.publish.generation import publish
+from pipelines.publish.generation import publish, republish
 from pipelines.resources import Runtime
 from warehouse.holder_lists import lists_dir
 from warehouse.projections import Readable, tables_of
@@ -36,14 +36,24 @@ def _spec(projection: Projection) -> dg.AssetSpec:
     )
 
 
-@dg.multi_asset(name="publish_generation", specs=[*map(_spec, PROJECTIONS)], pool="warehouse")
-def publish_generation(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
-    """Build the next generation of what changed, and point to it."""
+def documents_of(tables: Collection[str]) -> tuple[Projection, ...]:
+    """The documents that read one of these tables."""
+    return tuple(row for row in PROJECTIONS if not tables_of(row).isdisjoint(tables))
+
+
+@dg.multi_asset(name="publish_generation", specs=[*map(_spec, PROJECTIONS)], pool="warehouse", can_subset=True)
+def publish_generation(
+    context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
+) -> Iterator[dg.MaterializeResult]:
+    """Build the next generation of what changed, and point to it; where some documents are asked for, of those."""
+    chosen = [row for row in PROJECTIONS if document_key(row) in context.selected_asset_keys]
     with runtime.warehouse.connect() as connection:
-        report = publish(
-            Readable(connection, lists_dir(runtime.data_dir), runtime.settings.public_base_url), runtime.settings
-        )
-    for projection in PROJECTIONS:
+        readable = Readable(connection, lists_dir(runtime.data_dir), runtime.settings.public_base_url)
+        if len(chosen) == len(PROJECTIONS):
+            report = publish(readable, runtime.settings)
+        else:
+            report = republish(readable, runtime.settings, chosen)
+    for projection in chosen:
         yield dg.MaterializeResult(
             asset_key=document_key(projection),
             metadata={

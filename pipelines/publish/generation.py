@@ -1,4 +1,7 @@
-"""Publishing: a generation from the warehouse, or the last one again, marked stale. The caller holds the run lock."""
+"""Publishing: a generation from the warehouse, or the last one with some documents anew or marked stale.
+
+The caller holds the run lock.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from pipelines.publish.documents import (
     stale_again,
 )
 from pipelines.publish.site import route_table, site_files
-from warehouse.generations import Built, DocumentEntry, Draft, Part, begin, build
+from warehouse.generations import Built, DocumentEntry, Draft, Generation, Part, begin, build
 from warehouse.projections import Readable, holder_list_blocks, read
 from warehouse.serving import FILE_NAME, serving_copy
 
@@ -86,12 +89,41 @@ def republish_stale(
     draft = begin(settings.data_dir, now or datetime.now(UTC))
     if draft.previous is None:
         return PublishReport(None, published=False)
-    last = draft.previous.manifest
-    marked = _mark(draft.previous.path, last.documents, projections, reason)
+    marked = _mark(draft.previous.path, draft.previous.manifest.documents, projections, reason)
+    return _report(draft, _with(settings, draft.previous, draft, marked), started)
+
+
+def republish(
+    readable: Readable, settings: Settings, projections: Iterable[Projection], *, now: datetime | None = None
+) -> PublishReport:
+    """The last generation with these documents read anew; all else in it is linked, the query copy too.
+
+    A document that is marked stale stays as it is: what it is made of has to pass a whole run first. Before the first
+    generation there is nothing to do. Raises as `publish`.
+    """
+    started = time.monotonic()
+    draft = begin(settings.data_dir, now or datetime.now(UTC))
+    if draft.previous is None:
+        return PublishReport(None, published=False)
+    entries = draft.previous.manifest.documents
+    documents = [
+        published_document(row, read(row, readable, parameters), draft, path=path)
+        for row in projections
+        for path, parameters in row.bodies
+        if path in entries and entries[path].stale_reason is None
+    ]
+    return _report(draft, _with(settings, draft.previous, draft, documents), started)
+
+
+def _with(
+    settings: Settings, previous: Generation, draft: Draft, documents: Iterable[PublishedDocument]
+) -> Built | None:
+    """The previous generation with these documents in place of its own."""
+    held = tuple(documents)
+    last = previous.manifest
     untouched = {path: Part(component.version) for path, component in last.components.items()}
-    entries = last.documents | {document.path: document.entry for document in marked}
-    built = build(settings.data_dir, draft, untouched | document_parts(marked), entries, last.base_url)
-    return _report(draft, built, started)
+    entries = last.documents | {document.path: document.entry for document in held}
+    return build(settings.data_dir, draft, untouched | document_parts(held), entries, last.base_url)
 
 
 def _mark(

@@ -26,6 +26,15 @@ GOLDEN = {
     "out_holders__sources": "holders",
     "out_holders__status": "holders",
     "out_holders__lists": "holders",
+    "dexscreener": "market",
+    "geckoterminal": "market",
+    "coinbase": "market",
+    "raw_market__eth_prices": "market",
+    "out_market__eth_price": "market",
+    "raw_market__token_prices": "market",
+    "out_market__token_price": "market",
+    "document/api/token/price": "publish",
+    "document/api/bidwall/eth-price": "publish",
     "document/api/token/holders": "publish",
     "document/api/token/holders-map": "publish",
     "document/api/token/holders-map-temporal": "publish",
@@ -94,7 +103,7 @@ def test_every_table_shows_its_columns_with_what_they_mean(graph: Any, tmp_path:
 
 
 def test_every_document_shows_its_fields_with_what_they_mean(graph: Any):
-    columns = graph.get(document_key(PROJECTIONS[0])).metadata["dagster/column_schema"].columns
+    columns = graph.get(dg.AssetKey(["document", "api", "token", "holders"])).metadata["dagster/column_schema"].columns
     holders = {column.name: column for column in columns}["holderCount"]
     assert (holders.type, holders.description) == ("integer or null", "Addresses with a balance above zero")
 
@@ -111,13 +120,28 @@ def test_checks_stand_on_the_tables_and_the_failing_of_rows_blocks(graph: Any):
 
 def test_schedules_run_from_the_start(definitions: dg.Definitions):
     schedules = {each.name: each.default_status for each in definitions.schedules}
-    assert schedules == dict.fromkeys(("chain_schedule", "upkeep_schedule"), dg.DefaultScheduleStatus.RUNNING)
+    assert schedules == dict.fromkeys(
+        ("chain_schedule", "prices_schedule", "upkeep_schedule"), dg.DefaultScheduleStatus.RUNNING
+    )
 
 
 def test_every_job_runs_in_one_process(definitions: dg.Definitions):
-    for job in (definitions.resolve_job_def("chain"), definitions.resolve_job_def("upkeep")):
+    for job in map(definitions.resolve_job_def, ("chain", "prices", "upkeep")):
         assert job.executor_def.name == "in_process"
     assert definitions.executor.name == "in_process"
+
+
+def test_a_run_of_prices_makes_prices_and_what_reads_them_and_checks_nothing(definitions: dg.Definitions, graph: Any):
+    job = definitions.resolve_job_def("prices")
+    made = {name_of(key) for key in job.asset_layer.selected_asset_keys}
+    prices = {name for name in GOLDEN if "_market__" in name}
+    assert prices <= made
+    for name in made - prices:
+        assert graph.get(dg.AssetKey(name.split("/"))).parent_keys & {
+            dg.AssetKey("out_market__token_price"),
+            dg.AssetKey("out_market__eth_price"),
+        }, name
+    assert {node.name for node in job.nodes} == {*prices, "publish_generation"}
 
 
 def test_the_workspace_names_a_module_whose_definitions_load():

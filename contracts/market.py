@@ -1,0 +1,200 @@
+"""Prices: bodies of the token price and ETH/USD documents, and the laws by which an observation counts.
+
+How a source spells its answer is its adapter's matter, in `pipelines/market/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Context, Decimal, InvalidOperation
+from typing import Any
+
+from pydantic import Field
+
+from contracts.base import (
+    AddressText,
+    DecimalAmount,
+    Document,
+    Freshness,
+    Quality,
+    TelemetryDocument,
+    TelemetryEnvelope,
+    Timestamp,
+)
+
+DEXSCREENER, GECKOTERMINAL, POOL, CHAINLINK, COINBASE = "dexscreener", "geckoterminal", "pool", "chainlink", "coinbase"
+TOKEN_SOURCES = (DEXSCREENER, GECKOTERMINAL, POOL)
+"""In the order in which they are believed."""
+
+ETH_SOURCES = (CHAINLINK, COINBASE)
+
+PLACES = Decimal("1e-24")
+"""Prices are kept to 24 places."""
+
+_WIDE = Context(prec=60)
+
+LOWEST_USD, HIGHEST_USD = Decimal("1e-18"), Decimal("1e9")
+"""A price outside is absurd, and refused."""
+
+JUMP = 10
+"""A price that is this many times the last sound one, or this small a part of it, is suspicious."""
+
+MAX_AGE = timedelta(seconds=90)
+"""Sources are asked every minute, and a run takes some seconds: a price is fresh until the next one is due."""
+
+REFERENCE_AGE = timedelta(hours=24)
+"""A sound price that is older says nothing about a jump any more."""
+
+DISAGREEMENT = Decimal("0.5")
+"""Sources whose prices differ by more than this part of the larger one lower the quality of the one that is served."""
+
+THIN_USD = 1000
+"""Below this much liquidity anybody can set a price."""
+
+CHANGE_TOLERANCE = 5.0
+"""Percentage points by which a source's change may differ from our own history's."""
+
+
+@dataclass(frozen=True)
+class Quote:
+    """What one source says of a price now. Amounts in USD, changes in percent; None where it does not say.
+
+    `observed_at` is the source's own time, `pool` where the price is from, `pools` how many sound ones there are.
+    """
+
+    price_usd: Decimal
+    quality: Quality = Quality.EXACT
+    reason: str | None = None
+    observed_at: datetime | None = None
+    mcap_usd: float | None = None
+    volume_24h_usd: float | None = None
+    change_24h_percent: float | None = None
+    change_1h_percent: float | None = None
+    buys_24h: int | None = None
+    sells_24h: int | None = None
+    liquidity_usd: float | None = None
+    pool: str | None = None
+    pools: int | None = None
+    block: int | None = None
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a source's answer is of no use, as a stable code: error_answer, unknown_token, no_price and the like."""
+
+    reason: str
+
+
+def number(value: Any, lowest: Decimal | float, highest: Decimal | float) -> Decimal | None:
+    """A JSON number or decimal string within bounds; None for anything else, NaN and infinity included."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal, str)):
+        return None
+    if isinstance(value, str) and len(value) > 80:
+        return None
+    try:
+        found = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return found if found.is_finite() and lowest <= found <= highest else None
+
+
+def usd_price(value: Any) -> Decimal | None:
+    """A price in USD to 24 places; None where it is missing, zero, negative or absurd."""
+    found = number(value, LOWEST_USD, HIGHEST_USD)
+    return None if found is None else found.quantize(PLACES, context=_WIDE)
+
+
+def is_jump(price: Decimal, reference: Decimal | None) -> bool:
+    """Whether a price is too far from the last sound one to be believed."""
+    return reference is not None and not reference / JUMP < price < reference * JUMP
+
+
+def disagree(price: Decimal, other: Decimal) -> bool:
+    """Whether two sources mean something else by the price."""
+    return abs(price - other) > DISAGREEMENT * max(price, other)
+
+
+def change_percent(now: Decimal, before: Decimal) -> float:
+    """100 (now - before) / before."""
+    return round(float(100 * (now - before) / before), 4)
+
+
+def agrees(theirs: float | None, ours: float | None) -> bool | None:
+    """Whether a source's change is ours within the tolerance; None where one of them is missing."""
+    return None if theirs is None or ours is None else abs(theirs - ours) <= CHANGE_TOLERANCE
+
+
+def decimal_of(price: Decimal) -> str:
+    """A price as published: without exponent or trailing zeros."""
+    text = f"{price:f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
+
+
+class PriceObservation(Document):
+    """The latest answer of one source, beside the one that is served."""
+
+    source: str
+    price: DecimalAmount | None = Field(description="In USD; null where the source gave none")
+    quality: Quality
+    reason: str | None = Field(description="Why it is missing or degraded, as a stable code")
+    suspicious: bool = Field(description="More than ten times, or less than a tenth of, the last sound price")
+    difference_percent: float | None = Field(description="100 * (this - served) / served")
+    observed_at: Timestamp | None = Field(description="The source's own time (UTC)")
+    fetched_at: Timestamp
+    latency_ms: int = Field(ge=0)
+
+
+class ChangeCheck(Document):
+    """Changes by our own observations, beside those of the source."""
+
+    change_1h: float | None = Field(alias="change1h", description="Percent, from what was observed an hour ago")
+    change_24h: float | None = Field(alias="change24h", description="Percent, from what was observed a day ago")
+    agrees: bool | None = Field(
+        description="Whether the source's changes are within 5 percentage points of ours; null without both"
+    )
+
+
+class TokenPriceData(Freshness):
+    """The price of the service token and its market over the last 24 hours."""
+
+    price: DecimalAmount | None = Field(description="USD for one whole token")
+    mcap: float | None = Field(description="Market capitalisation in USD, else fully diluted value")
+    volume_24h: float | None = Field(alias="volume24h", description="USD traded in 24 hours, over all sound pools")
+    change_24h: float | None = Field(alias="change24h", description="Percent over 24 hours")
+    change_1h: float | None = Field(alias="change1h", description="Percent over one hour")
+    buys_24h: int | None = Field(alias="buys24h", description="Buys in 24 hours, over all sound pools")
+    sells_24h: int | None = Field(alias="sells24h", description="Sells in 24 hours, over all sound pools")
+    age_s: int | None = Field(description="Seconds from the observation to the tick that published it")
+    token: AddressText | None
+    pool: str | None = Field(description="The pool that the price is from")
+    pools: int | None = Field(description="Sound pools that volume and trades are summed over")
+    liquidity_usd: float | None = Field(description="USD in that pool")
+    block: int | None = Field(description="Block of a price read on the chain")
+    change_check: ChangeCheck
+    sources: list[PriceObservation] = Field(description="Every configured source's latest answer, in order of belief")
+
+
+class TokenPrice(TelemetryEnvelope):
+    """`ok` and `data`."""
+
+    data: TokenPriceData
+
+
+class EthPrice(TelemetryDocument):
+    """ETH in USD: Chainlink's answer on the chain, else a spot price."""
+
+    price: DecimalAmount | None = Field(description="USD for one ETH")
+    age_s: int | None = Field(description="Seconds from the observation to the tick that published it")
+    block: int | None = Field(description="Block at which the chain's own feed was read")
+    sources: list[PriceObservation] = Field(description="Every configured source's latest answer, in order of belief")
+
+
+def inner(value: Any, *path: str) -> Any:
+    """What lies at `path` of nested JSON objects; None where there is no such thing."""
+    for name in path:
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(name)
+    return value

@@ -1,0 +1,83 @@
+"""Chainlink's ETH/USD feed and the sequencer's uptime feed: calls, and what their answers mean. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from contracts.evm import selector
+from contracts.market import Quote, Refusal, usd_price
+
+LATEST_ROUND = selector("latestRoundData()")
+DECIMALS = selector("decimals()")
+
+HEARTBEAT_S = 1200 + 60
+"""The feed writes at least this often on Base, and its transaction takes a while to be included."""
+
+GRACE_S = 3600
+"""So long after a sequencer's return its prices are not believed: nobody could act while it was down."""
+
+_CLOCK_SKEW_S = 120
+_INT256 = 1 << 256
+_DECIMALS_LIMIT = 36
+
+
+@dataclass(frozen=True)
+class Round:
+    """`latestRoundData()`: answer in the feed's own decimals, times in Unix seconds."""
+
+    answer: int
+    started_s: int
+    updated_s: int
+
+
+def read_round(result: object) -> Round | None:
+    """The five words of an `eth_call` result; None where it is no such thing."""
+    words = read_words(result, 5)
+    if words is None:
+        return None
+    _, answer, started_s, updated_s, _ = words
+    return Round(answer - _INT256 if answer >> 255 else answer, started_s, updated_s)
+
+
+def decode(
+    latest: object, decimals: object, sequencer: object, *, has_sequencer: bool, block: int, now: datetime
+) -> Quote | Refusal:
+    """The price of a feed from its `eth_call` results. `sequencer` is the uptime feed's round where there is one."""
+    if has_sequencer and (refusal := _sequencer(read_round(sequencer), now)) is not None:
+        return refusal
+    feed, places = read_round(latest), read_words(decimals, 1)
+    if feed is None or places is None or places[0] > _DECIMALS_LIMIT:
+        return Refusal("no_feed")
+    if feed.answer <= 0:
+        return Refusal("no_price")
+    age_s = now.timestamp() - feed.updated_s
+    if feed.updated_s == 0 or age_s < -_CLOCK_SKEW_S:
+        return Refusal("unfinished_round")
+    if age_s > HEARTBEAT_S:
+        return Refusal("heartbeat_missed")
+    price = usd_price(Decimal(feed.answer).scaleb(-places[0]))
+    if price is None:
+        return Refusal("no_price")
+    return Quote(price, observed_at=datetime.fromtimestamp(feed.updated_s, UTC), block=block)
+
+
+def read_words(result: object, count: int) -> list[int] | None:
+    """The first `count` 32-byte words of an `eth_call` result as unsigned integers; None where there are fewer."""
+    if not isinstance(result, str) or not result.startswith("0x") or len(result) < 2 + 64 * count:
+        return None
+    try:
+        return [int(result[place : place + 64], 16) for place in range(2, 2 + 64 * count, 64)]
+    except ValueError:
+        return None
+
+
+def _sequencer(status: Round | None, now: datetime) -> Refusal | None:
+    if status is None or status.started_s == 0:
+        return Refusal("sequencer_unknown")
+    if status.answer != 0:
+        return Refusal("sequencer_down")
+    if now.timestamp() - status.started_s < GRACE_S:
+        return Refusal("sequencer_grace_period")
+    return None

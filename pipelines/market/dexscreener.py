@@ -1,0 +1,69 @@
+"""DexScreener's answer to `/latest/dex/tokens/{token}`, decoded. Pure; the request is in `source.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contracts.market import HIGHEST_USD, LOWEST_USD, Quote, Refusal, inner, number, usd_price
+from pipelines.market.pools import Pool, quote_of
+
+CHAINS = {1: "ethereum", 10: "optimism", 56: "bsc", 137: "polygon", 8453: "base", 42161: "arbitrum"}
+"""Chain id -> DexScreener's name."""
+
+
+def path(token: str) -> str:
+    """The path under the base address."""
+    return f"/latest/dex/tokens/{token}"
+
+
+def decode(answer: Any, *, chain_id: int, token: str) -> Quote | Refusal:
+    """The quote in an answer. `token` is lower-case hex. Pairs of other chains and of other tokens are passed over."""
+    if not isinstance(answer, dict) or "pairs" not in answer:
+        return Refusal("error_answer")
+    pairs = answer["pairs"]
+    if pairs is not None and not isinstance(pairs, list):
+        return Refusal("error_answer")
+    ours = [pair for pair in pairs or [] if inner(pair, "chainId") == CHAINS.get(chain_id) and _side(pair, token)]
+    if not ours:
+        return Refusal("unknown_token")
+    return quote_of([pool for pair in ours if (pool := _pool(pair, token)) is not None])
+
+
+def _side(pair: Any, token: str) -> str | None:
+    for side in ("base", "quote"):
+        address = inner(pair, f"{side}Token", "address")
+        if isinstance(address, str) and address.lower() == token:
+            return side
+    return None
+
+
+def _pool(pair: dict[str, Any], token: str) -> Pool | None:
+    """A pair from the token's side; None where it has no usable price."""
+    inverted = _side(pair, token) == "quote"
+    price = usd_price(pair.get("priceUsd"))
+    if inverted and price is not None:
+        # priceUsd is that of the base token, priceNative what one of it costs in the quote token: ours.
+        in_ours = number(pair.get("priceNative"), LOWEST_USD, HIGHEST_USD / LOWEST_USD)
+        price = None if in_ours is None else usd_price(price / in_ours)
+    if price is None:
+        return None
+    buys, sells = (number(inner(pair, "txns", "h24", side), 0, 1e9) for side in ("buys", "sells"))
+    if inverted:
+        buys, sells = sells, buys
+    worth = number(pair.get("marketCap"), 0, 1e15) or number(pair.get("fdv"), 0, 1e15)
+    return Pool(
+        address=pair.get("pairAddress") if isinstance(pair.get("pairAddress"), str) else None,
+        price_usd=price,
+        inverted=inverted,
+        liquidity_usd=float(number(inner(pair, "liquidity", "usd"), 0, 1e13) or 0),
+        volume_24h_usd=_float(number(inner(pair, "volume", "h24"), 0, 1e13)),
+        buys_24h=None if buys is None else int(buys),
+        sells_24h=None if sells is None else int(sells),
+        change_24h_percent=None if inverted else _float(number(inner(pair, "priceChange", "h24"), -100, 1e6)),
+        change_1h_percent=None if inverted else _float(number(inner(pair, "priceChange", "h1"), -100, 1e6)),
+        mcap_usd=None if inverted else _float(worth),
+    )
+
+
+def _float(value: Any) -> float | None:
+    return None if value is None else float(value)

@@ -1,0 +1,75 @@
+"""One look at every source that is due: ask, keep, choose. Runs without Dagster; the caller holds the run lock."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from contracts.settings import Settings
+from pipelines.market.source import ask_eth_sources, ask_token_sources, eth_sources, token_sources
+from warehouse.duck import Connection, Warehouse
+from warehouse.feeds import may_ask
+from warehouse.market import Market, Said, choose_eth_price, choose_token_price, fresh_eth_price, record_prices
+
+
+@dataclass(frozen=True)
+class Look:
+    """Which sources were asked, and which of them gave no price, with the reason."""
+
+    asked: tuple[str, ...]
+    failed: dict[str, str]
+
+
+def look_at_eth(connection: Connection, settings: Settings) -> Look:
+    """Ask the sources of ETH/USD that are due this minute, and keep what they say."""
+    wanted = _due(connection, eth_sources(settings))
+    said = asyncio.run(ask_eth_sources(settings, wanted)) if wanted else []
+    return _kept(connection, "eth", said)
+
+
+def look_at_token(connection: Connection, settings: Settings) -> Look:
+    """Ask the token's sources that are due this minute, and keep what they say."""
+    wanted = _due(connection, token_sources(settings))
+    if not wanted:
+        return Look((), {})
+    eth_usd = fresh_eth_price(connection, eth_sources(settings), datetime.now(UTC))
+    said = asyncio.run(ask_token_sources(settings, wanted, eth_usd=eth_usd))
+    return _kept(connection, "token", said, token=settings.token_address)
+
+
+def choose_eth(connection: Connection, settings: Settings) -> None:
+    """Choose the ETH/USD that is served now."""
+    choose_eth_price(connection, eth_sources(settings), datetime.now(UTC))
+
+
+def choose_token(connection: Connection, settings: Settings) -> None:
+    """Choose the token price that is served now."""
+    choose_token_price(connection, settings.token_address, token_sources(settings), datetime.now(UTC))
+
+
+def prices_due(settings: Settings, now: datetime) -> str | None:
+    """Why a look is due, in a few words; None where no source is configured, or each was asked this minute.
+
+    The first look is that of the first whole run: before it there is nothing to publish prices into. Raises `RunBusy`
+    while a run writes the warehouse.
+    """
+    configured = (*eth_sources(settings), *token_sources(settings))
+    if not configured:
+        return None
+    with Warehouse(settings.data_dir).read_only() as connection:
+        if connection is None:
+            return None
+        due = [source for source in configured if may_ask(connection, source, now)]
+    return f"prices of {', '.join(due)} are due" if due else None
+
+
+def _due(connection: Connection, sources: tuple[str, ...]) -> list[str]:
+    now = datetime.now(UTC)
+    return [source for source in sources if may_ask(connection, source, now)]
+
+
+def _kept(connection: Connection, market: Market, said: list[Said], *, token: str | None = None) -> Look:
+    record_prices(connection, market, said, token=token)
+    failed = {answer.attempt.source: answer.attempt.reason for answer in said if answer.attempt.reason is not None}
+    return Look(tuple(answer.attempt.source for answer in said), failed)

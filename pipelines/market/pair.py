@@ -1,0 +1,109 @@
+"""A token's own pool on the chain, a Uniswap v2 pair: calls, and the price that its reserves mean. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from contracts.base import Quality
+from contracts.evm import selector
+from contracts.market import THIN_USD, Quote, Refusal, usd_price
+from pipelines.market.chainlink import read_words
+
+GET_RESERVES = selector("getReserves()")
+TOKEN0 = selector("token0()")
+TOKEN1 = selector("token1()")
+DECIMALS = selector("decimals()")
+TOTAL_SUPPLY = selector("totalSupply()")
+
+WRAPPED_ETH = {
+    1: "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
+    10: "0x4200000000000000000000000000000000000006",
+    8453: "0x4200000000000000000000000000000000000006",
+    42161: "0x82af49447d8a07e3bd95bee6f62d2d58bf9bda3f",
+}
+"""Chain id -> the wrapped ether that pools are quoted in."""
+
+_DECIMALS_LIMIT = 36
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The two tokens of a pool, lower-case hex, and which of them is ours."""
+
+    token0: str
+    token1: str
+    token: str
+
+    @property
+    def other(self) -> str:
+        return self.token1 if self.token == self.token0 else self.token0
+
+
+@dataclass(frozen=True)
+class Reserves:
+    """What a pool holds of our token and of the other, in whole tokens; `decimals` are those of ours."""
+
+    ours: Decimal
+    other: Decimal
+    decimals: int
+
+
+def read_pair(token0: object, token1: object, token: str) -> Pair | Refusal:
+    """The pair from two `eth_call` results. It must hold our token."""
+    words = [read_words(token0, 1), read_words(token1, 1)]
+    if words[0] is None or words[1] is None:
+        return Refusal("no_pair")
+    pair = Pair(_address(words[0][0]), _address(words[1][0]), token)
+    return pair if token in (pair.token0, pair.token1) else Refusal("other_pair")
+
+
+def read_reserves(pair: Pair, reserves: object, decimals: Sequence[object]) -> Reserves | Refusal:
+    """What is held, from the results of `getReserves()` and of `decimals()` of our token and of the other."""
+    held = read_words(reserves, 2)
+    places = [read_words(result, 1) for result in decimals]
+    if held is None or any(word is None or word[0] > _DECIMALS_LIMIT for word in places):
+        return Refusal("no_pair")
+    ours, other = (held[0], held[1]) if pair.token == pair.token0 else (held[1], held[0])
+    if ours == 0 or other == 0:
+        return Refusal("empty_pool")
+    of_ours, of_other = (word[0] for word in places if word is not None)
+    return Reserves(Decimal(ours).scaleb(-of_ours), Decimal(other).scaleb(-of_other), of_ours)
+
+
+def usd_of_other(pair: Pair, *, chain_id: int, usdc: str | None, eth_usd: Decimal | None) -> Decimal | Refusal:
+    """What one of the other token is worth in USD: it is USDC, or wrapped ether at a price that is known."""
+    if pair.other == usdc:
+        return Decimal(1)
+    if pair.other != WRAPPED_ETH.get(chain_id):
+        return Refusal("unknown_quote_token")
+    return Refusal("no_eth_price") if eth_usd is None else eth_usd
+
+
+def quote_of(
+    reserves: Reserves, usd: Decimal, *, supply_raw: object, pool: str, block: int, observed_at: datetime
+) -> Quote | Refusal:
+    """The pool's price at a block; capitalisation is that of the whole supply."""
+    price = usd_price(reserves.other * usd / reserves.ours)
+    if price is None:
+        return Refusal("no_price")
+    liquidity_usd = float(2 * reserves.other * usd)
+    supply = read_words(supply_raw, 1)
+    thin = liquidity_usd < THIN_USD
+    return Quote(
+        price,
+        quality=Quality.ESTIMATED if thin else Quality.DERIVED,
+        reason="thin_liquidity" if thin else None,
+        observed_at=observed_at,
+        mcap_usd=None if supply is None else float(Decimal(supply[0]).scaleb(-reserves.decimals) * price),
+        liquidity_usd=liquidity_usd,
+        pool=pool,
+        pools=1,
+        block=block,
+    )
+
+
+def _address(word: int) -> str:
+    return f"0x{word & ((1 << 160) - 1):040x}"

@@ -1,0 +1,64 @@
+-- What each column of the market's tables means, for whoever looks at them; applied to an empty copy of the schema.
+
+comment on column raw_market__token_prices.token_address is 'The token, lower-case hex';
+comment on column raw_market__token_prices.source is 'Short name of the source';
+comment on column raw_market__token_prices.fetched_at is 'When it answered or was given up, UTC';
+comment on column raw_market__token_prices.observed_at is 'The source''s own time, UTC; null where it gives none';
+comment on column raw_market__token_prices.latency_ms is 'Milliseconds until then, a second try included';
+comment on column raw_market__token_prices.quality is 'exact as the source says it, derived from what it says, estimated where something is amiss, or unavailable';
+comment on column raw_market__token_prices.suspicious is 'Ten times the last sound price or more, or a tenth or less: kept, never served';
+comment on column raw_market__token_prices.reason is 'Why the price is missing or degraded, as a stable code';
+comment on column raw_market__token_prices.price_usd is 'USD for one whole unit; null where the source gave none';
+comment on column raw_market__token_prices.mcap_usd is 'Market capitalisation in USD, else fully diluted value';
+comment on column raw_market__token_prices.volume_24h_usd is 'USD traded in 24 hours over all sound pools';
+comment on column raw_market__token_prices.change_24h_percent is 'Change over 24 hours in percent';
+comment on column raw_market__token_prices.change_1h_percent is 'Change over one hour in percent';
+comment on column raw_market__token_prices.buys_24h is 'Buys in 24 hours over all sound pools';
+comment on column raw_market__token_prices.sells_24h is 'Sells in 24 hours over all sound pools';
+comment on column raw_market__token_prices.liquidity_usd is 'USD in the pool that the price is from';
+comment on column raw_market__token_prices.pool is 'The pool that the price is from';
+comment on column raw_market__token_prices.pools is 'Sound pools that volume and trades are summed over';
+comment on column raw_market__token_prices.block is 'Block of a price that was read on the chain';
+
+comment on column raw_market__eth_prices.source is 'Short name of the source';
+comment on column raw_market__eth_prices.fetched_at is 'When it answered or was given up, UTC';
+comment on column raw_market__eth_prices.observed_at is 'The source''s own time, UTC; null where it gives none';
+comment on column raw_market__eth_prices.latency_ms is 'Milliseconds until then, a second try included';
+comment on column raw_market__eth_prices.quality is 'exact as the source says it, derived from what it says, estimated where something is amiss, or unavailable';
+comment on column raw_market__eth_prices.suspicious is 'Ten times the last sound price or more, or a tenth or less: kept, never served';
+comment on column raw_market__eth_prices.reason is 'Why the price is missing or degraded, as a stable code';
+comment on column raw_market__eth_prices.price_usd is 'USD for one whole unit; null where the source gave none';
+comment on column raw_market__eth_prices.block is 'Block of a price that was read on the chain';
+
+comment on column out_market__token_price.token_address is 'The token, lower-case hex';
+comment on column out_market__token_price.source is 'Source of the price that is served; null where there never was one';
+comment on column out_market__token_price.quality is 'How far the price can be trusted';
+comment on column out_market__token_price.reason is 'Why it is missing, degraded or stale, as a stable code';
+comment on column out_market__token_price.stale is 'Whether no source gives a sound price now, and an old one is served';
+comment on column out_market__token_price.observed_at is 'The source''s own time of the price, UTC';
+comment on column out_market__token_price.fetched_at is 'When the price was read, UTC';
+comment on column out_market__token_price.age_s is 'Seconds from then to the tick that chose it';
+comment on column out_market__token_price.price is 'USD for one whole unit, decimal text';
+comment on column out_market__token_price.mcap_usd is 'Market capitalisation in USD, else fully diluted value';
+comment on column out_market__token_price.volume_24h_usd is 'USD traded in 24 hours over all sound pools';
+comment on column out_market__token_price.change_24h_percent is 'Change over 24 hours in percent';
+comment on column out_market__token_price.change_1h_percent is 'Change over one hour in percent';
+comment on column out_market__token_price.buys_24h is 'Buys in 24 hours over all sound pools';
+comment on column out_market__token_price.sells_24h is 'Sells in 24 hours over all sound pools';
+comment on column out_market__token_price.liquidity_usd is 'USD in the pool that the price is from';
+comment on column out_market__token_price.pool is 'The pool that the price is from';
+comment on column out_market__token_price.pools is 'Sound pools that volume and trades are summed over';
+comment on column out_market__token_price.block is 'Block of a price that was read on the chain';
+comment on column out_market__token_price.change_check is 'Changes by our own observations, as published';
+comment on column out_market__token_price.sources is 'Every configured source''s latest answer, as published';
+
+comment on column out_market__eth_price.source is 'Source of the price that is served; null where there never was one';
+comment on column out_market__eth_price.quality is 'How far the price can be trusted';
+comment on column out_market__eth_price.reason is 'Why it is missing, degraded or stale, as a stable code';
+comment on column out_market__eth_price.stale is 'Whether no source gives a sound price now, and an old one is served';
+comment on column out_market__eth_price.observed_at is 'The source''s own time of the price, UTC';
+comment on column out_market__eth_price.fetched_at is 'When the price was read, UTC';
+comment on column out_market__eth_price.age_s is 'Seconds from then to the tick that chose it';
+comment on column out_market__eth_price.price is 'USD for one whole unit, decimal text';
+comment on column out_market__eth_price.block is 'Block of a price that was read on the chain';
+comment on column out_market__eth_price.sources is 'Every configured source''s latest answer, as published';
