@@ -87,7 +87,11 @@ _FORMATS = (
     _Format("aws-access-key-id", r"\b(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z2-7]{16}\b", 2.8),
     _Format("github-token", r"\bgh[pousr]_[A-Za-z0-9]{36}\b", 3.0, _github_checksum, check_decides=False),
     _Format("github-token", r"\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b"),
-    _Format("gitlab-token", r"\bgl(?:pat|dt|rt|cbt|ptt|soat|imt|agent|ft|oas|ffct)-[A-Za-z0-9_=-]{20,64}\b"),
+    _Format("gitlab-token", r"\bgl(?:pat|dt|ft|ffct|soat|rt)-[A-Za-z0-9_-]{20}\b"),
+    _Format("gitlab-token", r"\bgl(?:imt-[A-Za-z0-9_-]{25}|ptt-[A-Za-z0-9_-]{40}|agent-[A-Za-z0-9_-]{50})\b"),
+    _Format("gitlab-token", r"\bgl(?:oas-[A-Za-z0-9_-]{64}|cbt-[0-9a-zA-Z]{1,5}_[A-Za-z0-9_-]{20})\b"),
+    _Format("gitlab-token", r"\bgl(?:pat|rt)-[A-Za-z0-9_-]{27,300}\.[0-9a-z]{2}\.?[0-9a-z]{7,9}\b"),
+    _Format("gitlab-runner-token", r"\bGR1348941[A-Za-z0-9_-]{20}\b"),
     _Format("slack-token", r"\bxox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,200}\b", 3.2),
     _Format("slack-token", r"\bxapp-\d-[A-Z0-9]+-\d+-[a-z0-9]+\b", 3.0),
     _Format("slack-webhook", r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{30,60}"),
@@ -134,8 +138,10 @@ _FORMATS = (
     _Format("sourcegraph-token", r"\bsgp_(?:[a-fA-F0-9]{16}_|local_)?[a-fA-F0-9]{40}\b"),
     _Format("fly-token", r"\b(?:fo1_[A-Za-z0-9_-]{43}|fm[12][ar]?_[A-Za-z0-9+/=,_-]{100,})"),
     _Format("facebook-token", r"\bEAA[MC][A-Za-z0-9]{20,}\b"),
+    _Format("facebook-token", r"\b\d{15,16}\|[A-Za-z0-9_-]{27,40}"),
+    _Format("intra42-secret", r"\bs-s4t2(?:ud|af)-[a-f0-9]{64}\b"),
     _Format("age-key", r"\bAGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}\b"),
-    _Format("azure-secret", r"\b[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}\b"),
+    _Format("azure-secret", r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}\b"),
     _Format("azure-storage-key", r"(?i)\bAccountKey\s*=\s*[A-Za-z0-9+/]{80,88}={0,2}"),
     _Format("cloudflare-origin-key", r"\bv1\.0-[a-f0-9]{24}-[a-f0-9]{146}\b"),
     _Format("json-web-token", _THREE_PART_SHAPE, 3.0, _json_web_token),
@@ -156,19 +162,26 @@ def _format_filter() -> Any:
 
 _FORMAT_FILTER = _format_filter()
 
+_PREFIX = re.compile(r"^[A-Za-z0-9.]{1,12}[_-](?=.{12})")
 _URL_PASSWORD = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@'\"]{0,80}:([^\s/@'\"]{3,200})@[\w\[]", re.IGNORECASE)
 _AUTHORIZATION = re.compile(
     r"(?i)\b(?:authorization|proxy-authorization)\b['\"]?\s*[:=]\s*['\"]?(?:(basic|bearer|token|digest|apikey)\s+)?([A-Za-z0-9+/=._~-]{8,2000})"
 )
-_BASIC_USER = re.compile(r"(?:(?<=\s)-u\s*|--user[ =]|--proxy-user[ =])['\"]?([^\s:'\"]{1,80}):([^\s'\"]{3,200})")
+_BASIC_USER = re.compile(
+    r"(?:(?<=\s)-u\s*|--user[ =]|--proxy-user[ =])['\"]?[^\s:'\"]{1,80}['\"]?:['\"]?([^\s'\"]{3,200})"
+)
 _HEADER_KEY = re.compile(r"(?i)(?:api-?key|token|secret|auth)[\w-]{0,10}['\"]?\s*:\s*['\"]?([A-Za-z0-9+/=._~-]{8,400})")
 _NAMED = re.compile(
     r"""(?ix)
     (?:passw(?:or)?d|passwd|pwd|passphrase|secret|token|api[_.-]?key|apikey|access[_.-]?key|auth[_.-]?key
-      |private[_.-]?key|signing[_.-]?key|encryption[_.-]?key|client[_.-]?key|credentials?|_key|\bkey|masterkey|license[_.-]?key|pass|pw)[\w.-]{0,30}
+      |private[_.-]?key|signing[_.-]?key|encryption[_.-]?key|client[_.-]?key|credentials?|_key|\bkey|masterkey|license[_.-]?key|\bpass\b|_pass\b|\bpw)(?P<rest>[\w.-]{0,30})
     ['"\]]{0,2}\s{0,5}(?:=>|:=|==?|:|,|\s=\s|\bis\b)\s{0,5}
     (?P<quote>['"`]{0,3})(?P<value>[^\s'"`,;<>]{6,300})
     """
+)
+# What follows "key" or "token" in a name that is not the secret itself.
+_ABOUT_ANOTHER = re.compile(
+    r"(?i)(?:ids?|names?|urls?|uri|audience|paths?|files?|types?|len(?:gth)?|size|count|expir\w*|age)$"
 )
 _PLACEHOLDER = re.compile(
     r"""(?ix)
@@ -179,8 +192,8 @@ _PLACEHOLDER = re.compile(
     | ^(?:/|\./|\.\./|~/|https?://|file:|[a-z]:\\) | ^[\W_]*$
     """
 )
-_WORDLIKE = re.compile(r"^[A-Za-z]+(?:[._-][A-Za-z]+)*$|^[a-z_.]+$|^\d{1,5}$")
-_RUNS = ("abcdef", "012345", "123456", "qwerty", "aaaa", "0000", "1111")
+_WORDLIKE = re.compile(r"^[A-Za-z]+\d?(?:[._-][A-Za-z]+\d?)*$|^[a-z_.]+$|^\d{1,5}$")
+_RUNS = ("12345", "abc123", "qwerty", "password123", "aaaaaa", "000000", "111111")
 
 
 def secrets(text: str) -> list[Secret]:
@@ -189,7 +202,7 @@ def secrets(text: str) -> list[Secret]:
     shapes = _FORMAT_FILTER.Match(text) or ()
     for shape, match in ((_FORMATS[number], each) for number in shapes for each in _FOUND[number].finditer(text)):
         value = match[0]
-        bits = entropy(value.rpartition("_")[2] if "_" in value[-45:-8] else value)
+        bits = entropy(_PREFIX.sub("", value))
         if bits < shape.least_entropy or _filler(value):
             continue
         checked = shape.check(value) if shape.check else None
@@ -211,19 +224,24 @@ def _in_context(text: str) -> Iterator[tuple[str, str, Confidence]]:
         if (match[1] or _random(match[2])) and not _placeholder(match[2]) and len(match[2]) >= 12:
             yield "authorization-header", match[2], "likely"
     for match in _BASIC_USER.finditer(text):
-        if not _placeholder(match[2]):
-            yield "basic-credentials", match[2], "likely" if _random(match[2]) else "possible"
+        value = match[1].strip("{}")
+        if not _placeholder(value):
+            yield "basic-credentials", value, "likely" if _random(value) else "possible"
     for match in _HEADER_KEY.finditer(text):
         if not _placeholder(match[1]) and _random(match[1]):
             yield "header-key", match[1], "likely"
     for match in _NAMED.finditer(text):
         value = match["value"].rstrip(".,;)]}")
-        if len(value) < 6 or _placeholder(value):
+        if len(value) < 6 or _placeholder(value) or _ABOUT_ANOTHER.search(match["rest"]):
             continue
         if _random(value):
             yield "named-secret", value, "likely"
         elif match["quote"] and not _WORDLIKE.match(value):
             yield "named-secret", value, "possible"
+    for match in _VENDOR.finditer(text):
+        value = match[1]
+        if _random(value) and any(char.isdigit() for char in value) and not _placeholder(value):
+            yield "vendor-key", value, "likely"
     for match in _TOKENS.finditer(text):
         value = match[0]
         if len(value) >= 20 and _random(value) and _mixed(value) and not _placeholder(value):
@@ -231,6 +249,17 @@ def _in_context(text: str) -> Iterator[tuple[str, str, Confidence]]:
 
 
 _TOKENS = re.compile(r"(?<![A-Za-z0-9+/=_.:-])[A-Za-z0-9+/_-]{20,200}={0,2}(?![A-Za-z0-9+/=_.-])")
+# Services whose keys have no shape of their own: the name stands before the key.
+_VENDOR = re.compile(
+    r"(?i)\b(?:adobe|airtable|algolia|alibaba|amplitude|asana|atlassian|aws|azure|beamer|bitbucket|bittrex|cloudflare"
+    r"|codecov|coinbase|confluent|contentful|datadog|discord|dropbox|etsy|facebook|fastly|finnhub|flickr|freshbooks|gcp"
+    r"|gitter|gocardless|grafana|heroku|hubspot|intercom|jfrog|jira|kraken|kucoin|launchdarkly|linear|linkedin|looker"
+    r"|mailchimp|mailgun|mapbox|mattermost|messagebird|microsoft|netlify|newrelic|notion|okta|openai|plaid|postman"
+    r"|privateai|rapidapi|scalingo|sendbird|sendgrid|sentry|shippo|shopify|slack|snyk|sonar|sourcegraph|square|stripe"
+    r"|sumologic|telegram|travis|trello|twilio|twitch|twitter|typeform|yandex|zendesk)"
+    r"[\w .-]{0,24}['\"]?\s{0,3}(?:=>|:=|=|:|\s)\s{0,3}['\"]?([A-Za-z0-9_+/=-]{16,120})(?![\w.:/])"
+)
+_DOTTED = re.compile(r"^[A-Za-z_$][\w-]{0,30}(?:\.[A-Za-z_][\w-]{0,24})+(?::\d{1,5})?$")
 _DIGITS_ONLY_HEX = re.compile(r"^(?:0x)?[0-9a-fA-F]+$")
 _UUID = re.compile(r"(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
@@ -247,7 +276,7 @@ def _mixed(value: str) -> bool:
 
 def _random(value: str) -> bool:
     """Whether a value looks drawn at random rather than written: enough entropy for its length, and no words."""
-    if len(value) < 8 or _WORDLIKE.match(value) or _UUID.match(value):
+    if len(value) < 8 or _WORDLIKE.match(value) or _UUID.match(value) or _DOTTED.match(value):
         return False
     classes = sum(
         (
@@ -270,10 +299,10 @@ def _reference(value: str) -> bool:
 
 def _filler(value: str) -> bool:
     lowered = value.lower()
-    if "example" in lowered or "xxxxx" in lowered:
+    if "example" in lowered or "xxxxx" in lowered or lowered.endswith("here"):
         return True
     tail = lowered[-24:]
-    return (len(set(tail)) <= 4 and len(tail) > 12) or any(run * 2 in lowered for run in _RUNS)
+    return (len(set(tail)) <= 4 and len(tail) > 12) or any(run in lowered for run in _RUNS)
 
 
 def masked(text: str, found: list[Secret]) -> str:

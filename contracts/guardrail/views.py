@@ -184,7 +184,8 @@ class Action:
     @cached_property
     def secrets(self) -> list[Secret]:
         """Secrets in the action, and in what it encodes."""
-        return secrets("\n".join((self.text, *self.decoded)))
+        written = self.text if self.call is None else "\n".join(calls.path_lines(self.call.arguments))
+        return secrets("\n".join((written, *self.decoded)))
 
     @cached_property
     def decoded(self) -> list[str]:
