@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from contracts.base import Freshness, TelemetryEnvelope
 from contracts.errors import CursorInvalid, RequestProblem, SnapshotUnknown
 from contracts.market import MAX_AGE, EthPrice, TokenPrice
+from contracts.partner import MARKETPLACE_MAX_AGE_S, PARTNER_MAX_AGE_S, MarketplaceRevenue, PartnerSnapshot
 from contracts.routes import Cache
 from contracts.telemetry import (
     HoldersMapParameters,
@@ -168,6 +169,26 @@ PROJECTIONS: tuple[Projection, ...] = (
         description="Churn, movers, cohort deltas and concentration between two persisted holder snapshots.",
         parameters=HoldersTemporalParameters,
         refusals=(SnapshotUnknown,),
+    ),
+    Projection(
+        name="partner_base_snapshot",
+        path="/api/integrations/partner/base-snapshot",
+        model=PartnerSnapshot,
+        group="partner",
+        max_age_s=PARTNER_MAX_AGE_S,
+        summary="Partner snapshot",
+        description="The partner's latest snapshot in an envelope that says how old it is. Our credential for the "
+        "partner never leaves the server.",
+    ),
+    Projection(
+        name="revenue_marketplace",
+        path="/api/revenue/marketplace",
+        model=MarketplaceRevenue,
+        group="partner",
+        max_age_s=MARKETPLACE_MAX_AGE_S,
+        summary="Marketplace revenue",
+        description="What the service's agent earned at the marketplace, apart from the gross amount that passed "
+        "through its jobs, with the last 30 days.",
     ),
     Projection(
         name="openapi",

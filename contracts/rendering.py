@@ -96,7 +96,7 @@ def inputs_sha256(projection: Projection, content: Content) -> str:
 
 
 def _stale(projection: Projection, reason: str) -> dict[str, msgspec.Raw]:
-    changed = {"stale": True, "reason": reason} | projection.when_stale
+    changed: dict[str, Any] = {"stale": True, "reason": reason, **projection.when_stale}
     return {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in changed.items()}
 
 
