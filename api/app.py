@@ -45,14 +45,16 @@ def build_rooms(stores: Stores, site: Callable[[], PublishedSite | None]) -> Fas
     from fastapi import FastAPI
 
     from api.discovery.router import discovery_router
+    from api.guardrail.router import guardrail_router
     from api.problems import handle_problems
     from api.telemetry.router import telemetry_router
 
     app = FastAPI(title=TITLE, version=VERSION, docs_url=None, redoc_url=None, openapi_url=None)
     app.router.redirect_slashes = False
     handle_problems(app)
-    app.include_router(discovery_router(site, stores.ledger_reachable))
+    app.include_router(discovery_router(site, stores.ledger_reachable, lambda: stores.guardrail_rules.problem()))
     app.include_router(telemetry_router(stores.served))
+    app.include_router(guardrail_router(lambda: stores.guardrail_rules.current(), lambda: stores.guardrail_log))
     return app
 
 
@@ -90,7 +92,9 @@ class Rooms:
         loading = self._application()
         await send({"type": "lifespan.startup.complete"})
         await asyncio.wait([loading])
+        warming = asyncio.create_task(asyncio.to_thread(self._warm_up))
         await receive()
+        await asyncio.wait([warming])
         if self._gate is not None:
             await asyncio.to_thread(self._gate.close)
         if self._stores is not None:
@@ -101,6 +105,11 @@ class Rooms:
         if self._loading is None:
             self._loading = asyncio.create_task(asyncio.to_thread(self._load))
         return self._loading
+
+    def _warm_up(self) -> None:
+        """Do what would hold up somebody's first request."""
+        if self._stores is not None:
+            self._stores.guardrail_rules.problem()
 
     def _load(self) -> Application:
         from api.key_gate import KeyGate

@@ -21,8 +21,17 @@ from contracts.errors import (
     Unauthorized,
 )
 
-SECURITY = [{"bearer": []}, {"apiKey": []}]
-"""Either way of sending a key, as OpenAPI says it."""
+SECURITY_SCHEMES = {
+    "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "An API key, `svc_<tier>_...`",
+    },
+    "apiKey": {"type": "apiKey", "in": "header", "name": "X-Api-Key", "description": "The same key"},
+}
+"""The two ways of sending a key, as OpenAPI says it."""
+
+SECURITY: list[dict[str, list[str]]] = [{name: []} for name in SECURITY_SCHEMES]
 
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="svc"'}
 

@@ -63,7 +63,7 @@ class KeyGate:
         self._lock = threading.Lock()
         self._lookup: KeyLookup | None = None
         self._uses: dict[tuple[str, str], tuple[int, float]] = {}
-        self._writing_in: asyncio.AbstractEventLoop | None = None
+        self._timer: threading.Timer | None = None
 
     async def admit(self, presented: str, now_s: float) -> Admission | None:
         """Take one request of the key's day; None where the key is not valid. Raises `OperatorProblem`."""
@@ -96,6 +96,7 @@ class KeyGate:
         from warehouse.keys import KeyUse, add_uses
 
         with self._lock:
+            self._timer = None
             gathered, self._uses = self._uses, {}
         if not gathered:
             return
@@ -115,6 +116,9 @@ class KeyGate:
 
     def close(self) -> None:
         """Write what was gathered and close the lookup."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
         self.write_uses()
         if self._lookup is not None:
             self._lookup.close()
@@ -151,14 +155,10 @@ class KeyGate:
         used = (key_id, datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%d"))
         with self._lock:
             self._uses[used] = (self._uses.get(used, (0, 0.0))[0] + 1, now_s)
-        loop = asyncio.get_running_loop()
-        if self._writing_in is not loop:
-            self._writing_in = loop
-            loop.call_later(WRITE_USES_EVERY_S, self._start_writing, loop)
-
-    def _start_writing(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._writing_in = None
-        loop.run_in_executor(None, self.write_uses)
+            if self._timer is None:
+                self._timer = threading.Timer(WRITE_USES_EVERY_S, self.write_uses)
+                self._timer.daemon = True
+                self._timer.start()
 
 
 def _quota_key(found: FoundKey) -> str:

@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from api.app import build_rooms
+from api.deps import SECURITY_SCHEMES
 from api.stores import Stores
 from contracts.description import OPENAPI_FILE
 from contracts.problems import Problem
@@ -32,6 +33,8 @@ def description() -> dict[str, Any]:
     for path in document["paths"].values():
         for operation in path.values():
             operation["responses"].pop("422", None)
+            operation.setdefault("security", [])
+    document["components"]["securitySchemes"] = SECURITY_SCHEMES
     for projection in PROJECTIONS:
         for path in projection.paths:
             content = document["paths"][path]["get"]["responses"]["200"]["content"]

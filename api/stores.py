@@ -9,7 +9,9 @@ from contracts.errors import OperatorProblem
 from contracts.settings import Settings
 
 if TYPE_CHECKING:
+    from api.guardrail_rules import GuardrailRules
     from contracts.secrets import DerivedSecrets
+    from warehouse.guardrail_log import GuardrailLog
     from warehouse.ledger import Ledger
     from warehouse.serving import ServedGenerations
 
@@ -27,6 +29,8 @@ class Stores:
         self._lock = threading.Lock()
         self._ledger: Ledger | None = None
         self._secrets: DerivedSecrets | None = None
+        self._guardrail_rules: GuardrailRules | None = None
+        self._guardrail_log: GuardrailLog | None = None
 
     @property
     def ledger(self) -> Ledger:
@@ -48,6 +52,26 @@ class Stores:
                 self._secrets = load_secrets(self.settings)
             return self._secrets
 
+    @property
+    def guardrail_rules(self) -> GuardrailRules:
+        """The guardrail's rules, which follow their files."""
+        from api.guardrail_rules import GuardrailRules
+
+        with self._lock:
+            if self._guardrail_rules is None:
+                self._guardrail_rules = GuardrailRules()
+            return self._guardrail_rules
+
+    @property
+    def guardrail_log(self) -> GuardrailLog:
+        """The log of guardrail checks, open. Raises `StoreBusy`, `StoreUnusable`."""
+        from warehouse.guardrail_log import open_guardrail_log
+
+        with self._lock:
+            if self._guardrail_log is None:
+                self._guardrail_log = open_guardrail_log(self.settings, self.settings.data_dir, wait_s=LEDGER_WAIT_S)
+            return self._guardrail_log
+
     def ledger_reachable(self) -> bool:
         """Whether the ledger answers a question now."""
         try:
@@ -59,5 +83,7 @@ class Stores:
     def close(self) -> None:
         """Close what was opened. Nothing can be asked any more."""
         self.served.close()
+        if self._guardrail_log is not None:
+            self._guardrail_log.close()
         if self._ledger is not None:
             self._ledger.close()

@@ -14,10 +14,13 @@ class Health(Document):
 
     ok: Literal[True] = True
     status: Literal["ok", "degraded"] = Field(
-        description="`degraded` where a document is stale or the ledger can't be reached"
+        description="`degraded` where a document is stale, the ledger can't be reached or the guardrail has a problem"
     )
     generation: str
     generated_at: Timestamp = Field(description="When that generation was built (UTC)")
     age_s: int = Field(ge=0, description="Seconds since then")
     stale_documents: list[str] = Field(description="Paths of published documents past their `staleAfter`")
     ledger_reachable: bool
+    guardrail_problem: str | None = Field(
+        description="The first fault of the rule files as they are now; the rules in use are the last good ones"
+    )

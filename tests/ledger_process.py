@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -11,9 +12,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pydantic import SecretStr
+
+from api.key_gate import KeyGate
+from api.stores import Stores
 from contracts.settings import Settings
 from warehouse.counters import open_counters
 from warehouse.ledger import open_ledger
+
+MASTER_SECRET = "m" * 32
+"""Of the processes on a PostgreSQL ledger, where one has to be set."""
 
 
 def open_and_close(settings: Settings) -> None:
@@ -65,7 +73,31 @@ def take_many(settings: Settings, takes: str) -> None:
     print(json.dumps(allowed))
 
 
-STEPS = {step.__name__: step for step in (open_and_close, write_pairs, write_until_killed, hold_uncommitted, take_many)}
+def admit_many(settings: Settings, presented: str, requests: str, now_s: str) -> None:
+    """Present one key again and again at one moment, and print how many requests were admitted."""
+    if settings.ledger_url is not None:
+        given = {"master_secret": SecretStr(MASTER_SECRET), "signing_key_file": settings.data_dir / "signing.pem"}
+        settings = settings.model_copy(update=given)
+    stores = Stores(settings)
+    gate = KeyGate(stores, open_counters(settings, settings.data_dir, wait_s=30))
+
+    async def present() -> int:
+        admitted = 0
+        for _ in range(int(requests)):
+            admission = await gate.admit(presented, float(now_s))
+            assert admission is not None and admission.taken is not None
+            admitted += admission.taken.allowed
+        return admitted
+
+    print(asyncio.run(present()))
+    gate.close()
+    stores.close()
+
+
+STEPS = {
+    step.__name__: step
+    for step in (open_and_close, write_pairs, write_until_killed, hold_uncommitted, take_many, admit_many)
+}
 
 
 @contextmanager

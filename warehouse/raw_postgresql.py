@@ -6,13 +6,16 @@ SQLAlchemy costs some 200 us a statement there; this costs what the driver costs
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 from sqlalchemy import URL
 
 from warehouse.drivers import CONNECT_ARGUMENTS, driver_statement, problem_of
+
+T = TypeVar("T")
 
 
 class RawPostgresql:
@@ -47,17 +50,22 @@ class RawPostgresql:
 
         Raises `StoreBusy` or `StoreUnusable`.
         """
-        with self._lock:
-            try:
-                try:
-                    return self._fetch(question, parameters)
-                except psycopg.Error:
-                    if not self._connection.closed:
-                        raise
-                self._connection = self._connect()
-                return self._fetch(question, parameters)
-            except psycopg.Error as error:
-                raise (problem_of(self._name, error) or error) from error
+        return self._connected(lambda: self._fetch(question, parameters))
+
+    def fetch_all(self, question: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
+        """All rows that a question gives. Raises as `fetch`."""
+        return self._connected(lambda: self._execute(question, parameters).fetchall())
+
+    def write(self, lock: int, steps: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> None:
+        """Run steps, each for its rows, in one transaction, one at a time over all processes. Raises as `fetch`."""
+
+        def write_all() -> None:
+            with self._connection.transaction(), self._connection.cursor() as cursor:
+                cursor.execute("select pg_advisory_xact_lock(%s)", [lock])
+                for step, rows in steps:
+                    cursor.executemany(driver_statement(self._directory, step, "postgresql").encode(), rows)
+
+        self._connected(write_all)
 
     def close(self) -> None:
         """Give up the connection."""
@@ -68,7 +76,24 @@ class RawPostgresql:
         connection.execute(f"set lock_timeout = {round(self._wait_s * 1000)}".encode())
         return connection
 
-    def _fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
+    def _connected(self, ask: Callable[[], T]) -> T:
+        """What `ask` gives; asked once more where the connection was lost meanwhile."""
+        with self._lock:
+            try:
+                try:
+                    return ask()
+                except psycopg.Error:
+                    if not self._connection.closed:
+                        raise
+                self._connection = self._connect()
+                return ask()
+            except psycopg.Error as error:
+                raise (problem_of(self._name, error) or error) from error
+
+    def _execute(self, question: str, parameters: dict[str, Any]) -> psycopg.Cursor[tuple[Any, ...]]:
         statement = driver_statement(self._directory, question, "postgresql")
-        cursor = self._connection.execute(statement.encode(), parameters)
+        return self._connection.execute(statement.encode(), parameters)
+
+    def _fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
+        cursor = self._execute(question, parameters)
         return cursor.fetchone() if cursor.description else None

@@ -14,8 +14,13 @@ from contracts.discovery import Health
 from contracts.errors import InternalFault, MethodNotAllowed, NotReady, RouteUnknown
 
 
-def discovery_router(site: Callable[[], PublishedSite | None], ledger_reachable: Callable[[], bool]) -> APIRouter:
-    """`site` gives what is served at the moment; `ledger_reachable` asks the ledger, which may take a moment."""
+def discovery_router(
+    site: Callable[[], PublishedSite | None],
+    ledger_reachable: Callable[[], bool],
+    guardrail_problem: Callable[[], str | None],
+) -> APIRouter:
+    """`site` gives what is served at the moment; `ledger_reachable` asks the ledger, which may take a moment;
+    `guardrail_problem` says what is wrong with the rule files."""
     router = APIRouter(tags=["discovery"])
 
     @router.get(
@@ -33,13 +38,15 @@ def discovery_router(site: Callable[[], PublishedSite | None], ledger_reachable:
         manifest = served.generation.manifest
         stale = served.stale_paths(now.timestamp())
         reachable = ledger_reachable()
+        problem = guardrail_problem()
         body = Health(
-            status="ok" if reachable and not stale else "degraded",
+            status="ok" if reachable and not stale and problem is None else "degraded",
             generation=manifest.generation,
             generated_at=manifest.created_at,
             age_s=max(0, int((now - manifest.created_at).total_seconds())),
             stale_documents=stale,
             ledger_reachable=reachable,
+            guardrail_problem=problem,
         )
         return Response(body.model_dump_json(by_alias=True), media_type="application/json")
 

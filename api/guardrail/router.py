@@ -1,0 +1,73 @@
+"""The guardrail over HTTP: an action in, the engine's verdict out, and a line in the log of checks."""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Response
+
+from api.deps import Authenticated, authenticated_router
+from api.responses import problems
+from contracts.errors import BodyInvalid, BodyTooLarge, MediaTypeUnsupported
+from contracts.guardrail.documents import GuardrailAnswer, GuardrailRequest, GuardrailResult
+from contracts.guardrail.engine import GuardrailVerdict, Ruleset
+from contracts.guardrail.limits import Refusal, action_refusal, plain_context
+from warehouse.guardrail_log import GuardrailLog
+
+SOURCE = "api"
+
+
+def guardrail_router(rules: Callable[[], Ruleset], log: Callable[[], GuardrailLog]) -> APIRouter:
+    """`rules` gives the ruleset of the moment, `log` where checks are kept; both may raise `OperatorProblem`."""
+    router = authenticated_router("guardrail")
+
+    @router.post(
+        "/guardrail/check",
+        response_model=GuardrailAnswer,
+        responses=problems(BodyInvalid, BodyTooLarge, MediaTypeUnsupported),
+        summary="Judge an action before it is taken",
+        description="Deterministic rules in seven stages; no model is called, and every stage runs.",
+        operation_id="guardrail_check",
+    )
+    async def check(asked: GuardrailRequest, caller: Authenticated) -> Response:
+        _refuse_unusable(asked)
+        ruleset, kept = rules(), log()
+        started = time.perf_counter()
+        verdict = ruleset.check(asked.action, asked.severity, asked.context)
+        latency_us = round((time.perf_counter() - started) * 1e6)
+        now = datetime.now(UTC)
+        kept.record(
+            verdict,
+            action=asked.action,
+            asked=asked.severity,
+            source=SOURCE,
+            caller=caller.key_id,
+            checked_at=now,
+            latency_us=latency_us,
+        )
+        answer = GuardrailAnswer(data=_result(verdict, now))
+        return Response(answer.model_dump_json(), media_type="application/json")
+
+    return router
+
+
+def _refuse_unusable(asked: GuardrailRequest) -> None:
+    refusal = action_refusal(asked.action)
+    if refusal is None:
+        try:
+            plain_context(asked.context)
+        except Refusal as refused:
+            refusal = refused
+    if refusal is not None:
+        raise BodyInvalid(f"{refusal.detail}.", errors=[(refusal.pointer, refusal.detail)])
+
+
+def _result(verdict: GuardrailVerdict, now: datetime) -> GuardrailResult:
+    fields = asdict(verdict)
+    for internal in ("drafts", "problem"):
+        del fields[internal]
+    fields["matches"] = [
+        {name: value for name, value in match.items() if name != "status"} for match in fields["matches"]
+    ]
+    return GuardrailResult(**fields, checked_at=now)

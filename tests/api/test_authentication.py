@@ -1,0 +1,249 @@
+"""Keys over HTTP: one 401 whatever is wrong, quotas by the UTC day exactly, and what changes a key holds at once."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from keyed_service import CHECK, NOON_S, bearer, serving, x_api_key
+from ledger_process import admit_many, started
+from openapi_schema_validator import OAS30Validator
+
+from api.key_gate import presented_key
+from contracts.access import Tier
+from contracts.description import OPENAPI_FILE
+from contracts.errors import StoreBusy
+from contracts.keys import new_key
+from contracts.problems import Problem
+from contracts.settings import Settings
+from warehouse.keys import list_keys, reinstate_key, revoke_key, rotate_key, suspend_key
+
+DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
+NEED_A_KEY = [
+    (method, path)
+    for path, operations in DESCRIPTION["paths"].items()
+    for method, operation in operations.items()
+    if operation["security"]
+]
+
+
+@pytest.fixture
+def service(ledger_settings):
+    with serving(ledger_settings) as running:
+        yield running
+
+
+def without_request_id(answer):
+    return {name: value for name, value in answer.json().items() if name != "requestId"}
+
+
+def test_some_routes_need_a_key():
+    assert ("post", CHECK) in NEED_A_KEY
+
+
+@pytest.mark.parametrize(("method", "path"), NEED_A_KEY)
+def test_every_route_that_needs_a_key_gives_one_401_whatever_is_wrong(tmp_path, method, path):
+    with serving(Settings(_env_file=None, data_dir=tmp_path, rate_limit_per_minute=0)) as service:
+        good, other, revoked, suspended = (service.key() for _ in range(4))
+        service.change(revoke_key, revoked)
+        service.change(suspend_key, suspended)
+        text = good.key.reveal()
+        wrong = [
+            {},
+            {"Authorization": ""},
+            {"Authorization": "Bearer"},
+            {"Authorization": f"Basic {text}"},
+            {"Authorization": text},
+            {"Authorization": f"Bearer {text}x"},
+            {"Authorization": f"Bearer {text[:-1]}"},
+            {"Authorization": "Bearer " + "x" * 10_000},
+            {"Authorization": f"Bearer {new_key(Tier.PRO).reveal()}"},
+            {"X-Api-Key": ""},
+            {"X-Api-Key": text.upper()},
+            {"X-Api-Key": b"\xff\xfe"},
+            bearer(revoked),
+            x_api_key(suspended),
+            bearer(good) | x_api_key(other),
+            bearer(other) | {"X-Api-Key": "nonsense"},
+            {"Authorization": f"Basic {text}"} | x_api_key(good),
+        ]
+        body = {"content": b"{"} if method == "post" else {}
+        requests = [(method.upper(), path, headers, body) for headers in wrong]
+        first, *rest = service.ask(*requests)
+    assert first.status_code == 401
+    assert first.headers["www-authenticate"] == 'Bearer realm="svc"'
+    Problem.model_validate_json(first.content)
+    schema = DESCRIPTION["paths"][path][method]["responses"]["401"]["content"]["application/problem+json"]["schema"]
+    OAS30Validator({**schema, "components": DESCRIPTION["components"]}).validate(first.json())
+    for headers, answer in zip(wrong[1:], rest, strict=True):
+        assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="svc"'), headers
+        assert without_request_id(answer) == without_request_id(first), headers
+
+
+def test_a_valid_key_is_let_in_by_either_header_or_both(service):
+    issued = service.key()
+    answers = [
+        service.check(headers)[0] for headers in (bearer(issued), x_api_key(issued), bearer(issued) | x_api_key(issued))
+    ]
+    assert [answer.status_code for answer in answers] == [200] * 3
+    assert [answer.headers["ratelimit"] for answer in answers] == [f'"daily";r={99 - n};t=43200' for n in range(3)]
+    assert answers[0].headers["ratelimit-policy"] == '"daily";q=100;w=86400'
+
+
+@pytest.mark.parametrize(
+    ("authorization", "x_api_key", "presented"),
+    [
+        ([], [], None),
+        ([b"Bearer a"], [], "a"),
+        ([b"bearer   a "], [], "a"),
+        ([], [b" a "], "a"),
+        ([b"Bearer a"], [b"a"], "a"),
+        ([b"Bearer a"], [b"b"], None),
+        ([b"Bearer a", b"Bearer b"], [], None),
+        ([b"Bearer a", b"Bearer a"], [], "a"),
+        ([], [b"a", b"b"], None),
+        ([b"Basic a"], [b"a"], None),
+        ([b"Bearer"], [], ""),
+        ([b"Bearer \xff"], [], "\xff"),
+    ],
+)
+def test_the_presented_key_is_the_one_that_all_headers_agree_on(authorization, x_api_key, presented):
+    assert presented_key(authorization, x_api_key) == presented
+
+
+def test_a_free_key_has_exactly_its_hundred_and_then_is_told_when_to_come_back(service):
+    issued = service.key()
+    answers = service.check(bearer(issued), times=102)
+    assert [answer.status_code for answer in answers] == [200] * 100 + [429] * 2
+    refused = answers[-1]
+    assert refused.headers["retry-after"] == "43200"
+    assert refused.headers["ratelimit"] == '"daily";r=0;t=43200'
+    problem = Problem.model_validate_json(refused.content)
+    assert (problem.code, problem.retryable, problem.violated_policies) == ("quota_exceeded", True, ["daily"])
+    assert problem.type == "https://iana.org/assignments/http-problem-types#quota-exceeded"
+    service.now_s = NOON_S + 43_199
+    assert service.check(bearer(issued))[0].status_code == 429
+    service.now_s = NOON_S + 43_200
+    assert service.check(bearer(issued))[0].headers["ratelimit"] == '"daily";r=99;t=86400'
+
+
+def test_tiers_have_their_limits_and_pro_has_none(service):
+    basic, pro = service.key(Tier.BASIC), service.key(Tier.PRO)
+    assert service.check(bearer(basic))[0].headers["ratelimit-policy"] == '"daily";q=1000;w=86400'
+    answers = service.check(bearer(pro), times=130)
+    assert {answer.status_code for answer in answers} == {200}
+    assert "ratelimit" not in answers[0].headers
+
+
+def test_past_its_paid_time_a_key_has_the_free_limit_at_once(service):
+    until = datetime.fromtimestamp(NOON_S, UTC) + timedelta(minutes=1)
+    issued = service.key(Tier.PRO, paid_until=until)
+    assert "ratelimit" not in service.check(bearer(issued))[0].headers
+    service.now_s += 60
+    assert service.check(bearer(issued))[0].headers["ratelimit-policy"] == '"daily";q=100;w=86400'
+
+
+def test_revoking_and_suspending_hold_from_the_next_request(service):
+    first = service.key()
+    steps = [(None, 200), (suspend_key, 401), (reinstate_key, 200), (revoke_key, 401)]
+    for step, status in steps:
+        if step is not None:
+            service.change(step, first)
+        assert service.check(bearer(first))[0].status_code == status
+
+
+def test_a_rotated_key_goes_on_with_the_quota_of_the_first(service):
+    first = service.key()
+    service.check(bearer(first), times=3)
+    with service.ledger.transaction() as tx:
+        second = rotate_key(tx, service.pepper, first.record.key_id, now=datetime.now(UTC))
+    assert service.check(bearer(first))[0].status_code == 401
+    assert service.check(bearer(second))[0].headers["ratelimit"] == '"daily";r=96;t=43200'
+
+
+def test_what_a_client_did_wrong_counts_and_what_we_did_wrong_does_not(service):
+    issued = service.key()
+    service.check(bearer(issued), content=b"{")
+    service.ask(("GET", "/api/v2/nowhere", bearer(issued), {}))
+    assert service.check(bearer(issued))[0].headers["ratelimit"] == '"daily";r=97;t=43200'
+
+    def fail(*_):
+        raise RuntimeError
+
+    service.stores._guardrail_log.record = fail
+    answer = service.check(bearer(issued))[0]
+    assert (answer.status_code, answer.headers["ratelimit"]) == (500, '"daily";r=97;t=43200')
+    del service.stores._guardrail_log.record
+    assert service.check(bearer(issued))[0].headers["ratelimit"] == '"daily";r=96;t=43200'
+
+
+def test_a_valid_key_spares_the_address_and_an_invalid_one_does_not(service):
+    issued, wrong = service.key(), {"X-Api-Key": new_key(Tier.FREE).reveal()}
+    assert {answer.status_code for answer in service.check(bearer(issued), times=30)} == {200}
+    answers = service.check(wrong, times=21)
+    assert [answer.status_code for answer in answers] == [401] * 20 + [429]
+    assert answers[0].headers["ratelimit-policy"] == '"permin";q=20;w=60'
+    assert answers[-1].json()["violated-policies"] == ["permin"]
+    assert service.check(bearer(issued))[0].status_code == 200
+
+
+def test_use_is_written_to_the_ledger_in_batches(service):
+    issued = service.key()
+    service.check(bearer(issued), times=5)
+    service.gate.write_uses()
+    service.check({"X-Api-Key": issued.key.reveal()[:-1]})
+    service.gate.close()
+    with service.ledger.read() as reader:
+        (usage,) = list_keys(reader, now=datetime.fromtimestamp(NOON_S, UTC))
+    assert (usage.requests, usage.requests_today) == (5, 5)
+    assert usage.last_used_at == usage.key.first_used_at == datetime.fromtimestamp(NOON_S, UTC)
+
+
+@pytest.mark.parametrize("store", ["ledger", "counters"])
+def test_where_a_store_fails_the_answer_is_503_until_it_does_not(tmp_path, store):
+    class Failing:
+        def fetch(self, question, parameters):
+            raise StoreBusy("It stayed locked.", cure="Wait.")
+
+    with serving(Settings(_env_file=None, data_dir=tmp_path)) as service:
+        issued = service.key()
+        assert service.check(bearer(issued))[0].status_code == 200
+        holder = service.gate._lookup if store == "ledger" else service.counters
+        working, holder._store = holder._store, Failing()
+        answer = service.check(bearer(issued))[0]
+        assert (answer.status_code, answer.json()["code"]) == (503, "store_unavailable")
+        assert (answer.headers["retry-after"], answer.json()["retryable"]) == ("2", True)
+        assert service.ask(("GET", "/api/v2/nowhere", bearer(issued), {}))[0].status_code == 404
+        holder._store = working
+        assert service.check(bearer(issued))[0].headers["ratelimit"] == '"daily";r=98;t=43200'
+
+
+def test_where_nothing_can_be_opened_the_answer_is_503(tmp_path):
+    with serving(Settings(_env_file=None, data_dir=tmp_path)) as service:
+        issued = service.key()
+        service.stores._secrets = None
+        (tmp_path / "master.secret").write_text("")
+        assert service.check(bearer(issued))[0].status_code == 503
+
+
+def test_four_processes_admit_exactly_the_quota(ledger_settings):
+    with serving(ledger_settings) as service:
+        issued = service.key()
+        settings = service.settings
+        processes = []
+        try:
+            for _ in range(4):
+                process = started(admit_many, settings, issued.key.reveal(), 60, NOON_S)
+                processes.append((process, process.__enter__()))
+            admitted = [int(running.communicate(timeout=60)[0]) for _, running in processes]
+        finally:
+            for process, _ in processes:
+                process.__exit__(None, None, None)
+        assert sum(admitted) == 100
+        with service.ledger.read() as reader:
+            (usage,) = list_keys(reader, now=datetime.fromtimestamp(NOON_S, UTC))
+        assert usage.requests_today == 100
+
+
+def test_keys_have_no_form_in_the_description():
+    assert not re.search(r"svc_(free|basic|pro)_[0-9A-Za-z]{36}", OPENAPI_FILE.read_text())

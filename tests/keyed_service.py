@@ -1,0 +1,149 @@
+"""The API of one data directory with a clock of its own, keys for it, and one guardrail rule."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import httpx
+from ledger_process import MASTER_SECRET
+from pydantic import SecretStr
+
+from api.app import Rooms
+from api.front import Front
+from api.guardrail_rules import GuardrailRules
+from contracts.access import Tier
+from contracts.settings import Settings
+from warehouse.counters import open_counters
+from warehouse.keys import IssuedKey, create_key
+from warehouse.ledger import open_ledger
+from warehouse.secrets import load_secrets
+
+NOON_S = datetime(2026, 1, 2, 12, tzinfo=UTC).timestamp()
+CHECK = "/api/v2/guardrail/check"
+ACTION = {"action": "ls -la"}
+
+RULES = """
+family: test
+description: One rule of a test.
+rules:
+  - id: test.wipe
+    version: 1
+    status: stable
+    stage: authority
+    severity: high
+    title: Everything goes
+    when:
+      any:
+        - {view: text, pattern: 'wipe everything'}
+    reason: "It can't be undone: {match}."
+    remediation: Keep what others need.
+    references: [CWE-200]
+    examples:
+      match: ["wipe everything now"]
+      pass: ["wipe the table"]
+"""
+
+
+@cache
+def one_rule() -> GuardrailRules:
+    """Rules that don't change while others work on ours."""
+    directory = Path(tempfile.mkdtemp(prefix="svc-rules-"))
+    (directory / "test.yaml").write_text(RULES)
+    return GuardrailRules(directory)
+
+
+def with_secrets(settings: Settings) -> Settings:
+    """`settings` as a start on PostgreSQL wants them."""
+    if settings.ledger_url is None:
+        return settings
+    given = {"master_secret": SecretStr(MASTER_SECRET), "signing_key_file": settings.data_dir / "signing.pem"}
+    return settings.model_copy(update=given)
+
+
+class KeyedService:
+    """Made with `serving`. `now_s` is the front's clock."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings = with_secrets(settings)
+        self.now_s = NOON_S
+        self.ledger = open_ledger(settings, settings.data_dir)
+        self.pepper = load_secrets(settings).pepper
+        self.counters = open_counters(settings, settings.data_dir)
+        self.rooms = Rooms(settings, lambda: None, self.counters)
+        self.front = Front(
+            settings,
+            self.rooms,
+            self.counters.take,
+            take_waits=settings.ledger_url is not None,
+            keys=self.rooms,
+            clock=lambda: self.now_s,
+        )
+        self.rooms._application = self._loaded(self.rooms._load())
+        self.stores._guardrail_rules = one_rule()
+
+    @staticmethod
+    def _loaded(application: Any) -> Any:
+        async def loaded() -> Any:
+            return application
+
+        return loaded
+
+    @property
+    def stores(self) -> Any:
+        return self.rooms._stores
+
+    @property
+    def gate(self) -> Any:
+        return self.rooms._gate
+
+    def key(self, tier: Tier = Tier.FREE, **options: Any) -> IssuedKey:
+        with self.ledger.transaction() as tx:
+            return create_key(tx, self.pepper, tier=tier, owner="local:test", now=datetime.now(UTC), **options)
+
+    def change(self, step: Any, issued: IssuedKey) -> Any:
+        with self.ledger.transaction() as tx:
+            return step(tx, issued.record.key_id, now=datetime.now(UTC))
+
+    def ask(self, *requests: tuple[str, str, dict[str, Any], dict[str, Any]]) -> list[httpx.Response]:
+        """Answers to `(method, path, headers, what httpx takes)`, in order, from one address."""
+
+        async def asked() -> list[httpx.Response]:
+            transport = httpx.ASGITransport(self.front, raise_app_exceptions=False, client=("192.0.2.1", 50000))
+            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+                return [await client.request(m, path, headers=headers, **rest) for m, path, headers, rest in requests]
+
+        return asyncio.run(asked())
+
+    def check(self, headers: dict[str, Any], times: int = 1, **options: Any) -> list[httpx.Response]:
+        """Guardrail checks, by default of a harmless action."""
+        return self.ask(*[("POST", CHECK, headers, options or {"json": ACTION})] * times)
+
+    def close(self) -> None:
+        self.gate.close()
+        self.stores.close()
+        self.counters.close()
+        self.ledger.close()
+
+
+@contextmanager
+def serving(settings: Settings) -> Iterator[KeyedService]:
+    service = KeyedService(settings)
+    try:
+        yield service
+    finally:
+        service.close()
+
+
+def bearer(issued: IssuedKey) -> dict[str, Any]:
+    return {"Authorization": f"Bearer {issued.key.reveal()}"}
+
+
+def x_api_key(issued: IssuedKey) -> dict[str, Any]:
+    return {"X-Api-Key": issued.key.reveal()}
