@@ -190,7 +190,7 @@ def one_line(value: Any) -> str:
 def path_lines(value: Any) -> list[str]:
     """A tree as `path=value` lines, at most `MAX_LINES`."""
     lines = []
-    for path, leaf in flattened(value):
+    for path, leaf in flattened(value) if value else ():
         lines.append(f"{path}={one_line(leaf)}")
         if len(lines) >= MAX_LINES:
             break

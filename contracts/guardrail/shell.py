@@ -129,7 +129,7 @@ class _Parser:
             elif kind == "backtick":
                 inner.append(value[1:].removesuffix("`"))
                 word.append(value)
-            elif kind == "group" and windows and value in "()" and (word or value == ")"):
+            elif kind == "group" and windows and word and (value == "(" or (value == ")" and "(" in word)):
                 # A method call or an expression: part of the word, and a script of its own.
                 word.append(value)
                 if value == "(" and position > inner_read_to:

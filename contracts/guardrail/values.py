@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
@@ -78,7 +79,7 @@ _DRIVE = re.compile(r"^[A-Za-z]:")
 _LOOKS_LIKE_PATH = re.compile(r"^(?:[~/.\\]|[A-Za-z]:[\\/]|%\w+%|\$)|[/\\]")
 _OPTION_VALUE = re.compile(r"^(?:--?[\w-]+[=:]|[\w.-]+=|@|\d?[<>]{1,2})(?=[~/.$%\\A-Za-z])")
 _STARTS_AS_PATH = re.compile(r"[~/]|[A-Za-z]:[\\/]|\\\\|%\w+%|\$")
-_WHITE = re.compile(r"\s")
+_NO_BARE_PATH = re.compile(r"[\s'\"()]")
 PATHS_IN_CODE = re.compile(r"(?<![\w:/.])(?:~|\$HOME)?(?:/[\w.@+~-]+){2,}/?|[A-Za-z]:\\[^\s'\"]+")
 _REMOTE = re.compile(r"^[a-z][a-z0-9+.-]*://|^[\w.-]+@[\w.-]+:")
 
@@ -90,7 +91,7 @@ def paths(words: Iterable[str], cwd: str, home: str, windows: bool) -> Iterator[
     """
     for word in words:
         candidate = _OPTION_VALUE.sub("", word, count=1)
-        if _WHITE.search(candidate) and not _STARTS_AS_PATH.match(candidate):
+        if _NO_BARE_PATH.search(candidate) and not _STARTS_AS_PATH.match(candidate):
             continue
         if len(candidate) > 1_000 or not _LOOKS_LIKE_PATH.search(candidate) or _REMOTE.match(candidate):
             continue
@@ -150,7 +151,7 @@ def amounts(text: str) -> Iterator[tuple[float, str]]:
     for found in _AFTER.finditer(text):
         yield _scaled(found[1], found[2]), _UNITS[found[3].lower()]
     if _UNLIMITED.search(text):
-        yield float("inf"), "unlimited"
+        yield math.inf, "unlimited"
 
 
 def _scaled(digits: str, scale: str | None) -> float:
@@ -179,7 +180,7 @@ def argument_amounts(leaves: Iterable[tuple[str, object]]) -> Iterator[tuple[flo
         unit = unit_in_name[1].lower() if unit_in_name else beside
         if unit == "usd_cents":
             amount, unit = amount / 100, "usd"
-        yield amount, "unlimited" if amount >= MAX_UINT256_FROM else _UNITS.get(unit, unit)
+        yield (math.inf, "unlimited") if amount >= MAX_UINT256_FROM else (amount, _UNITS.get(unit, unit))
 
 
 IDENTITIES = {
@@ -196,7 +197,7 @@ IDENTITIES = {
 
 
 def identities(text: str) -> Iterator[tuple[str, str]]:
-    """`(kind, value)` of each identity in a text, lower case and without inner spaces."""
+    """`(kind, value)` of each identity in a text, without inner spaces."""
     for kind, pattern in IDENTITIES.items():
         for found in pattern.finditer(text):
-            yield kind, found[0].rstrip(_TRAILING).replace(" ", "").lower()
+            yield kind, found[0].rstrip(_TRAILING).replace(" ", "")
