@@ -2,9 +2,9 @@
 
 ServiceError
 ├── RequestProblem                what a client did; rendered as RFC 9457 problem+json
-│   ├── BadRequest        400     ParameterInvalid, CursorInvalid, SnapshotUnknown, BodyInvalid
+│   ├── BadRequest        400     ParameterInvalid, CursorInvalid, SnapshotUnknown, BodyInvalid, ProposalRejected
 │   ├── Unauthorized      401     no valid key
-│   ├── NotFound          404     RouteUnknown
+│   ├── NotFound          404     RouteUnknown, ClaimTokenUnknown
 │   ├── MethodNotAllowed  405
 │   ├── NotAcceptable     406     every encoding of a published file was ruled out
 │   ├── Conflict          409     RevisionConflict, IdempotencyKeyReused
@@ -108,6 +108,11 @@ class RouteUnknown(NotFound):
     code = "route_unknown"
 
 
+class ClaimTokenUnknown(NotFound):
+    code = "claim_token_unknown"
+    title = "No capsule waits for this token"
+
+
 class MethodNotAllowed(RequestProblem):
     status = 405
     code = "method_not_allowed"
@@ -140,6 +145,11 @@ class BodyTooLarge(RequestProblem):
     status = 413
     code = "body_too_large"
     title = "The request body is too large"
+
+
+class ProposalRejected(BadRequest):
+    code = "proposal_rejected"
+    title = "The validator rejected what was asked to be written"
 
 
 class Unauthorized(RequestProblem):

@@ -27,11 +27,15 @@ def _rules() -> Ruleset:
 
 
 def alignment(proposal: Proposal) -> Judgement:
+    """`aligned_with` the rules of this version."""
+    return aligned_with(_rules(), proposal)
+
+
+def aligned_with(rules: Ruleset, proposal: Proposal) -> Judgement:
     """Check every draft's texts. Fails closed: what can't be judged is not written.
 
     What is to be done, and what is public, counts as of medium impact, all else as of low.
     """
-    rules = _rules()
     warned: list[str] = []
     drafts: tuple[NodeDraft | EdgeDraft, ...] = (*proposal.nodes, *proposal.edges)
     for draft in drafts:

@@ -75,7 +75,9 @@ class Case:
 
     def sees(self, state: Node | Edge) -> bool:
         """Whether the actor may know of a state. An operator sees everything: he reviews what others ask for."""
-        return state.visibility == "public" or self.actor.kind == "operator" or state.owner == self.actor.owner
+        if state.visibility == "public" or self.actor.kind == "operator":
+            return True
+        return state.owner is not None and state.owner in (self.actor.owner, self.actor.takes_over)
 
     def end(self, node_id: str) -> Node | None:
         """A node that an edge may be tied to: proposed here, or known, visible to the actor and not erased."""
@@ -155,7 +157,7 @@ def _node_change(draft: NodeDraft, proposal: Proposal, view: GraphView, ontology
 
 def _edge_change(draft: EdgeDraft, proposal: Proposal, view: GraphView, now: str) -> EdgeChange:
     owner = proposal.actor.owner if draft.visibility == "private" else None
-    identity = edge_id(owner, draft.source, draft.type, draft.target)
+    identity = edge_id((owner and proposal.actor.takes_over) or owner, draft.source, draft.type, draft.target)
     before = view.edge(identity)
     after = Edge(
         id=identity,

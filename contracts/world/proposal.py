@@ -25,7 +25,7 @@ HIGHEST_REVISION = 2**53 - 1
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@#-]{0,199}")
 
-ActorKind = Literal["caller", "capsule", "pipeline", "constitution", "operator"]
+ActorKind = Literal["caller", "capsule", "claimant", "pipeline", "constitution", "operator"]
 Verdict = Literal["approved", "rejected", "escalated"]
 StageName = Literal[
     "immutability", "temporal", "referential_integrity", "authority", "deduplication", "provenance", "alignment"
@@ -40,11 +40,13 @@ class Actor(msgspec.Struct, frozen=True):
     name: str
     on_behalf_of: str | None = None
     """The owner whose proposal an operator approves."""
+    takes_over: str | None = None
+    """The capsule whose nodes and edges a claimant makes his own."""
 
     @property
     def owner(self) -> str | None:
         """Whose private part of the graph the actor writes; None for those who write the public one."""
-        return self.name if self.kind in ("caller", "capsule") else self.on_behalf_of
+        return self.name if self.kind in ("caller", "capsule", "claimant") else self.on_behalf_of
 
 
 PIPELINE = Actor("pipeline", "pipeline")

@@ -187,7 +187,7 @@ def _reaches(case: Case, start: str, end: str) -> bool:
 def authority(case: Case) -> Judgement:
     """Everybody writes his own part; what becomes public is agreed to by an operator."""
     judged = _judged(_authority(case), f"{case.actor.name} may write this.")
-    if judged.result == "pass" and case.actor.kind in ("caller", "capsule"):
+    if judged.result == "pass" and case.actor.kind in ("caller", "capsule", "claimant"):
         public = [change.after.id for change in case.changes if change.after.visibility == "public"]
         if public:
             return Judgement("warn", f"{_named(public)}: what is public waits for an operator.", escalates=True)
@@ -196,7 +196,7 @@ def authority(case: Case) -> Judgement:
 
 def _authority(case: Case) -> Iterator[str]:
     match case.actor.kind:
-        case "caller" | "capsule":
+        case "caller" | "capsule" | "claimant":
             yield from _authority_of_caller(case)
         case "pipeline":
             for node in case.nodes:
@@ -227,7 +227,7 @@ def _authority_of_caller(case: Case) -> Iterator[str]:
         if before is not None and before.visibility == "public" and change.after.visibility == "private":
             yield f"{change.draft.id} is public, and not yours to take back"
     for edge in case.edges:
-        if edge.before is not None and edge.before.owner != edge.after.owner:
+        if edge.before is not None and edge.before.owner not in (edge.after.owner, case.actor.takes_over):
             yield f"{edge.after.id} is not yours"
 
 

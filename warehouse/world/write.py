@@ -105,6 +105,14 @@ def reject(ledger: Ledger, seq: int, operator: str, reason: str) -> Decision:
         return _decision(tx, decided, "rejected", stages, [])
 
 
+def recorded_decision(tx: Transaction, seq: int) -> Decision:
+    """A decision that was taken before, as it was answered then. It has to be there."""
+    row = tx.row("world_decision", seq=seq)
+    assert row is not None, "decisions are never deleted"
+    answer = _decision(tx, seq, row["verdict"], decided_stages(tx, seq), events_of_decision(tx, seq))
+    return msgspec.structs.replace(answer, replayed=True)
+
+
 def _waiting(tx: Transaction, seq: int) -> Proposal:
     row = tx.row("world_waiting_one", seq=seq)
     if row is None:
@@ -146,9 +154,7 @@ def _answered(tx: Transaction, proposal: Proposal) -> Decision | None:
         return None
     if row["request_sha256"] != proposal.request_sha256():
         raise IdempotencyKeyReused("This idempotency key came with another request before.")
-    events = events_of_decision(tx, row["seq"])
-    answer = _decision(tx, row["seq"], row["verdict"], decided_stages(tx, row["seq"]), events)
-    return msgspec.structs.replace(answer, replayed=True)
+    return recorded_decision(tx, row["seq"])
 
 
 def _decision(

@@ -94,11 +94,14 @@ create table world_requests (
     primary key (scope, key)
 );
 
--- One row per onboarding capsule: its claim token's hash, null once it is attached to a key's owner.
+-- One row per onboarding capsule: the decision that made it, the one that waits to make it public, and whose it became.
+-- request_key is who asked with which idempotency key.
 create table world_capsules (
     id text not null primary key,
-    root text not null,
-    claim_token_sha256 text,
-    owner text not null,
+    request_key text unique,
+    request_sha256 text not null,
+    seq bigint not null references world_decisions (seq),
+    public_seq bigint references world_decisions (seq),
+    claimed_by text,
     created_at text not null
 );

@@ -1,0 +1,1 @@
+"""The graph over HTTP: signals, capsules, the schema and queries."""

@@ -1,0 +1,132 @@
+"""Onboarding capsules over HTTP: made by anybody, claimed with a key."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Response
+
+from api.bodies import JsonRoute
+from api.deps import Authenticated, authenticated_router
+from api.responses import problems
+from contracts.errors import (
+    BodyInvalid,
+    BodyTooLarge,
+    ClaimTokenUnknown,
+    IdempotencyKeyReused,
+    InternalFault,
+    MediaTypeUnsupported,
+    MethodNotAllowed,
+    ParameterInvalid,
+    ProposalRejected,
+    RateLimited,
+    StoreUnavailable,
+)
+from contracts.world.alignment import Alignment
+from contracts.world.capsule import (
+    CapsuleAnswer,
+    CapsuleClaimAnswer,
+    CapsuleClaimRequest,
+    CapsuleClaimResult,
+    CapsuleReview,
+    WorldModelCreateRequest,
+    capsule_proposal,
+    identity_of,
+    links_of,
+    plan_of,
+    pointed_at_request,
+    values_of,
+)
+from contracts.world.documents import decision_fields
+from contracts.world.proposal import LONGEST_KEY
+from warehouse.ledger import Ledger
+from warehouse.world.capsules import Capsule, claim_capsule, claim_token, create_capsule, rejected
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=LONGEST_KEY,
+        description="Sent again with the same body it gives the same capsule",
+    ),
+]
+
+
+def capsules_router(
+    base_url: str, ledger: Callable[[], Ledger], pepper: Callable[[], bytes], alignment: Alignment
+) -> APIRouter:
+    """`pepper` is what claim tokens are made with; stores and rules may raise `OperatorProblem`."""
+    router = APIRouter(tags=["world model"], route_class=JsonRoute)
+
+    @router.post(
+        "/api/worldmodel/create",
+        response_model=CapsuleAnswer,
+        status_code=201,
+        responses=problems(
+            BodyInvalid,
+            ParameterInvalid,
+            ProposalRejected,
+            MethodNotAllowed,
+            IdempotencyKeyReused,
+            BodyTooLarge,
+            MediaTypeUnsupported,
+            RateLimited,
+            InternalFault,
+            StoreUnavailable,
+        ),
+        summary="Start a world model of your own",
+        description="A capsule: a subgraph with an identity, its values and a plan of next steps, private until a key "
+        "claims it by the one-time token.",
+        operation_id="world_model_create",
+    )
+    def create(asked: WorldModelCreateRequest, idempotency_key: IdempotencyKey = None) -> Response:
+        try:
+            capsule = create_capsule(ledger(), asked, idempotency_key=idempotency_key, alignment=alignment)
+        except BodyInvalid as problem:
+            raise pointed_at_request(problem, asked) from None
+        if capsule.id is None:
+            raise rejected(capsule.decision)
+        token = None if capsule.claimed else claim_token(pepper(), capsule.id)
+        answer = _created(asked, capsule.id, capsule, token, base_url)
+        headers = {"Cache-Control": "no-store"}
+        return Response(answer.model_dump_json(by_alias=True), 201, headers, "application/json")
+
+    claims = authenticated_router("world model")
+
+    @claims.post(
+        "/world-model/capsules/claim",
+        response_model=CapsuleClaimAnswer,
+        responses=problems(BodyInvalid, ProposalRejected, BodyTooLarge, MediaTypeUnsupported, ClaimTokenUnknown),
+        summary="Attach a capsule to your key",
+        description="Makes the nodes of a capsule the private ones of the key's owner, once.",
+        operation_id="world_model_capsule_claim",
+    )
+    def claim(asked: CapsuleClaimRequest, caller: Authenticated) -> Response:
+        capsule_id, decision = claim_capsule(ledger(), pepper(), asked.claim_token, caller.owner, alignment=alignment)
+        answer = CapsuleClaimAnswer(data=CapsuleClaimResult(id=capsule_id, **decision_fields(decision)))
+        return Response(answer.model_dump_json(by_alias=True), media_type="application/json")
+
+    router.include_router(claims)
+    return router
+
+
+def _created(
+    asked: WorldModelCreateRequest, capsule_id: str, capsule: Capsule, token: str | None, base_url: str
+) -> CapsuleAnswer:
+    proposal = capsule_proposal(asked, capsule_id, "private")
+    waits = capsule.public_decision is not None
+    return CapsuleAnswer(
+        id=capsule_id,
+        visibility="private",
+        identity=identity_of(asked, capsule_id),
+        values=values_of(proposal),
+        plan=plan_of(proposal),
+        review=CapsuleReview(
+            requested=asked.visibility,
+            state="pending" if waits else "not_required",
+            decision=capsule.public_decision,
+        ),
+        links=links_of(base_url),
+        claim_token=token,
+        **decision_fields(capsule.decision),
+    )

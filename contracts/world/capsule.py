@@ -1,0 +1,225 @@
+"""Onboarding capsules: a small graph of its own for somebody who has no key yet. Pure."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from contracts.base import Document
+from contracts.errors import BodyInvalid
+from contracts.world.documents import DecisionFields
+from contracts.world.proposal import LONGEST_TITLE, Actor, EdgeDraft, NodeDraft, Proposal
+from contracts.world.records import Visibility
+
+SOURCE = "onboarding"
+OWNER_PREFIX = "capsule:"
+
+Line = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TITLE, strip_whitespace=True)]
+
+
+class WorldModelCreateRequest(Document):
+    """Who starts, and what they hold to."""
+
+    owner_id: Line = Field(description="Your own name for the owner: a label, which proves nothing")
+    name: Line
+    is_ai: bool | None = Field(default=None, alias="isAI", description="Whether an agent starts, or a person")
+    display_name: Line | None = None
+    visibility: Visibility = Field(default="private", description="`public` waits for an operator")
+    values: list[Line] = Field(default=[], max_length=32)
+
+
+class CapsuleIdentity(Document):
+    """Who the capsule is of."""
+
+    node_id: str
+    type: Literal["Agent", "Person"]
+    name: str
+    display_name: str
+    owner_id: str = Field(description="The label that was sent")
+
+
+class CapsuleValue(Document):
+    """One value, a node of FOUNDATION."""
+
+    node_id: str
+    title: str
+
+
+class CapsuleStep(Document):
+    """One step of the plan, a task."""
+
+    step: int
+    node_id: str
+    title: str
+    how: str
+
+
+class CapsuleReview(Document):
+    """Whether the capsule may become public."""
+
+    requested: Visibility
+    state: Literal["not_required", "pending"]
+    decision: int | None = Field(description="Number of the audit's entry that waits for an operator")
+
+
+class CapsuleLinks(Document):
+    """Where to go on."""
+
+    claim: str = Field(description="POST the claim token here with a key, and the capsule is that key's")
+    query: str
+    signal: str
+    plans: str
+    schema_: str = Field(alias="schema")
+
+
+class CapsuleAnswer(DecisionFields):
+    """A capsule as it was made."""
+
+    ok: Literal[True] = True
+    id: str
+    visibility: Visibility = Field(description="`private` until an operator approves what asks to be public")
+    identity: CapsuleIdentity
+    values: list[CapsuleValue]
+    plan: list[CapsuleStep]
+    review: CapsuleReview
+    links: CapsuleLinks
+    claim_token: str | None = Field(description="Attaches the capsule to a key, once; null when that was done")
+
+
+class CapsuleClaimRequest(Document):
+    """The one-time token of a capsule."""
+
+    claim_token: str = Field(min_length=1, max_length=200)
+
+
+class CapsuleClaimResult(DecisionFields):
+    """The capsule as it is the caller's now."""
+
+    id: str
+
+
+class CapsuleClaimAnswer(Document):
+    """The envelope of a claimed capsule."""
+
+    ok: Literal[True] = True
+    data: CapsuleClaimResult
+
+
+STEPS = (
+    ("values", "Read your values again", "Query the nodes of FOUNDATION and say what is missing by a signal."),
+    ("key", "Get a key", "Take a plan of the catalogue, pay its quote and claim it; or ask the operator for one."),
+    ("claim", "Attach this capsule to your key", "Send the claim token with your key to `links.claim`, once."),
+    ("connect", "Connect your runtime", "Pair with a fresh code over MCP and follow the plan that it gives."),
+    ("signal", "State your first goal", "Send a signal of type Goal that your plan can pursue."),
+)
+"""The plan of every capsule: name, title, how."""
+
+
+def owner_of(capsule_id: str) -> str:
+    """Whose the capsule's nodes are until a key's owner claims them."""
+    return OWNER_PREFIX + capsule_id
+
+
+def capsule_proposal(asked: WorldModelCreateRequest, capsule_id: str, visibility: Visibility) -> Proposal:
+    """The capsule's graph: identity, values and plan. The same request and id always give the same."""
+    root = f"capsule/{capsule_id}"
+    shown = asked.display_name or asked.name
+    identity = NodeDraft(
+        id=root,
+        type=_type(asked),
+        title=shown,
+        properties={"name": asked.name, "owner_label": asked.owner_id},
+        visibility=visibility,
+    )
+    values = [
+        NodeDraft(
+            id=f"{root}/value/{number}",
+            type="Value",
+            title=value,
+            properties={"statement": value},
+            visibility=visibility,
+        )
+        for number, value in enumerate(dict.fromkeys(asked.values), 1)
+    ]
+    goal = NodeDraft(id=f"{root}/goal", type="Goal", title="A world model of its own", visibility=visibility)
+    project = NodeDraft(id=f"{root}/plan", type="Project", title="Next steps", visibility=visibility)
+    tasks = [
+        NodeDraft(
+            id=f"{root}/step/{name}",
+            type="Task",
+            title=title,
+            properties={"step": number, "description": how},
+            visibility=visibility,
+        )
+        for number, (name, title, how) in enumerate(STEPS, 1)
+    ]
+    ties = [(root, "HOLDS", value.id) for value in values]
+    ties += [(root, "PURSUES", goal.id), (project.id, "ACHIEVES", goal.id), (project.id, "ASSIGNED_TO", root)]
+    ties += [(project.id, "GOVERNED_BY", value.id) for value in values]
+    ties += [(task.id, "PART_OF", project.id) for task in tasks]
+    ties += [(task.id, "PRECEDES", after.id) for task, after in pairwise(tasks)]
+    return Proposal(
+        actor=Actor("capsule", owner_of(capsule_id)),
+        source=SOURCE,
+        nodes=(identity, *values, goal, project, *tasks),
+        edges=tuple(EdgeDraft(source=s, type=t, target=o, visibility=visibility) for s, t, o in ties),
+    )
+
+
+def identity_of(asked: WorldModelCreateRequest, capsule_id: str) -> CapsuleIdentity:
+    """Who the capsule is of, as it is answered."""
+    return CapsuleIdentity(
+        node_id=f"capsule/{capsule_id}",
+        type=_type(asked),
+        name=asked.name,
+        display_name=asked.display_name or asked.name,
+        owner_id=asked.owner_id,
+    )
+
+
+def values_of(proposal: Proposal) -> list[CapsuleValue]:
+    """The capsule's values, as they are answered."""
+    return [CapsuleValue(node_id=draft.id, title=draft.title) for draft in proposal.nodes if draft.type == "Value"]
+
+
+def plan_of(proposal: Proposal) -> list[CapsuleStep]:
+    """The capsule's plan, as it is answered."""
+    return [
+        CapsuleStep(
+            step=draft.properties["step"],
+            node_id=draft.id,
+            title=draft.title,
+            how=draft.properties["description"],
+        )
+        for draft in proposal.nodes
+        if draft.type == "Task"
+    ]
+
+
+def links_of(base_url: str) -> CapsuleLinks:
+    """Where to go on, at this installation."""
+    return CapsuleLinks(
+        claim=f"{base_url}/api/v2/world-model/capsules/claim",
+        query=f"{base_url}/api/v2/world-model/query",
+        signal=f"{base_url}/api/v2/world-model/signal",
+        plans=f"{base_url}/api/agent-access/plans",
+        schema_=f"{base_url}/api/v2/schema",
+    )
+
+
+def pointed_at_request(problem: BodyInvalid, asked: WorldModelCreateRequest) -> BodyInvalid:
+    """The same problem with pointers into the request's body instead of into the proposal."""
+    values = list(dict.fromkeys(asked.values))
+
+    def pointer(given: str) -> str:
+        number = int(given.split("/")[2]) if given.startswith("/nodes/") else 0
+        return f"/values/{asked.values.index(values[number - 1])}" if 0 < number <= len(values) else "/name"
+
+    errors = [(pointer(given), detail) for given, detail in problem.errors]
+    return BodyInvalid("; ".join(f"{where[1:]} {detail}" for where, detail in errors[:3]) + ".", errors=errors)
+
+
+def _type(asked: WorldModelCreateRequest) -> Literal["Agent", "Person"]:
+    return "Person" if asked.is_ai is False else "Agent"

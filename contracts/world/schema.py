@@ -1,0 +1,96 @@
+"""The public schema: domains with their counts, and everything that may be in the graph."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from contracts.base import Document
+from contracts.world.ontology import Ontology
+
+
+class _Snake(BaseModel):
+    """Names as the interface gives them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_serialization_defaults_required=True)
+
+
+class SchemaDomain(_Snake):
+    """One domain of the graph."""
+
+    name: str
+    description: str
+    node_count: int = Field(ge=0, description="Live public nodes at `revision`")
+
+
+class SchemaNodeType(_Snake):
+    """What a node type is of, and the kinds of its named properties; it may have others."""
+
+    domain: str
+    properties: dict[str, str]
+
+
+class SchemaRelationshipType(_Snake):
+    """What a relationship says, and between which node types it may be."""
+
+    description: str
+    ends: list[tuple[list[str], list[str]]] = Field(description="Pairs of allowed sources and targets")
+    single_valued: bool = Field(description="Whether a source has one target at a time")
+
+
+class SchemaOntology(_Snake):
+    """The rules of the graph, in full."""
+
+    version: str
+    node_types: dict[str, SchemaNodeType]
+    relationship_types: dict[str, SchemaRelationshipType]
+    single_valued_predicates: list[str] = Field(
+        description="Of nodes with one of these as `predicate`, one holds for a `subject` at a time"
+    )
+
+
+class Schema(_Snake):
+    """The schema at a revision."""
+
+    domains: list[SchemaDomain]
+    node_types: list[str]
+    relationship_types: list[str]
+    ontology: SchemaOntology
+    revision: int = Field(ge=0, description="The graph's revision that the counts are of")
+
+
+class SchemaAnswer(Document):
+    """The envelope of the schema."""
+
+    ok: Literal[True] = True
+    data: Schema
+
+
+def schema_of(ontology: Ontology, counts: dict[str, int], revision: int) -> Schema:
+    """The schema with live public nodes by domain."""
+    return Schema(
+        domains=[
+            SchemaDomain(name=name, description=description, node_count=counts.get(name, 0))
+            for name, description in ontology.domains.items()
+        ],
+        node_types=list(ontology.node_types),
+        relationship_types=list(ontology.edge_types),
+        ontology=SchemaOntology(
+            version=ontology.version,
+            node_types={
+                each.name: SchemaNodeType(domain=each.domain, properties=each.properties)
+                for each in ontology.node_types.values()
+            },
+            relationship_types={
+                each.name: SchemaRelationshipType(
+                    description=each.description,
+                    ends=[(sorted(sources), sorted(targets)) for sources, targets in each.ends],
+                    single_valued=each.single_valued,
+                )
+                for each in ontology.edge_types.values()
+            },
+            single_valued_predicates=sorted(ontology.single_valued_predicates),
+        ),
+        revision=revision,
+    )

@@ -1,0 +1,151 @@
+"""A signal: one statement that an agent makes about its world, and how it becomes a proposal. Pure."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import AwareDatetime, Field, StrictFloat, StrictInt
+
+from contracts.base import Document
+from contracts.canonical import canonical_sha256
+from contracts.errors import BodyInvalid
+from contracts.times import utc_text
+from contracts.world.documents import DecisionFields
+from contracts.world.identity import content_id
+from contracts.world.ontology import Ontology
+from contracts.world.proposal import HIGHEST_REVISION, LONGEST_TITLE, Actor, EdgeDraft, NodeDraft, Proposal
+from contracts.world.records import Visibility
+
+MOST_LINKS = 100
+
+
+class SignalLink(Document):
+    """What the signal has to do with a node that is there."""
+
+    type: str = Field(min_length=1, max_length=100, description="A relationship type of /api/v2/schema")
+    target: str = Field(min_length=1, max_length=200, description="The id of a node that you can see")
+    direction: Literal["outbound", "inbound"] = Field(
+        default="outbound", description="outbound: from the signal to the target; inbound: from the target to it"
+    )
+
+
+class SignalRequest(Document):
+    """One statement. With a `subject` and a single-valued `predicate` in the payload it supersedes what held before."""
+
+    type: str = Field(min_length=1, max_length=100, description="A node type of /api/v2/schema")
+    title: str | None = Field(default=None, description=f"One line, at most {LONGEST_TITLE} characters")
+    domain: str | None = Field(default=None, description="The domain of the type; only to be checked")
+    payload: dict[str, Any] = Field(default={}, description="The node's properties")
+    source: str = Field(description="Where the statement comes from")
+    observed_at: AwareDatetime | None = Field(default=None, description="From when it holds; default now")
+    valid_to: AwareDatetime | None = Field(
+        default=None, description="Until when it holds; default until further notice"
+    )
+    confidence: StrictFloat | StrictInt | None = Field(default=None, ge=0, le=1)
+    links: list[SignalLink] = Field(default=[], max_length=MOST_LINKS)
+    visibility: Visibility = Field(default="private", description="`public` waits for an operator")
+    idempotency_key: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=150,
+        description="Your name for this signal: sent again it gets the same answer. Without it, equal signals are one",
+    )
+    expected_revision: StrictInt | None = Field(
+        default=None,
+        ge=0,
+        le=HIGHEST_REVISION,
+        description="The newest revision that you have seen: 409 where your part of the graph, or what the signal "
+        "touches, was changed since",
+    )
+
+
+class SignalResult(DecisionFields):
+    """What became of a signal."""
+
+    signal_id: str = Field(description="The id of its node")
+
+
+class SignalAnswer(Document):
+    """The envelope of a signal's result."""
+
+    ok: Literal[True] = True
+    data: SignalResult
+
+
+def signal_proposal(signal: SignalRequest, actor: Actor, ontology: Ontology) -> Proposal:
+    """The proposal of a signal: one node and its edges. Raises `BodyInvalid` on a type or domain that is not known."""
+    _refuse_unknown(signal, ontology)
+    stated = signal.model_dump(mode="json", by_alias=True, exclude={"expected_revision"})
+    try:
+        key = f"signal:{signal.idempotency_key}" if signal.idempotency_key else f"content:{canonical_sha256(stated)}"
+    except ValueError:
+        raise BodyInvalid(
+            "The payload holds a number that JSON can't carry exactly: integers go to 2^53 - 1.",
+            errors=[("/payload", "holds a number that JSON can't carry exactly")],
+        ) from None
+    node_id = content_id("signal", actor.name, key)
+    properties = dict(signal.payload)
+    if signal.confidence is not None:
+        properties["confidence"] = signal.confidence
+    if signal.observed_at is not None:
+        properties["observed_at"] = utc_text(signal.observed_at)
+    node = NodeDraft(
+        id=node_id,
+        type=signal.type,
+        title=_title(signal),
+        domain=signal.domain,
+        properties=properties,
+        visibility=signal.visibility,
+        valid_from=None if signal.observed_at is None else utc_text(signal.observed_at),
+        valid_to=None if signal.valid_to is None else utc_text(signal.valid_to),
+    )
+    return Proposal(
+        actor=actor,
+        source=signal.source,
+        nodes=(node,),
+        edges=tuple(_edge(node_id, link, signal.visibility) for link in signal.links),
+        expected_revision=signal.expected_revision,
+        idempotency_key=key,
+    )
+
+
+def pointed_at_signal(problem: BodyInvalid) -> BodyInvalid:
+    """The same problem with pointers into the signal's body instead of into the proposal."""
+    errors = [(_pointer(pointer), detail) for pointer, detail in problem.errors]
+    return BodyInvalid("; ".join(f"{pointer[1:]} {detail}" for pointer, detail in errors[:3]) + ".", errors=errors)
+
+
+def _refuse_unknown(signal: SignalRequest, ontology: Ontology) -> None:
+    faults = []
+    if signal.type not in ontology.node_types:
+        faults.append(("/type", f"is none of {', '.join(sorted(ontology.node_types))}"))
+    if signal.domain is not None and signal.domain not in ontology.domains:
+        faults.append(("/domain", f"is none of {', '.join(ontology.domains)}"))
+    for number, link in enumerate(signal.links):
+        if link.type not in ontology.edge_types:
+            faults.append((f"/links/{number}/type", f"is none of {', '.join(sorted(ontology.edge_types))}"))
+    if faults:
+        raise BodyInvalid("; ".join(f"{pointer[1:]} {fault}" for pointer, fault in faults), errors=faults)
+
+
+def _title(signal: SignalRequest) -> str:
+    if signal.title is not None:
+        return signal.title
+    about = signal.payload.get("subject")
+    if isinstance(about, str) and about.strip():
+        return " ".join(f"{signal.type} of {about}".split())[:LONGEST_TITLE]
+    return f"{signal.type} from {signal.source}"[:LONGEST_TITLE]
+
+
+def _edge(node_id: str, link: SignalLink, visibility: Visibility) -> EdgeDraft:
+    source, target = (node_id, link.target) if link.direction == "outbound" else (link.target, node_id)
+    return EdgeDraft(source=source, target=target, type=link.type, visibility=visibility)
+
+
+def _pointer(pointer: str) -> str:
+    part, *rest = pointer.strip("/").split("/")
+    if part == "nodes" and len(rest) > 1:
+        return {"properties": "/payload", "validFrom": "/observedAt"}.get(rest[1], f"/{rest[1]}")
+    if part == "edges" and rest:
+        return f"/links/{rest[0]}"
+    return pointer

@@ -1,0 +1,147 @@
+"""Onboarding capsules in the ledger: making one, and attaching it to a key's owner by its one-time token."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from dataclasses import dataclass
+
+from contracts.canonical import canonical_sha256
+from contracts.errors import ClaimTokenUnknown, IdempotencyKeyReused, ProposalRejected
+from contracts.times import utc_text
+from contracts.world.alignment import Alignment
+from contracts.world.capsule import WorldModelCreateRequest, capsule_proposal, owner_of
+from contracts.world.proposal import Actor, Decision, EdgeDraft, NodeDraft, Proposal, checked
+from warehouse.ledger import Ledger, Transaction
+from warehouse.world.events import decode_edges, decode_nodes
+from warehouse.world.write import decide, recorded_decision
+
+CAPSULE = "world_capsule"
+_TOKEN = re.compile(r"svc_capsule_([0-9a-f]{32})_([0-9a-f]{64})")
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """A capsule as it was made. `decision` is of its private graph; a rejected one made nothing and has no id."""
+
+    id: str | None
+    decision: Decision
+    public_decision: int | None
+    claimed: bool
+
+
+def create_capsule(
+    ledger: Ledger,
+    asked: WorldModelCreateRequest,
+    *,
+    idempotency_key: str | None,
+    alignment: Alignment,
+) -> Capsule:
+    """Make a capsule; the same request with the same key gives the same one.
+
+    Raises `BodyInvalid`, `IdempotencyKeyReused`.
+    """
+    request = canonical_sha256(asked.model_dump(mode="json", by_alias=True))
+    key = None if idempotency_key is None else canonical_sha256([asked.owner_id, idempotency_key])
+    capsule_id = secrets.token_hex(16)
+    private = checked(capsule_proposal(asked, capsule_id, "private"))
+    public = checked(capsule_proposal(asked, capsule_id, "public")) if asked.visibility == "public" else None
+    aligned = alignment(private)
+    aligned_public = None if public is None else alignment(public)
+    with ledger.transaction() as tx:
+        known = None if key is None else tx.row("world_capsule_of_request", request_key=key)
+        if known is not None:
+            if known["request_sha256"] != request:
+                raise IdempotencyKeyReused("This idempotency key came with another request before.")
+            made = recorded_decision(tx, known["seq"])
+            return Capsule(known["id"], made, known["public_seq"], known["claimed_by"] is not None)
+        decision = decide(tx, private, aligned)
+        if decision.verdict != "approved":
+            return Capsule(None, decision, None, claimed=False)
+        waiting = None
+        if public is not None and aligned_public is not None:
+            asking = decide(tx, public, aligned_public)
+            waiting = asking.seq if asking.verdict == "escalated" else None
+        tx.changed(CAPSULE, capsule_id)
+        tx.run(
+            "world_keep_capsule",
+            id=capsule_id,
+            request_key=key,
+            request_sha256=request,
+            seq=decision.seq,
+            public_seq=waiting,
+            created_at=utc_text(tx.now()),
+        )
+        return Capsule(capsule_id, decision, waiting, claimed=False)
+
+
+def claim_token(pepper: bytes, capsule_id: str) -> str:
+    """The token of a capsule. It is worked out and never stored, so that nothing stored can be used to claim."""
+    mac = hmac.new(pepper, f"capsule claim {capsule_id}".encode(), hashlib.sha256).hexdigest()
+    return f"svc_capsule_{capsule_id}_{mac}"
+
+
+def claim_capsule(
+    ledger: Ledger, pepper: bytes, token: str, owner: str, *, alignment: Alignment
+) -> tuple[str, Decision]:
+    """Make a capsule's nodes and edges the private ones of `owner`; its id and the decision.
+
+    Raises `ClaimTokenUnknown`, the same for a token that is wrong and for one that was used, and `ProposalRejected`;
+    the token is good for another try then.
+    """
+    unknown = ClaimTokenUnknown("No capsule waits for this token.")
+    found = _TOKEN.fullmatch(token)
+    if found is None or not hmac.compare_digest(claim_token(pepper, found[1]), token):
+        raise unknown
+    with ledger.transaction() as tx:
+        if not tx.run("world_claim_capsule", id=found[1], owner=owner):
+            raise unknown
+        proposal = checked(_handover(tx, found[1], owner))
+        decision = decide(tx, proposal, alignment(proposal))
+        if decision.verdict != "approved":
+            raise rejected(decision)
+        return found[1], decision
+
+
+def rejected(decision: Decision) -> ProposalRejected:
+    """The problem that says why a capsule could not be written."""
+    failed = [stage for stage in decision.stages if stage.result == "fail"]
+    return ProposalRejected(
+        "; ".join(f"{stage.stage}: {stage.reason}" for stage in failed),
+        errors=[(f"/stages/{stage.stage}", stage.reason) for stage in failed],
+    )
+
+
+def _handover(tx: Transaction, capsule_id: str, owner: str) -> Proposal:
+    held = owner_of(capsule_id)
+    nodes = decode_nodes(tx.rows("world_nodes_of_owner", owner=held))
+    edges = decode_edges(tx.rows("world_edges_of_owner", owner=held))
+    return Proposal(
+        actor=Actor("claimant", owner, takes_over=held),
+        source="claim",
+        nodes=tuple(
+            NodeDraft(
+                id=node.id,
+                type=node.type,
+                title=node.title,
+                properties=node.properties,
+                valid_from=node.valid_from,
+                valid_to=node.valid_to,
+            )
+            for node in nodes
+            if not node.erased
+        ),
+        edges=tuple(
+            EdgeDraft(
+                source=edge.source,
+                target=edge.target,
+                type=edge.type,
+                properties=edge.properties,
+                valid_from=edge.valid_from,
+                valid_to=edge.valid_to,
+            )
+            for edge in edges
+        ),
+    )
