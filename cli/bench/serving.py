@@ -99,13 +99,18 @@ def _ratio(ours: float, theirs: float | None) -> float | None:
 def _load(server: _Server, path: str, seconds: float, *, unchanged: bool) -> tuple[float, float]:
     """CPU microseconds for each answer, and answers a second."""
     headers = {"If-None-Match": _etag(server.port, path)} if unchanged else {}
-    cpu_before = _cpu_s(server.pid)
+    cpu_before = cpu_s(server.pid)
     started = time.monotonic()
-    answers = _wrk(server.port, path, headers, seconds) if shutil.which("wrk") else None
-    if answers is None:
-        answers = asyncio.run(_ask(server.port, path, headers, seconds))
+    answers = load(server.port, path, headers, seconds)
     took_s = time.monotonic() - started
-    return (_cpu_s(server.pid) - cpu_before) / answers * 1e6, answers / took_s
+    return (cpu_s(server.pid) - cpu_before) / answers * 1e6, answers / took_s
+
+
+def load(port: int, path: str, headers: dict[str, str], seconds: float) -> int:
+    """Ask for a path again and again over some connections, and say how often it was answered."""
+    if shutil.which("wrk"):
+        return _wrk(port, path, headers, seconds)
+    return asyncio.run(_ask(port, path, headers, seconds))
 
 
 def _wrk(port: int, path: str, headers: dict[str, str], seconds: float) -> int:
@@ -160,17 +165,17 @@ def _etag(port: int, path: str) -> str:
     return etag
 
 
-def _cpu_s(pid: int) -> float:
+def cpu_s(pid: int) -> float:
     """User and system time of a process and its children, in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return own + sum(_cpu_s(int(child)) for child in children)
+    return own + sum(cpu_s(int(child)) for child in children)
 
 
 @contextmanager
 def _front(data_dir: Path) -> Iterator[_Server]:
-    port = _free_port()
+    port = free_port()
     settings = Settings(data_dir=data_dir, port=port, rate_limit_per_minute=NEVER_REACHED)
     _publish(settings)
     environment = {
@@ -181,29 +186,29 @@ def _front(data_dir: Path) -> Iterator[_Server]:
         "SVC_RPC_URLS": "http://127.0.0.1:1",
     }
     command = [str(Path(sys.executable).with_name("svc")), "serve"]
-    with _running(command, port, environment) as pid:
+    with running(command, port, environment) as pid:
         yield _Server("ours", port, pid, {"": FREE_PATH, ", limited": LIMITED_PATH})
 
 
 @contextmanager
 def _nginx(data_dir: Path) -> Iterator[_Server]:
-    port = _free_port()
+    port = free_port()
     configuration = data_dir / "nginx-bench.conf"
     generated = (data_dir / "current/hosting/nginx.conf").read_text()
     generated = generated.replace("listen 8080;", f"listen 127.0.0.1:{port};")
     configuration.write_text(generated.replace("worker_processes auto;", "worker_processes 1;"))
     user = "user root;" if os.geteuid() == 0 else ""
     command = ["nginx", "-p", str(data_dir), "-c", str(configuration), "-g", f"daemon off; {user}"]
-    with _running(command, port, dict(os.environ)) as pid:
+    with running(command, port, dict(os.environ)) as pid:
         yield _Server("nginx", port, pid, {"": FREE_PATH})
 
 
 @contextmanager
 def _static_files(data_dir: Path) -> Iterator[_Server]:
-    port = _free_port()
+    port = free_port()
     public = (data_dir / "current/public").resolve()
     command = [sys.executable, "-c", STATIC_FILES, str(public), str(port)]
-    with _running(command, port, dict(os.environ)) as pid:
+    with running(command, port, dict(os.environ)) as pid:
         yield _Server("StaticFiles", port, pid, {"": f"/{file_of(FREE_PATH)}"})
 
 
@@ -225,7 +230,7 @@ def _publish(settings: Settings) -> None:
 
 
 @contextmanager
-def _running(command: list[str], port: int, environment: dict[str, str]) -> Iterator[int]:
+def running(command: list[str], port: int, environment: dict[str, str]) -> Iterator[int]:
     process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 30
@@ -243,7 +248,7 @@ def _running(command: list[str], port: int, environment: dict[str, str]) -> Iter
         process.wait(15)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
