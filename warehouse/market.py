@@ -156,7 +156,7 @@ def _choose(
     said = [latest[source] for source in sources if source in latest]
     fresh = [row for row in said if row["price_usd"] is not None and _age_s(row, now) <= MAX_AGE.total_seconds()]
     sound = [row for row in fresh if not row["suspicious"]]
-    served = next(iter(sound or _rows(connection, f"last_sound_{market}_price", _named(token))), None)
+    served = next(iter(sound), None) or _last_sound(connection, market, token, sources)
     listed = json.dumps([_listed(row, served) for row in said])
     jump = "price_jump" if fresh else None
     why_none = jump or next((row["reason"] for row in said if row["reason"]), None) or "no_answer"
@@ -205,12 +205,20 @@ def _reference(
     connection: duckdb.DuckDBPyConnection, market: Market, token: str | None, said: Sequence[Said]
 ) -> Decimal | None:
     """The last sound price before these answers, where it is young enough to compare with."""
-    last = next(iter(_rows(connection, f"last_sound_{market}_price", _named(token))), None)
+    last = _last_sound(connection, market, token, ())
     if last is None or not said:
         return None
     age = _naive(said[0].attempt.asked_at) - last["fetched_at"]
     price: Decimal = last["price_usd"]
     return price if age <= REFERENCE_AGE else None
+
+
+def _last_sound(
+    connection: duckdb.DuckDBPyConnection, market: Market, token: str | None, sources: Sequence[str]
+) -> Row | None:
+    """The newest sound observation, of those of one minute the one that is believed first."""
+    parameters = {**_named(token), "sources": list(sources)}
+    return next(iter(_rows(connection, f"last_sound_{market}_price", parameters)), None)
 
 
 def _kept(market: Market, answer: Said, reference: Decimal | None) -> Row:

@@ -1,5 +1,6 @@
 """Prices as assets: what every source says, and what of it is served. A minute's run makes these and publishes."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
@@ -42,7 +43,7 @@ def raw_market__eth_prices(
 ) -> dg.MaterializeResult:
     """Ask the sources of ETH/USD that are due; their failures are rows, not errors."""
     with runtime.warehouse.connect() as connection:
-        look = look_at_eth(connection, runtime.settings)
+        look = look_at_eth(connection, runtime.settings, datetime.now(UTC))
         return dg.MaterializeResult(metadata=_facts(context, connection, look, "raw_market__eth_prices", "eth_price"))
 
 
@@ -61,7 +62,7 @@ def raw_market__eth_prices(
 def out_market__eth_price(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
     """Choose what is served."""
     with runtime.warehouse.connect() as connection:
-        choose_eth(connection, runtime.settings)
+        choose_eth(connection, runtime.settings, datetime.now(UTC))
         return dg.MaterializeResult(metadata=row_count(connection, "out_market__eth_price"))
 
 
@@ -82,7 +83,7 @@ def raw_market__token_prices(
 ) -> dg.MaterializeResult:
     """Ask the token's sources that are due; their failures are rows, not errors."""
     with runtime.warehouse.connect() as connection:
-        look = look_at_token(connection, runtime.settings)
+        look = look_at_token(connection, runtime.settings, datetime.now(UTC))
         facts = _facts(context, connection, look, "raw_market__token_prices", "token_price")
         return dg.MaterializeResult(metadata=facts)
 
@@ -102,7 +103,7 @@ def raw_market__token_prices(
 def out_market__token_price(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
     """Choose what is served."""
     with runtime.warehouse.connect() as connection:
-        choose_token(connection, runtime.settings)
+        choose_token(connection, runtime.settings, datetime.now(UTC))
         return dg.MaterializeResult(metadata=row_count(connection, "out_market__token_price"))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from contracts.settings import Settings
 from pipelines.market.source import ask_eth_sources, ask_token_sources, eth_sources, token_sources
@@ -21,31 +21,31 @@ class Look:
     failed: dict[str, str]
 
 
-def look_at_eth(connection: Connection, settings: Settings) -> Look:
+def look_at_eth(connection: Connection, settings: Settings, now: datetime) -> Look:
     """Ask the sources of ETH/USD that are due this minute, and keep what they say."""
-    wanted = _due(connection, eth_sources(settings))
+    wanted = _due(connection, eth_sources(settings), now)
     said = asyncio.run(ask_eth_sources(settings, wanted)) if wanted else []
     return _kept(connection, "eth", said)
 
 
-def look_at_token(connection: Connection, settings: Settings) -> Look:
+def look_at_token(connection: Connection, settings: Settings, now: datetime) -> Look:
     """Ask the token's sources that are due this minute, and keep what they say."""
-    wanted = _due(connection, token_sources(settings))
+    wanted = _due(connection, token_sources(settings), now)
     if not wanted:
         return Look((), {})
-    eth_usd = fresh_eth_price(connection, eth_sources(settings), datetime.now(UTC))
+    eth_usd = fresh_eth_price(connection, eth_sources(settings), now)
     said = asyncio.run(ask_token_sources(settings, wanted, eth_usd=eth_usd))
     return _kept(connection, "token", said, token=settings.token_address)
 
 
-def choose_eth(connection: Connection, settings: Settings) -> None:
-    """Choose the ETH/USD that is served now."""
-    choose_eth_price(connection, eth_sources(settings), datetime.now(UTC))
+def choose_eth(connection: Connection, settings: Settings, now: datetime) -> None:
+    """Choose the ETH/USD that is served from now on."""
+    choose_eth_price(connection, eth_sources(settings), now)
 
 
-def choose_token(connection: Connection, settings: Settings) -> None:
-    """Choose the token price that is served now."""
-    choose_token_price(connection, settings.token_address, token_sources(settings), datetime.now(UTC))
+def choose_token(connection: Connection, settings: Settings, now: datetime) -> None:
+    """Choose the token price that is served from now on."""
+    choose_token_price(connection, settings.token_address, token_sources(settings), now)
 
 
 def prices_due(settings: Settings, now: datetime) -> str | None:
@@ -64,8 +64,7 @@ def prices_due(settings: Settings, now: datetime) -> str | None:
     return f"prices of {', '.join(due)} are due" if due else None
 
 
-def _due(connection: Connection, sources: tuple[str, ...]) -> list[str]:
-    now = datetime.now(UTC)
+def _due(connection: Connection, sources: tuple[str, ...], now: datetime) -> list[str]:
     return [source for source in sources if may_ask(connection, source, now)]
 
 
