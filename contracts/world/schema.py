@@ -31,11 +31,18 @@ class SchemaNodeType(_Snake):
     properties: dict[str, str]
 
 
+class SchemaEnds(_Snake):
+    """Node types between which a relationship may go."""
+
+    sources: list[str]
+    targets: list[str]
+
+
 class SchemaRelationshipType(_Snake):
     """What a relationship says, and between which node types it may be."""
 
     description: str
-    ends: list[tuple[list[str], list[str]]] = Field(description="Pairs of allowed sources and targets")
+    ends: list[SchemaEnds]
     single_valued: bool = Field(description="Whether a source has one target at a time")
 
 
@@ -85,7 +92,9 @@ def schema_of(ontology: Ontology, counts: dict[str, int], revision: int) -> Sche
             relationship_types={
                 each.name: SchemaRelationshipType(
                     description=each.description,
-                    ends=[(sorted(sources), sorted(targets)) for sources, targets in each.ends],
+                    ends=[
+                        SchemaEnds(sources=sorted(sources), targets=sorted(targets)) for sources, targets in each.ends
+                    ],
                     single_valued=each.single_valued,
                 )
                 for each in ontology.edge_types.values()
