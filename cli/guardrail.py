@@ -26,7 +26,7 @@ from contracts.guardrail.loader import (
     updated_lock,
     version_problems,
 )
-from contracts.guardrail.rules import Family, Rule, Severity, Status
+from contracts.guardrail.rules import Family, Kind, Rule, Severity, Status
 from contracts.guardrail.views import VIEW_DESCRIPTIONS, Action
 
 app = typer.Typer(no_args_is_help=True, help="Check, try and compare guardrail rules.")
@@ -50,6 +50,9 @@ def lint(
     loaded, problems = read_rules(directory)
     problems += version_problems(loaded, lock)
     problems += [problem for each in loaded for problem in example_problems(each)]
+    notes = [
+        f"{each.file}:{each.line}: {each.rule.id}: {_TEXT_OF_COMMANDS}" for each in loaded if reads_quotes(each.rule)
+    ]
     unpinned = [each.rule.id for each in loaded if not is_pinned(each.rule, lock)]
     if write and not problems:
         _write_json(directory / LOCK_NAME, updated_lock(loaded, lock))
@@ -61,17 +64,34 @@ def lint(
                 "ok": not problems,
                 "rules": len(loaded),
                 "problems": [asdict(problem) for problem in problems],
+                "notes": notes,
                 "unpinned": unpinned,
             }
         )
     else:
         for problem in problems:
             say(str(problem))
+        for each in notes:
+            note(each)
         say(f"{_count(len(loaded), 'rule')}, {_count(len(problems), 'problem')}")
         if unpinned and not problems:
             note(f"{_count(len(unpinned), 'rule')} not in {LOCK_NAME} yet; `svc guardrail lint --write` adds them")
     if problems:
         raise typer.Exit(1)
+
+
+_TEXT_OF_COMMANDS = (
+    "note: it is for shell commands alone and searches `text`, which also holds what is only quoted, and disguised "
+    "commands as they were written; search `commands` or `words`"
+)
+
+
+def reads_quotes(rule: Rule) -> bool:
+    """Whether a rule for shell commands alone searches a view in which quoted documentation looks like a command."""
+    looked_at = {pattern.view for pattern in (*(rule.when.any or ()), *(rule.when.all or ()))}
+    return (
+        rule.applies.kinds == (Kind.SHELL,) and bool(looked_at & {"text", "raw"}) and rule.status is not Status.RETIRED
+    )
 
 
 @app.command("test")

@@ -154,6 +154,33 @@ def inner_commands(command: Command, dialect: Dialect) -> Iterator[str | list[st
         yield from _wrapped(name, words)
 
 
+_ONLY_TEXT = re.compile(
+    r"^(?:(?:echo|printf|write-(?:output|host)|grep|egrep|fgrep|rg|ag|ack|cat|tee|less|more|head|tail|wc|sort|uniq|man|whatis"
+    r"|apropos|logger|notify-send|say|fold|nl|column|rem)(?:\.exe)?|git (?:commit|tag|log|grep|notes|shortlog)"
+    r"|gh (?:issue|pr|release) (?:create|comment|edit))(?: |$)"
+)
+_READ_BY_PEOPLE = re.compile(
+    r"(?i)(?:\.(?:md|markdown|rst|adoc|txt|html?|tex|csv|log|po|org)|/dev/(?:null|stdout|stderr)|^[12&-]?)$"
+)
+
+
+def only_text(pipeline: list[Command]) -> bool:
+    """Whether a pipeline only shows, searches or notes texts: none of it is run, and what it writes is for people."""
+    for command in pipeline:
+        if not _ONLY_TEXT.match(command.line) or any("$(" in word or "`" in word for word in command.words):
+            return False
+        targets = [
+            word
+            for before, word in zip(["", *command.words], [*command.words, ""], strict=True)
+            if ">" in before and re.fullmatch(r"\d?&?>{1,2}[|&]?", before)
+        ]
+        if command.words[0] == "tee":
+            targets += [word for word in command.words[1:] if not word.startswith("-")]
+        if not all(_READ_BY_PEOPLE.search(target) for target in targets):
+            return False
+    return True
+
+
 def fed_script(pipeline: list[Command], dialect: Dialect) -> Iterator[str]:
     """The script that a pipeline feeds to a shell, where it stands in the pipeline: `echo ... | base64 -d | sh`."""
     if len(pipeline) < 2 or program_name(_unwrapped(pipeline[-1].words, dialect), dialect) not in SHELLS:

@@ -70,6 +70,8 @@ class _Budget:
 
     def copy(self, value: object, depth: int) -> Any:
         self._values -= 1
+        if self._values < 0:
+            raise Refusal("context_too_large", "/context", f"the context has more than {MAX_CONTEXT_VALUES:,} values")
         if isinstance(value, str):
             return self._text(value)
         if value is None or isinstance(value, bool | int | float):
@@ -78,8 +80,6 @@ class _Budget:
             raise Refusal(
                 "context_too_large", "/context", f"the context is nested deeper than {MAX_CONTEXT_DEPTH} levels"
             )
-        if self._values < 0:
-            raise Refusal("context_too_large", "/context", f"the context has more than {MAX_CONTEXT_VALUES:,} values")
         if isinstance(value, Mapping):
             return {self._text(str(key)): self.copy(item, depth + 1) for key, item in value.items()}
         if isinstance(value, list | tuple):

@@ -30,7 +30,7 @@ _POSIX_TOKEN = re.compile(
       | (?P<operator>&&|\|\||\|&|;;|[|;&\n])
       | (?P<group>[()]|(?<![^\s;|&()])(?:\{(?=\s)|\}(?=[\s;|&)]|$)))
       | (?P<escape>\\.)
-      | (?P<variable>\$\{[^}\n]*\}|\$[A-Za-z_][A-Za-z0-9_]*|\$[0-9@*\#?!$-])
+      | (?P<variable>\$\{[^}\n]{0,200}\}|\$[A-Za-z_][A-Za-z0-9_]*|\$[0-9@*\#?!$-])
       | (?P<plain>[^\s'"`$\\|;&<>()#]+|.)""",
     re.VERBOSE | re.DOTALL,
 )
@@ -45,7 +45,7 @@ _WINDOWS_TOKEN = re.compile(
       | (?P<operator>&&|\|\||[|;&\n])
       | (?P<group>[(){}])
       | (?P<escape>[`^].)
-      | (?P<variable>\$\{[^}\n]*\}|\$[A-Za-z_][A-Za-z0-9_:]*)
+      | (?P<variable>\$\{[^}\n]{0,200}\}|\$[A-Za-z_][A-Za-z0-9_:]*)
       | (?P<plain>[^\s'"`^$|;&<>(){}#]+|.)""",
     re.VERBOSE | re.DOTALL,
 )
@@ -60,11 +60,24 @@ _WHITE = re.compile(r"\s")
 
 
 @dataclass
+class Pipeline:
+    """Commands that feed one another. `source` is where an outermost one stands in the text, with here-documents."""
+
+    commands: list[Command]
+    source: slice | None = None
+
+    @property
+    def line(self) -> str:
+        """The commands' lines joined by ` | `."""
+        return " | ".join(command.line for command in self.commands)
+
+
+@dataclass
 class Script:
     """What a text runs: every simple command, inner ones included, and the pipelines they form."""
 
     commands: list[Command] = field(default_factory=list)
-    pipelines: list[list[Command]] = field(default_factory=list)
+    pipelines: list[Pipeline] = field(default_factory=list)
 
 
 def parse(text: str, dialect: Dialect) -> Script:
@@ -88,7 +101,7 @@ class _Parser:
         windows = self._dialect == "windows"
         position, end, inner_read_to = 0, len(text), 0
         word: list[str] = []
-        command, pipeline = Command(depth=depth), list[Command]()
+        command, pipeline, starts = Command(depth=depth), list[Command](), 0
         inner: list[str] = []
         heredocs: list[tuple[Command, str]] = []
         while position < end and len(self._script.commands) < MAX_COMMANDS:
@@ -142,33 +155,36 @@ class _Parser:
                 if command.words:
                     pipeline.append(command)
                 command = Command(depth=depth)
-                if pipeline and value not in ("|", "|&"):
-                    self._finish(pipeline)
-                    pipeline = []
+                if value not in ("|", "|&"):
+                    if pipeline:
+                        ends = token.start() if position == token.end() else position
+                        self._finish(Pipeline(pipeline, None if depth else slice(starts, ends)))
+                        pipeline = []
+                    starts = position
         _close_word(word, command)
         if command.words:
             pipeline.append(command)
         if pipeline:
-            self._finish(pipeline)
+            self._finish(Pipeline(pipeline, None if depth else slice(starts, end)))
         for each in inner:
             self.read(each, depth + 1)
 
-    def _finish(self, pipeline: list[Command]) -> None:
+    def _finish(self, pipeline: Pipeline) -> None:
         self._script.pipelines.append(pipeline)
-        for command in pipeline:
+        for command in pipeline.commands:
             self._remember(command)
             self._script.commands.append(command)
             if command.depth < MAX_DEPTH:
                 for each in inner_commands(command, self._dialect):
                     self._read_inner(each, command.depth + 1)
-        for script in fed_script(pipeline, self._dialect):
-            self.read(script, pipeline[0].depth + 1)
+        for script in fed_script(pipeline.commands, self._dialect):
+            self.read(script, pipeline.commands[0].depth + 1)
 
     def _read_inner(self, inner: str | list[str], depth: int) -> None:
         if isinstance(inner, str):
             self.read(inner, depth)
         else:
-            self._finish([Command(words=inner, depth=depth)])
+            self._finish(Pipeline([Command(words=inner, depth=depth)]))
 
     def _expand(self, variable: str, word: list[str], command: Command) -> None:
         known = self._value_of(variable)

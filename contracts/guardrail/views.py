@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from contracts.guardrail import calls, text, values
-from contracts.guardrail.commands import SHELLS, Dialect
+from contracts.guardrail.commands import SHELLS, Dialect, only_text
 from contracts.guardrail.credentials import Secret, secrets
 from contracts.guardrail.limits import encodable
 from contracts.guardrail.provenance import Provenance, compare
@@ -24,6 +24,8 @@ VIEW_DESCRIPTIONS: Mapping[str, str] = {
     "text": "The action without escapes and invisible characters, NFKC, look-alike letters folded to Latin",
     "words": "One simple command a line: quotes and escapes resolved, wrappers (sudo, xargs, bash -c, ...) opened on "
     "lines of their own, system directories and .exe taken off the program; white space inside a word is ␣",
+    "commands": "The text of a script in which a pipeline that only shows or notes text (echo, grep, git commit, ...) "
+    "stands as in `words`, then every line of `words`: for rules on commands, when `words` is too narrow",
     "pipelines": "One pipeline a line, its commands as in `words`, joined by ` | `",
     "scripts": "Code handed to an interpreter, as in `text`: -e and -c texts, here-documents, code arguments",
     "paths": "One absolute path a line: ~, $HOME, %VARIABLES% and .. resolved; Windows paths with / in lower case",
@@ -178,8 +180,12 @@ class Action:
     @cached_property
     def script(self) -> Script:
         """The commands of all `script_texts`."""
-        joined = "\n".join(self.script_texts)
-        return parse(joined, self.dialect) if joined else Script()
+        return parse(self.script_source, self.dialect) if self.script_source else Script()
+
+    @cached_property
+    def script_source(self) -> str:
+        """All `script_texts` as one text."""
+        return "\n".join(self.script_texts)
 
     @cached_property
     def secrets(self) -> list[Secret]:
@@ -259,7 +265,19 @@ def _words(action: Action) -> str:
 
 
 def _pipelines(action: Action) -> str:
-    return _lines(" | ".join(command.line for command in pipeline) for pipeline in action.script.pipelines)
+    return _lines(pipeline.line for pipeline in action.script.pipelines)
+
+
+def _commands(action: Action) -> str:
+    source = action.script_source
+    pieces, position = [], 0
+    for pipeline in action.script.pipelines:
+        if pipeline.source is not None and only_text(pipeline.commands):
+            ends_a_line = source[pipeline.source.stop - 1 : pipeline.source.stop] == "\n"
+            pieces += [source[position : pipeline.source.start], pipeline.line, "\n" if ends_a_line else ""]
+            position = pipeline.source.stop
+    pieces.append(source[position:])
+    return _lines(("".join(pieces), action.view("words")))
 
 
 def _scripts(action: Action) -> str:
@@ -334,6 +352,7 @@ _VIEWS: dict[str, Callable[[Action], str]] = {
     "raw": lambda action: encodable(action.raw),
     "text": lambda action: action.text,
     "words": _words,
+    "commands": _commands,
     "pipelines": _pipelines,
     "scripts": _scripts,
     "paths": _paths,

@@ -1,0 +1,322 @@
+"""The engine on small rulesets: thresholds, stages, what can't be judged, and that it never raises and never stalls."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contracts.guardrail.engine import GuardrailVerdict, Ruleset
+from contracts.guardrail.limits import MAX_ACTION_BYTES
+from contracts.guardrail.loader import load_ruleset
+from contracts.guardrail.rules import Rule, Severity, Stage
+
+LONGEST_CHECK_S = 2.0
+
+
+def rule(name: str = "test.rule", **changes: Any) -> Rule:
+    whole = {
+        "id": name,
+        "version": 1,
+        "status": "stable",
+        "stage": "immutability",
+        "severity": "high",
+        "title": "a rule",
+        "when": {"any": [{"view": "words", "pattern": "^rm "}]},
+        "reason": "It runs {match}, which removes files.",
+        "remediation": "Leave the files alone.",
+        "examples": {"match": ["rm x"], "pass": ["ls"]},
+    }
+    return Rule.model_validate(whole | changes)
+
+
+RULES = load_ruleset()
+
+
+def test_a_match_names_the_rule_its_stage_and_what_it_saw() -> None:
+    verdict = Ruleset([rule()]).check("sudo rm x", Severity.MEDIUM, {"tool": "shell"})
+    assert not verdict.passed and verdict.severity == "high" and verdict.matched_guardrails == ("test.rule",)
+    assert verdict.reason == "It runs rm, which removes files." and verdict.remediation == ("Leave the files alone.",)
+    assert [(each.view, each.text, each.start, each.end) for each in verdict.matches[0].evidence] == [
+        ("words", "rm", 10, 13)
+    ]
+    assert {stage.stage: stage.result for stage in verdict.stages} == dict.fromkeys(Stage, "pass") | {
+        Stage.IMMUTABILITY: "fail"
+    }
+
+
+def test_nothing_matched_passes_with_every_stage() -> None:
+    verdict = Ruleset([rule()]).check("ls", Severity.MEDIUM)
+    assert verdict.passed and verdict.severity == "none" and verdict.matched_guardrails == ()
+    assert [stage.stage for stage in verdict.stages] == list(Stage)
+    assert verdict.reason == "none of 1 rules matched"
+
+
+@pytest.mark.parametrize("asked", Severity)
+@pytest.mark.parametrize("matched", Severity)
+def test_the_higher_the_claimed_impact_the_stricter(asked: Severity, matched: Severity) -> None:
+    verdict = Ruleset([rule(severity=matched)]).check("rm x", asked)
+    assert verdict.passed is (matched.rank + asked.rank < 5)
+    assert verdict.stages[0].result == ("warn" if verdict.passed else "fail") and verdict.severity == matched
+
+
+def test_drafts_are_reported_and_decide_nothing_and_retired_rules_are_not_looked_at() -> None:
+    ruleset = Ruleset([rule("test.draft", status="draft"), rule("test.gone", status="retired")])
+    verdict = ruleset.check("rm x", Severity.CRITICAL)
+    assert verdict.passed and verdict.severity == "none" and verdict.matched_guardrails == ()
+    assert [match.id for match in verdict.drafts] == ["test.draft"] and verdict.rules_checked == 1
+
+
+@pytest.mark.parametrize(
+    ("when", "matching", "passing"),
+    [
+        ({"all": [{"view": "text", "pattern": "a"}, {"view": "text", "pattern": "b"}]}, "ab", "ac"),
+        ({"any": [{"view": "text", "pattern": "a"}, {"view": "text", "pattern": "b"}]}, "b", "c"),
+        (
+            {"any": [{"view": "text", "pattern": "a"}], "none": [{"view": "text", "pattern": "safe"}]},
+            "a",
+            "a safe one",
+        ),
+        ({"all": [{"view": "text", "pattern": "^b$"}]}, "a\nb\nc", "abc"),
+        ({"all": [{"view": "text", "pattern": "(?i)RM"}]}, "rm", "r m"),
+    ],
+)
+def test_groups_of_patterns(when: dict, matching: str, passing: str) -> None:
+    ruleset = Ruleset([rule(when=when)])
+    assert (ruleset.check(matching).passed, ruleset.check(passing).passed) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds", "fails"),
+    [
+        ({"field": "a", "present": True}, {"a": 0}, {"a": None}),
+        ({"field": "a", "present": False}, {}, {"a": False}),
+        ({"field": "a", "is": False}, {"a": "False"}, {}),
+        ({"field": "a", "is": None}, {}, {"a": 1}),
+        ({"field": "a", "is": 5}, {"a": "5.0"}, {"a": True}),
+        ({"field": "a", "is": "Prod"}, {"a": "prod "}, {"a": "production"}),
+        ({"field": "a", "is_not": "prod"}, {}, {"a": "PROD"}),
+        ({"field": "a", "in": ["x", 2]}, {"a": 2}, {"a": 3}),
+        ({"field": "a", "not_in": ["x"]}, {}, {"a": "x"}),
+        ({"field": "a", "matches": "^prod"}, {"a": "prod-eu"}, {"a": "preprod"}),
+        ({"field": "a", "not_matches": "^prod"}, {}, {"a": "prod-eu"}),
+        ({"field": "a", "above": 5}, {"a": "1,000"}, {"a": 5}),
+        ({"field": "a", "below": 5}, {"a": 4.5}, {"a": "many"}),
+        ({"field": "a.b", "above_field": "limits.max"}, {"a": {"b": 6}, "limits": {"max": 5}}, {"a": {"b": 6}}),
+        ({"field": "a", "below_field": "b"}, {"a": 1, "b": 2}, {"a": 2, "b": 2}),
+        ({"field": "a", "in_field": "b"}, {"a": "x", "b": ["X", "y"]}, {"a": "z", "b": ["x"]}),
+        ({"field": "a", "not_in_field": "b"}, {"a": "z", "b": ["x"]}, {"a": "z"}),
+        ({"field": "a", "longer_than": 2}, {"a": [1, 2, 3]}, {"a": "ab"}),
+        ({"field": "a.*.b", "is": 1}, {"a": [{"b": 2}, {"b": 1}]}, {"a": [{"b": 2}]}),
+        ({"field": "a.b", "is": 1}, {"a.b": 1}, {"a": {"c": 1}}),
+        ({"field": "a", "above": 5}, {"a": 10**400}, {"a": "9" * 5_000}),
+    ],
+)
+def test_conditions(condition: dict, holds: dict, fails: dict) -> None:
+    ruleset = Ruleset([rule(when={"context": [condition]})])
+    assert (ruleset.check("x", Severity.MEDIUM, holds).passed, ruleset.check("x", Severity.MEDIUM, fails).passed) == (
+        False,
+        True,
+    )
+
+
+def test_conditions_see_arguments_and_amounts_of_the_action() -> None:
+    limited = Ruleset([rule(when={"context": [{"field": "amount_usd", "above_field": "limits.max_amount_usd"}]})])
+    context = {"limits": {"max_amount_usd": 100}}
+    assert not limited.check('pay(to="a", amount=101, currency="USDC")', Severity.MEDIUM, context).passed
+    assert limited.check('pay(to="a", amount=99, currency="USDC")', Severity.MEDIUM, context).passed
+    listed = Ruleset([rule(when={"context": [{"field": "args.to", "not_in_field": "recipients"}]})])
+    assert not listed.check('pay(to="mallory")', Severity.MEDIUM, {"recipients": ["alice"]}).passed
+    assert listed.check('pay(to="alice")', Severity.MEDIUM, {"recipients": ["alice"]}).passed
+
+
+@pytest.mark.parametrize(
+    ("applies", "action", "context", "looked_at"),
+    [
+        ({"kinds": ["shell"]}, "rm x", {"tool": "shell"}, True),
+        ({"kinds": ["call"]}, "rm x", {"tool": "shell"}, False),
+        ({"os": ["windows"]}, "rm x", {"os": "linux"}, False),
+        ({"os": ["windows"]}, "rm x", {}, True),
+        ({"os": ["macos"]}, "rm x", {"os": "Darwin"}, True),
+        ({"tools": ["sh*"]}, "rm x", {"tool": "Shell"}, True),
+        ({"tools": ["git"]}, "rm x", {"tool": "shell"}, False),
+        ({"tools": ["git"]}, "rm x", {}, False),
+    ],
+)
+def test_applies(applies: dict, action: str, context: dict, looked_at: bool) -> None:
+    assert Ruleset([rule(applies=applies)]).check(action, Severity.MEDIUM, context).passed is not looked_at
+
+
+def nested(levels: int) -> dict:
+    tree: dict = {}
+    for _ in range(levels):
+        tree = {"a": tree}
+    return tree
+
+
+def endless() -> dict:
+    tree: dict = {"name": "a"}
+    tree["again"] = tree
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("action", "context", "says"),
+    [
+        ("", {}, "empty"),
+        (" \n\t", {}, "empty"),
+        ("x" * (MAX_ACTION_BYTES + 1), {}, "longer than 32,768 bytes"),
+        ("é" * (MAX_ACTION_BYTES // 2 + 1), {}, "longer than 32,768 bytes"),
+        ("\x7fELF\x02\x01\0\0", {}, "binary"),
+        ("\x01\x02\x03\x04ab", {}, "binary"),
+        (b"rm", {}, "has to be text"),
+        (None, {}, "has to be text"),
+        ("ls", nested(1_000), "nested deeper"),
+        ("ls", nested(100_000), "nested deeper"),
+        ("ls", endless(), "nested deeper"),
+        ("ls", {"a": list(range(10_000))}, "more than 4,096 values"),
+        ("ls", {"a": "x" * 300_000}, "more than 262,144 characters"),
+        ("ls", {"a": object()}, "no JSON value"),
+        ("ls", [], "has to be an object"),
+    ],
+)
+def test_what_can_not_be_judged_fails_closed_and_says_why(action: Any, context: Any, says: str) -> None:
+    verdict = RULES.check(action, Severity.LOW, context)
+    assert not verdict.passed and verdict.problem is not None and says in verdict.problem
+    assert {stage.result for stage in verdict.stages} == {"fail"} and verdict.check_id.startswith("grc_")
+
+
+def test_references_by_name_are_values_and_are_not_followed() -> None:
+    context = {"manifest": {"a": {"$ref": "#/b"}, "b": {"$ref": "#/a"}}, "planned_steps": ["do step 2", "do step 1"]}
+    assert RULES.check("ls", Severity.MEDIUM, context).passed
+    anchored = "apiVersion: v1\na: &x\n  b: *x\n"
+    assert RULES.check(anchored, Severity.MEDIUM).problem is not None
+
+
+def test_a_rule_that_fails_makes_the_check_fail() -> None:
+    ruleset = Ruleset([rule()])
+
+    def broken(_: Any) -> bool:
+        raise ZeroDivisionError("by design")
+
+    ruleset._compiled[0].context = (broken,)
+    verdict = ruleset.check("rm x", Severity.LOW)
+    assert not verdict.passed and "ZeroDivisionError: by design" in verdict.reason
+
+
+def test_the_answer_depends_on_input_and_rules_alone() -> None:
+    once, again = Ruleset([rule()]), Ruleset([rule()])
+    first = once.check("rm x", Severity.MEDIUM, {"a": 1, "b": 2})
+    assert first == again.check("rm x", Severity.MEDIUM, {"b": 2, "a": 1})
+    others = (
+        once.check("rm y", Severity.MEDIUM, {"a": 1, "b": 2}),
+        once.check("rm x", Severity.HIGH, {"a": 1, "b": 2}),
+        once.check("rm x", Severity.MEDIUM, {"a": 1}),
+        Ruleset([rule(version=2)]).check("rm x", Severity.MEDIUM, {"a": 1, "b": 2}),
+    )
+    assert len({first.check_id, *(other.check_id for other in others)}) == 5
+
+
+def test_secrets_stand_in_no_answer() -> None:
+    secret = "AKIA" + "QYLPMN5HFIQR7XYA"
+    for view, pattern in (("text", r"AKIA\w+"), ("secrets", "^aws.*")):
+        ruleset = Ruleset([rule(when={"any": [{"view": view, "pattern": pattern}]})])
+        verdict = ruleset.check(f'note(text="{secret}")', Severity.MEDIUM)
+        assert not verdict.passed and secret not in repr(asdict(verdict))
+
+
+def judged(action: str, context: dict | None = None) -> GuardrailVerdict:
+    started = time.thread_time()
+    verdict = RULES.check(action, Severity.MEDIUM, context)
+    assert time.thread_time() - started < LONGEST_CHECK_S
+    return verdict
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a", " ", "'", '"', "`", "$(", "${", "(", ")", "{ ", "[", "\\", "\\\n", "%25", "%", "#", " #", "<<A\n", "&#1;",
+        "a.", "a@", "a@a.", "0x", "ab ", "AA==", "\\x41", "http://", "://", "=", "a=", "sudo ", "env a=b ", "bash -c '",
+        "find -exec ", "| ", "; ", "\n", "\x1b[", "\x1b]", "\u200b", "а", "aа", '{"a":', "f(", "f(a=", ", ", "- ",
+        "? ", "apiVersion: a\n", "a: &a\n", "1,000 ", "$1", "key=", "key: ", "--user a:", "eyJ", "-----BEGIN ",
+        "/../", "~", "A1",
+    ],
+)  # fmt: skip
+def test_a_text_of_one_repeated_piece_is_judged_in_bounded_time(piece: str) -> None:
+    judged((piece * MAX_ACTION_BYTES)[: MAX_ACTION_BYTES // len(piece.encode()) * len(piece)])
+
+
+PIECES = st.sampled_from(
+    ["rm", "sudo ", "'", '"', "`", "$(", ")", "|", ";", "&&", "\n", " ", "\\", "<<EOF\n", "EOF\n", "bash -c ", "eval ",
+     "(", "{", "}", "base64 -d", "cm0gLXJm", "%2e", "\x1b[0m", "\u202e", "а", "f(", "=", ",", "[", "]", "http://a.b",
+     "~/", "../", "C:\\", "${IFS}"]
+)  # fmt: skip
+ACTIONS = st.one_of(st.text(max_size=300), st.lists(PIECES, max_size=60).map("".join))
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+NAMES = st.sampled_from(
+    ["tool", "os", "cwd", "run_as", "environment", "approved", "manifest", "planned_steps", "user_request",
+     "untrusted_content", "limits"]
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(ACTIONS, st.sampled_from(Severity), st.dictionaries(NAMES, JSON_VALUES, max_size=5))
+def test_a_check_never_raises_and_repeats_itself(action: str, severity: Severity, context: dict) -> None:
+    started = time.thread_time()
+    verdict = RULES.check(action, severity, context)
+    assert time.thread_time() - started < LONGEST_CHECK_S
+    assert verdict == RULES.check(action, severity, context)
+    assert len(verdict.stages) == 7 and verdict.rules_checked == RULES.rules_checked
+    blocking = [match for match in verdict.matches if match.severity.rank + severity.rank >= 5]
+    assert verdict.passed is (not blocking and verdict.problem is None)
+
+
+@pytest.mark.parametrize(
+    "disguised",
+    [
+        "rm -rf /",
+        "sudo rm -rf /",
+        "r\\m -rf /",
+        "r''m -rf /",
+        "rm \\\n -rf /",
+        "rm -rf / # cleaning up",
+        "ｒｍ －ｒｆ ／",
+        "r\u200bm -rf /",
+        "\x1b[8mrm -rf /\x1b[0m",
+        "bash -c 'rm -rf /'",
+        "bash -c \"bash -c 'rm -rf /'\"",
+        "X=rm; $X -rf /",
+        "rm${IFS}-rf${IFS}/",
+        "echo cm0gLXJmIC8= | base64 -d | bash",
+        "true && rm -rf /",
+        "$(rm -rf /)",
+        "env A=1 nohup timeout 5 rm -rf /",
+        "bash <<EOF\nrm -rf /\nEOF",
+    ],
+)
+def test_a_disguised_command_is_the_command(disguised: str) -> None:
+    assert not RULES.check(disguised, Severity.LOW, {"tool": "shell", "os": "linux"}).passed
+
+
+@pytest.mark.parametrize(
+    "documentation",
+    [
+        'append_note(node="n_1", text="Never run rm -rf / on a server; it removes every file.")',
+        'git commit -m "docs: explain why rm -rf / is dangerous"',
+        "echo 'Never run rm -rf / as root.' >> docs/safety.md",
+        "cat > docs/safety.md <<'EOF'\nNever run rm -rf / as root.\nEOF",
+        "grep -rn 'rm -rf /' docs/",
+        'create_file(path="docs/safety.md", content="Never run `rm -rf /` as root.")',
+    ],
+)
+def test_documentation_that_quotes_a_command_passes(documentation: str) -> None:
+    verdict = RULES.check(documentation, Severity.MEDIUM, {"os": "linux"})
+    assert verdict.passed, verdict.matched_guardrails
