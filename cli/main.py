@@ -19,6 +19,7 @@ COMMANDS = {
     "doctor": "cli.doctor:doctor",
     "keys": "cli.keys:app",
     "guardrail": "cli.guardrail:app",
+    "world": "cli.world:app",
     "bench": "cli.bench.command:bench",
 }
 

@@ -69,8 +69,8 @@ def decided_stages(reader: Reader, seq: int) -> tuple[StageResult, ...]:
     return tuple(msgspec.convert(each, StageResult) for each in msgspec.json.decode(row["payload"])["stages"])
 
 
-def audited(reader: Reader, after: int, limit: int) -> list[dict[str, Any]]:
-    """At most `limit` decisions above the seq `after`, oldest first, each with its payload or null."""
+def newest_decisions(reader: Reader, limit: int) -> list[dict[str, Any]]:
+    """The newest decisions, newest first, each with its payload, null where it was forgotten."""
     return [
         {
             "number": row["number"],
@@ -80,7 +80,7 @@ def audited(reader: Reader, after: int, limit: int) -> list[dict[str, Any]]:
             "link": row["link"],
             "payload": None if row["payload"] is None else msgspec.json.decode(row["payload"]),
         }
-        for row in reader.rows("world_decisions_after", seq=after, limit=limit)
+        for row in reader.rows("world_newest_decisions", limit=limit)
     ]
 
 

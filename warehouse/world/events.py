@@ -26,12 +26,12 @@ _edge = msgspec.json.Decoder(Edge).decode
 
 def events_after(reader: Reader, seq: int, limit: int) -> list[Event]:
     """At most `limit` accepted changes above `seq`, oldest first. Between two of them other changes have their seq."""
-    return _events(reader.rows("world_events_after", seq=seq, limit=limit))
+    return decode_events(reader.rows("world_events_after", seq=seq, limit=limit))
 
 
 def events_of_decision(reader: Reader, decision_seq: int) -> list[Event]:
     """What one decision let in, in the order of writing."""
-    return _events(reader.rows("world_events_of_decision", decision_seq=decision_seq))
+    return decode_events(reader.rows("world_events_of_decision", decision_seq=decision_seq))
 
 
 def head_revision(reader: Reader) -> int:
@@ -67,6 +67,16 @@ def decode_nodes(rows: Iterable[RowMapping]) -> list[Node]:
 def decode_edges(rows: Iterable[RowMapping]) -> list[Edge]:
     """Edges from rows that have a `body`."""
     return [_edge(row["body"]) for row in rows]
+
+
+def decode_events(rows: Iterable[RowMapping]) -> list[Event]:
+    """Events from rows that have `seq`, `kind` and a `body`."""
+    return [
+        Event(seq=row["seq"], node=_node(row["body"]))
+        if row["kind"] == "node"
+        else Event(seq=row["seq"], edge=_edge(row["body"]))
+        for row in rows
+    ]
 
 
 def append_node(tx: Transaction, ontology: Ontology, state: Node, decision_seq: int) -> Node:
@@ -131,12 +141,3 @@ def _append(
         body=body,
         **parameters,
     )
-
-
-def _events(rows: Iterable[RowMapping]) -> list[Event]:
-    return [
-        Event(seq=row["seq"], node=_node(row["body"]))
-        if row["kind"] == "node"
-        else Event(seq=row["seq"], edge=_edge(row["body"]))
-        for row in rows
-    ]

@@ -51,7 +51,7 @@ def decide(tx: Transaction, proposal: Proposal, aligned: Judgement) -> Decision:
     events = _apply(tx, case, seq) if judged.verdict == "approved" else []
     record(tx, seq, judged.verdict, proposal, judged.stages)
     if judged.verdict == "escalated":
-        tx.run("world_pend", seq=seq, proposal=_encode(proposal).decode())
+        tx.run("world_pend", seq=seq, owner=proposal.actor.owner or "", proposal=_encode(proposal).decode())
     if judged.verdict != "rejected" and proposal.idempotency_key is not None:
         request = proposal.request_sha256()
         tx.run(

@@ -75,9 +75,10 @@ create table world_decision_payloads (
 
 create index world_decision_payloads_by_owner on world_decision_payloads (owner);
 
--- One row per escalated proposal; decided_seq is the decision that settled it, null while it waits.
+-- One row per escalated proposal and whose it is; decided_seq is the decision that settled it, null while it waits.
 create table world_pending (
     seq bigint not null primary key references world_decisions (seq),
+    owner text not null,
     proposal text not null,
     decided_seq bigint
 );

@@ -1,0 +1,152 @@
+"""`svc world`: load the constitution, verify the audit, decide what waits for an operator, forget an owner."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from cli.environment import effective_settings, make_data_dir
+from cli.output import AsJson, operator_problems, print_json, say
+from contracts.world.proposal import Decision, Proposal
+from warehouse.ledger import Ledger, open_ledger
+from warehouse.world.audit import newest_decisions, verify
+from warehouse.world.events import head_revision, public_counts
+from warehouse.world.forget import forget_owner
+from warehouse.world.load import load_constitution
+from warehouse.world.write import approve, pending, reject
+
+app = typer.Typer(no_args_is_help=True, help="The graph: its constitution, its audit, and what waits for an operator.")
+
+Number = Annotated[int, typer.Argument(help="The decision that waits, as `svc world pending` names it.")]
+As = Annotated[str | None, typer.Option("--as", help="Your name in the audit; default the name of your account.")]
+
+
+@app.command("load")
+def load(as_json: AsJson = False) -> None:
+    """Bring the graph to the constitution's files. Does nothing where it is there already."""
+    with operator_problems(as_json), _opened() as ledger:
+        decision = load_constitution(ledger)
+        with ledger.read() as reader:
+            counts, edges = public_counts(reader)
+            revision = head_revision(reader)
+    written = 0 if decision is None else len(decision.nodes) + len(decision.edges)
+    if as_json:
+        print_json({"ok": True, "written": written, "nodes": counts, "edges": edges, "revision": revision})
+    else:
+        say(f"{written} written; {sum(counts.values())} public nodes and {edges} edges at revision {revision}")
+
+
+@app.command("audit")
+def audit(
+    newest: Annotated[int, typer.Option(min=0, max=1000, help="Print so many of the newest decisions.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Verify the chain of decisions and every event behind it. Exits with 1 where something was tampered with."""
+    with operator_problems(as_json), _opened() as ledger, ledger.read() as reader:
+        report = verify(reader)
+        shown = newest_decisions(reader, newest)
+    if as_json:
+        print_json({"ok": report.intact, **msgspec.to_builtins(report), "newest": shown})
+    else:
+        for each in shown:
+            say(f"{each['seq']:>8}  {each['decidedAt']}  {each['verdict']:<9}  {_said_of(each['payload'])}")
+        say(f"{report.decisions} decisions, {report.events} events, {report.forgotten} forgotten; head {report.head}")
+        for fault in report.faults:
+            say(f"TAMPERED: {fault}")
+    if not report.intact:
+        raise typer.Exit(1)
+
+
+@app.command("pending")
+def pending_(as_json: AsJson = False) -> None:
+    """List the proposals that wait for an operator, oldest first."""
+    with operator_problems(as_json), _opened() as ledger:
+        waiting = pending(ledger)
+    if as_json:
+        rows = [
+            {"decision": seq, "since": since.isoformat(), "proposal": msgspec.to_builtins(proposal)}
+            for seq, since, proposal in waiting
+        ]
+        print_json({"ok": True, "pending": rows})
+        return
+    for seq, since, proposal in waiting:
+        say(f"{seq:>8}  {since:%Y-%m-%d %H:%M:%SZ}  {proposal.actor.name:<32}  {_named(proposal)}")
+    if not waiting:
+        say("nothing waits")
+
+
+@app.command("approve")
+def approve_(decision: Number, name: As = None, as_json: AsJson = False) -> None:
+    """Let a proposal in. A stage may still reject it: it waits on then, and the exit code is 1."""
+    with operator_problems(as_json), _opened() as ledger:
+        decided = approve(ledger, decision, name or getpass.getuser())
+    _print_decision(decided, as_json)
+    if decided.verdict != "approved":
+        raise typer.Exit(1)
+
+
+@app.command("reject")
+def reject_(
+    decision: Number,
+    reason: Annotated[str, typer.Option(help="Why, for the audit.")] = "no reason given",
+    name: As = None,
+    as_json: AsJson = False,
+) -> None:
+    """Decline a proposal for good."""
+    with operator_problems(as_json), _opened() as ledger:
+        decided = reject(ledger, decision, name or getpass.getuser(), reason)
+    _print_decision(decided, as_json)
+
+
+@app.command("forget")
+def forget(
+    owner: Annotated[str, typer.Argument(help="Whose private nodes: an address, local:NAME, profile:ID, capsule:ID.")],
+    name: As = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete the texts of an owner's private nodes and edges for good. The audit's chain stays whole."""
+    with operator_problems(as_json), _opened() as ledger:
+        forgotten = forget_owner(ledger, owner, name or getpass.getuser())
+    if as_json:
+        print_json({"ok": True, "forgotten": forgotten})
+    else:
+        say(f"{forgotten} nodes and edges forgotten")
+
+
+def _print_decision(decision: Decision, as_json: bool) -> None:
+    if as_json:
+        print_json({"ok": decision.verdict == "approved"} | msgspec.to_builtins(decision))
+        return
+    for stage in decision.stages:
+        say(f"{stage.result:<5} {stage.stage:<22} {stage.reason}")
+    say(f"{decision.verdict}: {len(decision.nodes)} nodes, {len(decision.edges)} edges; revision {decision.revision}")
+
+
+def _named(proposal: Proposal) -> str:
+    titles = ", ".join(node.title for node in proposal.nodes[:3])
+    return f"{titles} ({len(proposal.nodes)} nodes, {len(proposal.edges)} edges)"
+
+
+def _said_of(payload: dict[str, Any] | None) -> str:
+    if payload is None:
+        return "forgotten"
+    failed = [stage["stage"] for stage in payload["stages"] if stage["result"] == "fail"]
+    return f"{payload['actor']['name']}: {_named(msgspec.convert(payload['proposal'], Proposal))}" + (
+        f"; failed {', '.join(failed)}" if failed else ""
+    )
+
+
+@contextmanager
+def _opened() -> Iterator[Ledger]:
+    settings = effective_settings()
+    make_data_dir(settings.data_dir)
+    ledger = open_ledger(settings, settings.data_dir)
+    try:
+        yield ledger
+    finally:
+        ledger.close()

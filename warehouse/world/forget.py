@@ -1,0 +1,88 @@
+"""The rights of a person: texts of an owner's private nodes and edges are deleted; tombstones and the chain stay."""
+
+from __future__ import annotations
+
+import msgspec
+
+from contracts.times import utc_text
+from contracts.world.ontology import load_ontology
+from contracts.world.proposal import Actor, Proposal, StageResult
+from contracts.world.records import Edge, Event, Node
+from warehouse.ledger import Ledger, Transaction
+from warehouse.world.audit import DECISION, record
+from warehouse.world.events import append_edge, append_node, decode_edges, decode_events, decode_nodes
+
+FORGOTTEN = "forgotten"
+"""Owner, actor and source of what is left."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
+    """Turn every private node and edge of `owner` into a tombstone, in all its states; how many there were.
+
+    What was decided of the owner's proposals is deleted with its salt, and so are proposals of his that wait. What was
+    made public is everybody's: an operator ends it. Files published before are replaced with the next generation.
+    """
+    with ledger.transaction() as tx:
+        nodes = decode_nodes(tx.rows("world_nodes_of_owner", owner=owner))
+        edges = decode_edges(tx.rows("world_edges_of_owner", owner=owner))
+        tx.run("world_forget_payloads", owner=owner)
+        tx.run("world_forget_pending", owner=owner)
+        tx.run("world_forget_requests", scope=owner)
+        tx.run("world_forget_claims", owner=owner, forgotten=FORGOTTEN)
+        if not nodes and not edges:
+            return 0
+        seq = tx.changed(DECISION, "approved")
+        now = utc_text(tx.now())
+        for node in nodes:
+            _blank_events(tx, "node", node.id)
+            append_node(tx, load_ontology(), _blank_node(node, now), seq)
+        for edge in edges:
+            _blank_events(tx, "edge", edge.id)
+            append_edge(tx, _blank_edge(edge, now), seq)
+        actor = Actor("operator", f"operator:{operator}")
+        stages = (StageResult("authority", "pass", f"{actor.name} serves the rights of a person."),)
+        record(tx, seq, "approved", Proposal(actor=actor, source=FORGOTTEN), stages)
+        return len(nodes) + len(edges)
+
+
+def _blank_events(tx: Transaction, kind: str, entity_id: str) -> None:
+    for event in decode_events(tx.rows("world_events_of_entity", kind=kind, entity_id=entity_id)):
+        state = _blank(event)
+        tx.run("world_forget_payload_of_event", seq=event.seq)
+        tx.run("world_blank_event", seq=event.seq, body=_encode(state).decode(), actor=FORGOTTEN, source=FORGOTTEN)
+
+
+def _blank(event: Event) -> Node | Edge:
+    if event.node is not None:
+        return _blank_node(event.node, event.node.recorded_at)
+    assert event.edge is not None
+    return _blank_edge(event.edge, event.edge.recorded_at)
+
+
+def _blank_node(node: Node, recorded_at: str) -> Node:
+    return msgspec.structs.replace(
+        node,
+        title="",
+        properties={},
+        owner=FORGOTTEN,
+        visibility="private",
+        source=FORGOTTEN,
+        actor=FORGOTTEN,
+        recorded_at=recorded_at,
+        erased=True,
+    )
+
+
+def _blank_edge(edge: Edge, recorded_at: str) -> Edge:
+    return msgspec.structs.replace(
+        edge,
+        properties={},
+        owner=FORGOTTEN,
+        visibility="private",
+        stated_in=FORGOTTEN,
+        actor=FORGOTTEN,
+        recorded_at=recorded_at,
+        valid_to=recorded_at,
+    )
