@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from warehouse.guardrail_log import GuardrailLog
     from warehouse.ledger import Ledger
     from warehouse.serving import ServedGenerations
+    from warehouse.world.served import ServedGraph
 
 LEDGER_WAIT_S = 1.0
 
@@ -31,6 +32,7 @@ class Stores:
         self._secrets: DerivedSecrets | None = None
         self._guardrail_rules: GuardrailRules | None = None
         self._guardrail_log: GuardrailLog | None = None
+        self._graph: ServedGraph | None = None
 
     @property
     def ledger(self) -> Ledger:
@@ -71,6 +73,16 @@ class Stores:
             if self._guardrail_log is None:
                 self._guardrail_log = open_guardrail_log(self.settings, self.settings.data_dir, wait_s=LEDGER_WAIT_S)
             return self._guardrail_log
+
+    @property
+    def graph(self) -> ServedGraph:
+        """The graph, snapshot and overlay."""
+        from warehouse.world.served import ServedGraph
+
+        with self._lock:
+            if self._graph is None:
+                self._graph = ServedGraph(self.settings.data_dir, lambda: self.ledger)
+            return self._graph
 
     def ledger_reachable(self) -> bool:
         """Whether the ledger answers a question now."""

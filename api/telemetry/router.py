@@ -1,7 +1,6 @@
 """Published documents over HTTP: a route for each of their paths. What is published never comes here; variants do."""
 
 import gzip
-from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -12,6 +11,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 
 from api.negotiation import IDENTITY, acceptable_encodings, is_unchanged
+from api.parameters import refuse_repeated
 from api.responses import cached, not_ready, problems, redirected
 from contracts.canonical import sha256_hex
 from contracts.errors import (
@@ -96,7 +96,7 @@ def _variant(
     projection: Projection, model: type[BaseModel], own_headers: dict[str, str], served: ServedGenerations
 ) -> Any:
     def answer(request: Request, parameters: Annotated[model, Query()]) -> Response:  # type: ignore[valid-type]
-        _refuse_repeated(request)
+        refuse_repeated(request)
         with served.reading() as reading:
             body = _render(projection, reading, parameters)
         tag = sha256_hex(body)[:32]
@@ -129,12 +129,3 @@ def _render(projection: Projection, reading: Reading, parameters: BaseModel) -> 
     content = read(projection, reading.readable, parameters)
     body = render(projection, content, Origin(entry.generation, entry.generated_at), now=datetime.now(UTC))
     return body if entry.stale_reason is None else mark_stale(projection, body, entry.stale_reason)
-
-
-def _refuse_repeated(request: Request) -> None:
-    counts = Counter(name for name, _ in request.query_params.multi_items())
-    if repeated := sorted(name for name, count in counts.items() if count > 1):
-        raise ParameterInvalid(
-            f"Given more than once: {', '.join(repeated)}.",
-            errors=[(f"/query/{name}", "given more than once") for name in repeated],
-        )

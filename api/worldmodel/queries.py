@@ -24,7 +24,7 @@ from contracts.errors import (
     RateLimited,
     StoreUnavailable,
 )
-from contracts.world import documents
+from contracts.world import reading
 from contracts.world.ontology import DOMAINS
 from contracts.world.paging import Position, decode_position, encode_position, question_of
 from contracts.world.records import Edge, Node
@@ -36,6 +36,7 @@ from warehouse.world.served import ServedGraph
 
 PARTS_OF_THE_SERVICE = ("pipeline", "constitution")
 OPERATOR = "operator"
+OTHERS = "other"
 
 
 def world_queries_router(graph: Callable[[], ServedGraph], served: ServedGenerations) -> APIRouter:
@@ -44,13 +45,13 @@ def world_queries_router(graph: Callable[[], ServedGraph], served: ServedGenerat
 
     @router.get(
         "/world-model/live",
-        response_model=documents.LiveGraphAnswer,
+        response_model=reading.LiveGraphAnswer,
         responses=problems(ParameterInvalid, CursorInvalid, NotReady),
         summary="The live graph",
         description="What is public and what is the caller's own, by id, with the edges among the nodes of a page.",
         operation_id="world_live",
     )
-    def live(request: Request, asked: Annotated[documents.LiveParameters, Query()], caller: Authenticated) -> Response:
+    def live(request: Request, asked: Annotated[reading.LiveParameters, Query()], caller: Authenticated) -> Response:
         refuse_repeated(request)
         question = question_of("live", asked.as_of, asked.at_revision)
         position = _position(asked.cursor, question)
@@ -63,8 +64,8 @@ def world_queries_router(graph: Callable[[], ServedGraph], served: ServedGenerat
             {
                 "nodeCount": nodes,
                 "edgeCount": edges,
-                "nodes": [_node(each, caller) for each in answer.nodes],
-                "edges": [_edge(each, caller) for each in answer.edges or ()],
+                "nodes": [_shown(each, caller) for each in answer.nodes],
+                "edges": [_shown(each, caller) for each in answer.edges or ()],
                 "truncated": answer.truncated,
                 "cursor": _cursor(answer, question),
                 "revision": answer.revision,
@@ -73,27 +74,28 @@ def world_queries_router(graph: Callable[[], ServedGraph], served: ServedGenerat
 
     @router.post(
         "/world-model/query",
-        response_model=documents.GraphQueryAnswer,
+        response_model=reading.GraphQueryAnswer,
         responses=problems(BodyInvalid, BodyTooLarge, CursorInvalid, MediaTypeUnsupported, NotReady),
         summary="Ask the graph",
         description="Search, fetch, filter and traverse what is public and what is the caller's own. A write that "
         "returned is seen by the next query.",
         operation_id="world_query",
     )
-    def ask(asked: documents.GraphQueryRequest, caller: Authenticated) -> Response:
+    def ask(asked: reading.GraphQueryRequest, caller: Authenticated) -> Response:
         body = asked.model_dump(mode="json", exclude={"cursor", "limit"})
         question = question_of("query", body)
         wanted = _query(asked, _position(asked.cursor, question))
         with _view(graph(), served, caller, asked.as_of, asked.at_revision, BodyInvalid) as view:
             answer = query.answer(view, wanted)
-        result: dict[str, Any] = {
+        result = {
             "query_id": f"qry_{canonical_sha256([asked.model_dump(mode='json'), caller.owner, answer.revision])[:24]}",
             "matched_nodes": answer.matched,
-            "nodes": [_node(each, caller) for each in answer.nodes],
+            "nodes": [_shown(each, caller) for each in answer.nodes],
+            "edges": None if answer.edges is None else [_shown(each, caller) for each in answer.edges],
+            "truncated": answer.truncated,
+            "cursor": _cursor(answer, question),
+            "revision": answer.revision,
         }
-        if answer.edges is not None:
-            result["edges"] = [_edge(each, caller) for each in answer.edges]
-        result |= {"truncated": answer.truncated, "cursor": _cursor(answer, question), "revision": answer.revision}
         return _json(result)
 
     return router
@@ -105,7 +107,7 @@ def world_health_router(graph: Callable[[], ServedGraph]) -> APIRouter:
 
     @router.get(
         "/health",
-        response_model=documents.GraphHealthAnswer,
+        response_model=reading.GraphHealthAnswer,
         responses=problems(MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable),
         summary="Health of the graph",
         description="Live public nodes by domain at a named revision, and how much is answered from memory.",
@@ -150,11 +152,11 @@ def _view(
         where = "/atRevision" if invalid is BodyInvalid else "/query/atRevision"
         raise invalid(f"The newest revision is {newest}.", errors=[(where, f"is above {newest}")])
     past = Past(as_of, newest if at_revision is None else at_revision)
-    with served.reading() as reading:
-        yield PastView(reading.readable.connection, events, past, caller.owner)
+    with served.reading() as generation:
+        yield PastView(generation.readable.connection, events, past, caller.owner)
 
 
-def _query(asked: documents.GraphQueryRequest, position: Position) -> query.Query:
+def _query(asked: reading.GraphQueryRequest, position: Position) -> query.Query:
     traverse = asked.traverse
     return query.Query(
         search=asked.search,
@@ -178,46 +180,12 @@ def _cursor(answer: query.Answer, question: str) -> str | None:
     return encode_position(Position(question, answer.next_after, answer.next_skip or 0))
 
 
-def _node(node: Node, caller: Caller) -> dict[str, Any]:
-    return {
-        "id": node.id,
-        "title": node.title,
-        "type": node.type,
-        "domain": node.domain,
-        "properties": node.properties,
-        "visibility": node.visibility,
-        "immutable": node.immutable,
-        "validFrom": node.valid_from,
-        "validTo": node.valid_to,
-        "recordedAt": node.recorded_at,
-        "source": node.source,
-        "actor": _actor(node.actor, caller),
-        "revision": node.revision,
-    }
-
-
-def _edge(edge: Edge, caller: Caller) -> dict[str, Any]:
-    return {
-        "id": edge.id,
-        "source": edge.source,
-        "target": edge.target,
-        "type": edge.type,
-        "properties": edge.properties,
-        "visibility": edge.visibility,
-        "validFrom": edge.valid_from,
-        "validTo": edge.valid_to,
-        "recordedAt": edge.recorded_at,
-        "statedIn": edge.stated_in,
-        "actor": _actor(edge.actor, caller),
-        "revision": edge.revision,
-    }
-
-
-def _actor(actor: str, caller: Caller) -> str | None:
-    """Who wrote it, as far as it is a part of the service or the caller: others are people."""
-    if actor == caller.owner or actor in PARTS_OF_THE_SERVICE:
-        return actor
-    return OPERATOR if actor.startswith(f"{OPERATOR}:") else None
+def _shown(state: Node | Edge, caller: Caller) -> Node | Edge:
+    """A state with who wrote it only as far as that is a part of the service or the caller: others are people."""
+    actor = state.actor
+    if actor != caller.owner and actor not in PARTS_OF_THE_SERVICE:
+        actor = OPERATOR if actor.startswith(f"{OPERATOR}:") else OTHERS
+    return msgspec.structs.replace(state, actor=actor)
 
 
 def _json(data: dict[str, Any]) -> Response:

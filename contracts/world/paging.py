@@ -1,0 +1,41 @@
+"""Cursors of the graph's pages: where the next one begins, and which question it belongs to."""
+
+from __future__ import annotations
+
+import base64
+from typing import Annotated
+
+import msgspec
+
+from contracts.canonical import canonical_sha256
+from contracts.errors import CursorInvalid
+
+
+class Position(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """The end of a page: the last id of what is listed by id, or the number of nodes before."""
+
+    question: str
+    after: str | None = None
+    skip: Annotated[int, msgspec.Meta(ge=0, le=10_000_000)] = 0
+
+
+def question_of(*asked: object) -> str:
+    """A short name of a question (plain JSON values), the same for each of its pages."""
+    return canonical_sha256(list(asked))[:16]
+
+
+def encode_position(position: Position) -> str:
+    """An opaque text, safe in a URL."""
+    return base64.urlsafe_b64encode(msgspec.json.encode(position)).rstrip(b"=").decode()
+
+
+def decode_position(cursor: str, question: str) -> Position:
+    """Where the page of `cursor` begins. Raises `CursorInvalid` where it is not of this question."""
+    try:
+        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        position = msgspec.json.decode(text, type=Position)
+    except ValueError:
+        raise CursorInvalid("The cursor is not one of ours.") from None
+    if position.question != question:
+        raise CursorInvalid("The cursor belongs to another question; only `limit` may change between pages.")
+    return position

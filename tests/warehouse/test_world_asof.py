@@ -1,0 +1,134 @@
+"""The past answers what replaying the events answers."""
+
+from __future__ import annotations
+
+import duckdb
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from world_graphs import DOMAIN_OF, T0, T1, T2, T3, Model, edge, events_of, node
+
+from contracts.world.records import Event, Node
+from warehouse.world.asof import Past, PastView
+from warehouse.world.query import Filter, Query, Traversal, answer
+
+IDS = ["a", "b", "c", "d"]
+OWNERS = [None, None, "0xaa", "0xbb"]
+TIMES = [T0, T1, T2, T3]
+BOUNDS = st.tuples(st.sampled_from(TIMES), st.sampled_from([None, None, *TIMES]))
+
+states = st.builds(
+    lambda node_id, owner, title, type, bounds, recorded, erased: node(
+        node_id,
+        title=title,
+        type=type,
+        owner=owner,
+        valid_from=bounds[0],
+        valid_to=bounds[1],
+        recorded_at=recorded,
+        erased=erased,
+    ),
+    st.sampled_from(IDS),
+    st.sampled_from(OWNERS),
+    st.sampled_from(["a plan", "planning", "Zürich", 'quo"ted']),
+    st.sampled_from(list(DOMAIN_OF)),
+    BOUNDS,
+    st.sampled_from(TIMES),
+    st.sampled_from([False, False, False, False, True]),
+) | st.builds(
+    lambda source, target, owner, bounds, recorded: edge(
+        source, target, owner=owner, valid_from=bounds[0], valid_to=bounds[1], recorded_at=recorded
+    ),
+    st.sampled_from(IDS),
+    st.sampled_from(IDS),
+    st.sampled_from(OWNERS),
+    BOUNDS,
+    st.sampled_from(TIMES),
+)
+histories = st.lists(states, max_size=25).map(lambda later: events_of([*map(node, IDS), *later]))
+
+
+def view(
+    connection: duckdb.DuckDBPyConnection, events: list[Event], known: int, past: Past, owner: str | None
+) -> PastView:
+    """A view for which the first `known` events are rows of a generation, and all are in memory."""
+    for table in ("out_world__nodes", "out_world__edges"):
+        connection.execute(f"create or replace table {table} (id varchar, revision bigint, body varchar)")
+    for event in events[:known]:
+        state = event.node or event.edge
+        assert state is not None
+        table = "out_world__nodes" if isinstance(state, Node) else "out_world__edges"
+        row = [state.id, state.revision, msgspec.json.encode(state).decode()]
+        connection.execute(f"insert into {table} values (?, ?, ?)", row)
+    return PastView(connection, events, past, owner)
+
+
+@pytest.fixture(scope="module")
+def connection() -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(config={"threads": 1})
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    histories,
+    st.floats(0, 1),
+    st.sampled_from([None, *TIMES]),
+    st.integers(0, 30),
+    st.sampled_from([None, "0xaa"]),
+    st.builds(Filter, st.sampled_from([None, *DOMAIN_OF.values()]), st.sampled_from([(), ("Goal", "Task")])),
+    st.sampled_from(["plan", "zürich", "pla", "quo ted"]),
+    st.builds(Traversal, st.sampled_from(IDS), st.integers(1, 4), st.sampled_from(["outbound", "inbound", "both"])),
+)
+def test_the_past_is_what_replaying_gives(
+    connection: duckdb.DuckDBPyConnection,
+    history: list[Event],
+    share: float,
+    as_of: str | None,
+    at_revision: int,
+    owner: str | None,
+    within: Filter,
+    search: str,
+    traversal: Traversal,
+) -> None:
+    past = Past(as_of, at_revision)
+    seen = view(connection, history, int(len(history) * share), past, owner)
+    model = Model.then(history, owner, as_of, at_revision)
+
+    assert (seen.node_count(), seen.edge_count()) == (len(model.nodes), len(model.edges))
+    for node_id in IDS:
+        assert seen.node(node_id) == model.nodes.get(node_id)
+    listed = answer(seen, Query(filter=within, limit=100, include_edges=True))
+    assert [each.id for each in listed.nodes] == model.matching(None, within)
+    assert listed.edges == model.edges_among(each.id for each in listed.nodes)
+    assert listed.revision == at_revision
+    found = answer(seen, Query(search=search, filter=within, limit=100))
+    assert [each.id for each in found.nodes] == model.matching(search, within)
+    distances = model.distances(traversal)
+    expected = sorted(set(distances) & set(model.matching(None, within)), key=lambda each: (distances[each], each))
+    reached = answer(seen, Query(traverse=traversal, filter=within, limit=100))
+    assert [each.id for each in reached.nodes] == expected
+
+
+def test_a_superseded_fact_holds_until_its_end_and_is_known_from_when_it_was_recorded(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    history = events_of(
+        [
+            node("old", title="nine", valid_from=T0, recorded_at=T1),
+            node("old", title="nine", valid_from=T0, valid_to=T2, recorded_at=T2),
+            node("new", title="ten", valid_from=T2, recorded_at=T2),
+        ]
+    )
+
+    def titles(as_of: str | None, at_revision: int) -> list[str]:
+        seen = view(connection, history, 2, Past(as_of, at_revision), None)
+        return [each.title for each in answer(seen, Query()).nodes]
+
+    assert titles(None, 3) == ["ten"]
+    assert titles(None, 1) == ["nine"]
+    assert titles(T1, 3) == ["nine"]
+    assert titles(T2, 3) == ["ten"]
+    assert titles(T3, 1) == ["nine"]
+    assert titles(T3, 0) == []
+    assert titles("2020-01-01T00:00:00.000000Z", 3) == []

@@ -1,0 +1,136 @@
+"""The graph as it was: what held at an instant, by what was known at a revision. By filters, without ranking.
+
+Read from the bi-temporal rows of a generation and the events that came after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import msgspec
+
+from contracts.world.records import Edge, Event, Node
+from warehouse.drivers import read_statements
+from warehouse.duck import SQL_ROOT, read_sql
+from warehouse.world.query import RANKED_AT_MOST, VISITED_AT_MOST, Filter, Page, Traversal
+from warehouse.world.text import Search, words_of
+
+_node = msgspec.json.Decoder(Node).decode
+_edge = msgspec.json.Decoder(Edge).decode
+
+
+@dataclass(frozen=True)
+class Past:
+    """Which graph is meant. `as_of` is RFC 3339 text in UTC with microseconds, None for what was live at the revision;
+    `revision` a `seq` of the ledger."""
+
+    as_of: str | None
+    revision: int
+
+
+class PastView:
+    """A `View` of the graph of `past` for `owner`, None for what is public alone."""
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, events: Sequence[Event], past: Past, owner: str | None
+    ) -> None:
+        """`connection` is a cursor of one's own on a generation's query copy; `events` are all that it may lack."""
+        self.revision = past.revision
+        self._connection = connection
+        for name, value in (
+            ("as_of", past.as_of),
+            ("at_revision", past.revision),
+            ("viewer", owner),
+            ("later_nodes", _encoded([event.node for event in events if event.node])),
+            ("later_edges", _encoded([event.edge for event in events if event.edge])),
+        ):
+            connection.execute(f"set variable {name} = $1", [value])
+        for statement in read_statements(SQL_ROOT / "world" / "past.sql").split(";\n"):
+            if statement.strip():
+                connection.execute(statement)
+
+    def node(self, node_id: str) -> Node | None:
+        return next(iter(self._nodes([node_id])), None)
+
+    def node_count(self) -> int:
+        """Nodes that are seen."""
+        return self._count("select count(*) from nodes_then")
+
+    def edge_count(self) -> int:
+        """Edges that are seen, and both of whose ends are."""
+        return self._count("select count(*) from edges_then")
+
+    def listed(self, within: Filter, after: str, limit: int) -> Page:
+        ids = self._passing(within)
+        return Page(self._nodes([each for each in ids if each > after][:limit]), len(ids))
+
+    def ranked(self, search: Search, within: Filter, skip: int, limit: int) -> Page:
+        found = self._matching(search, self._passing(within))
+        return Page(self._nodes(found[skip : skip + limit]), len(found))
+
+    def reached(self, traversal: Traversal, search: Search | None, within: Filter, skip: int, limit: int) -> Page:
+        passing = set(self._passing(within))
+        levels, complete = self._levels(traversal)
+        found: list[str] = []
+        for level in levels:
+            here = [each for each in level if each in passing]
+            found += here if search is None else self._matching(search, here)
+        return Page(self._nodes(found[skip : skip + limit]), len(found), complete)
+
+    def edges_among(self, nodes: Sequence[Node], limit: int) -> list[Edge]:
+        parameters = {"ids": [node.id for node in nodes], "limit": limit}
+        return [_edge(body) for (body,) in self._rows("past_edges_among", parameters)]
+
+    def _levels(self, traversal: Traversal) -> tuple[list[list[str]], bool]:
+        if self.node(traversal.from_id) is None:
+            return [], True
+        levels, visited = [[traversal.from_id]], {traversal.from_id}
+        for _ in range(traversal.depth):
+            parameters = {
+                "ids": levels[-1],
+                "outbound": traversal.direction != "inbound",
+                "inbound": traversal.direction != "outbound",
+            }
+            level = [end for (end,) in self._rows("past_neighbours", parameters) if end not in visited]
+            if len(visited) + len(level) > VISITED_AT_MOST:
+                return [*levels, level[: VISITED_AT_MOST - len(visited)]], False
+            if not level:
+                break
+            visited.update(level)
+            levels.append(level)
+        return levels, True
+
+    def _passing(self, within: Filter) -> list[str]:
+        parameters = {"domain": within.domain, "types": list(within.node_types)}
+        return [node_id for (node_id,) in self._rows("past_ids", parameters)]
+
+    def _matching(self, search: Search, ids: Sequence[str]) -> list[str]:
+        """Those of `ids` that match, in their order. The database keeps what holds the letters; words decide."""
+        parameters = {"words": [*search.words, *search.prefixes]}
+        matching = set()
+        for node_id, body in self._rows("past_candidates", parameters):
+            node = _node(body)
+            if search.matches(frozenset(words_of(node.title, node.properties))):
+                matching.add(node_id)
+        return [each for each in ids if each in matching][:RANKED_AT_MOST]
+
+    def _nodes(self, ids: Sequence[str]) -> list[Node]:
+        """Nodes of ids, in their order; ids that are not seen are left out."""
+        held = {node_id: _node(body) for node_id, body in self._rows("past_nodes", {"ids": list(ids)})}
+        return [held[each] for each in ids if each in held]
+
+    def _rows(self, question: str, parameters: Mapping[str, object]) -> list[Any]:
+        return list(self._connection.execute(read_sql("world", question), dict(parameters)).fetchall())
+
+    def _count(self, statement: str) -> int:
+        return int(self._connection.execute(statement).fetchall()[0][0])
+
+
+def _encoded(states: Sequence[Node | Edge]) -> str:
+    """States as one JSON text: rows that a question can read, each with its record."""
+    return msgspec.json.encode(
+        [{"id": each.id, "revision": each.revision, "body": msgspec.json.encode(each).decode()} for each in states]
+    ).decode()

@@ -1,0 +1,109 @@
+"""The graph as the API serves it: the published snapshot, and on top every event that the ledger has accepted since."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from contracts.errors import OperatorProblem
+from contracts.world.records import Event
+from warehouse.generations import current_generation
+from warehouse.ledger import Ledger
+from warehouse.world.current import CurrentView
+from warehouse.world.events import events_after
+from warehouse.world.overlay import Overlay
+from warehouse.world.snapshot import Snapshot
+
+SNAPSHOT_DIR = "world"
+"""Where a generation holds its snapshot."""
+
+OVERLAY_EVENTS_AT_MOST = 5_000
+"""Past these a snapshot is due whatever it costs."""
+
+EVENTS_AT_ONCE = 2_000
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Served:
+    """What a question may ask: the view, the overlay's events by `seq`, and how many there are above the snapshot."""
+
+    view: CurrentView
+    snapshot_revision: int
+    events: list[Event]
+
+    @property
+    def publish_requested(self) -> bool:
+        """Whether the overlay has grown so large that a snapshot is due."""
+        return len(self.events) > OVERLAY_EVENTS_AT_MOST
+
+
+class ServedGraph:
+    """One object a process. Questions take turns: each sees every write that was accepted before it began."""
+
+    def __init__(self, data_dir: Path, ledger: Callable[[], Ledger]) -> None:
+        self._data_dir = data_dir
+        self._ledger = ledger
+        self._lock = threading.Lock()
+        self._pointer: str | None = None
+        self._snapshot = Snapshot(None)
+        self._overlay = Overlay(self._snapshot)
+        self._caught_up_to = 0
+        self._revision = 0
+
+    @contextmanager
+    def seen_by(self, owner: str | None) -> Iterator[Served]:
+        """The graph's head as `owner` sees it (None: what is public). Raises `StoreBusy`, `StoreUnusable`."""
+        with self._lock:
+            self._follow_pointer()
+            self._catch_up()
+            view = CurrentView(self._snapshot, self._overlay, self._revision, owner)
+            yield Served(view, self._snapshot.revision, self._overlay.events)
+
+    def _follow_pointer(self) -> None:
+        try:
+            pointer = str((self._data_dir / "current").readlink())
+        except FileNotFoundError:
+            return
+        if pointer == self._pointer:
+            return
+        self._pointer = pointer
+        generation = current_generation(self._data_dir)
+        directory = None if generation is None else generation.path / SNAPSHOT_DIR
+        if directory is None or not directory.is_dir():
+            return
+        try:
+            snapshot = Snapshot(directory)
+        except OperatorProblem:
+            # What is held, with the ledger's events on top, answers the same, only slower the more there are.
+            _log.exception("The snapshot of %s is not opened", pointer)
+            return
+        if snapshot.revision != self._snapshot.revision:
+            self._stand_on(snapshot)
+
+    def _stand_on(self, snapshot: Snapshot) -> None:
+        later = [event for event in self._overlay.events if event.seq > snapshot.revision]
+        if snapshot.revision < self._snapshot.revision:  # what lies between is in neither
+            later, self._caught_up_to = [], snapshot.revision
+        self._snapshot, self._overlay = snapshot, Overlay(snapshot)
+        self._caught_up_to = max(self._caught_up_to, snapshot.revision)
+        self._revision = snapshot.revision
+        self._apply(later)
+
+    def _catch_up(self) -> None:
+        with self._ledger().read() as reader:
+            head = reader.head()
+            while self._caught_up_to < head:
+                events = events_after(reader, self._caught_up_to, EVENTS_AT_ONCE)
+                self._apply(events)
+                self._caught_up_to = events[-1].seq if len(events) == EVENTS_AT_ONCE else head
+
+    def _apply(self, events: list[Event]) -> None:
+        self._overlay.apply(events)
+        if events:
+            self._revision = events[-1].seq
