@@ -259,11 +259,11 @@ class Front:
                     counted = counted._replace(taken=counted.taken._replace(remaining=counted.taken.remaining + 1))
                 given = dict(message["headers"])
                 cached = b"cache-control" in given
-                shared = {**OPEN_HEADERS, "X-Request-Id": request_id}
+                shared = {"X-Request-Id": request_id}
                 if not cached:
                     shared["Cache-Control"] = "no-store"
                 shared |= _limit_fields(counted, policy_alone=cached)
-                message = {**message, "headers": [*message["headers"], *_encode_headers(shared)]}
+                message = {**message, "headers": [*message["headers"], *_OPEN, *_encode_headers(shared)]}
             elif is_head:
                 message = {**message, "body": b""}
             await send(message)
@@ -361,3 +361,6 @@ def _request_id() -> str:
 
 def _encode_headers(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
+
+
+_OPEN = _encode_headers(OPEN_HEADERS)

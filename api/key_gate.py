@@ -62,7 +62,7 @@ class KeyGate:
         self._opening = threading.Lock()
         self._lock = threading.Lock()
         self._lookup: KeyLookup | None = None
-        self._uses: dict[tuple[str, str], tuple[int, float]] = {}
+        self._uses: dict[tuple[str, int], tuple[int, float]] = {}
         self._timer: threading.Timer | None = None
 
     async def admit(self, presented: str, now_s: float) -> Admission | None:
@@ -101,8 +101,9 @@ class KeyGate:
         if not gathered:
             return
         uses = [
-            KeyUse(key_id, day, requests, datetime.fromtimestamp(last_s, UTC))
-            for (key_id, day), (requests, last_s) in gathered.items()
+            KeyUse(key_id, f"{last:%Y-%m-%d}", requests, last)
+            for (key_id, _), (requests, last_s) in gathered.items()
+            for last in (datetime.fromtimestamp(last_s, UTC),)
         ]
         try:
             with self._stores.ledger.transaction() as tx:
@@ -124,7 +125,7 @@ class KeyGate:
             self._lookup.close()
 
     def _look_up_and_take(self, presented: str, now_s: float) -> tuple[FoundKey | None, Take | None]:
-        found = self._opened().find(presented, datetime.fromtimestamp(now_s, UTC))
+        found = self._opened().find(presented, now_s)
         if found is None:
             return None, None
         limit = REQUESTS_A_DAY[found.caller.tier]
@@ -152,7 +153,7 @@ class KeyGate:
             _log.warning("The first use of key %s is not recorded yet: %s", key_id, problem)
 
     def _note_use(self, key_id: str, now_s: float) -> None:
-        used = (key_id, datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%d"))
+        used = (key_id, int(now_s // DAY_S))
         with self._lock:
             self._uses[used] = (self._uses.get(used, (0, 0.0))[0] + 1, now_s)
             if self._timer is None:

@@ -46,8 +46,8 @@ class KeyLookup:
         self._store = store
         self._pepper = pepper
 
-    def find(self, presented: str, now: datetime) -> FoundKey | None:
-        """The active key that `presented` is, or None for whatever else it may be.
+    def find(self, presented: str, now_s: float) -> FoundKey | None:
+        """The active key that `presented` is at `now_s` (seconds since 1970), or None for whatever else it may be.
 
         Past the paid time its tier is free. Raises `StoreBusy`, `StoreUnusable`.
         """
@@ -58,7 +58,7 @@ class KeyLookup:
         if row is None:
             return None
         key_id, family_id, tier, owner, paid_until, used = row
-        if paid_until is not None and datetime.fromisoformat(paid_until) <= now:
+        if paid_until is not None and datetime.fromisoformat(paid_until).timestamp() <= now_s:
             tier = Tier.FREE
         return FoundKey(Caller(key_id, owner, Tier(tier)), family_id, bool(used))
 

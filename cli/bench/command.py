@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cli.bench import incremental, ingestion, serving, startup
+from cli.bench import incremental, ingestion, keys, serving, startup
 from cli.output import AsJson, note, print_json, say
 
 
@@ -25,6 +25,8 @@ def bench(
     small, large = incremental.measure()
     note("serving a document of 50 kB")
     answers = serving.run()
+    note("asking with an API key")
+    key = keys.measure()
     note("starting the API")
     started_s = startup.measure()
     if as_json:
@@ -34,6 +36,7 @@ def bench(
                 "ingestion": [asdict(each) for each in readings],
                 "incremental": [asdict(small), asdict(large)],
                 "serving": [asdict(each) for each in answers],
+                "keys": asdict(key),
                 "startupS": started_s,
             }
         )
@@ -74,6 +77,15 @@ def bench(
             [
                 (each.case, each.server, f"{each.cpu_us:.1f}", f"{each.times_nginx or 0:.2f}")
                 for each in sorted(answers, key=lambda each: (each.case, each.cpu_us))
+            ],
+        )
+    )
+    say(
+        _table(
+            ("a route that does nothing", "CPU us", "x empty"),
+            [
+                ("empty FastAPI route", f"{key.empty_cpu_us:.1f}", "1.00"),
+                ("with key check and quota", f"{key.keyed_cpu_us:.1f}", f"{key.times_empty:.2f}"),
             ],
         )
     )

@@ -5,6 +5,7 @@ Both routes do nothing, so that the difference is what stands in the way of ever
 
 from __future__ import annotations
 
+import http.client
 import os
 import sys
 import tempfile
@@ -83,6 +84,7 @@ def measure(*, seconds: float = 1.0, rounds: int = 5) -> KeyCost:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
         with running(commands[0], ports[0], environment) as empty, running(commands[1], ports[1], environment) as keyed:
             for port in ports:
+                _assert_answers(port, headers)
                 load(port, "/api/v2/empty", headers, 1.0)
             costs = [
                 (_cpu_us(empty, ports[0], headers, seconds), _cpu_us(keyed, ports[1], headers, seconds))
@@ -93,6 +95,14 @@ def measure(*, seconds: float = 1.0, rounds: int = 5) -> KeyCost:
         keyed_cpu_us=round(median(with_key for _, with_key in costs), 1),
         times_empty=round(median(with_key / without for without, with_key in costs), 2),
     )
+
+
+def _assert_answers(port: int, headers: dict[str, str]) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    connection.request("GET", "/api/v2/empty", headers=headers)
+    status = connection.getresponse().status
+    connection.close()
+    assert status == 200, status
 
 
 def _cpu_us(pid: int, port: int, headers: dict[str, str], seconds: float) -> float:

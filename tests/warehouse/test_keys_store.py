@@ -43,7 +43,7 @@ def made(ledger: Ledger, tier: Tier = Tier.FREE, **options: object) -> IssuedKey
 
 def found(settings: Settings, issued: IssuedKey, at: datetime = NOON) -> Caller | None:
     lookup = open_key_lookup(settings, PEPPER)
-    held = lookup.find(issued.key.reveal(), at)
+    held = lookup.find(issued.key.reveal(), at.timestamp())
     lookup.close()
     return held and held.caller
 
@@ -60,8 +60,8 @@ def test_what_is_not_a_key_of_this_ledger_is_nobody(ledger: Ledger, ledger_setti
     lookup = open_key_lookup(ledger_settings, PEPPER)
     other_pepper = open_key_lookup(ledger_settings, b"q" * 32)
     for text in ("", "svc_free_", "x" * 10_000, issued.key.reveal()[:-1], new_key(Tier.FREE).reveal(), "svc_free_\0"):
-        assert lookup.find(text, NOON) is None
-    assert other_pepper.find(issued.key.reveal(), NOON) is None
+        assert lookup.find(text, NOON.timestamp()) is None
+    assert other_pepper.find(issued.key.reveal(), NOON.timestamp()) is None
     lookup.close()
     other_pepper.close()
 
@@ -121,11 +121,11 @@ def test_an_open_lookup_sees_each_change_at_once(ledger: Ledger, ledger_settings
     lookup = open_key_lookup(ledger_settings, PEPPER)
     issued = made(ledger)
     text, key_id = issued.key.reveal(), issued.record.key_id
-    assert lookup.find(text, NOON) is not None
+    assert lookup.find(text, NOON.timestamp()) is not None
     for step, valid in ((suspend_key, False), (reinstate_key, True), (revoke_key, False)):
         with ledger.transaction() as tx:
             step(tx, key_id, now=NOON)
-        assert (lookup.find(text, NOON) is not None) is valid
+        assert (lookup.find(text, NOON.timestamp()) is not None) is valid
     lookup.close()
 
 
