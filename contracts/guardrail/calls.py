@@ -148,7 +148,7 @@ def flattened(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str,
     """
     if depth > MAX_JSON_DEPTH:
         raise ValueError(f"nested deeper than {MAX_JSON_DEPTH} levels")
-    if isinstance(value, Mapping) and value:
+    if isinstance(value, dict) and value:
         for key, item in value.items():
             yield from flattened(item, f"{path}.{key}" if path else str(key), depth + 1)
     elif isinstance(value, list | tuple | set) and value:

@@ -16,6 +16,9 @@ from typing import Any, Literal
 import re2
 
 Confidence = Literal["certain", "likely", "possible"]
+_Candidate = tuple[str, str, Confidence]
+
+MAX_SECRETS = 64
 
 
 @dataclass(frozen=True)
@@ -150,18 +153,6 @@ _FORMATS = (
 )  # fmt: skip
 _FOUND = [re.compile(each.pattern) for each in _FORMATS]
 
-
-def _format_filter() -> Any:
-    """One pass that says which formats occur at all."""
-    made = re2.Filter()
-    for each in _FORMATS:
-        made.Add(each.pattern)
-    made.Compile()
-    return made
-
-
-_FORMAT_FILTER = _format_filter()
-
 _PREFIX = re.compile(r"^[A-Za-z0-9.]{1,12}[_-](?=.{12})")
 _URL_PASSWORD = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@'\"]{0,80}:([^\s/@'\"]{3,200})@[\w\[]", re.IGNORECASE)
 _AUTHORIZATION = re.compile(
@@ -197,36 +188,55 @@ _RUNS = ("12345", "abc123", "qwerty", "password123", "aaaaaa", "000000", "111111
 
 
 def secrets(text: str) -> list[Secret]:
-    """Every value in a text that looks like a secret, most telling shapes first; each value once."""
+    """Values in a text that look like secrets, most telling shapes first; each value once, at most `MAX_SECRETS`."""
     found: dict[str, Secret] = {}
-    shapes = _FORMAT_FILTER.Match(text) or ()
-    for shape, match in ((_FORMATS[number], each) for number in shapes for each in _FOUND[number].finditer(text)):
-        value = match[0]
-        bits = entropy(_PREFIX.sub("", value))
-        if bits < shape.least_entropy or _filler(value):
-            continue
-        checked = shape.check(value) if shape.check else None
-        if checked is False and shape.check_decides:
-            continue
-        found.setdefault(value, Secret(shape.kind, "certain" if checked is not False else "likely", bits, value))
-    for kind, value, confidence in _in_context(text):
-        if not any(value in known or known in value for known in found):
-            found[value] = Secret(kind, confidence, entropy(value), value)
+    hits = _SHAPES.Match(text) or ()
+    for number in hits:
+        if number < len(_FORMATS):
+            for match in _FOUND[number].finditer(text):
+                secret = _of_format(_FORMATS[number], match[0])
+                if secret is not None and len(found) < MAX_SECRETS:
+                    found.setdefault(secret.value, secret)
+    for number in hits:
+        if number >= len(_FORMATS):
+            for kind, value, confidence in _CONTEXTS[number - len(_FORMATS)][1](text):
+                if len(found) >= MAX_SECRETS:
+                    return list(found.values())
+                if not any(value in known or known in value for known in found):
+                    found[value] = Secret(kind, confidence, entropy(value), value)
     return list(found.values())
 
 
-def _in_context(text: str) -> Iterator[tuple[str, str, Confidence]]:
-    if "://" in text:
-        for match in _URL_PASSWORD.finditer(text):
-            if not _reference(match[1]):
-                yield "url-password", match[1], "likely"
+def _of_format(shape: _Format, value: str) -> Secret | None:
+    bits = entropy(_PREFIX.sub("", value))
+    if bits < shape.least_entropy or _filler(value):
+        return None
+    checked = shape.check(value) if shape.check else None
+    if checked is False and shape.check_decides:
+        return None
+    return Secret(shape.kind, "certain" if checked is not False else "likely", bits, value)
+
+
+def _url_passwords(text: str) -> Iterator[_Candidate]:
+    for match in _URL_PASSWORD.finditer(text):
+        if not _reference(match[1]):
+            yield "url-password", match[1], "likely"
+
+
+def _authorizations(text: str) -> Iterator[_Candidate]:
     for match in _AUTHORIZATION.finditer(text):
         if (match[1] or _random(match[2])) and not _placeholder(match[2]) and len(match[2]) >= 12:
             yield "authorization-header", match[2], "likely"
+
+
+def _basic_users(text: str) -> Iterator[_Candidate]:
     for match in _BASIC_USER.finditer(text):
         value = match[1].strip("{}")
         if not _placeholder(value):
             yield "basic-credentials", value, "likely" if _random(value) else "possible"
+
+
+def _named(text: str) -> Iterator[_Candidate]:
     for match in _HEADER_KEY.finditer(text):
         if not _placeholder(match[1]) and _random(match[1]):
             yield "header-key", match[1], "likely"
@@ -238,10 +248,16 @@ def _in_context(text: str) -> Iterator[tuple[str, str, Confidence]]:
             yield "named-secret", value, "likely"
         elif match["quote"] and not _WORDLIKE.match(value):
             yield "named-secret", value, "possible"
+
+
+def _vendor_keys(text: str) -> Iterator[_Candidate]:
     for match in _VENDOR.finditer(text):
         value = match[1]
         if _random(value) and any(char.isdigit() for char in value) and not _placeholder(value):
             yield "vendor-key", value, "likely"
+
+
+def _high_entropy(text: str) -> Iterator[_Candidate]:
     for match in _TOKENS.finditer(text):
         value = match[0]
         if len(value) >= 20 and _random(value) and _mixed(value) and not _placeholder(value):
@@ -250,14 +266,16 @@ def _in_context(text: str) -> Iterator[tuple[str, str, Confidence]]:
 
 _TOKENS = re.compile(r"(?<![A-Za-z0-9+/=_.:-])[A-Za-z0-9+/_-]{20,200}={0,2}(?![A-Za-z0-9+/=_.-])")
 # Services whose keys have no shape of their own: the name stands before the key.
-_VENDOR = re.compile(
+_VENDORS = (
     r"(?i)\b(?:adobe|airtable|algolia|alibaba|amplitude|asana|atlassian|aws|azure|beamer|bitbucket|bittrex|cloudflare"
     r"|codecov|coinbase|confluent|contentful|datadog|discord|dropbox|etsy|facebook|fastly|finnhub|flickr|freshbooks|gcp"
     r"|gitter|gocardless|grafana|heroku|hubspot|intercom|jfrog|jira|kraken|kucoin|launchdarkly|linear|linkedin|looker"
     r"|mailchimp|mailgun|mapbox|mattermost|messagebird|microsoft|netlify|newrelic|notion|okta|openai|plaid|postman"
     r"|privateai|rapidapi|scalingo|sendbird|sendgrid|sentry|shippo|shopify|slack|snyk|sonar|sourcegraph|square|stripe"
     r"|sumologic|telegram|travis|trello|twilio|twitch|twitter|typeform|yandex|zendesk)"
-    r"[\w .-]{0,24}['\"]?\s{0,3}(?:=>|:=|=|:|\s)\s{0,3}['\"]?([A-Za-z0-9_+/=-]{16,120})(?![\w.:/])"
+)
+_VENDOR = re.compile(
+    _VENDORS + r"[\w .-]{0,24}['\"]?\s{0,3}(?:=>|:=|=|:|\s)\s{0,3}['\"]?([A-Za-z0-9_+/=-]{16,120})(?![\w.:/])"
 )
 _DOTTED = re.compile(r"^[A-Za-z_$][\w-]{0,30}(?:\.[A-Za-z_][\w-]{0,24})+(?::\d{1,5})?$")
 _DIGITS_ONLY_HEX = re.compile(r"^(?:0x)?[0-9a-fA-F]+$")
@@ -303,6 +321,29 @@ def _filler(value: str) -> bool:
         return True
     tail = lowered[-24:]
     return (len(set(tail)) <= 4 and len(tail) > 12) or any(run in lowered for run in _RUNS)
+
+
+# What has to occur in a text for a search by context to be worth its time, and the search.
+_CONTEXTS: tuple[tuple[str, Callable[[str], Iterator[_Candidate]]], ...] = (
+    ("://", _url_passwords),
+    ("(?i)authorization", _authorizations),
+    (r"\s-u|--user|--proxy-user", _basic_users),
+    ("(?i)passw|pwd|passphrase|secret|token|key|credential|pass|pw|auth", _named),
+    (_VENDORS, _vendor_keys),
+    ("[A-Za-z0-9+/_-]{20}", _high_entropy),
+)
+
+
+def _shapes() -> Any:
+    """One pass that says which formats and contexts occur at all."""
+    made = re2.Filter()
+    for pattern in (*(each.pattern for each in _FORMATS), *(needed for needed, _ in _CONTEXTS)):
+        made.Add(pattern)
+    made.Compile()
+    return made
+
+
+_SHAPES = _shapes()
 
 
 def masked(text: str, found: list[Secret]) -> str:

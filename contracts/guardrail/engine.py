@@ -31,11 +31,12 @@ from contracts.guardrail.rules import (
     multi_line,
     pattern_options,
 )
-from contracts.guardrail.views import Action
+from contracts.guardrail.views import VIEWS_OF_CONTEXT, Action
 
 ENGINE_VERSION = 1
 """Raised with every change of a view or an operator, since it can change verdicts; part of `ruleset_version`."""
 
+MOST_EVIDENCE = 4
 LONGEST_EVIDENCE = 120
 """Characters of matched text that an answer quotes."""
 
@@ -147,6 +148,9 @@ class Ruleset:
         self._compiled = [_compile(rule, number_of, order) for order, rule in enumerate(active)]
         self.version = ruleset_version(self.rules)
         self._filters = _filters(self._patterns)
+        self._places = {
+            number: (view, place) for view, held in self._filters.items() for place, number in enumerate(held.ids)
+        }
         self._rules_of: dict[int, list[int]] = defaultdict(list)
         self._without_patterns: list[int] = []
         for order, compiled in enumerate(self._compiled):
@@ -211,10 +215,9 @@ class Ruleset:
     def _match(self, compiled: _Compiled, hits: set[int], seen: Action) -> Match:
         rule = compiled.rule
         evidence = []
-        for number in (*(each for each in compiled.any if each in hits), *compiled.all):
-            view, pattern = self._patterns[number]
-            text = seen.view(view)
-            found = re2.compile(multi_line(pattern), pattern_options()).search(text)
+        for number in (*(each for each in compiled.any if each in hits), *compiled.all)[:MOST_EVIDENCE]:
+            view, place = self._places[number]
+            found = self._filters[view].filter.re(place).search(seen.view(view))
             if found is not None:
                 evidence.append(Evidence(view, _quoted(found.group(0), view, seen), found.start(), found.end()))
         quoted = evidence[0].text if evidence else ""
@@ -338,9 +341,13 @@ def _holds(compiled: _Compiled, hits: set[int], seen: Action) -> bool:
 
 
 def _quoted(found: str, view: str, seen: Action) -> str:
-    known = seen.secrets
-    shown = " ".join(found.split(" ", 3)[:3]) if view == "secrets" else masked(found, [*known, *secrets(found)])
-    found = " ".join(shown.split())
+    if view == "secrets":
+        found = " ".join(found.split(" ", 3)[:3])
+    elif view in VIEWS_OF_CONTEXT:
+        found = masked(found, secrets(found))
+    else:
+        found = masked(found, seen.secrets)
+    found = " ".join(found.split())
     return found if len(found) <= LONGEST_EVIDENCE else found[: LONGEST_EVIDENCE - 1] + "…"
 
 

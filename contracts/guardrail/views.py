@@ -46,6 +46,8 @@ VIEW_DESCRIPTIONS: Mapping[str, str] = {
     "unrequested_values": "Arguments, path=value, that name a recipient, address, id or number not in the request",
 }
 
+VIEWS_OF_CONTEXT = frozenset(("manifest", "plan", "request", "untrusted"))
+
 _SHELL_TOOLS = re.compile(
     r"(?i)^(?:shell|bash|sh|zsh|cmd|cli|console|terminal|powershell|pwsh|exec|run|subprocess|ssh|command|system"
     r"|.*[._-](?:shell|bash|terminal|command|exec)|(?:run|execute|exec)[._-].*|kubectl|docker|git|aws|gcloud|az|terraform)$"
