@@ -13,9 +13,19 @@ from urllib.parse import parse_qsl
 
 from pydantic import BaseModel
 
+from contracts import bidwall, trust
 from contracts.base import Freshness, TelemetryEnvelope
+from contracts.bidwall import (
+    BidwallBalance,
+    BidwallEvents,
+    BidwallEventsParameters,
+    BidwallSnapshot,
+    BidwallSnapshotParameters,
+)
 from contracts.errors import CursorInvalid, RequestProblem, SnapshotUnknown
+from contracts.feed import JsonFeed
 from contracts.market import MAX_AGE, EthPrice, TokenPrice
+from contracts.overview import OVERVIEW_MAX_AGE_S, ContextSnapshot, Mode, ServiceContext, SiteMetrics
 from contracts.partner import MARKETPLACE_MAX_AGE_S, PARTNER_MAX_AGE_S, MarketplaceRevenue, PartnerSnapshot
 from contracts.routes import Cache
 from contracts.telemetry import (
@@ -25,6 +35,7 @@ from contracts.telemetry import (
     TokenHoldersMap,
     TokenHoldersTemporal,
 )
+from contracts.trust import TrustProtocol, TrustScore
 
 
 @dataclass(frozen=True)
@@ -191,6 +202,87 @@ PROJECTIONS: tuple[Projection, ...] = (
         "through its jobs, with the last 30 days.",
     ),
     Projection(
+        name="site_metrics",
+        path="/api/site-metrics",
+        model=SiteMetrics,
+        group="overview",
+        max_age_s=OVERVIEW_MAX_AGE_S,
+        summary="All live metrics",
+        description="Every live number in one body, each with value, unit, source, quality and until when it is fresh; "
+        "also where the graph's node and edge counts come from.",
+    ),
+    Projection(
+        name="context",
+        path="/api/context",
+        model=ContextSnapshot,
+        group="overview",
+        max_age_s=OVERVIEW_MAX_AGE_S,
+        when_stale={"mode": Mode.FALLBACK},
+        summary="Context snapshot",
+        description="What an agent wants to know first: token, holders, price, watched contract, trust and graph. "
+        "`mode` says whether all of it is live or something is missing or old.",
+    ),
+    Projection(
+        name="service_context",
+        path="/svc-context.json",
+        model=ServiceContext,
+        group="discovery",
+        cache="discovery",
+        summary="What the service is",
+        description="What the service is and where everything lies, for an agent that knows nothing of it yet.",
+    ),
+    Projection(
+        name="event_feed",
+        path="/hodlers-care/feed.json",
+        model=JsonFeed,
+        group="discovery",
+        media_type="application/feed+json",
+        summary="Event feed",
+        description="New snapshots, large movers, holder milestones, crossed thresholds and attestations as a JSON "
+        "Feed 1.1, newest first.",
+    ),
+    Projection(
+        name="bidwall_balance",
+        path="/api/bidwall/balance",
+        model=BidwallBalance,
+        group="contract_balance",
+        max_age_s=bidwall.MAX_AGE_S,
+        summary="Native balance of the contract",
+        description="Native balance of the watched contract in wei at a named block, and how near its trigger is.",
+    ),
+    Projection(
+        name="bidwall_snapshot",
+        path="/api/bidwall/snapshot",
+        model=BidwallSnapshot,
+        group="contract_balance",
+        max_age_s=bidwall.MAX_AGE_S,
+        summary="Balance, worth, trigger and newest transfers",
+        description="The contract's balance at a named block, its worth in USD, trigger progress and the newest ERC-20 "
+        "transfers from or to it. Without a scope, transfers of any token are shown.",
+        parameters=BidwallSnapshotParameters,
+    ),
+    Projection(
+        name="bidwall_events",
+        path="/api/bidwall/events",
+        model=BidwallEvents,
+        group="contract_balance",
+        max_age_s=bidwall.MAX_AGE_S,
+        summary="Newest transfers from or to the contract",
+        description="ERC-20 transfers of any token that name the watched contract as sender or recipient, newest "
+        "first. Those above finality are `pending`.",
+        parameters=BidwallEventsParameters,
+    ),
+    Projection(
+        name="trust_protocol",
+        path="/api/v2/trust/protocol",
+        model=TrustProtocol,
+        group="trust",
+        max_age_s=trust.MAX_AGE_S,
+        summary="What trust scores are",
+        description="Registry and escrow contracts, thresholds, weighting and totals, with the block that scores hold "
+        "at and a sample of them as the contract itself answers.",
+    ),
+    Projection(
         name="openapi",
         path="/openapi.json",
         model=None,
@@ -199,5 +291,17 @@ PROJECTIONS: tuple[Projection, ...] = (
         description="The OpenAPI 3.0.3 description, with this installation's address.",
     ),
 )
+
+TRUST_SCORE = Projection(
+    name="trust_score",
+    path="/api/v2/trust/score/{address}",
+    model=TrustScore,
+    group="trust",
+    max_age_s=trust.MAX_AGE_S,
+    summary="Trust score of an agent",
+    description="The score of one agent address from its attestations up to a named block. An agent without any is not "
+    "registered.",
+)
+"""Not published as a file: one body an address, read from the published query copy."""
 
 REDIRECTS: tuple[Redirect, ...] = ()

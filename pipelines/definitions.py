@@ -6,22 +6,29 @@ import dagster as dg
 
 from contracts.errors import OperatorProblem, RunBusy
 from contracts.settings import Settings, load_settings
+from pipelines.bidwall import assets as bidwall
 from pipelines.checks import expectation_checks
 from pipelines.failure import mark_stale
 from pipelines.holders import assets as holders
 from pipelines.market import assets as market
 from pipelines.market.observe import prices_due
+from pipelines.partner import assets as partner
+from pipelines.partner.source import partner_due
 from pipelines.presentation import QUICK
 from pipelines.publish import assets as publishing
 from pipelines.resources import Runtime, runtime_resource
 from pipelines.runs import a_run_is_on, delete_old_runs, end_lost_runs
 from pipelines.transfers import assets as transfers
+from pipelines.transfers import contract_assets
+from pipelines.trust import assets as trust
 from pipelines.upkeep import why_due
 
 CHAIN_JOB = "chain"
 CHAIN_CRON = "*/2 * * * *"
 PRICES_JOB = "prices"
 PRICES_CRON = "* * * * *"
+PARTNER_JOB = "partner"
+PARTNER_CRON = "* * * * *"
 LOCK_PATIENCE_S = 5.0
 """How long a tick of the chain waits for a run of prices to end."""
 
@@ -108,6 +115,33 @@ def build_definitions(settings: Settings) -> dg.Definitions:
             return dg.SkipReason("a run is going on")
         return dg.RunRequest(tags={"why": why}) if why else dg.SkipReason("no price is due")
 
+    partner_job = dg.define_asset_job(
+        PARTNER_JOB,
+        selection=dg.AssetSelection.assets(
+            *partner.PARTNER_ASSETS, *map(publishing.document_key, publishing.documents_of(partner.SERVED_TABLES))
+        ).without_checks(),
+        description="Ask the partner and the marketplace, and publish the documents that read them.",
+        hooks={leave_last_good},
+        executor_def=dg.in_process_executor,
+        config=quiet_console("WARNING"),
+        tags=QUICK,
+    )
+
+    @dg.schedule(
+        job=partner_job,
+        cron_schedule=PARTNER_CRON,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="Each minute it is looked whether the partner (5 minutes) or the marketplace (15) is to be asked.",
+    )
+    def partner_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        if any(a_run_is_on(context.instance, name) for name in (CHAIN_JOB, PARTNER_JOB)):
+            return dg.SkipReason("a run is going on")
+        try:
+            why = partner_due(settings, datetime.now(UTC))
+        except RunBusy:
+            return dg.SkipReason("a run is going on")
+        return dg.RunRequest(tags={"why": why}) if why else dg.SkipReason("nobody is to be asked")
+
     upkeep_schedule = dg.ScheduleDefinition(
         name="upkeep_schedule",
         job=upkeep,
@@ -119,6 +153,14 @@ def build_definitions(settings: Settings) -> dg.Definitions:
         assets=[
             transfers.evm_chain,
             transfers.ingest_transfers,
+            contract_assets.ingest_contract_transfers,
+            contract_assets.ingest_attestations,
+            bidwall.raw_bidwall__balances,
+            bidwall.out_bidwall__events,
+            bidwall.out_bidwall__status,
+            trust.count_scores,
+            trust.core_trust__checks,
+            trust.serve_trust,
             holders.core_holders__balances,
             holders.raw_blockscout__holder_counts,
             holders.out_holders__sources,
@@ -126,11 +168,13 @@ def build_definitions(settings: Settings) -> dg.Definitions:
             holders.out_holders__lists,
             *market.SERVICES,
             *market.PRICES,
+            *partner.SERVICES,
+            *partner.PARTNER_ASSETS,
             publishing.publish_generation,
         ],
-        asset_checks=[*expectation_checks(), holders.proof],
-        jobs=[chain_job, prices_job, upkeep],
-        schedules=[chain_schedule, prices_schedule, upkeep_schedule],
+        asset_checks=[*expectation_checks(), holders.proof, trust.contract_agrees],
+        jobs=[chain_job, prices_job, partner_job, upkeep],
+        schedules=[chain_schedule, prices_schedule, partner_schedule, upkeep_schedule],
         resources={"runtime": runtime_resource(settings)},
         loggers={"console": dg.json_console_logger if settings.log_format == "json" else dg.colored_console_logger},
         executor=dg.in_process_executor,

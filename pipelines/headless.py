@@ -13,11 +13,12 @@ from dagster._core.errors import DagsterAssetCheckFailedError
 
 from contracts.errors import CheckFailed, OperatorProblem
 from contracts.settings import Settings
-from pipelines.definitions import CHAIN_JOB, PRICES_JOB, build_definitions, quiet_console
+from pipelines.definitions import CHAIN_JOB, PARTNER_JOB, PRICES_JOB, build_definitions, quiet_console
 from pipelines.failure import mark_stale
 from pipelines.holders.assets import ListConfig
 from pipelines.instance import prepare_home
 from pipelines.market.observe import prices_due
+from pipelines.partner.source import partner_due
 from pipelines.resources import RUN_LOCK_WAIT_S
 from pipelines.runs import end_lost_runs
 from pipelines.upkeep import why_due
@@ -41,17 +42,17 @@ def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
 
     Waits for a run that goes on. Raises `CheckFailed`, or whatever stopped a step; the last good generation is marked
     stale then, but not for stores of another chain or token. Where the chain has nothing new, or does not answer, only
-    prices are run, where they are due.
+    the other sources are run, where they are due.
     """
     os.environ["DAGSTER_HOME"] = str(prepare_home(settings.data_dir))
     try:
         due = why_due(settings, datetime.now(UTC), lock_wait_s=RUN_LOCK_WAIT_S)
     except OperatorProblem:
-        _run_prices(settings)
+        _run_sources(settings)
         raise
     why = "a snapshot is asked for" if snapshot else due
     if why is None:
-        return _run_prices(settings)
+        return _run_sources(settings)
     job = build_definitions(settings).resolve_job_def(CHAIN_JOB)
     with dg.DagsterInstance.get() as instance:
         end_lost_runs(instance)
@@ -60,19 +61,24 @@ def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
             result = _run_once(job, instance, settings, why, snapshot=snapshot)
             runs += 1
             assets, checks = _said(result)
-            if assets.get("raw_chain__transfers", {}).get("complete", True):
+            if all(said.get("complete", True) for said in assets.values()):
                 return PipelineReport(runs, why, _generation(settings), assets, checks)
 
 
-def _run_prices(settings: Settings) -> PipelineReport:
-    with run_lock(settings.data_dir, wait_s=RUN_LOCK_WAIT_S):
-        why = prices_due(settings, datetime.now(UTC))
-    if why is None:
-        return PipelineReport(0, None, _generation(settings), {}, {})
-    job = build_definitions(settings).resolve_job_def(PRICES_JOB)
-    with dg.DagsterInstance.get() as instance:
-        assets, checks = _said(_execute(job, instance, settings, why, quiet_console("CRITICAL")))
-    return PipelineReport(1, why, _generation(settings), assets, checks)
+def _run_sources(settings: Settings) -> PipelineReport:
+    """Runs of the sources that are due, apart from the chain."""
+    whys: list[str] = []
+    assets: dict[str, dict[str, Any]] = {}
+    for name, due in ((PRICES_JOB, prices_due), (PARTNER_JOB, partner_due)):
+        with run_lock(settings.data_dir, wait_s=RUN_LOCK_WAIT_S):
+            why = due(settings, datetime.now(UTC))
+        if why is not None:
+            job = build_definitions(settings).resolve_job_def(name)
+            with dg.DagsterInstance.get() as instance:
+                said, _ = _said(_execute(job, instance, settings, why, quiet_console("CRITICAL")))
+            whys.append(why)
+            assets |= said
+    return PipelineReport(len(whys), "; ".join(whys) or None, _generation(settings), assets, {})
 
 
 def _run_once(

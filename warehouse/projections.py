@@ -5,7 +5,7 @@ A room's read function is named in `READERS`; every other document is one row of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +14,16 @@ import msgspec
 from pydantic import BaseModel
 
 from contracts.description import description_for
-from contracts.projections import Projection
+from contracts.projections import PROJECTIONS, Projection
 from contracts.rendering import Content, Fields
+from warehouse.bidwall import read_bidwall_balance, read_bidwall_events, read_bidwall_snapshot
 from warehouse.duck import read_sql
+from warehouse.feed_events import read_feed
 from warehouse.holder_documents import read_holders_map, read_holders_temporal, read_token_holders
 from warehouse.inspection import tables_read
+from warehouse.overview import PARTS as OVERVIEW_PARTS
+from warehouse.overview import compose_context, compose_site_metrics, read_service_context
+from warehouse.trust import read_trust_protocol
 
 
 @dataclass(frozen=True)
@@ -44,8 +49,25 @@ class Reader:
     questions: tuple[str, ...]
 
 
-READERS: dict[str, Reader] = {
+@dataclass(frozen=True)
+class Composer:
+    """A read function that puts other documents together: their paths, and the questions that it asks beside."""
+
+    compose: Callable[[Mapping[str, tuple[Projection, Fields]], Readable], Fields]
+    parts: tuple[str, ...]
+    questions: tuple[str, ...]
+
+
+READERS: dict[str, Reader | Composer] = {
+    "site_metrics": Composer(compose_site_metrics, OVERVIEW_PARTS, ("graph_counts",)),
+    "context": Composer(compose_context, OVERVIEW_PARTS, ("graph_counts", "holder_status")),
+    "service_context": Reader(lambda readable, _: read_service_context(readable), ("holder_status",)),
+    "event_feed": Reader(read_feed, ("feed_events",)),
     "openapi": Reader(lambda readable, _: description_for(readable.base_url), ()),
+    "bidwall_balance": Reader(read_bidwall_balance, ("bidwall_status",)),
+    "bidwall_snapshot": Reader(read_bidwall_snapshot, ("bidwall_status", "bidwall_events", "bidwall_eth_usd")),
+    "bidwall_events": Reader(read_bidwall_events, ("bidwall_status", "bidwall_events")),
+    "trust_protocol": Reader(read_trust_protocol, ("trust_status",)),
     "token_holders": Reader(read_token_holders, ("holder_status", "holder_lists", "holder_sources")),
     "token_holders_map": Reader(read_holders_map, ("holder_status", "holder_lists")),
     "token_holders_map_temporal": Reader(read_holders_temporal, ("holder_status", "holder_lists")),
@@ -58,7 +80,15 @@ def read(projection: Projection, readable: Readable, parameters: BaseModel | Non
 
     The SQL returns exactly one row whose columns are the model's fields; `JSON` columns are embedded as they are.
     """
-    if (reader := READERS.get(projection.name)) is not None:
+    reader = READERS.get(projection.name)
+    if isinstance(reader, Composer):
+        contents: dict[str, tuple[Projection, Fields]] = {}
+        for row in _parts_of(reader):
+            content = read(row, readable)
+            assert not isinstance(content, bytes), f"{row.name} has no fields to take"
+            contents[row.path] = (row, content)
+        return reader.compose(contents, readable)
+    if reader is not None:
         return reader.read(readable, parameters)
     return read_row(readable.connection, read_sql("projections", projection.name))
 
@@ -80,7 +110,13 @@ def tables_of(projection: Projection) -> set[str]:
     reader = READERS.get(projection.name)
     if reader is None:
         return tables_read(read_sql("projections", projection.name))
-    return set().union(*(tables_read(read_sql("queries", question)) for question in reader.questions))
+    asked = (tables_read(read_sql("queries", question)) for question in reader.questions)
+    parts = map(tables_of, _parts_of(reader) if isinstance(reader, Composer) else ())
+    return set().union(*asked, *parts)
+
+
+def _parts_of(composer: Composer) -> list[Projection]:
+    return [row for row in PROJECTIONS if row.path in composer.parts]
 
 
 def holder_list_blocks(readable: Readable) -> list[int]:

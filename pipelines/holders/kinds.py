@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from contracts.proof import Missing
 from contracts.telemetry import HolderKind
-from pipelines.holders.proof import Rpc, ask
+from pipelines.calls import Rpc, ask
 
 _DELEGATION = "0xef0100"
 """EIP-7702: the code of a wallet that lends another contract's."""

@@ -8,8 +8,9 @@ from pathlib import Path
 from contracts.holders import SnapshotReason
 from contracts.proof import SAMPLE_LARGEST, Proof, held_by_zero, judge, sample_points
 from contracts.telemetry import ConsistencyLevel, Token
+from pipelines.calls import Rpc
 from pipelines.holders.kinds import read_kinds
-from pipelines.holders.proof import Rpc, ask_contract
+from pipelines.holders.proof import ask_contract
 from warehouse.duck import Connection
 from warehouse.holder_lists import (
     HolderList,

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from contracts.errors import RpcUnavailable
 from contracts.evm import RpcError, TooLarge, quantity, read_header, selector, transfer_filter
 from contracts.holders import ZERO_ADDRESS
-from contracts.proof import ContractAnswers, Missing, decode_uint, why_missing
+from contracts.proof import ContractAnswers, Missing, decode_uint
+from pipelines.calls import Call, Rpc, ask
 
 TOTAL_SUPPLY = selector("totalSupply()")
 BALANCE_OF = selector("balanceOf(address)")
 
 _CARRY_BLOCKS = 10_000
 """How far back a proof is carried at most: finality never lags more on the chains in question."""
-
-Call = tuple[str, Sequence[Any]]
-
-
-class Rpc(Protocol):
-    """What is needed of a node or a pool of nodes."""
-
-    async def call(self, method: str, params: Sequence[Any]) -> Any: ...
-
-    async def batch(self, calls: Sequence[Call]) -> list[Any]: ...
 
 
 async def ask_contract(rpc: Rpc, *, token: str, block: int, balances: Mapping[str, int]) -> ContractAnswers:
@@ -41,28 +32,6 @@ async def ask_contract(rpc: Rpc, *, token: str, block: int, balances: Mapping[st
 def balance_of_data(address: str) -> str:
     """Call data of `balanceOf(address)`."""
     return BALANCE_OF + address.removeprefix("0x").rjust(64, "0")
-
-
-async def ask(rpc: Rpc, calls: Sequence[Call]) -> list[Any | Missing]:
-    """Results of read-only calls, each the decoded JSON or why it is missing. Never raises for want of a node.
-
-    Calls for which one node lacks the state are asked again one by one, since another node may have it.
-    """
-    try:
-        results = [_result_or_missing(result) for result in await rpc.batch(calls)]
-    except (RpcError, RpcUnavailable) as error:
-        return [_why(error)] * len(calls)
-    if Missing.NO_STATE not in results:
-        return results
-    for place, call in enumerate(calls):
-        if results[place] is Missing.NO_STATE:
-            try:
-                results[place] = await rpc.call(*call)
-            except (RpcError, RpcUnavailable) as error:
-                if _why(error) is Missing.NO_STATE:
-                    return results  # nobody has it, and the other calls are of the same block
-                results[place] = _why(error)
-    return results
 
 
 async def _answers_at(rpc: Rpc, token: str, block: int, balances: Mapping[str, int]) -> ContractAnswers:
@@ -145,13 +114,3 @@ def _hash_of(answer: Any | Missing) -> str | Missing:
         return answer
     header = read_header(answer)
     return Missing.NO_STATE if header is None else header.hash
-
-
-def _result_or_missing(result: Any) -> Any | Missing:
-    return _why(result) if isinstance(result, Exception) else result
-
-
-def _why(error: Exception) -> Missing:
-    if isinstance(error, RpcError):
-        return why_missing(error.code, error.message)
-    return Missing.NO_STATE if why_missing(None, str(error)) is Missing.NO_STATE else Missing.RPC_UNAVAILABLE

@@ -11,7 +11,7 @@ from web3.exceptions import Web3Exception
 from contracts.errors import RpcUnavailable
 from contracts.evm import checksum_address
 from contracts.telemetry import Token
-from pipelines.holders.proof import Rpc
+from pipelines.calls import Rpc
 from pipelines.rpc_web3 import PoolProvider
 
 _TEXT_LIMIT = 128

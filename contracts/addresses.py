@@ -1,0 +1,28 @@
+"""Addresses as requests name them: one form inside, a strict check at the door. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field
+
+from contracts.evm import checksum_address
+
+PATTERN: Final = r"^0x[0-9a-fA-F]{40}$"
+
+_ADDRESS: Final = re.compile(PATTERN.removesuffix("$"))
+
+
+def address_of(text: str) -> str:
+    """An address in lower case. Raises `ValueError` on another form, and on mixed case that breaks EIP-55."""
+    if _ADDRESS.fullmatch(text) is None:
+        raise ValueError("an address is 0x and 40 hexadecimal digits")
+    digits = text[2:]
+    if digits not in (digits.lower(), digits.upper()) and checksum_address(text) != text:
+        raise ValueError("the capitals of the address are not its EIP-55 checksum")
+    return text.lower()
+
+
+AskedAddress = Annotated[str, Field(pattern=PATTERN), AfterValidator(address_of)]
+"""An address as a request names it: lower case, upper case, or mixed with a right EIP-55 checksum."""

@@ -1,0 +1,193 @@
+"""The contract-balance family: bodies, query parameters, and when the balance triggers. Pure."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from contracts.addresses import AskedAddress
+from contracts.base import (
+    AddressText,
+    DecimalAmount,
+    Document,
+    HexHash,
+    Quality,
+    RawAmount,
+    TelemetryDocument,
+    Timestamp,
+)
+from contracts.holders import decimal_text
+
+MAX_AGE_S: Final = 900
+MAX_EVENTS: Final = 40
+WEI_DECIMALS: Final = 18
+
+Scope = Literal["all", "odai"]
+
+
+class BidwallEventsParameters(BaseModel):
+    """Which transfer events, and how many."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    limit: int = Field(default=20, ge=1, le=MAX_EVENTS, description="Newest events")
+    scope: Scope = Field(default="all", description="`all`: of any token; `odai`: of the service token")
+    token: AskedAddress | None = Field(default=None, description="Of this ERC-20 alone; overrides `scope`")
+
+
+class BidwallSnapshotParameters(BaseModel):
+    """Which transfer events are previewed, and how many."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    events_limit: int = Field(default=8, ge=1, le=20, description="Newest events")
+    scope: Scope = Field(default="all", description="`all`: of any token; `odai`: of the service token")
+    token: AskedAddress | None = Field(default=None, description="Of this ERC-20 alone; overrides `scope`")
+
+
+class Finality(StrEnum):
+    """Whether a block can still leave the chain."""
+
+    FINAL = "final"
+    PENDING = "pending"
+
+
+class BlockRef(Document):
+    """The block at which a number holds."""
+
+    block: int = Field(ge=0)
+    block_hash: HexHash
+    time: Timestamp
+    finality: Finality
+
+
+class CacheInfo(Document):
+    """How long the document may be reused."""
+
+    max_age_s: int = Field(description="Seconds after `fetchedAt` from which on it counts as stale")
+    age_s: int | None = Field(description="Seconds from the reading to the run that published it")
+
+
+class ScopeInfo(Document):
+    """Which tokens the events are of."""
+
+    requested: Scope
+    effective: Literal["all", "odai", "token"] = Field(description="`token` where the parameter overrides the scope")
+    token: AddressText | None = Field(description="The token that is filtered by; null for all")
+
+
+class Trigger(Document):
+    """How near the balance is to the amount at which the contract triggers."""
+
+    trigger_wei: RawAmount | None = Field(description="Null where none is configured")
+    reached: bool | None
+    progress: float | None = Field(description="balance / trigger, from 0 to 1 at most")
+    remaining_wei: RawAmount | None
+    reason: str | None = Field(description="Why there is no progress: `not_configured`, or why there is no balance")
+
+
+class UsdValue(Document):
+    """ETH in USD as `/api/bidwall/eth-price` has it, and what the balance is worth by it."""
+
+    price: DecimalAmount | None = Field(description="USD for one ETH")
+    balance_usd: DecimalAmount | None = Field(description="Balance times price, to the cent")
+    source: str | None
+    quality: Quality
+    stale: bool
+    reason: str | None
+    observed_at: Timestamp | None
+
+
+class ContractTransfer(Document):
+    """One ERC-20 transfer from or to the contract."""
+
+    token: AddressText
+    block: int
+    log_index: int
+    transaction_hash: HexHash
+    sender: AddressText = Field(alias="from")
+    recipient: AddressText = Field(alias="to")
+    direction: Literal["in", "out", "self"]
+    value_raw: RawAmount = Field(description="In the smallest unit of the token")
+    time: Timestamp
+    time_quality: Literal["exact", "estimated"]
+    finality: Finality
+
+
+class EventsInfo(Document):
+    """How far the events are read."""
+
+    quality: Quality = Field(description="`exact`: every event up to `block` is held; `estimated`: reading goes on")
+    reason: str | None
+    block: int | None = Field(description="Final up to here; pending events are of later blocks")
+    block_hash: HexHash | None
+    time: Timestamp | None
+
+
+class BidwallBalance(TelemetryDocument):
+    """The native balance of the contract at one block."""
+
+    contract: AddressText | None
+    chain_id: int | None
+    balance_wei: RawAmount | None
+    balance_eth: DecimalAmount | None
+    at: BlockRef | None = Field(description="The block at which the balance was read")
+    trigger: Trigger
+    cache: CacheInfo
+
+
+class BidwallSnapshot(TelemetryDocument):
+    """Balance, its worth, how near the trigger is, and the newest transfers."""
+
+    contract: AddressText | None
+    chain_id: int | None
+    balance_wei: RawAmount | None
+    balance_eth: DecimalAmount | None
+    at: BlockRef | None = Field(description="The block at which the balance was read")
+    trigger: Trigger
+    eth_usd: UsdValue
+    scope: ScopeInfo
+    events_limit: int
+    events: list[ContractTransfer] = Field(description="Newest first")
+    events_info: EventsInfo
+    cache: CacheInfo
+
+
+class BidwallEvents(TelemetryDocument):
+    """The newest ERC-20 transfers from or to the contract."""
+
+    contract: AddressText | None
+    chain_id: int | None
+    scope: ScopeInfo
+    limit: int
+    events: list[ContractTransfer] = Field(description="Newest first; pending ones may still leave the chain")
+    events_info: EventsInfo
+    cache: CacheInfo
+
+
+def trigger_of(balance_wei: int | None, trigger_wei: int | None, missing: str | None) -> Trigger:
+    """Progress towards the trigger. `missing` is why there is no balance."""
+    if trigger_wei is None or balance_wei is None:
+        return Trigger(
+            trigger_wei=None if trigger_wei is None else str(trigger_wei),
+            reached=None,
+            progress=None,
+            remaining_wei=None,
+            reason="not_configured" if trigger_wei is None else missing,
+        )
+    # Cut, not rounded: 1.0 means that it is reached.
+    millionths = min(10**6, balance_wei * 10**6 // trigger_wei)
+    return Trigger(
+        trigger_wei=str(trigger_wei),
+        reached=balance_wei >= trigger_wei,
+        progress=millionths / 10**6,
+        remaining_wei=str(max(0, trigger_wei - balance_wei)),
+        reason=None,
+    )
+
+
+def eth_text(wei: int) -> str:
+    """Wei as ETH, a decimal string."""
+    return decimal_text(wei, WEI_DECIMALS)

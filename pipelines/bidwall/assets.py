@@ -1,0 +1,118 @@
+"""The watched contract as assets: its balance over time, its newest transfers, and what is served of both."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import dagster as dg
+
+from pipelines.bidwall.source import read_balance
+from pipelines.presentation import OWNERS, line_chart, markdown_table, row_count, table_facts
+from pipelines.resources import Runtime
+from warehouse.bidwall import BalanceReading, record_balance, record_bidwall_status, replace_events
+from warehouse.chain_head import SeenHead, read_head
+from warehouse.inspection import preview
+
+GROUP = "contract_balance"
+OFF = {"off": "SVC_BIDWALL_ADDRESS or SVC_TOKEN_ADDRESS is not set"}
+
+
+def watched(runtime: Runtime) -> str | None:
+    """The contract, or None where nothing is read: the warehouse is one of a token's chain."""
+    return runtime.settings.bidwall_address if runtime.settings.token_address else None
+
+
+@dg.asset(
+    deps=["raw_chain__ranges"],
+    group_name=GROUP,
+    kinds={"evm", "duckdb"},
+    owners=OWNERS,
+    metadata=table_facts("raw_bidwall__balances"),
+    pool="warehouse",
+    description=(
+        "Native balance of the watched contract in wei (BIGNUM, exact over uint256), each at a named block: the final "
+        "one, or the newest where no node has older state. Grain: one row per block read, or per failed reading."
+    ),
+)
+def raw_bidwall__balances(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+    """Read the balance at finality; a failure is a row, not an error."""
+    contract = watched(runtime)
+    reading = None
+    with runtime.warehouse.connect() as connection:
+        head = read_head(connection)
+        if contract and head:
+            reading = asyncio.run(_read(runtime, contract, head))
+            record_balance(connection, contract, reading)
+        metadata = row_count(connection, "raw_bidwall__balances")
+        history = preview(connection, "bidwall_balance_history").rows()
+    if contract is None:
+        return dg.MaterializeResult(metadata=metadata | OFF)
+    if reading is not None and reading.block is not None:
+        metadata |= {
+            "block": reading.block,
+            "balance_wei": str(reading.balance_wei),
+            "final": bool(reading.is_final),
+        }
+    elif reading is not None:
+        metadata["failed"] = str(reading.reason)
+    if history:
+        metadata["balance_over_time"] = line_chart("Balance of the contract", history, "ETH")
+    return dg.MaterializeResult(metadata=metadata)
+
+
+@dg.asset(
+    deps=["raw_chain__contract_transfers", "raw_chain__contract_tip_transfers"],
+    group_name=GROUP,
+    kinds={"duckdb"},
+    owners=OWNERS,
+    metadata=table_facts("out_bidwall__events"),
+    pool="warehouse",
+    description=(
+        "The newest 40 transfers of each token from or to the watched contract, pending ones above finality included. "
+        "Grain: one row per event; `value_raw` in the smallest unit of its token; times UTC."
+    ),
+)
+def out_bidwall__events(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+    """Make the newest transfers anew from what is held."""
+    contract = watched(runtime)
+    with runtime.warehouse.connect() as connection:
+        replace_events(connection, contract)
+        metadata = row_count(connection, "out_bidwall__events")
+        newest = preview(connection, "bidwall_newest_events")
+    return dg.MaterializeResult(metadata=metadata | ({"newest": markdown_table(newest)} if contract else OFF))
+
+
+@dg.asset(
+    deps=["raw_bidwall__balances", "raw_chain__contract_ranges"],
+    group_name=GROUP,
+    kinds={"duckdb"},
+    owners=OWNERS,
+    metadata=table_facts("out_bidwall__status"),
+    pool="warehouse",
+    description=(
+        "The watched contract, its newest balance in wei, its trigger, and the block up to which its transfers are "
+        "held. Grain: one row."
+    ),
+)
+def out_bidwall__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+    """Record what is served of the balance, and how far events reach."""
+    settings = runtime.settings
+    contract = watched(runtime)
+    with runtime.warehouse.connect() as connection:
+        head = read_head(connection)
+        record_bidwall_status(
+            connection,
+            chain_id=settings.chain_id,
+            contract=contract,
+            service_token=settings.token_address,
+            trigger_wei=settings.bidwall_trigger_wei,
+            finalized_block=head and head.finalized_block,
+            now=datetime.now(UTC),
+        )
+        metadata = row_count(connection, "out_bidwall__status")
+        status = preview(connection, "bidwall_status")
+    return dg.MaterializeResult(metadata=metadata | {"preview": markdown_table(status)})
+
+
+async def _read(runtime: Runtime, contract: str, head: SeenHead) -> BalanceReading:
+    async with runtime.rpc_pool() as pool:
+        return await read_balance(pool, contract, head)

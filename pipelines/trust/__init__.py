@@ -1,0 +1,1 @@
+"""Trust: attestations counted into scores, a sample of which the registry itself confirms."""

@@ -1,0 +1,188 @@
+"""Trust as assets: scores counted from attestations, their history, what the contract says, and what is served."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import dagster as dg
+
+from contracts.trust import sample_agents
+from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
+from pipelines.resources import Runtime
+from pipelines.trust.source import ask_scores, read_half_life
+from warehouse.chain_head import read_head
+from warehouse.inspection import preview
+from warehouse.trust import (
+    ScoreCheck,
+    checked_at_block,
+    fold_scores,
+    forget_scores,
+    newly_attested,
+    read_trust_state,
+    record_checks,
+    record_trust_status,
+    scores,
+)
+
+GROUP = "trust"
+OFF = {"off": "SVC_TRUST_REGISTRY_ADDRESS or SVC_TOKEN_ADDRESS is not set"}
+SILENT = "registry_unanswered"
+
+
+def registry_of(runtime: Runtime) -> str | None:
+    """The registry, or None where nothing is read: the warehouse is one of a token's chain."""
+    return runtime.settings.trust_registry_address if runtime.settings.token_address else None
+
+
+def _spec(name: str, description: str, deps: list[str]) -> dg.AssetSpec:
+    return dg.AssetSpec(
+        name,
+        deps=deps,
+        group_name=GROUP,
+        description=description,
+        kinds={"duckdb"},
+        owners=OWNERS,
+        metadata=table_facts(name),
+    )
+
+
+@dg.multi_asset(
+    name="count_scores",
+    specs=[
+        _spec(
+            "core_trust__scores",
+            "Each agent's scores, counted from its attestations in the contract's own integer arithmetic: the plain "
+            "mean and one in which recent work weighs more. Grain: one row per agent.",
+            ["raw_chain__attestations", "raw_chain__attestation_ranges"],
+        ),
+        _spec(
+            "core_trust__history",
+            "Every attestation with the agent's scores after it: how trust came about. Grain: one row per attestation.",
+            ["raw_chain__attestations", "raw_chain__attestation_ranges"],
+        ),
+    ],
+    pool="warehouse",
+)
+def count_scores(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
+    """Count the attestations above the last fold."""
+    registry = registry_of(runtime)
+    with runtime.warehouse.connect() as connection:
+        state = read_trust_state(connection)
+        half_life_s = state.half_life_s if state is not None and state.registry == registry else None
+        if registry is None:
+            forget_scores(connection)
+        elif half_life_s is None:
+            half_life_s = asyncio.run(_half_life(runtime, registry))
+        touched = frozenset[str]()
+        if registry is not None and half_life_s is not None:
+            touched = fold_scores(connection, registry, half_life_s)
+        counts = {name: row_count(connection, name) for name in ("core_trust__scores", "core_trust__history")}
+        best = preview(connection, "trust_best")
+        newest = preview(connection, "trust_newest_attestations")
+    for name, metadata in counts.items():
+        if registry is None:
+            metadata |= OFF
+        elif half_life_s is None:
+            metadata["failed"] = SILENT
+        else:
+            shown = best if name == "core_trust__scores" else newest
+            metadata |= {"half_life_s": half_life_s, "touched_agents": len(touched), "preview": markdown_table(shown)}
+        yield dg.MaterializeResult(asset_key=name, metadata=metadata)
+
+
+@dg.asset(
+    deps=["core_trust__scores"],
+    group_name=GROUP,
+    kinds={"evm", "duckdb"},
+    owners=OWNERS,
+    metadata=table_facts("core_trust__checks"),
+    pool="warehouse",
+    description=(
+        "A sample of scores and thresholds as the registry itself answers `meetsTrustThreshold` at the block up to "
+        "which attestations are counted. Grain: one row per agent and threshold at a block; kept for two days."
+    ),
+)
+def core_trust__checks(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+    """Ask the contract about a sample that follows from the block's hash, once for each block."""
+    registry = registry_of(runtime)
+    asked: list[ScoreCheck] = []
+    with runtime.warehouse.connect() as connection:
+        state = read_trust_state(connection)
+        if registry is not None and state is not None and not checked_at_block(connection, state.block):
+            held = scores(connection)
+            sample = {agent: held[agent] for agent in sample_agents(held, newly_attested(connection), state.block_hash)}
+            asked = asyncio.run(_ask(runtime, registry, state.block, sample))
+            record_checks(connection, state.block, asked, datetime.now(UTC))
+        metadata = row_count(connection, "core_trust__checks")
+        newest = preview(connection, "trust_checks")
+    if registry is None:
+        return dg.MaterializeResult(metadata=metadata | OFF)
+    metadata |= {
+        "asked": len(asked),
+        "answered": sum(check.theirs is not None for check in asked),
+        "equal": sum(check.theirs == check.ours for check in asked),
+        "answers": markdown_table(newest, rows=24),
+    }
+    return dg.MaterializeResult(metadata=metadata)
+
+
+@dg.multi_asset(
+    name="serve_trust",
+    specs=[
+        _spec("out_trust__scores", "Scores as served. Grain: one row per agent.", ["core_trust__scores"]),
+        _spec(
+            "out_trust__status",
+            "The contracts, the block that scores hold at, and what the contract said there. Grain: one row.",
+            ["core_trust__scores", "core_trust__history", "core_trust__checks"],
+        ),
+    ],
+    pool="warehouse",
+)
+def serve_trust(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
+    """Record what is served of the scores."""
+    settings, registry = runtime.settings, registry_of(runtime)
+    with runtime.warehouse.connect() as connection:
+        state = read_trust_state(connection)
+        silent = registry is not None and (state is None or state.registry != registry)
+        head = read_head(connection)
+        record_trust_status(
+            connection,
+            chain_id=settings.chain_id,
+            registry=registry,
+            escrow=settings.escrow_address,
+            head=head,
+            reason=SILENT if silent and head is not None else None,
+            now=datetime.now(UTC),
+        )
+        counts = {name: row_count(connection, name) for name in ("out_trust__scores", "out_trust__status")}
+        status = preview(connection, "trust_status")
+    for name, metadata in counts.items():
+        yield dg.MaterializeResult(asset_key=name, metadata=metadata | {"status": markdown_table(status)})
+
+
+@dg.asset_check(
+    asset="core_trust__checks",
+    pool="warehouse",
+    description="Scores are what the registry says at the same block.",
+)
+def contract_agrees(runtime: dg.ResourceParam[Runtime]) -> dg.AssetCheckResult:
+    """Not blocking: scores that the contract contradicts are served as what they are."""
+    with runtime.warehouse.connect() as connection:
+        newest = preview(connection, "trust_checks")
+    answered = newest.drop_nulls("theirs_meets").rows(named=True)
+    equal = [row["ours_score"] == row["theirs_score"] and row["ours_meets"] == row["theirs_meets"] for row in answered]
+    return dg.AssetCheckResult(
+        passed=all(equal),
+        severity=dg.AssetCheckSeverity.WARN,
+        metadata={"answers": len(equal), "equal": sum(equal), "table": markdown_table(newest, rows=24)},
+    )
+
+
+async def _half_life(runtime: Runtime, registry: str) -> int | None:
+    async with runtime.rpc_pool() as pool:
+        return await read_half_life(pool, registry)
+
+
+async def _ask(runtime: Runtime, registry: str, block: int, sample: dict[str, int]) -> list[ScoreCheck]:
+    async with runtime.rpc_pool() as pool:
+        return await ask_scores(pool, registry, block, sample)

@@ -1,0 +1,3 @@
+-- At most one row: ETH in USD as served. Times are UTC.
+select price, source, quality, stale, reason, observed_at
+from out_market__eth_price
