@@ -119,6 +119,33 @@ def choose_token_price(
 
 
 @dataclass(frozen=True)
+class PoolPast:
+    """What our own transfers say of a pool's last day: trades, the sum of their amounts in the token's smallest unit
+    (None each while the chain is not read that far), and blocks of an hour and of a day ago."""
+
+    buys: int | None
+    sells: int | None
+    traded_raw: int | None
+    hour_block: int | None
+    day_block: int | None
+
+
+def pool_past(connection: duckdb.DuckDBPyConnection, pool: str, now: datetime) -> PoolPast:
+    """A transfer out of the pool counts as a buy, one into it as a sell; mints are neither."""
+    moment = _naive(now)
+    address = bytes.fromhex(pool.removeprefix("0x"))
+    (found,) = _rows(connection, "pool_trades", {"pool": address, "since": moment - _DAY})
+    blocks = [
+        next((row["block"] for row in _rows(connection, "block_before", {"moment": moment - span})), None)
+        for span in (_HOUR, _DAY)
+    ]
+    if found["read_to"] is None or found["read_to"] < moment - _HOUR:
+        return PoolPast(None, None, None, *blocks)
+    traded_raw = sum(int(found[f"s{limb}"]) << (64 * limb) for limb in range(4))
+    return PoolPast(found["buys"], found["sells"], traded_raw, *blocks)
+
+
+@dataclass(frozen=True)
 class _Chosen:
     """What is served: `row` is the observation, None where there never was a sound one."""
 

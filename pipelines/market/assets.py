@@ -1,6 +1,6 @@
 """Prices as assets: what every source says, and what of it is served. A minute's run makes these and publishes."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import dagster as dg
@@ -13,6 +13,10 @@ from warehouse.duck import Connection
 from warehouse.inspection import preview
 
 GROUP = "market"
+
+
+FRESHNESS = dg.FreshnessPolicy.time_window(fail_window=timedelta(minutes=30), warn_window=timedelta(minutes=10))
+"""A run of prices comes every minute, and waits while a long slice of the chain is read."""
 
 
 def _service(key: str, description: str) -> dg.AssetSpec:
@@ -53,6 +57,7 @@ def raw_market__eth_prices(
     kinds={"duckdb"},
     owners=OWNERS,
     metadata=table_facts("out_market__eth_price"),
+    freshness_policy=FRESHNESS,
     pool="warehouse",
     description=(
         "ETH in USD as it is served: the first source with a sound price now, else the last sound one, stale. "
@@ -94,6 +99,7 @@ def raw_market__token_prices(
     kinds={"duckdb"},
     owners=OWNERS,
     metadata=table_facts("out_market__token_price"),
+    freshness_policy=FRESHNESS,
     pool="warehouse",
     description=(
         "The token's price as it is served: the first source with a sound price now, else the last sound one, stale; "

@@ -10,7 +10,15 @@ from contracts.settings import Settings
 from pipelines.market.source import ask_eth_sources, ask_token_sources, eth_sources, token_sources
 from warehouse.duck import Connection, Warehouse
 from warehouse.feeds import may_ask
-from warehouse.market import Market, Said, choose_eth_price, choose_token_price, fresh_eth_price, record_prices
+from warehouse.market import (
+    Market,
+    Said,
+    choose_eth_price,
+    choose_token_price,
+    fresh_eth_price,
+    pool_past,
+    record_prices,
+)
 
 
 @dataclass(frozen=True)
@@ -34,7 +42,8 @@ def look_at_token(connection: Connection, settings: Settings, now: datetime) -> 
     if not wanted:
         return Look((), {})
     eth_usd = fresh_eth_price(connection, eth_sources(settings), now)
-    said = asyncio.run(ask_token_sources(settings, wanted, eth_usd=eth_usd))
+    past = pool_past(connection, settings.pool_address, now) if settings.pool_address else None
+    said = asyncio.run(ask_token_sources(settings, wanted, eth_usd=eth_usd, past=past))
     return _kept(connection, "token", said, token=settings.token_address)
 
 

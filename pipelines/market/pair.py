@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from contracts.base import Quality
-from contracts.evm import selector
-from contracts.market import THIN_USD, Quote, Refusal, usd_price
+from contracts.evm import keccak256, selector
+from contracts.market import THIN_USD, Quote, Refusal, change_percent, inner, usd_price
 from pipelines.market.chainlink import read_words
+from warehouse.market import PoolPast
 
 GET_RESERVES = selector("getReserves()")
 TOKEN0 = selector("token0()")
 TOKEN1 = selector("token1()")
 DECIMALS = selector("decimals()")
 TOTAL_SUPPLY = selector("totalSupply()")
+SYNC_TOPIC = "0x" + keccak256(b"Sync(uint112,uint112)").hex()
+
+SYNC_BLOCKS = 2000
+"""How many blocks before a moment are searched for the reserves that held then; public nodes allow as many at once."""
 
 WRAPPED_ETH = {
     1: "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
@@ -44,11 +50,15 @@ class Pair:
 
 @dataclass(frozen=True)
 class Reserves:
-    """What a pool holds of our token and of the other, in whole tokens; `decimals` are those of ours."""
+    """What a pool holds of our token and of the other, in whole tokens; `decimals` are those of both, ours first."""
 
     ours: Decimal
     other: Decimal
-    decimals: int
+    decimals: tuple[int, int]
+
+    @property
+    def price_in_other(self) -> Decimal:
+        return self.other / self.ours
 
 
 def read_pair(token0: object, token1: object, token: str) -> Pair | Refusal:
@@ -70,7 +80,7 @@ def read_reserves(pair: Pair, reserves: object, decimals: Sequence[object]) -> R
     if ours == 0 or other == 0:
         return Refusal("empty_pool")
     of_ours, of_other = (word[0] for word in places if word is not None)
-    return Reserves(Decimal(ours).scaleb(-of_ours), Decimal(other).scaleb(-of_other), of_ours)
+    return _in_whole_tokens(ours, other, (of_ours, of_other))
 
 
 def usd_of_other(pair: Pair, *, chain_id: int, usdc: str | None, eth_usd: Decimal | None) -> Decimal | Refusal:
@@ -86,7 +96,7 @@ def quote_of(
     reserves: Reserves, usd: Decimal, *, supply_raw: object, pool: str, block: int, observed_at: datetime
 ) -> Quote | Refusal:
     """The pool's price at a block; capitalisation is that of the whole supply."""
-    price = usd_price(reserves.other * usd / reserves.ours)
+    price = usd_price(reserves.price_in_other * usd)
     if price is None:
         return Refusal("no_price")
     liquidity_usd = float(2 * reserves.other * usd)
@@ -97,12 +107,49 @@ def quote_of(
         quality=Quality.ESTIMATED if thin else Quality.DERIVED,
         reason="thin_liquidity" if thin else None,
         observed_at=observed_at,
-        mcap_usd=None if supply is None else float(Decimal(supply[0]).scaleb(-reserves.decimals) * price),
+        mcap_usd=None if supply is None else float(Decimal(supply[0]).scaleb(-reserves.decimals[0]) * price),
         liquidity_usd=liquidity_usd,
         pool=pool,
         pools=1,
         block=block,
     )
+
+
+def sync_filter(pool: str, block: int) -> list[dict[str, Any]]:
+    """`eth_getLogs` parameters for what a pool last held at a block."""
+    first = max(0, block - SYNC_BLOCKS + 1)
+    return [{"address": pool, "topics": [SYNC_TOPIC], "fromBlock": hex(first), "toBlock": hex(block)}]
+
+
+def reserves_then(pair: Pair, now: Reserves, logs: object) -> Reserves | None:
+    """What the last of some Sync events says was held; None where there is none."""
+    if not isinstance(logs, list) or not logs:
+        return None
+    held = read_words(inner(logs[-1], "data"), 2)
+    if held is None or 0 in held:
+        return None
+    ours, other = held if pair.token == pair.token0 else reversed(held)
+    return _in_whole_tokens(ours, other, now.decimals)
+
+
+def with_past(quote: Quote, now: Reserves, hour: Reserves | None, day: Reserves | None, past: PoolPast) -> Quote:
+    """The quote with trades and volume of the last day at today's price, and changes in terms of the other token."""
+    traded = None if past.traded_raw is None else Decimal(past.traded_raw).scaleb(-now.decimals[0])
+    hour_percent, day_percent = (
+        None if then is None else change_percent(now.price_in_other, then.price_in_other) for then in (hour, day)
+    )
+    return replace(
+        quote,
+        volume_24h_usd=None if traded is None else float(traded * quote.price_usd),
+        buys_24h=past.buys,
+        sells_24h=past.sells,
+        change_1h_percent=hour_percent,
+        change_24h_percent=day_percent,
+    )
+
+
+def _in_whole_tokens(ours: int, other: int, decimals: tuple[int, int]) -> Reserves:
+    return Reserves(Decimal(ours).scaleb(-decimals[0]), Decimal(other).scaleb(-decimals[1]), decimals)
 
 
 def _address(word: int) -> str:

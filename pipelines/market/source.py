@@ -22,7 +22,7 @@ from pipelines.feeds import TIMEOUT_S, Answer, Feeds
 from pipelines.market import chainlink, coinbase, dexscreener, geckoterminal, pair
 from pipelines.rpc import RpcPool
 from warehouse.feeds import Attempt
-from warehouse.market import Said
+from warehouse.market import PoolPast, Said
 
 Decoded = Quote | Refusal
 Call = tuple[str, Sequence[Any]]
@@ -59,8 +59,13 @@ async def ask_eth_sources(settings: Settings, wanted: Collection[str]) -> list[S
         return list(await asyncio.gather(*(ask() for source, ask in asked.items() if source in wanted)))
 
 
-async def ask_token_sources(settings: Settings, wanted: Collection[str], *, eth_usd: Decimal | None) -> list[Said]:
-    """What each of the wanted sources says of the token now; `eth_usd` is what a pool against ether is read with."""
+async def ask_token_sources(
+    settings: Settings, wanted: Collection[str], *, eth_usd: Decimal | None, past: PoolPast | None
+) -> list[Said]:
+    """What each of the wanted sources says of the token now.
+
+    The pool is read with `eth_usd`, where it is one against ether, and with what our own transfers say of its `past`.
+    """
     token = settings.token_address or ""
     chain_id = settings.chain_id
 
@@ -71,7 +76,7 @@ async def ask_token_sources(settings: Settings, wanted: Collection[str], *, eth_
         return geckoterminal.decode(value, chain_id=chain_id, token=token)
 
     async def pool_quote(chain: RpcPool, block: _Block, settings: Settings) -> Decoded:
-        return await _read_pair(chain, block, settings, eth_usd)
+        return await _read_pair(chain, block, settings, eth_usd, past)
 
     async with Feeds() as feeds:
         asked: dict[str, Callable[[], Awaitable[Said]]] = {
@@ -154,7 +159,9 @@ async def _read_feed(chain: RpcPool, block: _Block, settings: Settings) -> Decod
     )
 
 
-async def _read_pair(chain: RpcPool, block: _Block, settings: Settings, eth_usd: Decimal | None) -> Decoded:
+async def _read_pair(
+    chain: RpcPool, block: _Block, settings: Settings, eth_usd: Decimal | None, past: PoolPast | None
+) -> Decoded:
     pool, token = settings.pool_address or "", settings.token_address or ""
     calls = [_call(pool, pair.TOKEN0, block), _call(pool, pair.TOKEN1, block), _call(pool, pair.GET_RESERVES, block)]
     calls += [_call(token, pair.DECIMALS, block), _call(token, pair.TOTAL_SUPPLY, block)]
@@ -169,7 +176,22 @@ async def _read_pair(chain: RpcPool, block: _Block, settings: Settings, eth_usd:
     reserves = pair.read_reserves(found, held, (decimals, other_decimals))
     if isinstance(reserves, Refusal):
         return reserves
-    return pair.quote_of(reserves, usd, supply_raw=supply, pool=pool, block=block.number, observed_at=block.at)
+    quote = pair.quote_of(reserves, usd, supply_raw=supply, pool=pool, block=block.number, observed_at=block.at)
+    if isinstance(quote, Refusal) or past is None:
+        return quote
+    # A change in USD is one in terms of the other token only where that is worth the same all the time.
+    blocks = (past.hour_block, past.day_block) if found.other == settings.usdc_address else (None, None)
+    hour, day = [None if then is None else await _held_then(chain, found, reserves, pool, then) for then in blocks]
+    return pair.with_past(quote, reserves, hour, day, past)
+
+
+async def _held_then(
+    chain: RpcPool, found: pair.Pair, reserves: pair.Reserves, pool: str, block: int
+) -> pair.Reserves | None:
+    try:
+        return pair.reserves_then(found, reserves, await chain.call("eth_getLogs", pair.sync_filter(pool, block)))
+    except RpcError:
+        return None
 
 
 def _call(address: str | None, data: str, block: _Block) -> Call:

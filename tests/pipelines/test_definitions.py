@@ -33,6 +33,19 @@ GOLDEN = {
     "out_market__eth_price": "market",
     "raw_market__token_prices": "market",
     "out_market__token_price": "market",
+    "partner": "partner",
+    "raw_partner__snapshots": "partner",
+    "out_partner__snapshot": "partner",
+    "marketplace": "partner",
+    "raw_marketplace__figures": "partner",
+    "out_marketplace__revenue": "partner",
+    "core_feed__events": "feed",
+    "document/api/site-metrics": "publish",
+    "document/api/context": "publish",
+    "document/svc-context.json": "publish",
+    "document/hodlers-care/feed.json": "publish",
+    "document/api/integrations/partner/base-snapshot": "publish",
+    "document/api/revenue/marketplace": "publish",
     "document/api/token/price": "publish",
     "document/api/bidwall/eth-price": "publish",
     "document/api/token/holders": "publish",
@@ -114,6 +127,8 @@ def test_checks_stand_on_the_tables_and_the_failing_of_rows_blocks(graph: Any):
         "raw_chain__transfers:expectations": True,
         "core_holders__balances:expectations": True,
         "out_holders__lists:expectations": True,
+        "out_market__eth_price:expectations": True,
+        "out_market__token_price:expectations": True,
         "out_holders__lists:proof": False,
     }
 
@@ -121,12 +136,12 @@ def test_checks_stand_on_the_tables_and_the_failing_of_rows_blocks(graph: Any):
 def test_schedules_run_from_the_start(definitions: dg.Definitions):
     schedules = {each.name: each.default_status for each in definitions.schedules}
     assert schedules == dict.fromkeys(
-        ("chain_schedule", "prices_schedule", "upkeep_schedule"), dg.DefaultScheduleStatus.RUNNING
+        ("chain_schedule", "prices_schedule", "partner_schedule", "upkeep_schedule"), dg.DefaultScheduleStatus.RUNNING
     )
 
 
 def test_every_job_runs_in_one_process(definitions: dg.Definitions):
-    for job in map(definitions.resolve_job_def, ("chain", "prices", "upkeep")):
+    for job in map(definitions.resolve_job_def, ("chain", "prices", "partner", "upkeep")):
         assert job.executor_def.name == "in_process"
     assert definitions.executor.name == "in_process"
 

@@ -47,6 +47,8 @@ def test_a_run_from_nothing_publishes_a_proven_list(place: Place):
         "raw_chain__transfers:expectations",
         "core_holders__balances:expectations",
         "out_holders__lists:expectations",
+        "out_market__eth_price:expectations",
+        "out_market__token_price:expectations",
         "out_holders__lists:proof",
     }
     assert all(report.checks.values())
