@@ -9,6 +9,7 @@ from contracts.settings import Settings, load_settings
 from pipelines.bidwall import assets as bidwall
 from pipelines.checks import expectation_checks
 from pipelines.failure import mark_stale
+from pipelines.guardrail import assets as guardrail
 from pipelines.holders import assets as holders
 from pipelines.market import assets as market
 from pipelines.market.observe import prices_due
@@ -170,6 +171,8 @@ def build_definitions(settings: Settings) -> dg.Definitions:
             *market.PRICES,
             *partner.SERVICES,
             *partner.PARTNER_ASSETS,
+            guardrail.guardrail_log,
+            guardrail.take_over_guardrail_checks,
             publishing.publish_generation,
         ],
         asset_checks=[*expectation_checks(), holders.proof, trust.contract_agrees],

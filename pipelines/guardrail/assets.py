@@ -1,0 +1,65 @@
+"""Guardrail checks as assets: what the API judged, and how much of it was blocked by day and stage."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import dagster as dg
+
+from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
+from pipelines.resources import Runtime
+from warehouse.guardrail_checks import take_over_checks
+from warehouse.guardrail_log import open_guardrail_log
+from warehouse.inspection import preview
+
+GROUP = "guardrail"
+
+guardrail_log = dg.AssetSpec(
+    "guardrail_log",
+    group_name=GROUP,
+    description="The log that the API keeps of guardrail checks beside the ledger, for a month.",
+    kinds={"sqlite"},
+    owners=OWNERS,
+)
+
+
+@dg.multi_asset(
+    name="take_over_guardrail_checks",
+    specs=[
+        dg.AssetSpec(
+            "raw_guardrail__checks",
+            deps=[guardrail_log],
+            group_name=GROUP,
+            description=(
+                "Guardrail checks as they were answered, without the text that was judged and who asked. "
+                "Grain: one row per check; latency in microseconds, times UTC."
+            ),
+            kinds={"duckdb"},
+            owners=OWNERS,
+            metadata=table_facts("raw_guardrail__checks"),
+        ),
+        dg.AssetSpec(
+            "out_guardrail__daily",
+            deps=["raw_guardrail__checks"],
+            group_name=GROUP,
+            description=(
+                "Checks, those blocked, and the latency of judging. Grain: one row per UTC day and stage, and one for "
+                "all checks of the day; latency in microseconds."
+            ),
+            kinds={"duckdb"},
+            owners=OWNERS,
+            metadata=table_facts("out_guardrail__daily"),
+        ),
+    ],
+    pool="warehouse",
+)
+def take_over_guardrail_checks(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
+    """Take over what the log holds beyond the last run."""
+    with (
+        closing(open_guardrail_log(runtime.settings, runtime.data_dir)) as log,
+        runtime.warehouse.connect() as connection,
+    ):
+        new = take_over_checks(connection, log)
+        counts = {name: row_count(connection, name) for name in ("raw_guardrail__checks", "out_guardrail__daily")}
+        days = markdown_table(preview(connection, "out_guardrail__daily"))
+    yield dg.MaterializeResult("raw_guardrail__checks", metadata={"new_checks": new, **counts["raw_guardrail__checks"]})
+    yield dg.MaterializeResult("out_guardrail__daily", metadata={"preview": days, **counts["out_guardrail__daily"]})
