@@ -9,6 +9,7 @@ from contracts.settings import Settings, load_settings
 from pipelines.bidwall import assets as bidwall
 from pipelines.checks import expectation_checks
 from pipelines.failure import mark_stale
+from pipelines.feed import assets as feed
 from pipelines.guardrail import assets as guardrail
 from pipelines.holders import assets as holders
 from pipelines.market import assets as market
@@ -171,6 +172,7 @@ def build_definitions(settings: Settings) -> dg.Definitions:
             *market.PRICES,
             *partner.SERVICES,
             *partner.PARTNER_ASSETS,
+            feed.core_feed__events,
             guardrail.guardrail_log,
             guardrail.take_over_guardrail_checks,
             publishing.publish_generation,

@@ -5,28 +5,29 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
-from contracts.partner import (
-    MARKETPLACE,
-    MARKETPLACE_EVERY,
-    PARTNER,
-    PARTNER_EVERY,
-    PartnerAnswer,
-    RevenueAnswer,
-    host_of,
-)
+from contracts.partner import MARKETPLACE, PARTNER, PartnerAnswer, RevenueAnswer, host_of
 from contracts.settings import Settings
 from pipelines.feeds import Feeds
 from pipelines.partner.snapshot import as_text
-from pipelines.partner.source import ask_marketplace, ask_partner
+from pipelines.partner.source import ask_marketplace, ask_partner, due_sources
 from pipelines.presentation import OWNERS, row_count, table_facts
 from pipelines.resources import Runtime
-from warehouse.feeds import Attempt, may_ask
+from warehouse.feeds import Attempt
 from warehouse.partner import record_figures, record_partner, serve_figures, serve_partner
 
 GROUP = "partner"
 
+SERVICES = tuple(
+    dg.AssetSpec(key, group_name=GROUP, description=description, kinds={"rest"}, owners=OWNERS)
+    for key, description in (
+        (PARTNER, "The partner at SVC_PARTNER_URL: a JSON object about this chain, for our credential."),
+        (MARKETPLACE, "The marketplace at SVC_MARKETPLACE_URL: totals of the agent SVC_MARKETPLACE_AGENT_ID."),
+    )
+)
+
 
 @dg.asset(
+    deps=[PARTNER],
     group_name=GROUP,
     kinds={"rest", "duckdb"},
     owners=OWNERS,
@@ -43,7 +44,7 @@ def raw_partner__snapshots(runtime: dg.ResourceParam[Runtime]) -> dg.Materialize
     if url is None:
         return dg.MaterializeResult(metadata={"off": "SVC_PARTNER_URL is not set"})
     with runtime.warehouse.connect() as connection:
-        due = may_ask(connection, PARTNER, datetime.now(UTC), every=PARTNER_EVERY)
+        due = PARTNER in due_sources(connection, runtime.settings, datetime.now(UTC))
     if due:
         answer, attempt = asyncio.run(_ask_partner(runtime.settings, url))
         with runtime.warehouse.connect() as connection:
@@ -73,6 +74,7 @@ def out_partner__snapshot(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
 
 
 @dg.asset(
+    deps=[MARKETPLACE],
     group_name=GROUP,
     kinds={"rest", "duckdb"},
     owners=OWNERS,
@@ -89,7 +91,7 @@ def raw_marketplace__figures(runtime: dg.ResourceParam[Runtime]) -> dg.Materiali
     if url is None or agent_id is None:
         return dg.MaterializeResult(metadata={"off": "SVC_MARKETPLACE_URL or SVC_MARKETPLACE_AGENT_ID is not set"})
     with runtime.warehouse.connect() as connection:
-        due = may_ask(connection, MARKETPLACE, datetime.now(UTC), every=MARKETPLACE_EVERY)
+        due = MARKETPLACE in due_sources(connection, runtime.settings, datetime.now(UTC))
     if due:
         answer, attempt = asyncio.run(_ask_marketplace(url, agent_id))
         with runtime.warehouse.connect() as connection:
@@ -115,6 +117,15 @@ def out_marketplace__revenue(runtime: dg.ResourceParam[Runtime]) -> dg.Materiali
         reason = serve_figures(connection, None if url is None else host_of(url), agent_id)
         metadata = row_count(connection, "out_marketplace__revenue")
     return dg.MaterializeResult(metadata={**metadata, "reason": reason or "none"})
+
+
+PARTNER_ASSETS = (
+    raw_partner__snapshots,
+    out_partner__snapshot,
+    raw_marketplace__figures,
+    out_marketplace__revenue,
+)
+SERVED_TABLES = ("out_partner__snapshot", "out_marketplace__revenue")
 
 
 async def _ask_partner(settings: Settings, url: str) -> tuple[PartnerAnswer | None, Attempt]:

@@ -1,4 +1,4 @@
-"""Asking the partner and the marketplace. What their answers mean is said in `snapshot.py` and `marketplace.py`."""
+"""Asking the partner and the marketplace, and when. What answers mean is said in `snapshot.py` and `marketplace.py`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,38 @@ from pydantic import SecretStr
 
 from contracts.base import Quality
 from contracts.market import Refusal
-from contracts.partner import MARKETPLACE, PARTNER, PartnerAnswer, RevenueAnswer
+from contracts.partner import MARKETPLACE, MARKETPLACE_EVERY, PARTNER, PARTNER_EVERY, PartnerAnswer, RevenueAnswer
+from contracts.settings import Settings
 from pipelines.feeds import Feeds
 from pipelines.partner import marketplace, snapshot
-from warehouse.feeds import Attempt
+from warehouse.duck import Connection, Warehouse
+from warehouse.feeds import Attempt, may_ask
 
 PARTNER_MAX_BYTES = 256 * 1024
+
+
+def due_sources(connection: Connection, settings: Settings, now: datetime) -> list[str]:
+    """Which of the configured sources are to be asked now."""
+    configured = {
+        PARTNER: (settings.partner_url is not None, PARTNER_EVERY),
+        MARKETPLACE: (
+            settings.marketplace_url is not None and settings.marketplace_agent_id is not None,
+            MARKETPLACE_EVERY,
+        ),
+    }
+    return [
+        source for source, (on, every) in configured.items() if on and may_ask(connection, source, now, every=every)
+    ]
+
+
+def partner_due(settings: Settings, now: datetime) -> str | None:
+    """Why a run is due, in a few words; None where none is. The first one is part of the first whole run.
+
+    Raises `RunBusy` while a run writes the warehouse.
+    """
+    with Warehouse(settings.data_dir).read_only() as connection:
+        due = [] if connection is None else due_sources(connection, settings, now)
+    return f"{' and '.join(due)} to be asked" if due else None
 
 
 async def ask_partner(

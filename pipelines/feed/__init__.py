@@ -1,0 +1,1 @@
+"""The event feed: what happened, found in what is kept."""

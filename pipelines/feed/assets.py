@@ -1,0 +1,39 @@
+"""The events as an asset."""
+
+from collections import Counter
+from datetime import UTC, datetime
+
+import dagster as dg
+
+from pipelines.presentation import OWNERS, row_count, table_facts
+from pipelines.resources import Runtime
+from warehouse.feed_events import record_events
+from warehouse.holder_lists import lists_dir
+
+
+@dg.asset(
+    deps=["out_holders__lists", "raw_bidwall__balances", "raw_chain__attestations"],
+    group_name="feed",
+    kinds={"duckdb"},
+    owners=OWNERS,
+    metadata=table_facts("core_feed__events"),
+    pool="warehouse",
+    description=(
+        "New snapshots, large movers, holder milestones, crossed thresholds and attestations, each told once under a "
+        "stable id; the newest thousand. Grain: one row per event."
+    ),
+)
+def core_feed__events(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+    """Find what happened since the last run."""
+    settings = runtime.settings
+    with runtime.warehouse.connect() as connection:
+        new = record_events(
+            connection,
+            lists_dir(runtime.data_dir),
+            contract=settings.bidwall_address,
+            trigger_wei=settings.bidwall_trigger_wei,
+            now=datetime.now(UTC),
+        )
+        metadata = row_count(connection, "core_feed__events")
+    kinds = Counter(event.kind.value for event in new)
+    return dg.MaterializeResult(metadata={**metadata, "new_events": len(new), **dict(kinds)})
