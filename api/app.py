@@ -48,6 +48,7 @@ def build_rooms(stores: Stores, site: Callable[[], PublishedSite | None]) -> Fas
     from api.guardrail.router import guardrail_router
     from api.problems import handle_problems
     from api.telemetry.router import telemetry_router
+    from api.trust.router import trust_router
     from api.worldmodel.queries import world_health_router, world_queries_router
     from api.worldmodel.router import world_writes_router
 
@@ -56,6 +57,7 @@ def build_rooms(stores: Stores, site: Callable[[], PublishedSite | None]) -> Fas
     handle_problems(app)
     app.include_router(discovery_router(site, stores.ledger_reachable, lambda: stores.guardrail_rules.problem()))
     app.include_router(telemetry_router(stores.served))
+    app.include_router(trust_router(stores.served))
     app.include_router(guardrail_router(lambda: stores.guardrail_rules.current(), lambda: stores.guardrail_log))
     app.include_router(world_writes_router(stores))
     app.include_router(world_health_router(lambda: stores.graph))

@@ -156,7 +156,8 @@ class TrustProtocol(TelemetryDocument):
     registry: AddressText | None
     escrow: AddressText | None
     network: str = Field(description="CAIP-2 chain id")
-    score_range: tuple[int, int]
+    lowest_score: int = Field(description="Of an attestation")
+    highest_score: int
     thresholds: Thresholds
     weighting: Weighting
     totals: TrustTotals | None

@@ -82,7 +82,7 @@ def out_bidwall__events(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRes
 
 
 @dg.asset(
-    deps=["raw_bidwall__balances", "raw_chain__contract_ranges"],
+    deps=["raw_bidwall__balances", "raw_chain__contract_ranges", "out_bidwall__events"],
     group_name=GROUP,
     kinds={"duckdb"},
     owners=OWNERS,

@@ -69,12 +69,12 @@ def count_scores(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeR
     with runtime.warehouse.connect() as connection:
         state = read_trust_state(connection)
         half_life_s = state.half_life_s if state is not None and state.registry == registry else None
-        if registry is None:
-            forget_scores(connection)
-        elif half_life_s is None:
+        if registry is not None and half_life_s is None:
             half_life_s = asyncio.run(_half_life(runtime, registry))
         touched = frozenset[str]()
-        if registry is not None and half_life_s is not None:
+        if registry is None or half_life_s is None:
+            forget_scores(connection)
+        else:
             touched = fold_scores(connection, registry, half_life_s)
         counts = {name: row_count(connection, name) for name in ("core_trust__scores", "core_trust__history")}
         best = preview(connection, "trust_best")

@@ -1,0 +1,57 @@
+"""The trust score of one agent over HTTP, from the published query copy: no request ever reaches the chain."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request, Response
+
+from api.negotiation import is_unchanged
+from api.responses import cached, not_ready, problems
+from contracts.addresses import AskedAddress
+from contracts.canonical import sha256_hex
+from contracts.errors import InternalFault, MethodNotAllowed, NotReady, ParameterInvalid, RateLimited
+from contracts.projections import TRUST_SCORE
+from contracts.rendering import Origin, mark_stale, render
+from contracts.routes import CACHE_CONTROL
+from warehouse.serving import Reading, ServedGenerations
+from warehouse.trust import read_trust_score
+
+PROTOCOL_PATH = "/api/v2/trust/protocol"
+"""The published document that is made of the same tables, and so of the same age."""
+
+
+def trust_router(served: ServedGenerations) -> APIRouter:
+    """`/api/v2/trust/score/{address}`."""
+    router = APIRouter(tags=[TRUST_SCORE.group])
+
+    @router.get(
+        TRUST_SCORE.path,
+        operation_id=TRUST_SCORE.name,
+        summary=TRUST_SCORE.summary,
+        description=TRUST_SCORE.description,
+        response_class=Response,
+        responses=cached(TRUST_SCORE.model, limited=True)
+        | problems(ParameterInvalid, MethodNotAllowed, RateLimited, InternalFault, NotReady),
+    )
+    def score(
+        request: Request,
+        address: Annotated[AskedAddress, Path(description="The agent: lower case, or with its EIP-55 checksum")],
+    ) -> Response:
+        with served.reading() as reading:
+            body = _body(reading, address)
+        etag = f'"{sha256_hex(body)[:32]}"'
+        headers = {"Cache-Control": CACHE_CONTROL["revalidated"], "Vary": "Accept-Encoding", "ETag": etag}
+        if is_unchanged(request.headers.get("if-none-match", "").encode("latin-1"), etag.encode()):
+            return Response(status_code=304, headers=headers)
+        return Response(body, headers=headers, media_type="application/json")
+
+    return router
+
+
+def _body(reading: Reading, agent: str) -> bytes:
+    entry = reading.generation.manifest.documents.get(PROTOCOL_PATH)
+    if entry is None:
+        raise not_ready()
+    fields = read_trust_score(reading.readable, agent)
+    body = render(TRUST_SCORE, fields, Origin(entry.generation, entry.generated_at), now=datetime.now(UTC))
+    return body if entry.stale_reason is None else mark_stale(TRUST_SCORE, body, entry.stale_reason)
