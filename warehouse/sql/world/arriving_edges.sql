@@ -1,0 +1,29 @@
+-- One row per state of an edge that comes next: of its record as JSON, and whether it is live. Times are UTC.
+create temp table arriving_edges as
+select
+    state.id,
+    state.revision,
+    state.source,
+    state.target,
+    state.type,
+    state.properties,
+    state.visibility,
+    state.owner,
+    live,
+    state.validFrom as valid_from,
+    state.validTo as valid_to,
+    state.recordedAt as recorded_at,
+    state.statedIn as stated_in,
+    state.actor,
+    body
+from (
+    select
+        body,
+        live,
+        from_json(body, '{
+            "id": "VARCHAR", "revision": "BIGINT", "source": "VARCHAR", "target": "VARCHAR", "type": "VARCHAR",
+            "properties": "JSON", "visibility": "VARCHAR", "owner": "VARCHAR", "validFrom": "TIMESTAMP",
+            "validTo": "TIMESTAMP", "recordedAt": "TIMESTAMP", "statedIn": "VARCHAR", "actor": "VARCHAR"
+        }') as state
+    from (select unnest($bodies::varchar[]) as body, unnest($live::boolean[]) as live)
+)

@@ -1,0 +1,32 @@
+-- One row per state of a node that comes next: of its record as JSON, and whether it is live. Times are UTC.
+create temp table arriving_nodes as
+select
+    state.id,
+    state.revision,
+    state.title,
+    state.type,
+    state.domain,
+    state.properties,
+    state.visibility,
+    state.owner,
+    state.immutable,
+    state.erased,
+    live,
+    state.validFrom as valid_from,
+    state.validTo as valid_to,
+    state.recordedAt as recorded_at,
+    state.source,
+    state.actor,
+    body
+from (
+    select
+        body,
+        live,
+        from_json(body, '{
+            "id": "VARCHAR", "revision": "BIGINT", "title": "VARCHAR", "type": "VARCHAR", "domain": "VARCHAR",
+            "properties": "JSON", "visibility": "VARCHAR", "owner": "VARCHAR", "immutable": "BOOLEAN",
+            "erased": "BOOLEAN", "validFrom": "TIMESTAMP", "validTo": "TIMESTAMP", "recordedAt": "TIMESTAMP",
+            "source": "VARCHAR", "actor": "VARCHAR"
+        }') as state
+    from (select unnest($bodies::varchar[]) as body, unnest($live::boolean[]) as live)
+)

@@ -1,0 +1,74 @@
+"""Folding the ledger's graph events into the warehouse: every state a row, with what was valid and known when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from contracts.world.ontology import DOMAINS
+from contracts.world.records import Event, is_live
+from warehouse.duck import Connection, read_sql, transaction
+from warehouse.ledger import Ledger
+from warehouse.world.events import events_after
+
+EVENTS_AT_ONCE = 20_000
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True)
+class WorldState:
+    """Up to which revision of the graph the warehouse holds events, and how many there were."""
+
+    revision: int
+    events: int
+
+
+def read_world_state(connection: Connection) -> WorldState:
+    """What is folded; revision 0 before anything is."""
+    rows = connection.execute("select revision, events from core_world__state").fetchall()
+    return WorldState(*rows[0]) if rows else WorldState(0, 0)
+
+
+def fold_events(connection: Connection, ledger: Ledger) -> WorldState:
+    """Bring the warehouse to the ledger's head; each page of events is one transaction. Gives what is folded then."""
+    held = read_world_state(connection)
+    while True:
+        with ledger.read() as reader:
+            events = events_after(reader, held.revision, EVENTS_AT_ONCE)
+        if events:
+            held = _fold(connection, events, WorldState(events[-1].seq, held.events + len(events)))
+        if len(events) < EVENTS_AT_ONCE:
+            break
+    _count(connection, held.revision)
+    return held
+
+
+def _fold(connection: Connection, events: list[Event], reached: WorldState) -> WorldState:
+    nodes = [event.node for event in events if event.node is not None]
+    edges = [event.edge for event in events if event.edge is not None]
+    last = events[-1].node or events[-1].edge
+    assert last is not None, "an event carries a node or an edge"
+    with transaction(connection):
+        for name, states in (("nodes", nodes), ("edges", edges)):
+            if states:
+                arriving = {
+                    "bodies": [_encode(state).decode() for state in states],
+                    "live": [is_live(state) for state in states],
+                }
+                connection.execute(read_sql("world", f"arriving_{name}"), arriving)
+                connection.execute(read_sql("world", f"fold_{name}"))
+                connection.execute(f"drop table arriving_{name}")
+        connection.execute("delete from core_world__state")
+        connection.execute(
+            "insert into core_world__state values (?, ?, ?::timestamp)",
+            [reached.revision, reached.events, last.recorded_at],
+        )
+    return reached
+
+
+def _count(connection: Connection, revision: int) -> None:
+    with transaction(connection):
+        connection.execute("delete from out_world__counts")
+        connection.execute(read_sql("world", "count"), {"domains": list(DOMAINS), "revision": revision})
