@@ -130,6 +130,7 @@ def test_checks_stand_on_the_tables_and_the_failing_of_rows_blocks(graph: Any):
         "raw_chain__transfers:expectations": True,
         "core_holders__balances:expectations": True,
         "out_holders__lists:expectations": True,
+        "out_guardrail__daily:expectations": False,
         "out_market__eth_price:expectations": True,
         "out_market__token_price:expectations": True,
         "out_holders__lists:proof": False,

@@ -1,0 +1,71 @@
+"""JSON bodies read strictly: what the standard library reads and all parsers agree on, and nothing else."""
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.bodies import DEEPEST, strict_json
+from contracts.errors import BodyInvalid
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(VALUES, st.booleans())
+def test_every_value_that_json_has_comes_back(value, escaped):
+    assert strict_json(json.dumps(value, ensure_ascii=escaped).encode()) == value
+
+
+@given(st.binary(max_size=60) | VALUES.map(lambda value: json.dumps(value)[:-1].encode()))
+def test_whatever_comes_is_a_value_or_refused(body):
+    try:
+        value = strict_json(body)
+    except BodyInvalid as refused:
+        assert refused.detail
+    else:
+        assert json.loads(body) == value
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"a": 1, "b": 2, "a": 1}', '"a" comes twice'),
+        (b'[{"x": {"a": 1, "\\u0061": 2}}]', '"a" comes twice'),
+        (b"NaN", "NaN"),
+        (b"[-Infinity]", "-Infinity"),
+        (b"1e400", "too large"),
+        (b"-1e999999999", "too large"),
+        (b"1" * 5_000, "too many digits"),
+        (b'"\\ud800"', "surrogate"),
+        (b'{"\\udfff": 1}', "surrogate"),
+        (b'["\\ude00\\ud83d"]', "surrogate"),
+        (b'"\xed\xa0\x80"', "UTF-8"),
+        ('"é"'.encode("latin-1"), "UTF-8"),
+        ('{"a": 1}'.encode("utf-16"), "UTF-8"),
+        (b"\xef\xbb\xbf{}", "not JSON"),
+        (b"{'a': 1}", "not JSON"),
+        (b'{"a": 1,}', "not JSON"),
+        (b'{"a": 1} {"a": 2}', "not JSON"),
+        (b"[" * (DEEPEST + 1) + b"]" * (DEEPEST + 1), "levels"),
+        (b'{"a":' * 1000 + b"1" + b"}" * 1000, "levels"),
+        (b"[" * 60_000 + b"]" * 60_000, "levels"),
+        (b"", "not JSON"),
+    ],
+)
+def test_what_parsers_disagree_on_is_refused_with_its_reason(body, said):
+    with pytest.raises(BodyInvalid, match=said):
+        strict_json(body)
+
+
+def test_what_is_just_allowed_is_read():
+    assert strict_json(b"[" * DEEPEST + b"]" * DEEPEST)
+    assert strict_json(b'"\\ud83d\\ude00"') == "\N{GRINNING FACE}"
+    assert math.isfinite(strict_json(b"1.7e308"))
+    assert strict_json(json.dumps([[]] * 1000).encode()) == [[]] * 1000
