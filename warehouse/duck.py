@@ -73,7 +73,11 @@ class Warehouse:
         self.data_dir.mkdir(parents=True, exist_ok=True)
         connection = duckdb.connect(
             # A chain that is read slowly is committed in small pieces, of whose cost checkpoints were half at 16 MB.
-            config={"threads": max(2, os.cpu_count() or 2), "checkpoint_threshold": "64MB"}
+            config={
+                "threads": max(2, os.cpu_count() or 2),
+                "checkpoint_threshold": "64MB",
+                "temp_directory": str(self.data_dir / "spill"),
+            }
         )
         try:
             connection.execute(f"attach '{_quoted(self.path)}' as warehouse (storage_version '{STORAGE_VERSION}')")

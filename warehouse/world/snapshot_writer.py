@@ -6,12 +6,11 @@ The layout is `snapshot.py`'s. Nodes, edges and texts stream; what is held whole
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 import numpy as np
@@ -47,7 +46,7 @@ def write_snapshot(connection: Connection, directory: Path, revision: int) -> No
     source, target, owner, live, body) as of `revision` to `directory`, which appears whole or not at all.
 
     `owner` is null for public state; `body` is the record as JSON (`contracts.world.records`). Edges to what is no node
-    are left out. One writer at a time for a parent directory.
+    are left out. One writer at a time for a parent directory. Nothing is synced: the generation that takes it in does.
     """
     directory.parent.mkdir(parents=True, exist_ok=True)
     for left in directory.parent.glob(f"{_BUILDING}*"):
@@ -55,16 +54,12 @@ def write_snapshot(connection: Connection, directory: Path, revision: int) -> No
     building = directory.with_name(_BUILDING + directory.name)
     building.mkdir()
     try:
-        with _bounded_memory(connection, building / "spill"):
+        with _bounded_memory(connection):
             manifest = _write_graph(connection, building, revision)
         (building / MANIFEST).write_bytes(sealed(manifest))
-        for path in building.rglob("*"):
-            _sync(path)
-        _sync(building)
         if directory.exists():
             shutil.rmtree(directory)
         building.rename(directory)
-        _sync(directory.parent)
     except BaseException:
         shutil.rmtree(building, ignore_errors=True)
         raise
@@ -74,29 +69,30 @@ def _write_graph(connection: Connection, directory: Path, revision: int) -> Snap
     connection.execute(read_sql("world", "snapshot_owners"))
     connection.execute(read_sql("world", "snapshot_nodes"))
     nodes, private_nodes, types, domains = connection.execute(read_sql("world", "snapshot_names")).fetchall()[0]
-    owners = _Texts(directory, "owners")
-    for batch in _batches(connection, "snapshot_owner_rows"):
-        owners.append(batch["owner"])
-    owners.close()
-    _write_nodes(connection, directory, _Indexes(directory, nodes, private_nodes), types, domains)
-    edges = _write_edges(connection, directory, nodes)
+    with ExitStack() as files:
+        columns = _Columns(directory, files)
+        owners = columns.texts("owners")
+        for batch in _batches(connection, "snapshot_owner_rows"):
+            owners.append(batch["owner"])
+        with _Indexes(directory, nodes, private_nodes) as indexes:
+            _write_nodes(connection, columns, indexes, types, domains)
+        edges = _write_edges(connection, columns, nodes)
     for table in ("snapshot_owners", "snapshot_nodes"):
         connection.execute(f"drop table {table}")
-    shutil.rmtree(directory / "spill", ignore_errors=True)
     for lock in directory.rglob("*.lock"):
         lock.unlink()
-    files = {path.relative_to(directory).as_posix(): _entry(path) for path in directory.rglob("*") if path.is_file()}
-    return SnapshotManifest(FORMAT, revision, nodes, edges, types, domains, dict(sorted(files.items())))
+    entries = {path.relative_to(directory).as_posix(): _entry(path) for path in directory.rglob("*") if path.is_file()}
+    return SnapshotManifest(FORMAT, revision, nodes, edges, types, domains, dict(sorted(entries.items())))
 
 
 def _write_nodes(
-    connection: Connection, directory: Path, indexes: _Indexes, types: list[str], domains: list[str]
+    connection: Connection, columns: _Columns, indexes: _Indexes, types: list[str], domains: list[str]
 ) -> None:
     number_of_type = {name: number for number, name in enumerate(types)}
     number_of_domain = {name: number for number, name in enumerate(domains)}
-    ids, records = _Texts(directory, "ids"), _Texts(directory, "nodes")
-    type_column, domain_column = _Column(directory, "node_type.u16"), _Column(directory, "node_domain.u8")
-    owner_column = _Column(directory, "node_owner.u32")
+    ids, records = columns.texts("ids"), columns.texts("nodes")
+    type_column, domain_column = columns.numbers("node_type.u16"), columns.numbers("node_domain.u8")
+    owner_column = columns.numbers("node_owner.u32")
     for batch in _batches(connection, "snapshot_node_rows"):
         node_types = [number_of_type[name] for name in batch["type"].to_pylist()]
         node_domains = [number_of_domain[name] for name in batch["domain"].to_pylist()]
@@ -106,39 +102,27 @@ def _write_nodes(
         domain_column.append(node_domains)
         owner_column.append(batch["owner"].to_numpy())
         numbers, owners, bodies = (batch[name].to_pylist() for name in ("num", "owner", "body"))
-        for number, node_type, domain, owner, body in zip(
-            numbers, node_types, node_domains, owners, bodies, strict=True
-        ):
+        rows = zip(numbers, node_types, node_domains, owners, bodies, strict=True)
+        for number, node_type, domain, owner, body in rows:
             if owner != NOBODY:
                 indexes.add(number, node_type, domain, owner, body)
-    for column in (ids, records, type_column, domain_column, owner_column, indexes):
-        column.close()
 
 
-def _write_edges(connection: Connection, directory: Path, nodes: int) -> int:
-    records, owners = _Texts(directory, "edges"), _Column(directory, "edge_owner.u32")
-    sources: list[np.ndarray[Any, Any]] = []
-    targets: list[np.ndarray[Any, Any]] = []
+def _write_edges(connection: Connection, columns: _Columns, nodes: int) -> int:
+    records, owners = columns.texts("edges"), columns.numbers("edge_owner.u32")
+    sources: list[np.ndarray[Any, Any]] = [np.zeros(0, "<u4")]
+    targets: list[np.ndarray[Any, Any]] = [np.zeros(0, "<u4")]
     for batch in _batches(connection, "snapshot_edges"):
         records.append(batch["body"])
         owners.append(batch["owner"].to_numpy())
         sources.append(batch["source"].to_numpy())
         targets.append(batch["target"].to_numpy())
-    records.close()
-    owners.close()
-    none = [np.zeros(0, "<u4")]
-    source, target = np.concatenate(sources or none), np.concatenate(targets or none)
-    in_order = np.argsort(target, kind="stable")
-    for name, values in (
-        ("edge_source.u32", source),
-        ("edge_target.u32", target),
-        ("in_edge.u32", in_order),
-        ("out_start.u64", _starts(source, nodes)),
-        ("in_start.u64", _starts(target, nodes)),
-    ):
-        column = _Column(directory, name)
-        column.append(values)
-        column.close()
+    source, target = np.concatenate(sources), np.concatenate(targets)
+    columns.numbers("edge_source.u32").append(source)
+    columns.numbers("edge_target.u32").append(target)
+    columns.numbers("in_edge.u32").append(np.argsort(target, kind="stable"))
+    columns.numbers("out_start.u64").append(_starts(source, nodes))
+    columns.numbers("in_start.u64").append(_starts(target, nodes))
     return len(source)
 
 
@@ -152,26 +136,38 @@ def _batches(connection: Connection, question: str) -> Iterator[dict[str, pa.Arr
         yield dict(zip(batch.schema.names, batch.columns, strict=True))
 
 
-class _Column:
-    """Numbers of one width in a file that is appended to."""
+class _Columns:
+    """The files of a snapshot in `directory`; `files` closes them."""
 
-    def __init__(self, directory: Path, name: str) -> None:
-        self._file = (directory / name).open("wb")
-        self._dtype = f"<u{int(name.rpartition('u')[2]) // 8}"
+    def __init__(self, directory: Path, files: ExitStack) -> None:
+        self._directory = directory
+        self._files = files
+
+    def numbers(self, name: str) -> _Numbers:
+        """A file of numbers, whose name ends in their width."""
+        return _Numbers(self._open(name), f"<u{int(name.rpartition('u')[2]) // 8}")
+
+    def texts(self, name: str) -> _Texts:
+        """Texts back to back in a file, and where each begins in another."""
+        return _Texts(self._open(f"{name}.bin"), self.numbers(f"{name}.u64"))
+
+    def _open(self, name: str) -> BinaryIO:
+        return self._files.enter_context((self._directory / name).open("wb"))
+
+
+class _Numbers:
+    def __init__(self, file: BinaryIO, dtype: str) -> None:
+        self._file = file
+        self._dtype = dtype
 
     def append(self, values: Any) -> None:
         self._file.write(np.asarray(values).astype(self._dtype).tobytes())
 
-    def close(self) -> None:
-        self._file.close()
-
 
 class _Texts:
-    """Texts back to back in a file, and where each begins in another."""
-
-    def __init__(self, directory: Path, name: str) -> None:
-        self._file = (directory / f"{name}.bin").open("wb")
-        self._starts = _Column(directory, f"{name}.u64")
+    def __init__(self, file: BinaryIO, starts: _Numbers) -> None:
+        self._file = file
+        self._starts = starts
         self._starts.append([0])
         self._end = 0
 
@@ -183,10 +179,6 @@ class _Texts:
             self._file.write(memoryview(content)[ends[0] : ends[-1]])
         self._starts.append(ends[1:] - ends[0] + self._end)
         self._end += int(ends[-1] - ends[0])
-
-    def close(self) -> None:
-        self._file.close()
-        self._starts.close()
 
 
 class _Text(msgspec.Struct):
@@ -216,10 +208,16 @@ class _Indexes:
         entry = _Entry(number, node_type, domain, owner, searched_text(text.title, text.properties))
         (self._private if owner else self._public).add_json(self._encode(entry).decode())
 
-    def close(self) -> None:
+    def __enter__(self) -> _Indexes:
+        return self
+
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
         for writer in (self._public, self._private):
-            writer.commit()
-            writer.wait_merging_threads()
+            if failure is None:
+                writer.commit()
+            else:
+                writer.rollback()
+            writer.wait_merging_threads()  # until then its threads write into the directory
 
 
 def _index_writer(directory: Path, nodes: int) -> tantivy.IndexWriter:
@@ -231,27 +229,15 @@ def _index_writer(directory: Path, nodes: int) -> tantivy.IndexWriter:
 
 
 @contextmanager
-def _bounded_memory(connection: Connection, spill: Path) -> Iterator[None]:
-    """Let DuckDB sort on disk what does not fit."""
-    settings = ("memory_limit", "temp_directory")
-    before = connection.execute(f"select {', '.join(f'current_setting({each!r})' for each in settings)}").fetchall()[0]
-    for name, value in zip(settings, (MEMORY_LIMIT, str(spill)), strict=True):
-        connection.execute(f"set {name} = '{value}'")
+def _bounded_memory(connection: Connection) -> Iterator[None]:
+    """Let DuckDB sort on disk what does not fit, where the connection says (`temp_directory`)."""
+    connection.execute(f"set memory_limit = '{MEMORY_LIMIT}'")
     try:
         yield
     finally:
-        for name, value in zip(settings, before, strict=True):
-            connection.execute(f"set {name} = '{value}'")
+        connection.execute("reset memory_limit")
 
 
 def _entry(path: Path) -> FileEntry:
     with path.open("rb") as file:
         return FileEntry(path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
