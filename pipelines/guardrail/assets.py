@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from typing import Any
 
 import dagster as dg
 
+from contracts.errors import OperatorProblem
 from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
 from pipelines.resources import Runtime
 from warehouse.guardrail_checks import take_over_checks
@@ -52,14 +54,19 @@ guardrail_log = dg.AssetSpec(
     ],
     pool="warehouse",
 )
-def take_over_guardrail_checks(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
-    """Take over what the log holds beyond the last run."""
-    with (
-        closing(open_guardrail_log(runtime.settings, runtime.data_dir)) as log,
-        runtime.warehouse.connect() as connection,
-    ):
-        new = take_over_checks(connection, log)
+def take_over_guardrail_checks(
+    context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
+) -> Iterator[dg.MaterializeResult]:
+    """Take over what the log holds beyond the last run. A log that can't be read holds up nothing else."""
+    with runtime.warehouse.connect() as connection:
+        taken: dict[str, Any] = {"new_checks": 0}
+        try:
+            with closing(open_guardrail_log(runtime.settings, runtime.data_dir)) as log:
+                taken["new_checks"] = take_over_checks(connection, log)
+        except OperatorProblem as problem:
+            context.log.warning(f"no checks are taken over: {problem}")
+            taken["problem"] = problem.code
         counts = {name: row_count(connection, name) for name in ("raw_guardrail__checks", "out_guardrail__daily")}
-        days = markdown_table(preview(connection, "out_guardrail__daily"))
-    yield dg.MaterializeResult("raw_guardrail__checks", metadata={"new_checks": new, **counts["raw_guardrail__checks"]})
+        days = markdown_table(preview(connection, "guardrail_newest_days"))
+    yield dg.MaterializeResult("raw_guardrail__checks", metadata=taken | counts["raw_guardrail__checks"])
     yield dg.MaterializeResult("out_guardrail__daily", metadata={"preview": days, **counts["out_guardrail__daily"]})
