@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from cli.bench import incremental, ingestion, keys, serving, startup
+from cli.bench import guardrail, incremental, ingestion, keys, serving, startup
 from cli.output import AsJson, note, print_json, say
+from contracts.guardrail.loader import load_ruleset
 
 
 def bench(
@@ -27,6 +28,9 @@ def bench(
     answers = serving.run()
     note("asking with an API key")
     key = keys.measure()
+    note("checking actions against guardrail rules")
+    ruleset = load_ruleset()
+    judged, checks = guardrail.quality(ruleset), guardrail.latency(ruleset)
     note("starting the API")
     started_s = startup.measure()
     if as_json:
@@ -37,6 +41,7 @@ def bench(
                 "incremental": [asdict(small), asdict(large)],
                 "serving": [asdict(each) for each in answers],
                 "keys": asdict(key),
+                "guardrail": guardrail.as_json(judged, checks),
                 "startupS": started_s,
             }
         )
@@ -89,7 +94,39 @@ def bench(
             ],
         )
     )
+    _say_guardrail(judged, checks)
     say(f"from start to first document: {started_s:.2f} s")
+
+
+def _say_guardrail(judged: guardrail.Quality | None, checks: Sequence[guardrail.Latency]) -> None:
+    if judged is None:
+        say(f"no labelled actions at {guardrail.LABELLED}: the guardrail's quality is not measured\n")
+    else:
+        rows = [
+            ("all", judged.overall),
+            ("context pairs", judged.pairs),
+            *((each.source, each) for each in judged.sources),
+        ]
+        heading = ("labelled actions (95 % interval)", "recall", "false positives")
+        say(_table(heading, [(name, str(each.recall), str(each.false_positives)) for name, each in rows]))
+        for miss in judged.misses:
+            note(miss)
+    say(
+        _table(
+            ("one check", "rules", "p50 us", "p99 us", "p99 CPU us", "load s"),
+            [
+                (
+                    each.engine,
+                    f"{each.rules:,}",
+                    f"{each.p50_us:,.0f}",
+                    f"{each.p99_us:,.0f}",
+                    f"{each.cpu_p99_us:,.0f}",
+                    "" if each.load_s is None else f"{each.load_s:.2f}",
+                )
+                for each in checks
+            ],
+        )
+    )
 
 
 def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

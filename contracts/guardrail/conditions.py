@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import re2
-
 from contracts.guardrail.numeric import number
-from contracts.guardrail.rules import Condition, multi_line, pattern_options
+from contracts.guardrail.rules import Condition, compiled
 
 Lookup = Callable[[str], list[Any]]
 """From a field path to the values there: none when it is missing, several where the path has a `*`."""
@@ -77,12 +75,12 @@ def _not_in(condition: Condition) -> Check:
 
 
 def _matches(condition: Condition) -> Check:
-    search = re2.compile(multi_line(condition.matches or ""), pattern_options()).search
+    search = compiled(condition.matches or "").search
     return lambda lookup: any(search(_text(each)) is not None for each in lookup(condition.field))
 
 
 def _not_matches(condition: Condition) -> Check:
-    search = re2.compile(multi_line(condition.not_matches or ""), pattern_options()).search
+    search = compiled(condition.not_matches or "").search
     return lambda lookup: all(search(_text(each)) is None for each in lookup(condition.field))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, Literal
 
 import re2
@@ -85,15 +85,21 @@ def multi_line(pattern: str) -> str:
     return f"(?m){pattern}"
 
 
+@lru_cache(maxsize=8_192)
+def compiled(pattern: str) -> Any:
+    """A rule's pattern, compiled once a process. Raises `re2.error`."""
+    return re2.compile(multi_line(pattern), pattern_options())
+
+
 def _linear_time(pattern: str) -> str:
     try:
-        compiled = re2.compile(multi_line(pattern), pattern_options())
+        found = compiled(pattern).search("")
     except re2.error as problem:
         reason = problem.args[0]
         if isinstance(reason, bytes):
             reason = reason.decode("utf-8", "replace")
         raise ValueError(f"not a pattern that RE2 takes (no look-around, no back-references): {reason}") from None
-    if compiled.search("") is not None:
+    if found is not None:
         raise ValueError("this pattern also matches nothing at all, so it holds for every action")
     return pattern
 

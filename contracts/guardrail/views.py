@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -35,7 +36,8 @@ VIEW_DESCRIPTIONS: Mapping[str, str] = {
     "call": "`name=<tool>`, then one argument a line as path=value (`flights.0.date=2024-05-24`)",
     "decoded": "One decoded run a line: base64, hex, percent, \\x and HTML escapes, twice where encoded twice",
     "amounts": "One amount a line: number, space, unit in lower case (`12.5 usd`, `inf unlimited`)",
-    "secrets": "One a line: kind, certain | likely | possible, entropy in bits per character, the value",
+    "secrets": "One a line: kind, certain | likely | possible, entropy in bits per character, the value; one that the "
+    "person wrote into the request is possible at most",
     "anomalies": "What hides text from a reader, one a line: zero-width, bidi-control, ansi-escape, hidden-text: ..., "
     "look-alike: ..., mixed-script: ...",
     "manifest": "The manifest of the context or the action, one path=value a line (`spec.containers.0.image=...`)",
@@ -346,6 +348,15 @@ def _manifest(action: Action) -> str:
     return "" if tree is None else "\n".join(calls.path_lines(tree))
 
 
+def _secrets(action: Action) -> str:
+    # The person who writes a card number or token into a request wants it used.
+    request = action.view("request")
+    return "\n".join(
+        replace(secret, confidence="possible").line if secret.value in request else secret.line
+        for secret in action.secrets
+    )
+
+
 def _pairs(found: Iterable[tuple[str, str]]) -> str:
     return _lines(f"{path}={value}" for path, value in found)
 
@@ -364,7 +375,7 @@ _VIEWS: dict[str, Callable[[Action], str]] = {
     "call": _call,
     "decoded": lambda action: "\n".join(action.decoded),
     "amounts": _amounts,
-    "secrets": lambda action: "\n".join(secret.line for secret in action.secrets),
+    "secrets": _secrets,
     "anomalies": lambda action: _lines(text.anomalies(action.raw)),
     "manifest": _manifest,
     "plan": lambda action: text.normalised(_text_of(action.context.get("planned_steps"))),
