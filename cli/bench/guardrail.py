@@ -75,7 +75,7 @@ class SourceQuality:
 
 @dataclass(frozen=True)
 class Quality:
-    """All sources together, those of pairs together, each apart; and what was judged against its label, one line each."""
+    """All sources, those of pairs, and each apart; and what was judged against its label, one line each."""
 
     overall: SourceQuality
     pairs: SourceQuality
