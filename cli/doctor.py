@@ -22,8 +22,11 @@ from cli.demo.anvil import find_binary
 from cli.environment import effective_settings, make_data_dir
 from cli.output import AsJson, print_json, say
 from contracts.errors import OperatorProblem, RunBusy, StoreUnusable
+from contracts.market import CHAINLINK, COINBASE, DEXSCREENER, GECKOTERMINAL, POOL
+from contracts.partner import MARKETPLACE, PARTNER
 from contracts.settings import Settings
 from warehouse.duck import ChainIdentity, Warehouse
+from warehouse.feeds import SourceHealth, source_health
 from warehouse.generations import Generation, current_generation
 from warehouse.ledger import LedgerIdentity, open_ledger
 
@@ -158,6 +161,49 @@ def warehouse_opens(settings: Settings) -> Iterator[Finding]:
         yield _same_token("warehouse", settings, identity)
 
 
+def sources(settings: Settings) -> Iterator[Finding]:
+    """How each source that is configured has answered lately, as the last runs found it."""
+    configured = configured_sources(settings)
+    try:
+        with Warehouse(settings.data_dir).read_only() as connection:
+            if connection is None:
+                return
+            lately = {health.source: health for health in source_health(connection)}
+    except RunBusy:
+        if configured:
+            yield Finding("sources", "ok", "a run is asking them")
+        return
+    for source, setting in configured.items():
+        if source in lately:
+            yield _source(lately[source], setting)
+        else:
+            yield Finding(f"source {source}", "warn", "not asked yet", "Run `svc pipeline run`, or `svc run`.")
+
+
+def configured_sources(settings: Settings) -> dict[str, str]:
+    """Short name of each source that is configured, and the setting that names it."""
+    settings_of = {
+        "blockscout": (settings.blockscout_url, "SVC_BLOCKSCOUT_URL"),
+        DEXSCREENER: (settings.dexscreener_url, "SVC_DEXSCREENER_URL"),
+        GECKOTERMINAL: (settings.geckoterminal_url, "SVC_GECKOTERMINAL_URL"),
+        POOL: (settings.pool_address, "SVC_POOL_ADDRESS"),
+        CHAINLINK: (settings.chainlink_feed_address, "SVC_CHAINLINK_FEED_ADDRESS"),
+        COINBASE: (settings.coinbase_url, "SVC_COINBASE_URL"),
+        PARTNER: (settings.partner_url, "SVC_PARTNER_URL"),
+        MARKETPLACE: (settings.marketplace_url and settings.marketplace_agent_id, "SVC_MARKETPLACE_URL"),
+    }
+    return {source: setting for source, (value, setting) in settings_of.items() if value}
+
+
+def _source(health: SourceHealth, setting: str) -> Finding:
+    last = "never" if health.succeeded_at is None else f"{health.succeeded_at:%Y-%m-%d %H:%M:%S} UTC"
+    detail = f"last success {last}, {health.latency_ms} ms, {health.failures} of {health.attempts} failed in a week"
+    if health.reason is None:
+        return Finding(f"source {health.source}", "ok", f"{detail}, quality {health.quality or 'not said'}")
+    cure = f"Check {setting}." if health.succeeded_at is None else "It is asked again; its last answer is served."
+    return Finding(f"source {health.source}", "warn", f"{detail}; now {health.reason}", cure)
+
+
 def ledger_opens(settings: Settings) -> Iterator[Finding]:
     try:
         ledger = open_ledger(settings, settings.data_dir)
@@ -219,6 +265,7 @@ CHECKS: tuple[Check, ...] = (
     ports,
     chain,
     warehouse_opens,
+    sources,
     ledger_opens,
     generation_is_whole,
 )

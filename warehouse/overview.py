@@ -167,16 +167,6 @@ _NEXT = [
 
 def _part(contents: Contents, path: str) -> dict[str, Any]:
     """The fields of a `Part` from the document at `path`."""
-    if path not in contents:
-        return {
-            "source": None,
-            "quality": Quality.UNAVAILABLE,
-            "reason": NOT_CONFIGURED,
-            "observed_at": None,
-            "stale_after": None,
-            "stale": False,
-            "document": path,
-        }
     projection, fields = contents[path]
     return {
         "source": fields["source"],
@@ -202,7 +192,7 @@ def _graph_part(graph: _Graph | None) -> dict[str, Any]:
 
 
 def _value(contents: Contents, path: str, name: str) -> Any:
-    return contents[path][1][name] if path in contents else None
+    return contents[path][1][name]
 
 
 def _freshness(contents: Contents, parts: list[Any]) -> dict[str, Any]:
@@ -239,8 +229,7 @@ def _mode(parts: list[Part]) -> Mode:
 
 
 def _graph(connection: duckdb.DuckDBPyConnection) -> _Graph | None:
-    tables = [name for (name,) in connection.execute(read_sql("queries", "published_tables")).fetchall()]
-    rows = connection.execute(read_sql("queries", "graph_counts")).fetchall() if "out_world__counts" in tables else []
+    rows = connection.execute(read_sql("queries", "graph_counts")).fetchall()
     if not rows:
         return None
     return _Graph(

@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,21 @@ from pipeline_runs import recorded_chain
 from publishing import House, mint
 
 from cli.demo.recorded import RecordedNode
-from cli.doctor import CHECKS, Finding, chain, data_directory, generation_is_whole, ledger_opens, ports, warehouse_opens
+from cli.doctor import (
+    CHECKS,
+    Finding,
+    chain,
+    data_directory,
+    generation_is_whole,
+    ledger_opens,
+    ports,
+    sources,
+    warehouse_opens,
+)
+from contracts.base import Quality
 from contracts.settings import Settings
 from warehouse.duck import ChainIdentity, Warehouse, stamp
+from warehouse.feeds import Attempt, record_attempt
 from warehouse.ledger import LedgerIdentity, open_ledger
 
 OTHER = "0x" + "71" * 20
@@ -125,3 +138,39 @@ def test_a_sound_machine_has_no_failing_line(tmp_path: Path, node: RecordedNode)
 def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return probe.getsockname()[1]
+
+
+SOURCES = {"partner_url": "https://user:secret@partner.example/key", "coinbase_url": "https://coinbase.example"}
+MOMENT = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+def asked(data_dir: Path, *attempts: Attempt) -> None:
+    with Warehouse(data_dir).connect() as connection:
+        for attempt in attempts:
+            record_attempt(connection, attempt)
+
+
+def test_each_source_that_is_configured_says_how_it_answered(tmp_path: Path):
+    assert list(sources(settings(tmp_path, **SOURCES))) == []
+    asked(
+        tmp_path,
+        Attempt("coinbase", MOMENT, 84, None, Quality.EXACT),
+        Attempt("partner", MOMENT - timedelta(hours=1), 210, None, Quality.ESTIMATED),
+        Attempt("partner", MOMENT, 3000, "timeout", Quality.UNAVAILABLE),
+        Attempt("dexscreener", MOMENT, 5, None, Quality.EXACT),
+    )
+    coinbase, partner = sources(settings(tmp_path, **SOURCES))
+    assert (coinbase.check, coinbase.status) == ("source coinbase", "ok")
+    assert coinbase.detail == ("last success 2026-11-20 12:00:00 UTC, 84 ms, 0 of 1 failed in a week, quality exact")
+    assert (partner.check, partner.status) == ("source partner", "warn")
+    assert partner.detail == "last success 2026-11-20 11:00:00 UTC, 3000 ms, 1 of 2 failed in a week; now timeout"
+    assert partner.cure
+    assert "secret" not in f"{coinbase}{partner}"
+
+
+def test_a_source_that_never_answered_or_was_never_asked_names_what_to_do(tmp_path: Path):
+    asked(tmp_path, Attempt("partner", MOMENT, 8, "http_401", Quality.UNAVAILABLE))
+    coinbase, partner = sorted(sources(settings(tmp_path, **SOURCES)), key=lambda finding: finding.check)
+    assert_mends(coinbase, "warn", "svc pipeline run")
+    assert_mends(partner, "warn", "SVC_PARTNER_URL")
+    assert "never" in partner.detail
