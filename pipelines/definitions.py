@@ -24,6 +24,7 @@ from pipelines.transfers import assets as transfers
 from pipelines.transfers import contract_assets
 from pipelines.trust import assets as trust
 from pipelines.upkeep import why_due
+from pipelines.world import assets as world
 
 CHAIN_JOB = "chain"
 CHAIN_CRON = "*/2 * * * *"
@@ -175,6 +176,9 @@ def build_definitions(settings: Settings) -> dg.Definitions:
             feed.core_feed__events,
             guardrail.guardrail_log,
             guardrail.take_over_guardrail_checks,
+            world.world_constitution,
+            world.world_signals,
+            world.fold_world,
             publishing.publish_generation,
         ],
         asset_checks=[*expectation_checks(), holders.proof, trust.contract_agrees],

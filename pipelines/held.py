@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -13,7 +14,10 @@ from warehouse.duck import Connection, Warehouse, run_lock
 from warehouse.generations import current_generation
 from warehouse.holder_lists import lists_dir
 from warehouse.holder_status import is_status_recorded, record_status
+from warehouse.ledger import open_ledger
 from warehouse.projections import Readable
+from warehouse.world.fold import fold_events
+from warehouse.world.load import load_constitution
 
 LOCK_WAIT_S = 600.0
 
@@ -21,7 +25,8 @@ LOCK_WAIT_S = 600.0
 def publish_held(settings: Settings) -> PublishReport:
     """Publish for the settings' BASE_URL, after a run that goes on. A stale mark stays: only a good run takes it away.
 
-    Before anything is read, the documents say `backfilling`, or `not_configured` where no token is.
+    Before anything is read, the documents say `backfilling`, or `not_configured` where no token is; the graph holds its
+    constitution and what the ledger has accepted.
     """
     with (
         run_lock(settings.data_dir, wait_s=LOCK_WAIT_S),
@@ -29,6 +34,9 @@ def publish_held(settings: Settings) -> PublishReport:
     ):
         if settings.token_address and not is_status_recorded(connection):
             _record_start(connection, settings, settings.token_address)
+        with closing(open_ledger(settings, settings.data_dir)) as ledger:
+            load_constitution(ledger)
+            fold_events(connection, ledger)
         last = current_generation(settings.data_dir)
         report = publish(Readable(connection, lists_dir(settings.data_dir), settings.public_base_url), settings)
         reasons = [entry.stale_reason for entry in last.manifest.documents.values()] if last else []

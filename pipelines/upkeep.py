@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 from datetime import datetime
 
 from contracts.errors import OperatorProblem
@@ -16,6 +17,9 @@ from warehouse.duck import Warehouse, run_lock
 from warehouse.generations import current_generation
 from warehouse.holder_lists import latest_snapshot_taken_at
 from warehouse.holders import read_state
+from warehouse.ledger import open_ledger
+from warehouse.world.events import head_revision
+from warehouse.world.fold import read_world_state
 
 
 async def look_at_chain(settings: Settings) -> ChainHead:
@@ -39,6 +43,14 @@ def why_due(settings: Settings, now: datetime, *, lock_wait_s: float) -> str | N
         return why_run(settings, head, now)
 
 
+def graph_has_moved(settings: Settings) -> bool:
+    """Whether the ledger holds events of the graph that are not folded yet. Raises `RunBusy` while a run goes on."""
+    with closing(open_ledger(settings, settings.data_dir)) as ledger, ledger.read() as reader:
+        revision = head_revision(reader)
+    with Warehouse(settings.data_dir).read_only() as connection:
+        return connection is not None and read_world_state(connection).revision < revision
+
+
 def why_run(settings: Settings, head: ChainHead | None, now: datetime) -> str | None:
     """Why a run would change something, in a few words; None where it would not. Raises `RunBusy` while one goes on.
 
@@ -49,6 +61,8 @@ def why_run(settings: Settings, head: ChainHead | None, now: datetime) -> str | 
         return "nothing is published for this address"
     if any(document.stale_reason for document in generation.manifest.documents.values()):
         return "what is published is marked stale"
+    if graph_has_moved(settings):
+        return "the graph has moved"
     if head is None:
         return None
     with Warehouse(settings.data_dir).read_only() as connection:

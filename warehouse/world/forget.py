@@ -84,5 +84,5 @@ def _blank_edge(edge: Edge, recorded_at: str) -> Edge:
         stated_in=FORGOTTEN,
         actor=FORGOTTEN,
         recorded_at=recorded_at,
-        valid_to=recorded_at,
+        valid_to=max(recorded_at, edge.valid_from),
     )

@@ -1,0 +1,110 @@
+"""The graph as assets: its constitution, what telemetry says to it, and every state in bi-temporal tables."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import dagster as dg
+
+from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
+from pipelines.resources import Runtime
+from warehouse.holder_lists import lists_dir
+from warehouse.inspection import preview
+from warehouse.ledger import open_ledger
+from warehouse.world.fold import fold_events
+from warehouse.world.load import load_constitution
+from warehouse.world.track import track
+
+GROUP = "world"
+TABLES = {
+    "core_world__nodes": "Every state of every node: what was valid and known when. Grain: one row per state.",
+    "core_world__edges": "Every state of every edge, likewise. Grain: one row per state.",
+    "out_world__nodes": "Records of nodes for questions about the past, private ones too. Grain: one row per state.",
+    "out_world__edges": "Records of edges, likewise. Grain: one row per state.",
+    "out_world__counts": "Live public nodes and edges at one revision. Grain: one row per domain.",
+}
+
+
+@dg.asset(
+    group_name=GROUP,
+    kinds={"yaml", "ledger"},
+    owners=OWNERS,
+    pool="warehouse",
+    description=(
+        "The constitution's nodes and edges in all seven domains, from the files of this version, written to the "
+        "ledger through the validator. A changed file amends what it changed. Grain: one node or edge."
+    ),
+)
+def world_constitution(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+    """Load the constitution; nothing where it is loaded."""
+    with closing(open_ledger(runtime.settings, runtime.data_dir)) as ledger:
+        decision = load_constitution(ledger)
+    written = () if decision is None else (*decision.nodes, *decision.edges)
+    return dg.MaterializeResult(metadata={"written": len(written)})
+
+
+@dg.asset(
+    deps=[
+        "world_constitution",
+        "out_holders__lists",
+        "out_holders__status",
+        "out_holders__sources",
+        "out_market__token_price",
+    ],
+    group_name=GROUP,
+    kinds={"duckdb", "ledger"},
+    owners=OWNERS,
+    pool="warehouse",
+    description=(
+        "Metrics, observations and alerts that the telemetry gives rise to, as TRACK nodes in the ledger through the "
+        "validator: a metric changes once an hour at most or when it passes a round number. Grain: one proposal."
+    ),
+)
+def world_signals(context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+    """Say what is new; what a stage rejects is logged with its reason."""
+    with (
+        runtime.warehouse.connect() as connection,
+        closing(open_ledger(runtime.settings, runtime.data_dir)) as ledger,
+    ):
+        tracked = track(connection, ledger, lists_dir(runtime.data_dir))
+    for decision in tracked.decisions:
+        for stage in decision.stages:
+            if stage.result == "fail":
+                context.log.warning(f"decision {decision.seq}: {stage.stage}: {stage.reason}")
+    verdicts = [decision.verdict for decision in tracked.decisions]
+    return dg.MaterializeResult(
+        metadata={
+            "readings": tracked.readings,
+            "approved": verdicts.count("approved"),
+            "rejected": verdicts.count("rejected"),
+        }
+    )
+
+
+@dg.multi_asset(
+    name="fold_world",
+    specs=[
+        dg.AssetSpec(
+            table,
+            deps=["world_constitution", "world_signals"],
+            group_name=GROUP,
+            kinds={"duckdb"},
+            owners=OWNERS,
+            description=description,
+            metadata=table_facts(table),
+        )
+        for table, description in TABLES.items()
+    ],
+    pool="warehouse",
+)
+def fold_world(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
+    """Fold the ledger's graph events above the last fold, and count."""
+    with (
+        runtime.warehouse.connect() as connection,
+        closing(open_ledger(runtime.settings, runtime.data_dir)) as ledger,
+    ):
+        folded = fold_events(connection, ledger)
+        found = {table: row_count(connection, table) for table in TABLES}
+        counts = preview(connection, "graph_counts")
+    found["out_world__counts"]["counts"] = markdown_table(counts)
+    for table, metadata in found.items():
+        yield dg.MaterializeResult(asset_key=table, metadata=metadata | {"revision": folded.revision})

@@ -1,0 +1,35 @@
+-- One row per metric that can be read now: its node, a title, whose it is, the value as a number or as a text, the
+-- source's time in UTC, the table it is from, and the change (fraction) below which it counts as the same.
+with newest as (
+    select * from out_holders__lists order by block desc limit 1
+),
+token as (
+    select coalesce(symbol, 'the token') as name, token_address, backfill_percent, recorded_at from out_holders__status
+)
+select 'metric:holders' as metric, 'Holders of ' || name as title, token_address as subject,
+    holders::double as number, null::varchar as text, block_time as observed_at, 'out_holders__lists' as source,
+    0.0::double as least_change
+from newest, token
+union all
+select 'metric:top10-share', 'Share of the ten largest holders of ' || name, token_address,
+    round((concentration ->> '$.top10Share')::double, 6), null, block_time, 'out_holders__lists', 0.001
+from newest, token
+union all
+select 'metric:proof', 'Proof of the newest holder list of ' || name, token_address,
+    null, proof ->> '$.verdict', block_time, 'out_holders__lists', 0.0
+from newest, token
+union all
+select 'metric:backfill', 'History read of ' || name || ' in percent', token_address,
+    floor(backfill_percent), null, recorded_at, 'out_holders__status', 0.0
+from token
+where backfill_percent is not null
+union all
+select 'metric:discrepancy', 'Holders of ' || name || ' by ' || sources.source || ' less ours', sources.source,
+    (theirs - holders)::double, null, fetched_at, 'out_holders__sources', 0.0
+from out_holders__sources as sources, newest, token
+where theirs is not null
+union all
+select 'metric:token-price', 'Price of ' || name || ' in USD', market.token_address,
+    price::double, null, coalesce(observed_at, fetched_at), 'out_market__token_price', 0.01
+from out_market__token_price as market, token
+where price is not null and not stale

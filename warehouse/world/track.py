@@ -1,0 +1,97 @@
+"""Telemetry into the graph: what the warehouse's tables say now is read, and proposed where it says something new."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from contracts.holders import list_file_name
+from contracts.world.alignment import Alignment
+from contracts.world.alignment import alignment as guardrails
+from contracts.world.identity import fact_key
+from contracts.world.ontology import load_ontology
+from contracts.world.proposal import Decision
+from contracts.world.records import Node, is_live
+from contracts.world.track import PREDICATE, Noticed, Reading, metric_proposal, noticed_proposal
+from warehouse.duck import Connection, read_sql
+from warehouse.ledger import Ledger
+from warehouse.world.view import LedgerView
+from warehouse.world.write import propose
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """What a run said to the graph: readings looked at, and the decision of each proposal that came of it."""
+
+    readings: int
+    decisions: tuple[Decision, ...]
+
+
+def track(connection: Connection, ledger: Ledger, lists: Path, *, alignment: Alignment = guardrails) -> Tracked:
+    """Propose every metric that has a new value and everything that a rule notices. `lists` holds the holder lists."""
+    readings = read_readings(connection)
+    noticed = [*read_noticed(connection), *read_movers(connection, lists)]
+    with ledger.read() as reader:
+        view = LedgerView(reader)
+        proposals = [metric_proposal(reading, held_fact(view, reading)) for reading in readings]
+        proposals += [noticed_proposal(each) for each in noticed]
+        new = [each for each in proposals if each is not None and view.node(each.nodes[0].id) is None]
+    return Tracked(len(readings), tuple(propose(ledger, each, alignment=alignment) for each in new))
+
+
+def held_fact(view: LedgerView, reading: Reading) -> Node | None:
+    """The fact of a reading's metric and subject that holds now."""
+    key = fact_key(load_ontology(), None, {"subject": reading.fact_subject, "predicate": PREDICATE})
+    assert key is not None, "the predicate is single-valued"
+    return next((fact for fact in reversed(view.facts(key)) if is_live(fact) and fact.valid_to is None), None)
+
+
+def read_readings(connection: Connection) -> list[Reading]:
+    """Every metric that can be read from the warehouse now."""
+    rows = connection.execute(read_sql("world", "readings")).fetchall()
+    return [
+        Reading(metric, title, subject, text if number is None else number, _utc(observed_at), source, least_change)
+        for metric, title, subject, number, text, observed_at, source, least_change in rows
+        if subject is not None and observed_at is not None and (number is not None or text is not None)
+    ]
+
+
+def read_noticed(connection: Connection) -> list[Noticed]:
+    """Everything that a rule finds in the warehouse's tables now."""
+    rows = connection.execute(read_sql("world", "noticed")).fetchall()
+    return [
+        Noticed(rule, type_, subject, bucket, title, _utc(observed_at), source, json.loads(properties))
+        for rule, type_, subject, bucket, title, observed_at, source, properties in rows
+    ]
+
+
+def read_movers(connection: Connection, lists: Path) -> list[Noticed]:
+    """Large movers between the two newest snapshots; none before there are two."""
+    snapshots = connection.execute(read_sql("world", "newest_snapshots")).fetchall()
+    if len(snapshots) < 2:
+        return []
+    (block, block_time, sum_raw), (before, _, _) = snapshots
+    files = [lists / list_file_name(each) for each in (before, block)]
+    if not all(file.exists() for file in files):
+        return []
+    parameters = {"before": str(files[0]), "after": str(files[1]), "sum": sum_raw}
+    rows = connection.execute(read_sql("world", "movers"), parameters).fetchall()
+    return [
+        Noticed(
+            "large-mover",
+            "Observation",
+            address,
+            f"{before}-{block}",
+            f"{address} {'gained' if change > 0 else 'gave up'} {abs(change):.2%} of the supply",
+            _utc(block_time),
+            "out_holders__lists",
+            {"address": address, "change": change, "from_block": before, "to_block": block},
+        )
+        for address, change in rows
+    ]
+
+
+def _utc(instant: datetime) -> datetime:
+    return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
