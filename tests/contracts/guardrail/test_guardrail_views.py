@@ -236,6 +236,14 @@ def test_secrets_are_told_from_placeholders(action: str, starts: list[str]) -> N
     assert len(lines) == len(starts) and all(line.startswith(start) for line, start in zip(lines, starts, strict=True))
 
 
+def test_a_secret_that_the_person_wrote_into_the_request_is_possible_at_most() -> None:
+    action = 'book(card="4539 1488 0343 6467")'
+    assert seen(action, "secrets", {"user_request": "Pay with 4539 1488 0343 6467"})[0].startswith(
+        "card-number possible"
+    )
+    assert seen(action, "secrets", {"user_request": "Pay with my card"})[0].startswith("card-number certain")
+
+
 @pytest.mark.parametrize(
     ("action", "lines"),
     [
