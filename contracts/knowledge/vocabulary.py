@@ -1,0 +1,117 @@
+"""What the words of headings, labels, columns and keys announce, read from `vocabulary.yaml`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+_LONGEST_WORDS = 4
+_HEADING_WORDS = 6
+_COLLECTIVE = frozenset({"Concept", "Person", "Task"})
+"""Types whose word in the singular may stand for many: glossary, team, backlog."""
+_NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]?|[ivxIVX]+[.)]|[A-Z][.)])\s+")
+_WORDS = re.compile(r"[^\W_]+(?:-[^\W_]+)*|#")
+
+
+@dataclass(frozen=True)
+class Relation:
+    """An edge that a word announces: its type, the type of what is named (None: a node that is there already)."""
+
+    type: str
+    to: str | None = None
+    reversed: bool = False
+
+
+class Announced(NamedTuple):
+    """The type of what stands below, and whether that is one thing or many."""
+
+    type: str
+    many: bool
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Words of structure, lower case and singular."""
+
+    types: dict[str, str]
+    untyped: frozenset[str]
+    relations: dict[str, Relation]
+    names: tuple[str, ...]
+    type_words: frozenset[str]
+    descriptions: frozenset[str]
+    numbers: frozenset[str]
+
+    def type_of(self, label: str) -> str | None:
+        """The node type that a label, column or key is a word for."""
+        return self.types.get(singular(label))
+
+    def relation_of(self, label: str) -> Relation | None:
+        """The relation that a label, column or key is a word for."""
+        return self.relations.get(singular(label))
+
+    def announced(self, heading: str) -> Announced | None:
+        """What a heading such as `Open risks`, `3. Goals for 2026` or `Decision` announces."""
+        words = _WORDS.findall(_NUMBERING.sub("", heading).lower())
+        plain = " ".join(words)
+        if not words or plain in self.untyped or len(words) > _HEADING_WORDS:
+            return None
+        for length in range(min(_LONGEST_WORDS, len(words)), 0, -1):
+            for first in range(len(words) - length + 1):
+                phrase = words[first : first + length]
+                if (found := self.types.get(singular(" ".join(phrase)))) is None:
+                    continue
+                if _is_plural(phrase[-1]):
+                    return Announced(found, many=True)
+                # else one thing of that type is named, as in `Project Apollo`
+                if length == len(words):
+                    return Announced(found, many=found in _COLLECTIVE)
+        return None
+
+
+def plain_words(text: str) -> str:
+    """A text's words, lower case, one space between them."""
+    return " ".join(_WORDS.findall(text.lower()))
+
+
+def singular(label: str) -> str:
+    """A label's words with the last one in the singular."""
+    words = _WORDS.findall(label.lower())
+    if not words:
+        return ""
+    last = words[-1]
+    if last.endswith("ies") and len(last) > 4:
+        last = last[:-3] + "y"
+    elif last.endswith(("sses", "ches", "shes", "xes")):
+        last = last[:-2]
+    elif _is_plural(last):
+        last = last[:-1]
+    return " ".join([*words[:-1], last])
+
+
+def _is_plural(word: str) -> bool:
+    return word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 2
+
+
+@cache
+def load_vocabulary() -> Vocabulary:
+    """The vocabulary of this version. Raises `ValueError` where a word stands for two types."""
+    raw = yaml.safe_load((Path(__file__).parent / "vocabulary.yaml").read_text())
+    types: dict[str, str] = {}
+    for name, words in raw["types"].items():
+        for word in words:
+            if types.setdefault(singular(word), name) != name:
+                raise ValueError(f"{word} stands for {types[singular(word)]} and for {name}")
+    return Vocabulary(
+        types,
+        frozenset(map(plain_words, raw["untyped"])),
+        {singular(word): Relation(**fields) for word, fields in raw["relations"].items()},
+        tuple(singular(word) for word in raw["names"]),
+        frozenset(map(singular, raw["type_words"])),
+        frozenset(map(singular, raw["descriptions"])),
+        frozenset(map(singular, raw["numbers"])),
+    )
