@@ -196,6 +196,11 @@ def test_a_run_of_prices_makes_prices_and_what_reads_them_and_checks_nothing(def
     assert {node.name for node in job.nodes} == {*prices, "publish_generation"}
 
 
+def test_a_run_of_the_chain_includes_prices(definitions: dg.Definitions):
+    made = {name_of(key) for key in definitions.resolve_job_def("chain").asset_layer.selected_asset_keys}
+    assert {name for name in GOLDEN if "_market__" in name} <= made
+
+
 def test_the_workspace_names_a_module_whose_definitions_load():
     import pipelines.definitions
 
