@@ -75,7 +75,7 @@ traversals = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=30)
 @given(histories, st.floats(0, 1), st.sampled_from(OWNERS), searches, filters, traversals)
 def test_answers_do_not_depend_on_what_the_snapshot_knows(
     history: list[Event], share: float, owner: str | None, search: str, within: Filter, traversal: Traversal
@@ -112,7 +112,7 @@ def _same(graph: Graph, model: Model, owner: str | None, search: str, within: Fi
     assert [each.id for each in both.nodes] == [each for each in expected if each in model.matching(search, within)]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=15)
 @given(histories, st.sampled_from(OWNERS), st.integers(1, 3), searches, traversals)
 def test_pages_put_together_are_the_whole(
     history: list[Event], owner: str | None, limit: int, search: str, traversal: Traversal
@@ -219,3 +219,8 @@ def test_a_superseded_node_leaves_the_graph_and_a_later_state_brings_it_back() -
     assert graph.seen_by(None).node("a") is None and graph.seen_by(None).edge_count() == 0
     graph.apply(events_of([node("a", title="again")], first=9))
     assert graph.seen_by(None).edge_count() == 1
+
+
+def test_who_owns_nothing_but_an_edge_sees_it() -> None:
+    graph = Graph.of(None, events_of([node("a"), node("b"), edge("a", "b", owner="0xaa")]))
+    assert [graph.seen_by(owner).edge_count() for owner in ("0xaa", "0xbb", None)] == [1, 0, 0]

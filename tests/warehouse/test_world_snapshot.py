@@ -130,7 +130,7 @@ def test_a_writer_that_fails_leaves_nothing(tmp_path: Path) -> None:
 
 def test_killed_at_any_moment_a_writer_leaves_whole_snapshots_or_none(tmp_path: Path) -> None:
     dice = random.Random(5)
-    for _ in range(4):
+    for _ in range(3):
         writer = subprocess.Popen(
             [sys.executable, str(Path(__file__).parents[1] / "snapshot_process.py"), str(tmp_path)],
             stdout=subprocess.PIPE,

@@ -146,7 +146,7 @@ class CurrentView:
         return code == 0 or code == self._code != NOBODY
 
     def _sees_edge(self, edge_id: str) -> bool:
-        code = self._overlay.code_of(self._overlay.edges[edge_id])
+        code = self._overlay.edge_owner[edge_id]
         return code == 0 or code == self._code != NOBODY
 
     # -- filters

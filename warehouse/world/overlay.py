@@ -85,6 +85,8 @@ class Overlay:
         self.added_ids: list[str] = []
         self.edges: dict[str, Edge] = {}
         """The newest state of each changed edge, live or not."""
+        self.edge_owner: dict[str, int] = {}
+        """Owner code of each changed edge."""
         self.outbound: dict[int, dict[str, int]] = {}
         """By node: its changed live edges, and where they lead."""
         self.inbound: dict[int, dict[str, int]] = {}
@@ -121,21 +123,9 @@ class Overlay:
         code = self._snapshot.owner_code(owner)
         return self._owners.get(owner, NOBODY) if code is None else code
 
-    def code_of(self, state: Node | Edge) -> int:
-        """Who sees a state: 0 everybody, else the code of its owner, NOBODY where it is not live."""
-        if not is_live(state):
-            return NOBODY
-        if state.visibility == "public":
-            return 0
-        if state.owner is None:
-            return NOBODY
-        if self.owner_code(state.owner) == NOBODY:
-            self._owners[state.owner] = self._snapshot.owners + 1 + len(self._owners)
-        return self.owner_code(state.owner)
-
     def _apply_node(self, node: Node) -> None:
         number, snapshot = self._number(node.id), self._snapshot
-        row = (self.code_of(node), self.types.number(node.type), self.domains.number(node.domain))
+        row = (self._code_of(node), self.types.number(node.type), self.domains.number(node.domain))
         if number < self._known:
             arrays = (snapshot.node_owner, snapshot.node_type, snapshot.node_domain)
             if number not in self.nodes:
@@ -158,6 +148,7 @@ class Overlay:
         else:
             self._overtake_edge(edge.id, source, target)
         self.edges[edge.id] = edge
+        self.edge_owner[edge.id] = self._code_of(edge)
         if is_live(edge):
             self.outbound.setdefault(source, {})[edge.id] = target
             self.inbound.setdefault(target, {})[edge.id] = source
@@ -183,3 +174,15 @@ class Overlay:
             self.columns.grow()
             insort(self._added_in_order, node_id)
         return number
+
+    def _code_of(self, state: Node | Edge) -> int:
+        """Who sees a state: 0 everybody, else the code of its owner, which gets one; NOBODY where it is not live."""
+        if not is_live(state):
+            return NOBODY
+        if state.visibility == "public":
+            return 0
+        if state.owner is None:
+            return NOBODY
+        if self.owner_code(state.owner) == NOBODY:
+            self._owners[state.owner] = self._snapshot.owners + 1 + len(self._owners)
+        return self.owner_code(state.owner)

@@ -1,6 +1,6 @@
 """The published snapshot of the graph: the layout of its files, and reading them where they lie.
 
-Nodes are numbered from 0 in the order of their ids' bytes, edges in the order of their sources, targets and ids.
+Nodes are numbered from 0 in the order of their ids' bytes, edges in the order of their sources and targets.
 """
 
 from __future__ import annotations
@@ -126,6 +126,7 @@ class Snapshot:
         self.manifest = _EMPTY if directory is None else read_manifest(directory)
         self.revision = self.manifest.revision
         self.ids, self._nodes = Texts(directory, "ids"), Texts(directory, "nodes")
+        self._edge_record = _column(directory, "edge_record.u32")
         self._edges, self._owners = Texts(directory, "edges"), Texts(directory, "owners")
         self.node_type, self.node_domain = _column(directory, "node_type.u16"), _column(directory, "node_domain.u8")
         self.node_owner = _column(directory, "node_owner.u32")
@@ -156,7 +157,7 @@ class Snapshot:
 
     def edge(self, number: int) -> Edge:
         """An edge's record."""
-        return _edge(self._edges[number])
+        return _edge(self._edges[int(self._edge_record[number])])
 
     def owner_code(self, owner: str) -> int | None:
         """The code of an owner of private state; None where there is none of theirs here."""

@@ -109,15 +109,17 @@ def _write_nodes(
 
 
 def _write_edges(connection: Connection, columns: _Columns, nodes: int) -> int:
-    records, owners = columns.texts("edges"), columns.numbers("edge_owner.u32")
-    sources: list[np.ndarray[Any, Any]] = [np.zeros(0, "<u4")]
-    targets: list[np.ndarray[Any, Any]] = [np.zeros(0, "<u4")]
+    records = columns.texts("edges")
+    owners, sources, targets = ([np.zeros(0, "<u4")] for _ in range(3))
     for batch in _batches(connection, "snapshot_edges"):
         records.append(batch["body"])
-        owners.append(batch["owner"].to_numpy())
-        sources.append(batch["source"].to_numpy())
-        targets.append(batch["target"].to_numpy())
-    source, target = np.concatenate(sources), np.concatenate(targets)
+        for parts, name in ((owners, "owner"), (sources, "source"), (targets, "target")):
+            parts.append(batch[name].to_numpy())
+    owner, source, target = (np.concatenate(parts) for parts in (owners, sources, targets))
+    in_order = np.lexsort((target, source))  # of numbers alone: records are many times as large
+    owner, source, target = owner[in_order], source[in_order], target[in_order]
+    columns.numbers("edge_record.u32").append(in_order)
+    columns.numbers("edge_owner.u32").append(owner)
     columns.numbers("edge_source.u32").append(source)
     columns.numbers("edge_target.u32").append(target)
     columns.numbers("in_edge.u32").append(np.argsort(target, kind="stable"))
