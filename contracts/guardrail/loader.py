@@ -72,7 +72,10 @@ def load_ruleset(directory: Path = RULES_DIRECTORY) -> Ruleset:
     problems += version_problems(loaded, lock)
     if problems:
         raise RulesetInvalid(problems)
-    ruleset = Ruleset(each.rule for each in loaded)
+    try:
+        ruleset = Ruleset(each.rule for each in loaded)
+    except ValueError as fault:
+        raise RulesetInvalid([RuleProblem(str(directory), 1, None, str(fault))]) from None
     unpinned = [each for each in loaded if not is_pinned(each.rule, lock)]
     problems = [problem for each in unpinned for problem in example_problems(each)]
     if problems:

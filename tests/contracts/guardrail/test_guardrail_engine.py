@@ -190,6 +190,12 @@ def test_what_can_not_be_judged_fails_closed_and_says_why(action: Any, context: 
     assert {stage.result for stage in verdict.stages} == {"fail"} and verdict.check_id.startswith("grc_")
 
 
+@pytest.mark.parametrize("severity", ["severe", "", None, [], 5])
+def test_an_unknown_severity_fails_closed(severity: Any) -> None:
+    verdict = RULES.check("ls", severity)
+    assert not verdict.passed and "not a valid Severity" in (verdict.problem or "")
+
+
 def test_references_by_name_are_values_and_are_not_followed() -> None:
     context = {"manifest": {"a": {"$ref": "#/b"}, "b": {"$ref": "#/a"}}, "planned_steps": ["do step 2", "do step 1"]}
     assert RULES.check("ls", Severity.MEDIUM, context).passed
@@ -206,6 +212,28 @@ def test_a_rule_that_fails_makes_the_check_fail() -> None:
     ruleset._compiled[0].context = (broken,)
     verdict = ruleset.check("rm x", Severity.LOW)
     assert not verdict.passed and "ZeroDivisionError: by design" in verdict.reason
+
+
+def test_thousands_of_patterns_on_one_view_are_all_found() -> None:
+    rules = [
+        rule(f"test.rule-{number}", when={"any": [{"view": "words", "pattern": f"^tool{number}x .*end{number}y"}]})
+        for number in range(3_000)
+    ]
+    ruleset = Ruleset(rules)
+    for number in (0, 499, 500, 1_234, 2_999):
+        assert ruleset.check(f"tool{number}x a end{number}y").matched_guardrails == (f"test.rule-{number}",)
+
+
+def test_patterns_that_are_too_large_for_one_filter_are_all_found() -> None:
+    words = [f"{number * 7_919:06x}{number:05x}" for number in range(24_000)]
+    rules = [
+        rule(f"test.rule-{number}", when={"any": [{"view": "text", "pattern": "|".join(words[number::120])}]})
+        for number in range(120)
+    ]
+    ruleset = Ruleset(rules)
+    assert len(ruleset._filters) > 1
+    for number in (0, 59, 60, 119):
+        assert ruleset.check(words[number + 120]).matched_guardrails == (f"test.rule-{number}",)
 
 
 def test_the_answer_depends_on_input_and_rules_alone() -> None:
@@ -250,6 +278,14 @@ def test_a_text_of_one_repeated_piece_is_judged_in_bounded_time(piece: str) -> N
     judged((piece * MAX_ACTION_BYTES)[: MAX_ACTION_BYTES // len(piece.encode()) * len(piece)])
 
 
+def test_the_largest_request_is_judged_in_bounded_time() -> None:
+    arguments = ", ".join(f'a{number}="user{number}@example.org"' for number in range(1_000))
+    context = {"user_request": "word " * 20_000, "untrusted_content": ["user5@example.org and more " * 4_000]}
+    judged(f"send({arguments})", context)
+    judged("curl " + "https://a.example/x?key=9f8Kx2LmQ7vR4tYz " * 700, context)
+    judged("ls", {"manifest": {"spec": {"containers": [{"image": "x" * 60} for _ in range(1_300)]}}})
+
+
 PIECES = st.sampled_from(
     ["rm", "sudo ", "'", '"', "`", "$(", ")", "|", ";", "&&", "\n", " ", "\\", "<<EOF\n", "EOF\n", "bash -c ", "eval ",
      "(", "{", "}", "base64 -d", "cm0gLXJm", "%2e", "\x1b[0m", "\u202e", "а", "f(", "=", ",", "[", "]", "http://a.b",
@@ -267,7 +303,7 @@ NAMES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(ACTIONS, st.sampled_from(Severity), st.dictionaries(NAMES, JSON_VALUES, max_size=5))
 def test_a_check_never_raises_and_repeats_itself(action: str, severity: Severity, context: dict) -> None:
     started = time.thread_time()

@@ -12,18 +12,20 @@ import yaml
 
 from cli.guardrail import SCHEMA_NAME, rule_schema
 from contracts.guardrail.engine import Ruleset
+from contracts.guardrail.limits import plain_context
 from contracts.guardrail.loader import (
     LOCK_NAME,
     RULES_DIRECTORY,
     LoadedRule,
     RulesetInvalid,
+    as_action,
     example_problems,
     load_ruleset,
     read_rules,
     updated_lock,
 )
 from contracts.guardrail.reload import RulesetFiles
-from contracts.guardrail.rules import Severity, Stage
+from contracts.guardrail.rules import Severity, Stage, Status
 
 COMMITTED, PROBLEMS = read_rules(RULES_DIRECTORY)
 
@@ -65,6 +67,14 @@ def test_the_committed_rules_fit_the_format() -> None:
 @pytest.mark.parametrize("loaded", COMMITTED, ids=lambda loaded: loaded.rule.id)
 def test_the_examples_of(loaded: LoadedRule) -> None:
     assert example_problems(loaded) == []
+
+
+def test_a_rule_matches_its_examples_among_all_the_others() -> None:
+    ruleset = Ruleset(loaded.rule for loaded in COMMITTED)
+    for loaded in COMMITTED:
+        action, context = as_action(loaded.rule.examples.match[0])
+        matched = [match.id for match in ruleset.matches(action, plain_context(context))]
+        assert loaded.rule.id in matched or loaded.rule.status is Status.RETIRED
 
 
 def test_the_committed_rules_load_in_under_a_second() -> None:
