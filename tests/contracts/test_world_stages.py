@@ -1,0 +1,360 @@
+"""Each stage of the validator on literal graphs: what passes, what warns, what fails, and why."""
+
+from __future__ import annotations
+
+import pytest
+from world_writes import ADA, BOB, at, case, fact, goal, held_edge, held_node, no_rules, proposal, tie
+
+from contracts.errors import BodyInvalid, RevisionConflict
+from contracts.world.proposal import CONSTITUTION, PIPELINE, Actor, NodeDraft, checked
+from contracts.world.records import Edge, Node
+from contracts.world.stages import (
+    authority,
+    deduplication,
+    immutability,
+    provenance,
+    referential_integrity,
+    temporal,
+)
+from contracts.world.validator import judge
+
+VALUE = held_node("value:proof", type="Value", immutable=True)
+HERS = held_node("hers", owner="local:ada")
+HIS = held_node("his", owner="local:bob")
+SHUT = {"subject": "door", "predicate": "state", "value": "shut"}
+OPERATOR = Actor("operator", "operator:eve")
+
+
+def door(node_id: str, *, owner: str = "local:ada", **fields: object) -> Node:
+    return held_node(node_id, type="Observation", owner=owner, properties=SHUT, **fields)
+
+
+def public(draft: NodeDraft) -> NodeDraft:
+    return NodeDraft(id=draft.id, type=draft.type, title=draft.title, properties=draft.properties, visibility="public")
+
+
+CASES = {
+    # immutability
+    "what is immutable can't be changed": (
+        immutability, proposal(goal("value:proof", type="Value", title="Other"), actor=OPERATOR), [VALUE],
+        "fail", "value:proof is immutable",
+    ),
+    "but for an amendment of the constitution": (
+        immutability, proposal(goal("value:proof", type="Value", visibility="public"), actor=CONSTITUTION), [VALUE],
+        "pass", "Nothing that is immutable",
+    ),
+    "what is forgotten can't come back": (
+        immutability, proposal(goal("hers")), [held_node("hers", owner="local:ada", erased=True)],
+        "fail", "forgotten",
+    ),
+    "no public edge goes out from what is immutable": (
+        immutability, proposal(tie("value:proof", "RELATED_TO", "g", visibility="public"), actor=OPERATOR),
+        [VALUE, held_node("g")], "fail", "no RELATED_TO goes out from it",
+    ),
+    "a private edge of one's own does": (
+        immutability, proposal(tie("value:proof", "RELATED_TO", "g")), [VALUE, held_node("g")],
+        "pass", "Nothing that is immutable",
+    ),
+    "an edge to what is immutable may be": (
+        immutability, proposal(tie("g", "GOVERNED_BY", "value:proof")), [VALUE, held_node("g")],
+        "pass", "Nothing that is immutable",
+    ),
+    # temporal
+    "validity ends before it starts": (
+        temporal, proposal(goal("g", valid_from=at(), valid_to=at(hours=-1))), [], "fail", "not after it starts",
+    ),
+    "validity ends when it starts": (
+        temporal, proposal(goal("g", valid_from=at(), valid_to=at())), [], "fail", "not after it starts",
+    ),
+    "a known node would end before it started": (
+        temporal, proposal(goal("hers", valid_to=at(days=-2))), [HERS], "fail", "not after it starts",
+    ),
+    "a start in the far future": (
+        temporal, proposal(goal("g", valid_from="2999-01-01T00:00:00Z")), [], "fail", "more than ten years from now",
+    ),
+    "an end in the far future": (
+        temporal, proposal(goal("g", valid_to="9999-12-31T23:59:59Z")), [], "fail", "more than a hundred years",
+    ),
+    "an edge's end in the far future": (
+        temporal, proposal(tie("hers", "RELATED_TO", "g", valid_to="9999-01-01T00:00:00Z")), [HERS],
+        "fail", "more than a hundred years",
+    ),
+    "a start to come": (temporal, proposal(goal("g", valid_from=at(days=3))), [], "warn", "from a time to come"),
+    "observed in the future": (
+        temporal, proposal(goal("g", properties={"observed_at": at(hours=1)})), [], "fail", "still to come",
+    ),
+    "observed by a clock that is two minutes ahead": (
+        temporal, proposal(goal("g", properties={"observed_at": at(minutes=2)})), [], "pass", "in order",
+    ),
+    "a long past": (temporal, proposal(goal("g", valid_from="0001-01-01T00:00:00Z")), [], "pass", "in order"),
+    "a fact after the one that holds": (temporal, proposal(fact("b", "open")), [door("a")], "pass", "in order"),
+    "a fact of the same instant": (
+        temporal, proposal(fact("b", "open", valid_from=at(hours=-1))), [door("a")], "fail", "same of the same instant",
+    ),
+    "an older fact without an end": (
+        temporal, proposal(fact("b", "open", valid_from=at(hours=-2))), [door("a")], "fail", "has to end by then",
+    ),
+    "an older fact that ends in time": (
+        temporal, proposal(fact("b", "open", valid_from=at(hours=-2), valid_to=at(hours=-1))), [door("a")],
+        "pass", "in order",
+    ),
+    "two facts of one proposal": (
+        temporal, proposal(fact("b", 1, valid_from=at(hours=-3)), fact("c", 2, valid_from=at(hours=-2))), [],
+        "fail", "would hold at once",
+    ),
+    "two targets at once": (
+        temporal, proposal(tie("hers", "OWNED_BY", "p"), tie("hers", "OWNED_BY", "q")),
+        [HERS, held_node("p", type="Person"), held_node("q", type="Person")], "fail", "one holds at a time",
+    ),
+    # referential integrity
+    "an unknown type": (
+        referential_integrity, proposal(goal("g", type="Wish")), [], "fail", "no node type Wish; known are Action",
+    ),
+    "a type of another domain": (
+        referential_integrity, proposal(goal("g", domain="TRACK")), [], "fail", "a Goal is of VISION, not of TRACK",
+    ),
+    "a type that changes": (
+        referential_integrity, proposal(goal("hers", type="Task")), [HERS], "fail", "can't become a Task",
+    ),
+    "a property of another kind": (
+        referential_integrity, proposal(goal("g", properties={"tags": "one"})), [], "fail", "`tags` has to be a list",
+    ),
+    "a property that the type does not name": (
+        referential_integrity, proposal(goal("g", properties={"colour": {"r": 1}})), [], "pass", "Types are known",
+    ),
+    "an edge to nothing": (
+        referential_integrity, proposal(tie("hers", "RELATED_TO", "x")), [HERS], "fail", "there is no node x",
+    ),
+    "an edge from nothing": (
+        referential_integrity, proposal(tie("x", "RELATED_TO", "hers")), [HERS], "fail", "there is no node x",
+    ),
+    "an edge to what is forgotten": (
+        referential_integrity, proposal(tie("hers", "RELATED_TO", "e")),
+        [HERS, held_node("e", owner="local:ada", erased=True)], "fail", "there is no node e",
+    ),
+    "an edge to somebody's private node": (
+        referential_integrity, proposal(tie("hers", "RELATED_TO", "his")), [HERS, HIS], "fail", "there is no node his",
+    ),
+    "somebody's private node as an id": (
+        referential_integrity, proposal(goal("his")), [HIS], "fail", "his can't be used as an id",
+    ),
+    "an edge within the proposal": (
+        referential_integrity, proposal(goal("g"), goal("t", type="Task"), tie("t", "PURSUES", "g")), [],
+        "pass", "every edge has both its ends",
+    ),
+    "an edge to itself": (
+        referential_integrity, proposal(tie("hers", "RELATED_TO", "hers")), [HERS], "fail", "can't be tied to itself",
+    ),
+    "an unknown relationship": (
+        referential_integrity, proposal(goal("g"), tie("hers", "LIKES", "g")), [HERS],
+        "fail", "no relationship type LIKES; known are ACHIEVES",
+    ),
+    "wrong ends": (
+        referential_integrity, proposal(tie("hers", "TRACKS", "g")), [HERS, held_node("g")],
+        "fail", "TRACKS can't go from a Goal to a Goal",
+    ),
+    "a public edge to a private node": (
+        referential_integrity, proposal(tie("hers", "RELATED_TO", "g", visibility="public")), [HERS, held_node("g")],
+        "fail", "an end of it is private",
+    ),
+    "superseding itself": (
+        referential_integrity, proposal(tie("a", "SUPERSEDES", "a")), [door("a")], "fail", "can't be tied to itself",
+    ),
+    "superseding another subject": (
+        referential_integrity,
+        proposal(fact("b", "open", properties={**SHUT, "subject": "gate"}), tie("b", "SUPERSEDES", "a")),
+        [door("a")], "fail", "one subject and one single-valued predicate",
+    ),
+    "superseding without a predicate": (
+        referential_integrity, proposal(tie("hers", "SUPERSEDES", "h2")), [HERS, held_node("h2", owner="local:ada")],
+        "fail", "one subject and one single-valued predicate",
+    ),
+    "a circle of superseding": (
+        referential_integrity, proposal(tie("a", "SUPERSEDES", "b")),
+        [door("a"), door("b"), held_edge("b", "SUPERSEDES", "a", owner="local:ada")], "fail", "which supersedes it",
+    ),
+    "a longer circle, partly proposed": (
+        referential_integrity, proposal(tie("a", "SUPERSEDES", "c"), tie("c", "SUPERSEDES", "b")),
+        [door("a"), door("b"), door("c"), held_edge("b", "SUPERSEDES", "a", owner="local:ada")],
+        "fail", "which supersedes it",
+    ),
+    # authority
+    "one's own part": (authority, proposal(goal("hers")), [HERS], "pass", "local:ada may write this"),
+    "what is to become public": (
+        authority, proposal(public(goal("g"))), [], "warn", "waits for an operator",
+    ),
+    "an immutable node of a caller": (
+        authority, proposal(goal("g", immutable=True)), [], "fail", "only the constitution makes nodes immutable",
+    ),
+    "a public node taken back": (
+        authority, proposal(goal("g")), [held_node("g")], "fail", "not yours to take back",
+    ),
+    "the pipeline outside TRACK": (
+        authority, proposal(public(goal("g")), actor=PIPELINE), [], "fail", "the pipeline writes TRACK alone",
+    ),
+    "the pipeline within TRACK": (
+        authority, proposal(public(fact("m", 1)), actor=PIPELINE), [], "pass", "pipeline may write this",
+    ),
+    "the pipeline on another's node": (
+        authority, proposal(public(fact("m", 1)), actor=PIPELINE),
+        [held_node("m", type="Observation", actor="operator:eve")], "fail", "was written by operator:eve",
+    ),
+    "the pipeline in private": (
+        authority, proposal(fact("m", 1), actor=PIPELINE), [], "fail", "has to be public",
+    ),
+    "the constitution on another's node": (
+        authority, proposal(public(goal("g")), actor=CONSTITUTION), [held_node("g", actor="operator:eve")],
+        "fail", "not of the constitution",
+    ),
+    # deduplication
+    "nothing like it": (deduplication, proposal(goal("g")), [], "pass", "Nothing like it"),
+    "the same title in other letters": (
+        deduplication, proposal(goal("g", title="  ＴＩＴＬＥ of   HERS")), [HERS], "warn", "g may be hers",
+    ),
+    "the same title of another type": (
+        deduplication, proposal(goal("g", type="Task", title="Title of hers")), [HERS], "pass", "Nothing like it",
+    ),
+    "the same title of somebody else": (
+        deduplication, proposal(goal("g", title="Title of his")), [HIS], "pass", "Nothing like it",
+    ),
+    "two of one title in a proposal": (
+        deduplication, proposal(goal("g", title="One"), goal("h", title="one")), [], "warn", "h may be g",
+    ),
+    "what is known already": (
+        deduplication, proposal(goal("hers")), [HERS], "pass", "1 of it is known already",
+    ),
+    "one id twice": (deduplication, proposal(goal("g"), goal("g")), [], "fail", "g: stated twice"),
+    # provenance
+    "a source": (provenance, proposal(goal("g")), [], "pass", "Stated in a test by local:ada"),
+    "little confidence": (
+        provenance, proposal(goal("g", properties={"confidence": 0.1})), [], "warn", "little confidence",
+    ),
+    "the pipeline on the graph's own tables": (
+        provenance, proposal(public(fact("m", 1)), actor=PIPELINE, source="out_world__counts"), [],
+        "fail", "feed on itself",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_stage_says_what_and_why(name: str) -> None:
+    stage, proposed, held, result, reason = CASES[name]
+    judged = stage(case(proposed, *held))
+    assert (judged.result, reason in judged.reason) == (result, True), judged
+
+
+def test_every_stage_runs_and_the_first_fail_does_not_hide_the_others() -> None:
+    judged = judge(case(proposal(goal("g", type="Wish", valid_to=at(days=-1)), source="s")), no_rules(proposal()))
+    assert judged.verdict == "rejected"
+    assert [stage.stage for stage in judged.stages] == [
+        "immutability",
+        "temporal",
+        "referential_integrity",
+        "authority",
+        "deduplication",
+        "provenance",
+        "alignment",
+    ]
+    assert [stage.stage for stage in judged.stages if stage.result == "fail"] == ["temporal", "referential_integrity"]
+
+
+def test_what_becomes_public_escalates_and_a_fail_beside_it_rejects() -> None:
+    fine = case(proposal(public(goal("g"))))
+    assert judge(fine, no_rules(fine.proposal)).verdict == "escalated"
+    bad = case(proposal(public(goal("g")), tie("g", "RELATED_TO", "x")))
+    assert judge(bad, no_rules(bad.proposal)).verdict == "rejected"
+
+
+def test_a_fact_ends_the_one_before_and_says_so_by_an_edge() -> None:
+    planned = case(proposal(fact("b", "open")), door("a"))
+    assert [(node.id, end) for node, end in planned.ended_nodes] == [("a", at())]
+    assert [(e.draft.source, e.draft.type, e.draft.target) for e in planned.edges] == [("b", "SUPERSEDES", "a")]
+
+
+def test_a_fact_of_somebody_else_ends_nothing() -> None:
+    planned = case(proposal(fact("b", "open"), actor=BOB), door("a"))
+    assert planned.ended_nodes == ()
+    assert planned.edges == ()
+
+
+@pytest.mark.parametrize(
+    ("expected", "conflict"), [(None, False), (6, True), (7, False), (100, False)], ids=["none", "old", "seen", "later"]
+)
+def test_a_newer_change_of_ones_own_part_is_a_conflict(expected: int | None, conflict: bool) -> None:
+    asked = case(proposal(goal("g"), expected_revision=expected), HERS)
+    if conflict:
+        with pytest.raises(RevisionConflict, match="changed at revision 7"):
+            judge(asked, no_rules(asked.proposal))
+    else:
+        assert judge(asked, no_rules(asked.proposal)).verdict == "approved"
+
+
+def test_what_others_do_elsewhere_is_no_conflict_but_a_change_of_what_one_ties_to_is() -> None:
+    elsewhere: list[Node | Edge] = [held_node("his2", owner="local:bob", revision=50), held_node("far", revision=60)]
+    free = case(proposal(goal("g"), expected_revision=7), HERS, *elsewhere)
+    assert judge(free, no_rules(free.proposal)).verdict == "approved"
+    tied = case(proposal(goal("g"), tie("g", "RELATED_TO", "far"), expected_revision=7), HERS, *elsewhere)
+    with pytest.raises(RevisionConflict, match="60"):
+        judge(tied, no_rules(tied.proposal))
+
+
+@pytest.mark.parametrize(
+    ("draft", "pointer", "detail"),
+    [
+        (goal("g", title="x" * 10_000), "/nodes/0/title", "10,000 characters"),
+        (goal("g", title=""), "/nodes/0/title", "is empty"),
+        (goal("g", title="a\x00b"), "/nodes/0/title", "control character U+0000"),
+        (goal("g", title="a\x1bb"), "/nodes/0/title", "control character U+001B"),
+        (goal("g", title="a\x85b"), "/nodes/0/title", "control character U+0085"),
+        (goal("g", title="a\nb"), "/nodes/0/title", "line break"),
+        (goal("g", title="a\ud800b"), "/nodes/0/title", "surrogate"),
+        (goal("g", title="abc\u202egnp.exe"), "/nodes/0/title", "U+202E, which reorders"),
+        (goal("g", properties={"a": ["\x00"]}), "/nodes/0/properties", "control character U+0000"),
+        (goal("g", properties={"\udfff": 1}), "/nodes/0/properties", "surrogate"),
+        (goal("g", properties={"a": 2**60}), "/nodes/0/properties", "2^53"),
+        (goal("g", properties={"a": float("nan")}), "/nodes/0/properties", "JSON can't carry"),
+        (goal("g", properties={"a": "x" * 30_000}), "/nodes/0/properties", "at most 24,000"),
+        (goal("a b"), "/nodes/0/id", "no id"),
+        (goal(""), "/nodes/0/id", "no id"),
+        (goal("g", valid_from="2026-01-01"), "/nodes/0/validFrom", "RFC 3339"),
+        (goal("g", valid_from="2026-01-01T00:00:00"), "/nodes/0/validFrom", "RFC 3339"),
+        (goal("g", valid_to="9999-12-31T23:59:59-10:00"), "/nodes/0/validTo", "RFC 3339"),
+        (goal("g", valid_to="soon"), "/nodes/0/validTo", "RFC 3339"),
+    ],
+)
+def test_what_no_graph_could_hold_is_refused_before_any_stage(draft: NodeDraft, pointer: str, detail: str) -> None:
+    with pytest.raises(BodyInvalid) as caught:
+        checked(proposal(draft))
+    assert caught.value.errors[0][0] == pointer
+    assert detail in caught.value.errors[0][1]
+
+
+def test_deep_properties_are_refused_and_an_empty_proposal_too() -> None:
+    deep: dict[str, object] = {}
+    for _ in range(40):
+        deep = {"a": deep}
+    with pytest.raises(BodyInvalid, match="nested deeper than 16"):
+        checked(proposal(goal("g", properties=deep)))
+    with pytest.raises(BodyInvalid, match="at least one"):
+        checked(proposal())
+
+
+@pytest.mark.parametrize("title", ["שלום עולם", "مرحبا بالعالم", "Zürich 🏔️ 東京", "a\u200fb", "e\u0301"])
+def test_every_script_is_fine(title: str) -> None:
+    asked = proposal(goal("g", title=title, properties={"description": f"{title}\n\t{title}"}))
+    assert checked(asked).nodes[0].title == title
+
+
+def test_times_become_one_form_so_that_texts_sort_as_instants() -> None:
+    drafted = checked(proposal(goal("g", valid_from="2026-01-01T02:00:00+02:00"))).nodes[0]
+    assert drafted.valid_from == "2026-01-01T00:00:00.000000Z"
+
+
+def test_an_operator_approves_on_behalf_of_an_owner() -> None:
+    actor = Actor("operator", "operator:eve", on_behalf_of=ADA.name)
+    asked = case(proposal(public(goal("hers")), goal("other"), actor=actor), HERS)
+    assert judge(asked, no_rules(asked.proposal)).verdict == "approved"
+    assert [(change.after.owner, change.after.actor) for change in asked.nodes] == [
+        (None, "operator:eve"),
+        ("local:ada", "operator:eve"),
+    ]
