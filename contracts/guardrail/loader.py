@@ -107,7 +107,8 @@ def read_family(text: str, file: str) -> tuple[list[LoadedRule], list[RuleProble
     except yaml.YAMLError as fault:
         mark = getattr(fault, "problem_mark", None)
         said = getattr(fault, "problem", None) or str(fault)
-        return [], [RuleProblem(file, mark.line + 1 if mark else 1, None, f"is no YAML: {said}")]
+        line = min(mark.line + 1, max(text.count("\n"), 1)) if mark else 1
+        return [], [RuleProblem(file, line, None, f"is no YAML: {said}")]
     try:
         family = Family.model_validate(held)
     except ValidationError as fault:
