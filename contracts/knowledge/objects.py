@@ -63,7 +63,7 @@ class _Objects:
             reading.name(node, value)
             reading.describe(node, "number", value)
         elif relation is not None:
-            reading.relate(node, relation, words, part)
+            reading.relate(node, relation, words, part, self._unescaped(part, value))
         elif named_type is not None and part.start < part.end:
             self._stated(named_type, part, value, node)
         elif word not in vocabulary.type_words:
@@ -81,18 +81,19 @@ class _Objects:
             part = _inner(tree)
             relation, named_type = vocabulary.relation_of(key), vocabulary.type_of(key)
             if relation is not None:
-                reading.relate(node, relation, key, part)
+                reading.relate(node, relation, key, part, self._unescaped(part, value))
             elif named_type is not None:
                 reading.scan(self._stated(named_type, part, value, node), part)
             else:
                 reading.scan(node, part)
 
     def _stated(self, node_type: str, part: Part, value: str, within: FoundNode) -> FoundNode:
-        """A node of a string, by its value where that is written with escapes."""
-        escaped = "\\" in self._reading.quote(part)
-        return self._reading.add(
-            node_type, first_sentence(self._reading.text, part), within, value if escaped else None
-        )
+        reading = self._reading
+        return reading.add(node_type, first_sentence(reading.text, part), within, self._unescaped(part, value))
+
+    def _unescaped(self, part: Part, value: str) -> str | None:
+        """What a string says, where it is written with escapes."""
+        return value if "\\" in self._reading.quote(part) else None
 
     def _made(self, tree: Any, value: dict[str, Any], within: FoundNode, key: str | None) -> bool:
         """Make a node of an object that has a name, and read the rest of it."""

@@ -40,7 +40,7 @@ class Reading:
         self.doubles_quotes = False
         self.root: FoundNode
         self._by_name: dict[str, FoundNode] = {}
-        self._open: list[tuple[FoundNode, Relation, str, Part]] = []
+        self._open: list[tuple[FoundNode, Relation, str, Part, str | None]] = []
 
     def begin(self, title: str, part: Part) -> None:
         """The node of the document itself."""
@@ -76,8 +76,11 @@ class Reading:
         if value and key and key not in _KEPT:
             node.properties.setdefault(key, value)
 
-    def relate(self, subject: FoundNode, relation: Relation, label: str, part: Part) -> None:
-        """Tie `subject` to what a part names; where that can't be told, the text becomes a property."""
+    def relate(self, subject: FoundNode, relation: Relation, label: str, part: Part, title: str | None = None) -> None:
+        """Tie `subject` to what a part names; where that can't be told, the text becomes a property.
+
+        `title` is what the part says where that is written in another way, as with escapes.
+        """
         if relation.to in ("Person", "Organization"):
             people = [node for each in _several(self.text, part) if (node := self._who(each, relation.to)) is not None]
             for node in people:
@@ -85,11 +88,11 @@ class Reading:
             if not people:
                 self.describe(subject, label, self.quote(part))
         else:
-            self._open.append((subject, relation, label, part))
+            self._open.append((subject, relation, label, part, title))
 
     def finish(self) -> None:
         """Follow the references by name, now that all names are known."""
-        for subject, relation, label, part in self._open:
+        for subject, relation, label, part, title in self._open:
             asked = [part] if self._named(part) else _several(self.text, part)
             named = [(each, node) for each in asked if (node := self._named(each)) is not None]
             for each, node in named:
@@ -97,8 +100,8 @@ class Reading:
             if not named and relation.to is None:
                 self.describe(subject, label, self.quote(part))
             elif not named and relation.to is not None:
-                title = first_sentence(self.text, part)
-                self._tie(subject, self.add(relation.to, title, self.root), relation, title)
+                sentence = first_sentence(self.text, part)
+                self._tie(subject, self.add(relation.to, sentence, self.root, title), relation, sentence)
 
     def scan(self, node: FoundNode, part: Part) -> None:
         """Find mentions, links and dates in a part, and tie them to the node that it speaks of."""

@@ -94,15 +94,14 @@ def test_a_reference_that_leads_nowhere_stays_text():
 
 
 def test_json_keys_say_what_their_values_are():
-    text = json.dumps(
-        {"title": "Farm", "goals": ["Feed 40 é"], "divisions": [{"name": "Milk", "owner": "Bo Li"}], "n": 3}
-    )
+    divisions = [{"name": "Milk", "owner": "Bo Li"}]
+    text = json.dumps({"title": "Farm", "goals": ["Feed 40 é"], "divisions": divisions, "n": 3})
     graph = build(text, "application/json")
     assert nodes(graph) == [
         ("Document", "Farm"),
-        ("Goal", "Feed 40 é"),
         ("Organization", "Milk"),
         ("Person", "Bo Li"),
+        ("Goal", "Feed 40 é"),
     ]
     assert graph.nodes[0].properties == {"n": "3"}
 
