@@ -140,7 +140,8 @@ class Condition(_Closed):
     """One condition on the context: a field and exactly one operator.
 
     A field is a dotted path into the context (`limits.max_amount_usd`; `*` is any item of a list or object), or what
-    the engine derives from the action: `args.<name>`, `amount`, `amount_usd`, `provenance.<name>`.
+    the engine derives from the action where the context has no such field: `args.<name>`, `amount`, `amount_<unit>`,
+    and `provenance.untrusted_values`, `.unrequested_values` (counts), `.untrusted_share`, `.requested_share` (0 to 1).
     A missing field fulfils `present: false`, `is: null` and the `not_` operators, and no other.
     """
 
