@@ -1,6 +1,7 @@
 """The published documents as assets: one per row of the registry, made by one step: a generation is one thing."""
 
 from collections.abc import Collection, Iterator
+from datetime import timedelta
 from typing import Any
 
 import dagster as dg
@@ -32,8 +33,17 @@ def _spec(projection: Projection) -> dg.AssetSpec:
         description=f"{projection.description}\n\nGrain: one document, {age}.",
         kinds={projection.media_type.partition(";")[0].rpartition("/")[2].rpartition("+")[2]},
         owners=OWNERS,
+        freshness_policy=_freshness(projection),
         metadata={"route": projection.path, "max_age_s": projection.max_age_s or 0, **model},
     )
+
+
+def _freshness(projection: Projection) -> dg.FreshnessPolicy | None:
+    """Late from when the document counts as stale, failed at twice that; None where it does not age."""
+    if projection.max_age_s is None:
+        return None
+    age = timedelta(seconds=projection.max_age_s)
+    return dg.FreshnessPolicy.time_window(fail_window=2 * age, warn_window=age)
 
 
 def documents_of(tables: Collection[str]) -> tuple[Projection, ...]:

@@ -119,6 +119,12 @@ def test_every_document_descends_from_the_tables_that_it_reads(graph: Any):
         assert parents == tables_of(projection), projection.path
 
 
+def test_every_document_that_ages_has_a_freshness_policy_of_its_own_age(graph: Any):
+    for projection in PROJECTIONS:
+        policy = graph.get(document_key(projection)).freshness_policy
+        assert (policy and policy.warn_window.to_timedelta().total_seconds()) == projection.max_age_s, projection.path
+
+
 def test_the_holder_documents_descend_from_the_transfers(graph: Any):
     for projection in (row for row in PROJECTIONS if row.group == "holders"):
         ancestors = {name_of(key) for key in graph.get_ancestor_asset_keys(document_key(projection))}
