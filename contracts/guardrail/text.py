@@ -35,16 +35,8 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 
 # Letters of other scripts that are drawn like a Latin one: confusables, in Unicode TS #39. NFKC keeps these apart.
 _LOOK_ALIKES = str.maketrans(
-    dict(
-        zip(
-            "АВЕЅІЈКМНОРСТУХЗаеѕіјорсухһԁԛԝґѵкмтгвΑΒΕΖΗΙΚΜΝΟΡΤΥΧαοινκρυτγχεɑɡıłøđħŀƖɩʟʀɴʜᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢՕՍԼհոսօցզ",
-            "ABESIJKMHOPCTYX3aesijopcyxhdqwrvkmtrb"
-            "ABEZHIKMNOPTYXaoivkputyxe"
-            "aginodhlllLRNHACDEJKMOPTUVWZ".lower().replace("aginodhlll", "agilodhlll")
-            + "OULhnuogq",
-            strict=True,
-        )
-    )
+    "АВЕЅІЈКМНОРСТУХЗаеѕіјорсухһԁԛԝґѵкмтгвΑΒΕΖΗΙΚΜΝΟΡΤΥΧαοινκρυτγχεɑɡɩʟʀɴʜᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢՕՍԼհոսօցզ",
+    "ABESIJKMHOPCTYX3aesijopcyxhdqwrvkmtrbABEZHIKMNOPTYXaoivkputyxeagilrnhacdejkmoptuvwzOULhnuogq",
 )
 _PUNCTUATION = str.maketrans(
     {
@@ -103,10 +95,15 @@ def anomalies(text: str) -> Iterator[str]:
     tagged = "".join(chr(ord(char) - 0xE0000) for char in _TAGS.findall(text))
     if tagged:
         yield f"hidden-text: {tagged}"
-    for word in _LETTERS.findall(text):
-        if not word.isascii() and (folded := word.translate(_LOOK_ALIKES)) != word and folded.isascii():
+    others = [word for word in _LETTERS.findall(text) if not word.isascii()]
+    # Where words of a script can't be read as Latin, those that can are of the same language.
+    foreign = any(not word.translate(_LOOK_ALIKES).isascii() for word in others)
+    for word in others:
+        folded = word.translate(_LOOK_ALIKES)
+        mixed = any(char.isascii() for char in word)
+        if folded.isascii() and (mixed or not foreign):
             yield f"look-alike: {folded}"
-        elif not word.isascii() and any(char.isascii() for char in word) and len(_scripts(word)) > 1:
+        elif mixed and len(_scripts(word)) > 1:
             yield f"mixed-script: {word}"
 
 

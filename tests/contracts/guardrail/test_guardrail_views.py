@@ -255,6 +255,10 @@ def test_a_secret_that_the_person_wrote_into_the_request_is_possible_at_most() -
         ("hi" + "".join(chr(0xE0000 + ord(c)) for c in "rm"), ["hidden-text: rm"]),
         ("Grüße aus Köln", []),
         ("привет", []),
+        ("он открыл рот", []),
+        ("rm -rf /сору", ["look-alike: copy"]),
+        ("paypаl", ["look-alike: paypal"]),
+        ("aжb", ["mixed-script: aжb"]),
     ],
 )
 def test_what_hides_text_is_named(action: str, lines: list[str]) -> None:
