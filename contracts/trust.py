@@ -121,7 +121,7 @@ class TrustScore(TelemetryDocument):
     level: Literal["none", "low", "medium", "high"] | None = Field(description="The highest threshold that is met")
     last_attested_at: Timestamp | None
     registry: AddressText | None
-    network: str = Field(description="CAIP-2 chain id")
+    network: str | None = Field(description="CAIP-2 chain id; null before any run")
     consistency: TrustConsistency | None
 
 
@@ -155,7 +155,7 @@ class TrustProtocol(TelemetryDocument):
 
     registry: AddressText | None
     escrow: AddressText | None
-    network: str = Field(description="CAIP-2 chain id")
+    network: str | None = Field(description="CAIP-2 chain id; null before any run")
     lowest_score: int = Field(description="Of an attestation")
     highest_score: int
     thresholds: Thresholds

@@ -10,12 +10,14 @@ from contracts.settings import Settings
 from contracts.telemetry import Token
 from pipelines.failure import mark_stale_for
 from pipelines.publish.generation import PublishReport, publish
+from warehouse.bidwall import is_bidwall_recorded, record_bidwall_status
 from warehouse.duck import Connection, Warehouse, run_lock
 from warehouse.generations import current_generation
 from warehouse.holder_lists import lists_dir
 from warehouse.holder_status import is_status_recorded, record_status
 from warehouse.ledger import open_ledger
 from warehouse.projections import Readable
+from warehouse.trust import is_trust_recorded, record_trust_status
 from warehouse.world.fold import fold_events
 from warehouse.world.load import load_constitution
 
@@ -32,7 +34,7 @@ def publish_held(settings: Settings) -> PublishReport:
         run_lock(settings.data_dir, wait_s=LOCK_WAIT_S),
         Warehouse(settings.data_dir).connect() as connection,
     ):
-        if settings.token_address and not is_status_recorded(connection):
+        if settings.token_address:
             _record_start(connection, settings, settings.token_address)
         with closing(open_ledger(settings, settings.data_dir)) as ledger:
             load_constitution(ledger)
@@ -46,11 +48,34 @@ def publish_held(settings: Settings) -> PublishReport:
 
 
 def _record_start(connection: Connection, settings: Settings, token_address: str) -> None:
-    record_status(
-        connection,
-        chain_id=settings.chain_id,
-        token=Token(address=token_address, name=None, symbol=None, decimals=None),
-        start_block=settings.token_start_block,
-        finalized_block=None,
-        now=datetime.now(UTC),
-    )
+    """Say of each part that is configured and of which no run has said anything that it is to be read."""
+    now = datetime.now(UTC)
+    if not is_status_recorded(connection):
+        record_status(
+            connection,
+            chain_id=settings.chain_id,
+            token=Token(address=token_address, name=None, symbol=None, decimals=None),
+            start_block=settings.token_start_block,
+            finalized_block=None,
+            now=now,
+        )
+    if settings.bidwall_address and not is_bidwall_recorded(connection):
+        record_bidwall_status(
+            connection,
+            chain_id=settings.chain_id,
+            contract=settings.bidwall_address,
+            service_token=token_address,
+            trigger_wei=settings.bidwall_trigger_wei,
+            finalized_block=None,
+            now=now,
+        )
+    if settings.trust_registry_address and not is_trust_recorded(connection):
+        record_trust_status(
+            connection,
+            chain_id=settings.chain_id,
+            registry=settings.trust_registry_address,
+            escrow=settings.escrow_address,
+            head=None,
+            reason=None,
+            now=now,
+        )

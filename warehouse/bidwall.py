@@ -83,6 +83,11 @@ def replace_events(connection: duckdb.DuckDBPyConnection, contract: str | None) 
             ).fetchall()
 
 
+def is_bidwall_recorded(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether any run has said what is held of the contract."""
+    return first_row(connection, read_sql("queries", "bidwall_status")) is not None
+
+
 def record_bidwall_status(
     connection: duckdb.DuckDBPyConnection,
     *,
@@ -285,10 +290,10 @@ def _eth_usd(connection: duckdb.DuckDBPyConnection, balance_wei: int | None) -> 
 def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
     row = first_row(connection, read_sql("queries", "bidwall_status"))
     if row is None or row[1] is None:
-        reason = BACKFILLING if row is None else NOT_CONFIGURED
-        events = EventsInfo(quality=Quality.UNAVAILABLE, reason=reason, block=None, block_hash=None, time=None)
+        events = EventsInfo(quality=Quality.UNAVAILABLE, reason=NOT_CONFIGURED, block=None, block_hash=None, time=None)
         trigger = None if row is None or row[3] is None else int(row[3])
-        return _Status(None if row is None else row[0], None, None, trigger, None, None, reason, None, events, None)
+        chain_id = None if row is None else row[0]
+        return _Status(chain_id, None, None, trigger, None, None, NOT_CONFIGURED, None, events, None)
     (
         chain_id, contract, service_token, trigger_wei, balance_wei, block, block_hash, block_time, is_final,
         reason, fetched_at, events_block, events_hash, events_time, complete, recorded_at,

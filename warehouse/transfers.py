@@ -109,6 +109,7 @@ def forget_unless_of(connection: Connection, tables: EventTables, address: str, 
         for table in tables.names:
             connection.execute(f"delete from {table}")  # noqa: S608 - names of our own
         connection.execute("delete from raw_chain__subjects where rows_table = ?", [tables.rows])
+        connection.execute("delete from core_checks__watermarks where suite = ?", [tables.rows])
         connection.execute("insert into raw_chain__subjects values (?, ?, ?)", [tables.rows, *wanted])
 
 

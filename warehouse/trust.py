@@ -150,6 +150,11 @@ def record_checks(
             connection.execute("insert into core_trust__checks values (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
 
 
+def is_trust_recorded(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether any run has said what is held of the registry."""
+    return first_row(connection, read_sql("queries", "trust_status")) is not None
+
+
 def record_trust_status(
     connection: duckdb.DuckDBPyConnection,
     *,
@@ -184,7 +189,7 @@ def record_trust_status(
 class _Status:
     """The status row as the documents need it."""
 
-    chain_id: int
+    chain_id: int | None
     registry: str | None
     escrow: str | None
     half_life_s: int | None
@@ -193,8 +198,8 @@ class _Status:
     freshness: dict[str, Any]
 
     @property
-    def network(self) -> str:
-        return f"eip155:{self.chain_id}"
+    def network(self) -> str | None:
+        return None if self.chain_id is None else f"eip155:{self.chain_id}"
 
 
 def read_trust_protocol(readable: Readable, parameters: BaseModel | None) -> Fields:
@@ -242,7 +247,7 @@ def read_trust_score(readable: Readable, agent: str) -> Fields:
 def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
     row = first_row(connection, read_sql("queries", "trust_status"))
     if row is None:
-        row = (0, None, None, *[None] * 5, False, 0, 0, 0, 0, 0, None, BACKFILLING, None)
+        row = (*[None] * 8, False, 0, 0, 0, 0, 0, None, None, None)
     (
         chain_id, registry, escrow, half_life_s, block, block_hash, block_time, level, complete, attestations, agents,
         attesters, checked, equal, check_reason, reason, recorded_at,

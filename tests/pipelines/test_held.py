@@ -31,6 +31,15 @@ def test_without_a_token_they_say_that_none_is_configured(tmp_path: Path):
     assert (body["quality"], body["reason"], body["backfill"]) == ("unavailable", "not_configured", None)
 
 
+def test_a_watched_contract_and_a_registry_are_to_be_read_where_they_are_configured(tmp_path: Path):
+    settings = {"data_dir": tmp_path, "rpc_urls": ("http://127.0.0.1:9",), "token_address": TOKEN}
+    paths = ("api/bidwall/balance.json", "api/bidwall/events.json", "api/v2/trust/protocol.json")
+    publish_held(load_settings(**settings))
+    assert [published(tmp_path, path)["reason"] for path in paths] == ["not_configured"] * 3
+    publish_held(load_settings(**settings, bidwall_address="0x" + "ba" * 20, trust_registry_address="0x" + "4e" * 20))
+    assert [published(tmp_path, path)["reason"] for path in paths] == ["backfilling"] * 3
+
+
 def test_publishing_twice_changes_nothing(tmp_path: Path):
     settings = load_settings(data_dir=tmp_path, rpc_urls=("http://127.0.0.1:9",), token_address=TOKEN)
     first, second = publish_held(settings), publish_held(settings)
