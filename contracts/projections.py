@@ -36,6 +36,7 @@ from contracts.telemetry import (
     TokenHoldersTemporal,
 )
 from contracts.trust import TrustProtocol, TrustScore
+from contracts.world.published import RenderParameters, RenderView, WorldProjection, WorldRender
 
 
 @dataclass(frozen=True)
@@ -283,6 +284,40 @@ PROJECTIONS: tuple[Projection, ...] = (
         "at and a sample of them as the contract itself answers.",
     ),
     Projection(
+        name="world_live",
+        path="/api/worldmodel/live",
+        model=WorldProjection,
+        group="world",
+        summary="The public graph",
+        description="Public nodes and the edges among them at a named revision, without anything that is private or "
+        "personal. Of a very large graph, the nodes with the most edges.",
+        aliases=(
+            Alias(
+                "/api/worldmodel",
+                {
+                    "Deprecation": "@1795219200",
+                    "Sunset": "Sun, 21 Nov 2027 00:00:00 GMT",
+                    "Link": '</api/worldmodel/live>; rel="successor-version"',
+                },
+            ),
+        ),
+    ),
+    Projection(
+        name="world_render",
+        path="/api/worldmodel/render",
+        model=WorldRender,
+        group="world",
+        summary="The public graph, drawn",
+        description="Public nodes with positions, the most connected first. `view` says how many, `compact` leaves "
+        "titles and types out. A node stays where it was drawn first.",
+        parameters=RenderParameters,
+        published_variants=tuple(
+            PublishedVariant(f"view={view}{compact}", f"/api/worldmodel/render/{view}{'-compact' if compact else ''}")
+            for view in RenderView
+            for compact in ("", "&compact=1")
+        ),
+    ),
+    Projection(
         name="openapi",
         path="/openapi.json",
         model=None,
@@ -304,4 +339,11 @@ TRUST_SCORE = Projection(
 )
 """Not published as a file: one body an address, read from the published query copy."""
 
-REDIRECTS: tuple[Redirect, ...] = ()
+REDIRECTS: tuple[Redirect, ...] = (
+    Redirect(
+        path="/api/worldmodel/public-projection",
+        to="/api/worldmodel/live",
+        name="world_public_projection",
+        summary="The public graph, by another name",
+    ),
+)

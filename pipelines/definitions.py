@@ -25,6 +25,7 @@ from pipelines.transfers import contract_assets
 from pipelines.trust import assets as trust
 from pipelines.upkeep import why_due
 from pipelines.world import assets as world
+from pipelines.world import positions
 
 CHAIN_JOB = "chain"
 CHAIN_CRON = "*/2 * * * *"
@@ -40,7 +41,10 @@ UPKEEP_CRON = "17 * * * *"
 
 @dg.failure_hook(name="leave_last_good", required_resource_keys={"runtime"})
 def leave_last_good(context: dg.HookContext) -> None:
-    """A failed step leaves the last good generation up, marked stale with the reason."""
+    """A failed step leaves the last good generation up, marked stale with the reason.
+
+    Runs that publish a few documents alone do without: what fails there says so itself when its time has passed.
+    """
     runtime: Runtime = context.resources.runtime
     mark_stale(runtime.settings, context.op_exception)
 
@@ -96,7 +100,6 @@ def build_definitions(settings: Settings) -> dg.Definitions:
             *market.PRICES, *map(publishing.document_key, publishing.documents_of(market.SERVED_TABLES))
         ).without_checks(),
         description="Ask every price source, and publish the documents that read prices; all others are linked.",
-        hooks={leave_last_good},
         executor_def=dg.in_process_executor,
         config=quiet_console("WARNING"),
         tags=QUICK,
@@ -124,7 +127,6 @@ def build_definitions(settings: Settings) -> dg.Definitions:
             *partner.PARTNER_ASSETS, *map(publishing.document_key, publishing.documents_of(partner.SERVED_TABLES))
         ).without_checks(),
         description="Ask the partner and the marketplace, and publish the documents that read them.",
-        hooks={leave_last_good},
         executor_def=dg.in_process_executor,
         config=quiet_console("WARNING"),
         tags=QUICK,
@@ -179,6 +181,7 @@ def build_definitions(settings: Settings) -> dg.Definitions:
             world.world_constitution,
             world.world_signals,
             world.fold_world,
+            positions.out_world__positions,
             publishing.publish_generation,
         ],
         asset_checks=[*expectation_checks(), holders.proof, trust.contract_agrees],

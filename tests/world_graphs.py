@@ -18,7 +18,7 @@ from warehouse.world.snapshot import Snapshot
 from warehouse.world.snapshot_writer import write_snapshot
 from warehouse.world.text import parse_search, words_of
 
-DOMAIN_OF = {"Value": "FOUNDATION", "Goal": "VISION", "Task": "TACTICS", "Metric": "TRACK"}
+DOMAIN_OF = {"Person": "FOUNDATION", "Value": "FOUNDATION", "Goal": "VISION", "Task": "TACTICS", "Metric": "TRACK"}
 T0, T1, T2, T3 = (f"2026-11-21T1{hour}:00:00.000000Z" for hour in range(4))
 
 

@@ -24,6 +24,7 @@ from warehouse.inspection import tables_read
 from warehouse.overview import PARTS as OVERVIEW_PARTS
 from warehouse.overview import compose_context, compose_site_metrics, read_service_context
 from warehouse.trust import read_trust_protocol
+from warehouse.world.projections import read_world_live, read_world_render
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,14 @@ READERS: dict[str, Reader | Composer] = {
     "bidwall_snapshot": Reader(read_bidwall_snapshot, ("bidwall_status", "bidwall_events", "bidwall_eth_usd")),
     "bidwall_events": Reader(read_bidwall_events, ("bidwall_status", "bidwall_events")),
     "trust_protocol": Reader(read_trust_protocol, ("trust_status",)),
+    "world_live": Reader(
+        lambda readable, _: read_world_live(readable.connection),
+        ("graph_counts", "world_shown_nodes", "world_shown_edges"),
+    ),
+    "world_render": Reader(
+        lambda readable, parameters: read_world_render(readable.connection, parameters),
+        ("graph_counts", "world_shown_nodes", "world_shown_edges"),
+    ),
     "token_holders": Reader(read_token_holders, ("holder_status", "holder_lists", "holder_sources")),
     "token_holders_map": Reader(read_holders_map, ("holder_status", "holder_lists")),
     "token_holders_map_temporal": Reader(read_holders_temporal, ("holder_status", "holder_lists")),

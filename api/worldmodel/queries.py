@@ -49,7 +49,7 @@ def world_queries_router(graph: Callable[[], ServedGraph], served: ServedGenerat
         responses=problems(ParameterInvalid, CursorInvalid, NotReady),
         summary="The live graph",
         description="What is public and what is the caller's own, by id, with the edges among the nodes of a page.",
-        operation_id="world_live",
+        operation_id="world_model_live",
     )
     def live(request: Request, asked: Annotated[reading.LiveParameters, Query()], caller: Authenticated) -> Response:
         refuse_repeated(request)
@@ -79,7 +79,7 @@ def world_queries_router(graph: Callable[[], ServedGraph], served: ServedGenerat
         summary="Ask the graph",
         description="Search, fetch, filter and traverse what is public and what is the caller's own. A write that "
         "returned is seen by the next query.",
-        operation_id="world_query",
+        operation_id="world_model_query",
     )
     def ask(asked: reading.GraphQueryRequest, caller: Authenticated) -> Response:
         body = asked.model_dump(mode="json", exclude={"cursor", "limit"})
@@ -111,7 +111,7 @@ def world_health_router(graph: Callable[[], ServedGraph]) -> APIRouter:
         responses=problems(MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable),
         summary="Health of the graph",
         description="Live public nodes by domain at a named revision, and how much is answered from memory.",
-        operation_id="world_health",
+        operation_id="world_model_health",
     )
     def health() -> Response:
         with graph().seen_by(None) as now:

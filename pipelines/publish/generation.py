@@ -25,6 +25,7 @@ from pipelines.publish.site import route_table, site_files
 from warehouse.generations import Built, DocumentEntry, Draft, Generation, Part, begin, build
 from warehouse.projections import Readable, holder_list_blocks, read
 from warehouse.serving import FILE_NAME, serving_copy
+from warehouse.world.snapshot_parts import snapshot_parts
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ def publish(
         document_parts(documents)
         | {path: Part.of_bytes(content) for path, content in files.items()}
         | _holder_parts(readable)
+        | snapshot_parts(readable.connection, settings.data_dir, draft.previous)
         | {FILE_NAME: serving_copy(readable.connection)}
     )
     entries = {document.path: document.entry for document in documents}

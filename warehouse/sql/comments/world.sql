@@ -62,3 +62,7 @@ comment on column out_world__counts.domain is 'Domain of the graph';
 comment on column out_world__counts.node_count is 'Live public nodes of the domain';
 comment on column out_world__counts.edge_count is 'Live public edges from them to live public nodes';
 comment on column out_world__counts.revision is 'The graph''s revision that the counts are of';
+
+comment on column out_world__positions.id is 'The node';
+comment on column out_world__positions.x is 'From the left, 0 to 1000';
+comment on column out_world__positions.y is 'From the top, 0 to 1000';
