@@ -1,0 +1,106 @@
+"""The rail that money comes in on: which chain and coin, to whom, and when a payment counts as settled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from contracts.settings import Settings
+
+USDC_DECIMALS = 6
+ASSET_SYMBOL = "USDC"
+ASSET_NAME = "USD Coin"
+ASSET_VERSION = "2"
+"""Name and version of the coin's EIP-712 domain."""
+
+FINALIZED_FROM = 1_000 * 10**USDC_DECIMALS
+"""From this amount (smallest units) on only the chain's own finality settles a payment."""
+
+BlockTag = Literal["safe", "finalized"]
+
+
+@dataclass(frozen=True, slots=True)
+class Burial:
+    """When a block is deep enough: `confirmations` blocks from it to head, itself included, or at or below `tag`."""
+
+    confirmations: int | None
+    tag: BlockTag
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentRail:
+    """Chain and coin, where `treasury` and `asset` are lower-case addresses; amounts are in smallest units.
+
+    `providers` is how many RPC providers are asked about a payment. With anything `missing` nothing can be sold.
+    """
+
+    chain_id: int
+    asset: str
+    treasury: str
+    providers: int
+    confirmations: int | None
+    proof_above: int | None
+    """Above this amount a claim has to bring the payer's signature."""
+    missing: tuple[str, ...]
+    """The settings that are unset and without which nobody can pay."""
+
+    @property
+    def network(self) -> str:
+        """The chain as CAIP-2 writes it."""
+        return network_of(self.chain_id)
+
+    @property
+    def quorum(self) -> int:
+        """How many providers have to agree on a payment."""
+        return min(2, self.providers)
+
+    def burial_of(self, amount: int) -> Burial:
+        """How deep a payment of `amount` has to lie."""
+        if amount >= FINALIZED_FROM:
+            return Burial(None, "finalized")
+        return Burial(self.confirmations, "safe")
+
+    def needs_proof(self, amount: int) -> bool:
+        """Whether a claim of `amount` has to bring the payer's signature."""
+        return self.proof_above is not None and amount > self.proof_above
+
+
+def rail_of(settings: Settings) -> PaymentRail:
+    """The rail that the settings describe."""
+    needed = {
+        "SVC_USDC_ADDRESS": settings.usdc_address,
+        "SVC_TREASURY_ADDRESS": settings.treasury_address,
+        "SVC_RPC_URLS": settings.rpc_urls,
+    }
+    above = settings.signature_above_usd
+    confirmations = settings.claim_confirmations
+    return PaymentRail(
+        chain_id=settings.chain_id,
+        asset=settings.usdc_address or "",
+        treasury=settings.treasury_address or "",
+        providers=len(set(settings.rpc_urls)),
+        confirmations=settings.confirmations if confirmations is None else confirmations,
+        proof_above=None if above is None else above * 10**USDC_DECIMALS,
+        missing=tuple(name for name, value in needed.items() if not value),
+    )
+
+
+def network_of(chain_id: int) -> str:
+    """A chain id as CAIP-2 writes it."""
+    return f"eip155:{chain_id}"
+
+
+def units_of(usd: str) -> int:
+    """US dollars as text in the coin's smallest unit. Raises `ValueError` on what that can't hold exactly."""
+    units = Decimal(usd) * 10**USDC_DECIMALS
+    if units != units.to_integral_value():
+        raise ValueError(f"{usd} USD is no whole number of the smallest unit")
+    return int(units)
+
+
+def usd_of(units: int) -> str:
+    """An amount in smallest units as a decimal string in US dollars, without needless zeros."""
+    whole, part = divmod(units, 10**USDC_DECIMALS)
+    digits = f"{part:0{USDC_DECIMALS}}".rstrip("0")
+    return f"{whole}.{digits}" if digits else str(whole)
