@@ -75,7 +75,10 @@ def _run_sources(settings: Settings) -> PipelineReport:
         if why is not None:
             job = build_definitions(settings).resolve_job_def(name)
             with dg.DagsterInstance.get() as instance:
-                said, _ = _said(_execute(job, instance, settings, why, quiet_console("CRITICAL")))
+                # What fails here touches no other document, and its own say themselves when their time has passed.
+                config = quiet_console("CRITICAL")
+                result = job.execute_in_process(instance=instance, run_config=config, tags={"why": why})
+            said, _ = _said(result)
             whys.append(why)
             assets |= said
     return PipelineReport(len(whys), "; ".join(whys) or None, _generation(settings), assets, {})
@@ -84,15 +87,8 @@ def _run_sources(settings: Settings) -> PipelineReport:
 def _run_once(
     job: dg.JobDefinition, instance: dg.DagsterInstance, settings: Settings, why: str, *, snapshot: bool
 ) -> dg.ExecuteInProcessResult:
-    config = quiet_console("CRITICAL")
+    config = quiet_console("CRITICAL")  # what fails is raised, and said once
     config.ops["out_holders__lists"] = ListConfig(snapshot=snapshot)
-    return _execute(job, instance, settings, why, config)
-
-
-def _execute(
-    job: dg.JobDefinition, instance: dg.DagsterInstance, settings: Settings, why: str, config: dg.RunConfig
-) -> dg.ExecuteInProcessResult:
-    """One run. What fails in it is raised, and said once: the console of `config` is quiet."""
     try:
         return job.execute_in_process(instance=instance, run_config=config, tags={"why": why})
     except Exception as failure:

@@ -72,7 +72,14 @@ def out_market__eth_price(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
 
 
 @dg.asset(
-    deps=["evm_chain", "dexscreener", "geckoterminal", "out_market__eth_price"],
+    deps=[
+        "evm_chain",
+        "dexscreener",
+        "geckoterminal",
+        "out_market__eth_price",
+        "raw_chain__transfers",
+        "raw_chain__tip_transfers",
+    ],
     group_name=GROUP,
     kinds={"evm", "rest", "duckdb"},
     owners=OWNERS,
@@ -80,7 +87,8 @@ def out_market__eth_price(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
     pool="warehouse",
     description=(
         "The token's price and market as DexScreener, GeckoTerminal and its own pool on the chain give it, each asked "
-        "at most once a minute; failed answers with their reason, jumps marked suspicious. Grain: one row per answer."
+        "at most once a minute; trades of the pool are our own transfers. Failed answers with their reason, jumps "
+        "marked suspicious. Grain: one row per answer."
     ),
 )
 def raw_market__token_prices(

@@ -113,7 +113,7 @@ def test_a_minute_without_news_is_not_due(place: Place) -> None:
     run_prices(place)
     now = datetime.now(UTC)
     with place.warehouse() as connection:
-        ((asked_at,),) = connection.execute("select max(asked_at) from raw_feeds__attempts").fetchall()
+        ((asked_at,),) = connection.execute("select min(asked_at) from raw_feeds__attempts").fetchall()
     assert prices_due(place.settings(), asked_at.replace(tzinfo=UTC)) is None
     assert prices_due(place.settings(dexscreener_url=None, coinbase_url=None), now + timedelta(minutes=1)) is None
     assert prices_due(place.settings(), now + timedelta(minutes=1)) == due
