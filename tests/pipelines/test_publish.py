@@ -153,6 +153,7 @@ def test_another_base_url_is_another_generation(tmp_path):
     assert BASE_URL != "https://other.example"
 
 
+HOLDERS = next(row for row in PROJECTIONS if row.name == "token_holders")
 UNAVAILABLE = {
     "source": None, "quality": "unavailable", "reason": "not_configured", "observed_at": None, "fetched_at": None,
     "holder_count": None, "token": None, "chain_id": None, "total_supply_raw": None, "total_supply": None,
@@ -164,21 +165,21 @@ def test_fields_that_are_not_the_models_are_refused(tmp_path):
     house = House(tmp_path)
     origin = Origin("g", house.now)
     with pytest.raises(ValueError, match="surprise"):
-        render(PROJECTIONS[0], UNAVAILABLE | {"surprise": 1}, origin)
+        render(HOLDERS, UNAVAILABLE | {"surprise": 1}, origin)
     with pytest.raises(ValueError, match="snapshots"):
-        render(PROJECTIONS[0], {k: v for k, v in UNAVAILABLE.items() if k != "snapshots"}, origin)
+        render(HOLDERS, {k: v for k, v in UNAVAILABLE.items() if k != "snapshots"}, origin)
 
 
 def test_a_body_that_breaks_its_model_is_not_published(tmp_path):
     with pytest.raises(ValidationError):
-        published_document(PROJECTIONS[0], UNAVAILABLE | {"holder_count": "many"}, begin(tmp_path, House(tmp_path).now))
+        published_document(HOLDERS, UNAVAILABLE | {"holder_count": "many"}, begin(tmp_path, House(tmp_path).now))
 
 
 def test_rendering_past_its_time_says_expired_and_keeps_a_reason_of_its_own(tmp_path):
     now = House(tmp_path).now
     fields = UNAVAILABLE | {"fetched_at": now, "quality": "estimated", "reason": "backfilling"}
-    late = json.loads(render(PROJECTIONS[0], fields, Origin("g", now), now=now + timedelta(days=1)))
+    late = json.loads(render(HOLDERS, fields, Origin("g", now), now=now + timedelta(days=1)))
     assert (late["stale"], late["reason"]) == (True, "backfilling")
-    early = render(PROJECTIONS[0], fields, Origin("g", now), now=now)
+    early = render(HOLDERS, fields, Origin("g", now), now=now)
     assert json.loads(early)["stale"] is False
-    assert json.loads(mark_stale(PROJECTIONS[0], early, "why"))["reason"] == "why"
+    assert json.loads(mark_stale(HOLDERS, early, "why"))["reason"] == "why"
