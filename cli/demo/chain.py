@@ -127,7 +127,7 @@ class DemoChain:
     def start_traffic(self) -> None:
         """Let transfers and heartbeat blocks begin. A recording stands still."""
         if isinstance(self._node, Anvil) and self._traffic is None:
-            self._traffic = Traffic(self.rpc_url, _contracts_of(self._description)).start()
+            self._traffic = Traffic(self.rpc_url, contracts_of(self._description)).start()
 
     def stop(self) -> None:
         """End the traffic, dump, end the node and let go of the directory."""
@@ -320,7 +320,8 @@ def _describe(contracts: DemoContracts, genesis: dict[str, Any], *, paid_flow: b
     )
 
 
-def _contracts_of(description: DemoDescription) -> DemoContracts:
+def contracts_of(description: DemoDescription) -> DemoContracts:
+    """The contracts that a demo directory describes."""
     return DemoContracts(**{field.name: getattr(description, field.name) for field in fields(DemoContracts)})
 
 

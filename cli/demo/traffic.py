@@ -67,11 +67,11 @@ class Traffic:
         while not self._stopping.wait(1.0):
             try:
                 if time.monotonic() >= price_due:
-                    self._set_price()
+                    self.set_price()
                     price_due = time.monotonic() + PRICE_EVERY_S
                 match next_step(due - time.monotonic(), self._silence_s()):
                     case "transfers":
-                        self._send_transfers(sent)
+                        self.send_transfers(sent)
                         sent += 1
                         due = time.monotonic() + pause_s(time.monotonic() - started)
                     case "heartbeat":
@@ -84,12 +84,12 @@ class Traffic:
         latest = self._rpc.call("eth_getBlockByNumber", "latest", False)
         return time.time() - int(latest["timestamp"], 16)
 
-    def _set_price(self) -> None:
+    def set_price(self) -> None:
         """A fresh answer of the feed: one that is older than its heartbeat is believed by nobody."""
         self._usd = next_price(self._rng, self._usd)
         self._send([price_set(self._contracts.scene(self._rpc.call("eth_accounts")), self._usd)])
 
-    def _send_transfers(self, sent: int) -> None:
+    def send_transfers(self, sent: int) -> None:
         """Some transfers; beside them, each in its turn: native coin for the bidwall, a trade, an attestation."""
         scene = self._contracts.scene(self._rpc.call("eth_accounts"))
         movements = plan_traffic(self._rng, self._balances_of_a_cast())

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,7 +19,7 @@ from cli.demo.anvil import CHAIN_DIR, Anvil, find_binary, install, platform_pack
 from cli.demo.chain import DemoChain
 from cli.demo.directory import DemoDirectory, command_of, running_demo
 from cli.demo.rpc import Rpc, calldata
-from cli.demo.traffic import next_step, pause_s
+from cli.demo.traffic import Traffic, next_step, pause_s
 from contracts.errors import AnvilUnavailable, DemoBusy
 from contracts.settings import load_settings
 
@@ -234,6 +235,33 @@ def test_traffic_adds_transfers_and_stops_cleanly(data_dir):
     finally:
         chain.stop()
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("demo ")]
+
+
+def test_traffic_keeps_the_price_fresh_trades_and_attests(data_dir):
+    chain = DemoChain.start(data_dir, Said())
+    contracts = demo_chain.contracts_of(DemoDirectory(data_dir).description())
+    traffic = Traffic(chain.rpc_url, contracts)
+    before = int(block(chain.rpc_url, "latest")["number"], 16)
+    try:
+        traffic.set_price()
+        for sent in range(24):
+            traffic.send_transfers(sent)
+        with Rpc(chain.rpc_url) as rpc:
+            deadline = time.monotonic() + 10
+            emitted: Counter[str] = Counter()
+            while emitted[contracts.trust_registry_address] < 3 and time.monotonic() < deadline:
+                rows = rpc.call("eth_getLogs", {"fromBlock": hex(before + 1), "toBlock": "latest"})
+                emitted = Counter(row["address"] for row in rows)
+            ask = {"to": contracts.chainlink_feed_address, "data": calldata("latestRoundData()")}
+            updated = rpc.call("eth_call", ask, "latest")
+        assert emitted[contracts.trust_registry_address] == 3
+        assert emitted[contracts.chainlink_feed_address] == 1
+        assert emitted[contracts.pool_address] == 2 * 8
+        assert emitted[contracts.bidwall_address] == 2
+        assert abs(int(updated[2 + 3 * 64 : 2 + 4 * 64], 16) - time.time()) < 60
+    finally:
+        traffic.stop()
+        chain.stop()
 
 
 def test_traffic_calms_down_with_age():
