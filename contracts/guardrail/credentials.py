@@ -73,6 +73,11 @@ def _luhn(digits: str) -> bool | None:
     return sum(doubled) % 10 == 0
 
 
+def _is_no_hash(token: str) -> bool | None:
+    """File names carry hashes behind a dash, such as `icon.ico-<md5>.png`."""
+    return re.search(r"[g-zA-Z]", token.rpartition("-")[2]) is not None
+
+
 @dataclass(frozen=True)
 class _Format:
     kind: str
@@ -147,6 +152,46 @@ _FORMATS = (
     _Format("azure-secret", r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}\b"),
     _Format("azure-storage-key", r"(?i)\bAccountKey\s*=\s*[A-Za-z0-9+/]{80,88}={0,2}"),
     _Format("cloudflare-origin-key", r"\bv1\.0-[a-f0-9]{24}-[a-f0-9]{146}\b"),
+    _Format("1password-token", r"\bops_eyJ[A-Za-z0-9+/]{200,}={0,3}"),
+    _Format("1password-secret-key", r"\bA3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}\b"),
+    _Format("alibaba-key-id", r"\bLTAI[A-Za-z0-9]{12,26}\b"),
+    _Format("clickhouse-key", r"\b4b1d[A-Za-z0-9]{38}\b"),
+    _Format("clojars-token", r"\bCLOJARS_[a-z0-9]{60}\b"),
+    _Format("defined-networking-token", r"\bdnkey-[A-Za-z0-9=_-]{26}-[A-Za-z0-9=_-]{52}"),
+    _Format("duffel-token", r"\bduffel_(?:test|live)_[A-Za-z0-9_=-]{43}\b"),
+    _Format("easypost-key", r"\bEZ[AT]K[A-Za-z0-9]{54}\b"),
+    _Format("flutterwave-key", r"\bFLW(?:SECK|PUBK)_TEST-[a-h0-9]{12,32}(?:-X)?\b"),
+    _Format("frameio-token", r"\bfio-u-[A-Za-z0-9_=-]{64}\b"),
+    _Format("freemius-key", r"\bsk_[\w$%^&*!~+=-]{29}\b", 3.6),
+    _Format("harness-token", r"\b[ps]at\.[A-Za-z0-9_-]{22}\.[a-f0-9]{24}\.[A-Za-z0-9]{20}\b"),
+    _Format("infracost-key", r"\bico-[A-Za-z0-9]{32}\b", 3.0, _is_no_hash),
+    _Format("kubernetes-service-token", r"\bsha256~[A-Za-z0-9_-]{43}\b"),
+    _Format("live-key", r"\b(?:live|test)_(?:pub_)?[a-f0-9]{31,35}\b|\blive_[A-Za-z0-9_=-]{40}\b"),
+    _Format("mapbox-token", r"\b[ps]k\.[A-Za-z0-9]{60}\.[A-Za-z0-9]{22}\b"),
+    _Format("maxmind-key", r"\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\b"),
+    _Format("octopus-deploy-key", r"\bAPI-[A-Z0-9]{26}\b"),
+    _Format("perplexity-key", r"\bpplx-[A-Za-z0-9]{48}\b"),
+    _Format("prefect-key", r"\bpnu_[a-z0-9]{36}\b"),
+    _Format("pulumi-token", r"\bpul-[a-f0-9]{40}\b"),
+    _Format("readme-token", r"\brdme_[a-z0-9]{70}\b"),
+    _Format("scalingo-token", r"\btk-us-[A-Za-z0-9_-]{48}\b"),
+    _Format("brevo-key", r"\bxkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}\b"),
+    _Format("sentry-token", r"\bsntrys_eyJ[A-Za-z0-9+/=_-]{80,200}|\bsntryu_[a-f0-9]{64}\b"),
+    _Format("settlemint-token", r"\bsm_(?:pat|aat|sat)_[A-Za-z0-9]{16}\b"),
+    _Format("shippo-token", r"\bshippo_(?:live|test)_[a-fA-F0-9]{40}\b"),
+    _Format("sonar-token", r"\bsq[aup]_[a-f0-9]{40}\b"),
+    _Format("typeform-token", r"\btfp_[A-Za-z0-9._=-]{59}\b"),
+    _Format("yandex-key", r"\bAQVN[A-Za-z0-9_-]{35,38}\b|\bYC[A-Za-z0-9_-]{38}\b"),
+    _Format("yandex-token", r"\bt1\.[A-Za-z0-9_-]+={0,2}\.[A-Za-z0-9_-]{86}={0,2}"),
+    _Format("dropbox-token", r"\bsl\.[A-Za-z0-9_=-]{130,152}\b"),
+    _Format("contentful-token", r"\bCFPAT-[A-Za-z0-9_-]{43}\b"),
+    _Format("figma-token", r"\bfig[dou]r?_[A-Za-z0-9_-]{40}\b"),
+    _Format("groq-key", r"\bgsk_[A-Za-z0-9]{52}\b"),
+    _Format("replicate-token", r"\br8_[A-Za-z0-9]{37}\b"),
+    _Format("supabase-token", r"\bsb[ap]_[a-f0-9]{40}\b"),
+    _Format("tailscale-key", r"\btskey-[a-z]+-[A-Za-z0-9]+-[A-Za-z0-9]{16,}\b"),
+    _Format("docker-token", r"\bdckr_(?:pat|oat)_[A-Za-z0-9_-]{27,32}\b"),
+    _Format("vercel-token", r"\bvc[pkia]_[A-Za-z0-9]{24,60}\b"),
     _Format("json-web-token", _THREE_PART_SHAPE, 3.0, _json_web_token),
     _Format("card-number", _CARD_SHAPE, 0.0, _luhn),
     _Format("extended-private-key", r"\b[xyz]prv[1-9A-HJ-NP-Za-km-z]{107}\b"),
@@ -166,7 +211,7 @@ _NAMED = re.compile(
     r"""(?ix)
     (?:passw(?:or)?d|passwd|pwd|passphrase|secret|token|api[_.-]?key|apikey|access[_.-]?key|auth[_.-]?key
       |private[_.-]?key|signing[_.-]?key|encryption[_.-]?key|client[_.-]?key|credentials?|_key|\bkey|masterkey|license[_.-]?key|\bpass\b|_pass\b|\bpw)(?P<rest>[\w.-]{0,30})
-    ['"\]]{0,2}\s{0,5}(?:=>|:=|==?|:|,|\s=\s|\bis\b)\s{0,5}
+    ['"\]]{0,2}\s{0,5}(?:=>|:=|==?|:|,|\s=\s|\bis\b|\bvalue\s?=)\s{0,5}
     (?P<quote>['"`]{0,3})(?P<value>[^\s'"`,;<>]{6,300})
     """
 )
@@ -253,7 +298,10 @@ def _named(text: str) -> Iterator[_Candidate]:
 def _vendor_keys(text: str) -> Iterator[_Candidate]:
     for match in _VENDOR.finditer(text):
         value = match[1]
-        if _random(value) and any(char.isdigit() for char in value) and not _placeholder(value):
+        if _placeholder(value) or not any(char.isdigit() for char in value):
+            continue
+        # Some vendors hand out UUIDs as keys; then the name has to say so.
+        if _random(value) or (_UUID.match(value) and _KEY_NAME.search(match[0])):
             yield "vendor-key", value, "likely"
 
 
@@ -277,6 +325,7 @@ _VENDORS = (
 _VENDOR = re.compile(
     _VENDORS + r"[\w .-]{0,24}['\"]?\s{0,3}(?:=>|:=|=|:|\s)\s{0,3}['\"]?([A-Za-z0-9_+/=-]{16,120})(?![\w.:/])"
 )
+_KEY_NAME = re.compile(r"(?i)key|token|secret|auth")
 _DOTTED = re.compile(r"^[A-Za-z_$][\w-]{0,30}(?:\.[A-Za-z_][\w-]{0,24})+(?::\d{1,5})?$")
 _DIGITS_ONLY_HEX = re.compile(r"^(?:0x)?[0-9a-fA-F]+$")
 _UUID = re.compile(r"(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
@@ -296,6 +345,8 @@ def _random(value: str) -> bool:
     """Whether a value looks drawn at random rather than written: enough entropy for its length, and no words."""
     if len(value) < 8 or _WORDLIKE.match(value) or _UUID.match(value) or _DOTTED.match(value):
         return False
+    if len(value) >= 20 and _DIGITS_ONLY_HEX.match(value):
+        return entropy(value) >= 3.0
     classes = sum(
         (
             any(char.islower() for char in value),
