@@ -4,9 +4,11 @@ import asyncio
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import httpx
 import pytest
 from feed_server import DEAD, FeedServer, Reply
@@ -16,6 +18,7 @@ from pipeline_runs import Place, recorded_chain
 from api.app import create_app
 from cli.demo.recorded import RecordedNode
 from contracts.errors import RpcUnavailable
+from contracts.settings import Settings
 from pipelines.definitions import PRICES_JOB, build_definitions
 from pipelines.failure import mark_stale_for
 from pipelines.held import publish_held
@@ -79,9 +82,14 @@ def still(body: Any) -> Any:
     return [still(each) for each in body] if isinstance(body, list) else body
 
 
+@cache
+def prices_job(settings: Settings) -> dg.JobDefinition:
+    return build_definitions(settings).resolve_job_def(PRICES_JOB)
+
+
 def run_prices(place: Place) -> set[str]:
     """One run of the minute's job; the assets that it made."""
-    job = build_definitions(place.settings()).resolve_job_def(PRICES_JOB)
+    job = prices_job(place.settings())
     with place.dagster() as instance:
         result = job.execute_in_process(instance=instance)
     assert result.get_asset_check_evaluations() == []
