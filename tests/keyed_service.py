@@ -103,9 +103,9 @@ class KeyedService:
     def gate(self) -> Any:
         return self.rooms._gate
 
-    def key(self, tier: Tier = Tier.FREE, **options: Any) -> IssuedKey:
+    def key(self, tier: Tier = Tier.FREE, owner: str = "local:test", **options: Any) -> IssuedKey:
         with self.ledger.transaction() as tx:
-            return create_key(tx, self.pepper, tier=tier, owner="local:test", now=datetime.now(UTC), **options)
+            return create_key(tx, self.pepper, tier=tier, owner=owner, now=datetime.now(UTC), **options)
 
     def change(self, step: Any, issued: IssuedKey) -> Any:
         with self.ledger.transaction() as tx:

@@ -4,6 +4,7 @@ from fastapi import APIRouter
 
 from api.stores import Stores
 from api.worldmodel.capsules import capsules_router
+from api.worldmodel.knowledge import knowledge_router
 from api.worldmodel.schema import schema_router
 from api.worldmodel.signals import signals_router
 from contracts.world.alignment import aligned_with
@@ -12,7 +13,7 @@ from contracts.world.stages import Judgement
 
 
 def world_writes_router(stores: Stores) -> APIRouter:
-    """Signals, capsules and the schema. The guardrail rules are those of the moment."""
+    """Signals, capsules, built graphs, memory plans and the schema. The guardrail rules are those of the moment."""
 
     def alignment(proposal: Proposal) -> Judgement:
         return aligned_with(stores.guardrail_rules.current(), proposal)
@@ -21,5 +22,6 @@ def world_writes_router(stores: Stores) -> APIRouter:
     router = APIRouter()
     router.include_router(schema_router(lambda: stores.ledger))
     router.include_router(signals_router(lambda: stores.ledger, alignment))
+    router.include_router(knowledge_router(lambda: stores.ledger, alignment))
     router.include_router(capsules_router(base_url, lambda: stores.ledger, lambda: stores.secrets.pepper, alignment))
     return router

@@ -18,8 +18,10 @@ from contracts.knowledge.reading import Reading
 from contracts.knowledge.statements import EdgeStatement, NodeStatement, Triple, read_statements
 from contracts.knowledge.tables import read_delimited
 from contracts.knowledge.vocabulary import load_vocabulary
+from contracts.world.documents import StageDocument
 from contracts.world.ontology import load_ontology
-from contracts.world.proposal import MOST_EDGES, MOST_NODES
+from contracts.world.proposal import MOST_EDGES, MOST_NODES, Actor, EdgeDraft, NodeDraft, Proposal, Verdict
+from contracts.world.records import Visibility
 
 LARGEST_BODY_BYTES = 1024 * 1024
 DEEPEST_JSON = 64
@@ -55,7 +57,7 @@ class BuildRequest(Document):
     nodes: list[NodeStatement] = Field(default=[], max_length=MOST_NODES)
     edges: list[EdgeStatement] = Field(default=[], max_length=MOST_EDGES)
     mode: Literal["preview", "apply"] = "preview"
-    visibility: Literal["private", "public"] = Field(
+    visibility: Visibility = Field(
         default="private", description="Of what `apply` writes; `public` waits for an operator"
     )
 
@@ -103,7 +105,7 @@ class PossibleDuplicate(Document):
 
 
 class BuiltGraph(Document):
-    """What a request gives, before anything is written."""
+    """What a request gives."""
 
     graph_id: str
     nodes: list[BuiltNode]
@@ -111,11 +113,30 @@ class BuiltGraph(Document):
     duplicates: list[PossibleDuplicate]
 
 
-def build_graph(request: BuildRequest) -> BuiltGraph:
-    """The graph of a request. Raises `BodyInvalid` on a document that is not of its media type, or too much at once."""
+class BuildResult(BuiltGraph):
+    """What a request gives, and what became of it where it was applied."""
+
+    mode: Literal["preview", "apply"]
+    verdict: Verdict | None = Field(description="The validator's; null for a preview")
+    stages: list[StageDocument] = Field(description="What its stages said; empty for a preview")
+    revision: int = Field(description="The graph's revision, after the writing where something was written")
+
+
+class BuildAnswer(Document):
+    """The envelope of a built graph."""
+
+    ok: Literal[True] = True
+    data: BuildResult
+
+
+def build_graph(request: BuildRequest, owner: str) -> BuiltGraph:
+    """The graph of a request, with ids that are its owner's own.
+
+    Raises `BodyInvalid` on a document that is not of its media type, or too much at once.
+    """
     vocabulary, ontology = load_vocabulary(), load_ontology()
     graph_id = request.graph_id or f"graph-{_content_hash(request)[:16]}"
-    found = Findings(graph_id, ontology)
+    found = Findings(f"{owner}/{graph_id}", ontology)
     texts: dict[str, str] = {}
     for number, document in enumerate(request.documents):
         name = document.id or f"document-{number + 1}"
@@ -136,6 +157,28 @@ def build_graph(request: BuildRequest) -> BuiltGraph:
         nodes=[_built_node(node, ontology.node_types[node.type].domain, texts) for node in nodes],
         edges=[_built_edge(edge, texts) for edge in edges],
         duplicates=[PossibleDuplicate(nodes=list(each.nodes), reason=each.reason) for each in duplicates_among(nodes)],
+    )
+
+
+def graph_proposal(graph: BuiltGraph, actor: Actor, visibility: Visibility) -> Proposal:
+    """A graph as a proposal of its owner: every node keeps where its text stands."""
+    return Proposal(
+        actor=actor,
+        source=f"knowledge-graph/build:{graph.graph_id}",
+        nodes=tuple(
+            NodeDraft(
+                id=node.id,
+                type=node.type,
+                title=node.title,
+                properties=node.properties | {"spans": [f"{s.document}:{s.start}-{s.end}" for s in node.spans]},
+                visibility=visibility,
+            )
+            for node in graph.nodes
+        ),
+        edges=tuple(
+            EdgeDraft(source=edge.source, target=edge.target, type=edge.type, visibility=visibility)
+            for edge in graph.edges
+        ),
     )
 
 

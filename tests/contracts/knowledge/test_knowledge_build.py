@@ -17,7 +17,7 @@ README = Path(__file__).resolve().parents[3] / "README.md"
 
 def build(text: str = "", media_type: str = "text/markdown", **fields) -> BuiltGraph:
     documents = [{"id": "d", "text": text, "media_type": media_type}] if text else []
-    return build_graph(BuildRequest(**({"documents": documents} | fields)))
+    return build_graph(BuildRequest(**({"documents": documents} | fields)), "local:ada")
 
 
 GOAL = {"id": "a", "title": "a", "type": "Goal"}
@@ -197,8 +197,8 @@ lines = st.lists(
 @given(st.lists(lines, min_size=1, max_size=3), st.sampled_from(["text/markdown", "text/plain", "text/csv"]))
 def test_any_text_gives_nodes_with_exact_spans_and_allowed_edges(contents, media_type):
     request = BuildRequest(documents=[{"text": each, "media_type": media_type} for each in contents])
-    graph = build_graph(request)
-    assert graph == build_graph(request)
+    graph = build_graph(request, "local:ada")
+    assert graph == build_graph(request, "local:ada")
     ontology = load_ontology()
     types = {node.id: node.type for node in graph.nodes}
     assert len(types) == len(graph.nodes)

@@ -36,7 +36,7 @@ def marked_by_hand(document: Path) -> Marked:
 
 def found_in(document: Path) -> Marked:
     source = {"id": document.name, "text": document.read_text(), "media_type": MEDIA_TYPES[document.suffix]}
-    graph = build_graph(BuildRequest(documents=[source]))
+    graph = build_graph(BuildRequest(documents=[source]), "local:ada")
     return {(node.type, node.spans[0].start, node.spans[0].end) for node in graph.nodes}
 
 

@@ -1,0 +1,1 @@
+"""Plans of what an agent remembers: which stores, for how long, who may write, what is looked up how."""
