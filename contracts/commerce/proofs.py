@@ -134,7 +134,8 @@ def typed_digest(message: dict[str, Any]) -> bytes:
 
 def _recovered(signable: Any, signature: str, signer: str) -> Proved | NotProved:
     from eth_account import Account
-    from eth_keys.exceptions import BadSignature, ValidationError
+    from eth_keys.exceptions import BadSignature
+    from eth_utils.exceptions import ValidationError
 
     try:
         found = Account.recover_message(signable, signature=bytes.fromhex(signature[2:]))

@@ -1,0 +1,293 @@
+"""Claims: what a client sends, and what it is given: receipt and activation packet, or why it has to wait."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+
+from contracts.access import Tier
+from contracts.base import Document, Timestamp
+from contracts.canonical import canonical_json, canonical_sha256
+from contracts.commerce.matching import Match, UnknownCode
+from contracts.commerce.plans import PLANS_PATH, RECEIPT_PATH, Verification, load_plans, verification_of
+from contracts.commerce.proofs import PayerProof
+from contracts.commerce.quotes import Signature
+from contracts.commerce.rail import ASSET_SYMBOL, USDC_DECIMALS, PaymentRail, network_of, usd_of
+
+RETRY_AFTER_S = 5
+
+ANSWER_KEPT = timedelta(hours=24)
+"""How long an answer can be repeated under its Idempotency-Key, unless the key is used before."""
+
+Sha256Asked = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class ClaimRequest(Document):
+    """The transaction that paid a quote, with the quote's two hashes."""
+
+    quote_id: Annotated[str, Field(min_length=1, max_length=100)]
+    transaction_hash: Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{64}$"), AfterValidator(str.lower)]
+    quote_hash: Sha256Asked
+    payment_requirement_hash: Sha256Asked
+    integrity: PayerProof | None = None
+
+    @property
+    def digest(self) -> str:
+        """The same for the same request, however it is written."""
+        return canonical_sha256(self.model_dump(mode="json"))
+
+
+ClaimState = Literal["issued", "reversed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim as the ledger holds it. With chain and transaction, `log_position` names the transfer that it used."""
+
+    claim_id: str
+    receipt_id: str
+    quote_id: str
+    plan_id: str
+    tier: Tier
+    payer: str
+    owner: str
+    agent_id: str | None
+    user_id: str | None
+    chain_id: int
+    transaction_hash: str
+    log_position: int
+    amount: int
+    block_number: int
+    block_hash: str
+    state: ClaimState
+    issued_at: datetime
+    changed_at: datetime
+    access_expires_at: datetime | None
+    final: bool
+    """Whether the payment's block is final, so that nobody need look at it again."""
+
+
+class PendingAnswer(Document):
+    """The payment is not settled, or can't be seen at the moment: ask again, and never pay again."""
+
+    ok: Literal[True] = True
+    code: UnknownCode
+    quote_id: str
+    retry_after: int = Field(description="Seconds")
+
+
+class ReceiptClaim(Document):
+    """Who was given what."""
+
+    claim_id: str
+    plan_id: str
+    tier: Tier
+    owner: str
+    payer: str
+    agent_id: str | None
+    key_id: str
+    key_hint: str = Field(description="Prefix and last four characters of the key; its text is in no receipt")
+
+
+class ReceiptPayment(Document):
+    """The transfer that paid."""
+
+    network: str
+    asset: str
+    asset_symbol: str = ASSET_SYMBOL
+    decimals: int = USDC_DECIMALS
+    amount_units: str
+    amount: str
+    sender: str = Field(alias="from")
+    to: str
+    transaction_hash: str
+    log_position: int = Field(description="Place of the transfer among the logs of the transaction's receipt, from 0")
+    block_number: int
+    block_hash: str
+    paid_at: Timestamp = Field(description="Time of that block")
+
+
+class ReceiptGovernance(Document):
+    """How the payment was verified, and what happens to a key whose payment leaves the chain."""
+
+    verification: Verification
+    head_at_issue: int = Field(description="Lowest head of the providers that agreed")
+    on_reorganisation: str = (
+        "A payment that leaves the chain suspends the key and reverses the claim; when it is back, so are they"
+    )
+
+
+class ReceiptRecovery(Document):
+    """How to get a new key when this one was lost: the payer signs for it, and the old one is revoked."""
+
+    method: Literal["payer_signed_rotation"] = "payer_signed_rotation"
+    signer: str
+    url: str
+
+
+class ReceiptLinks(Document):
+    """Where to go on."""
+
+    receipt: str
+    recovery: str
+    plans: str
+    keys: str = Field(description="The key set that verifies the signature")
+
+
+class ReceiptIntegrity(Document):
+    """What receiptHash is made of."""
+
+    algorithm: Literal["SHA-256"] = "SHA-256"
+    canonicalization: Literal["RFC 8785"] = "RFC 8785"
+    hashed_fields: list[str] = Field(description="receiptHash is over an object of these fields")
+    signature_of: Literal["receiptHash"] = "receiptHash"
+
+
+class ReceiptBody(Document):
+    """The part of a receipt that is hashed and signed, and never changes."""
+
+    schema_: Literal["svc.agent_access.receipt.v1"] = Field(default="svc.agent_access.receipt.v1", alias="schema")
+    artifact: Literal["svc.agent-access.receipt"] = "svc.agent-access.receipt"
+    receipt_id: str
+    claim_id: str
+    quote_id: str
+    claimed_at: Timestamp
+    access_expires_at: Timestamp | None = Field(description="From then on the key has the free tier; null: never")
+    claim: ReceiptClaim
+    payment: ReceiptPayment
+    governance: ReceiptGovernance
+    recovery: ReceiptRecovery
+    links: ReceiptLinks
+
+
+class Receipt(ReceiptBody):
+    """The redacted, signed record of a claim. `status` is of now."""
+
+    ok: Literal[True] = True
+    receipt_hash: str
+    signature: Signature
+    status: ClaimState
+    integrity: ReceiptIntegrity
+
+
+class ClaimRecord(Document):
+    """The claim as it was issued."""
+
+    claim_id: str
+    quote_id: str
+    plan_id: str
+    status: ClaimState
+    claimed_at: Timestamp
+
+
+class ActivationPacket(Document):
+    """The API key, which is shown here only, and how to use it."""
+
+    api_key: str
+    key_id: str
+    tier: Tier
+    requests_per_day: int | None = Field(description="API v2 requests a UTC day; null: unlimited")
+    access_expires_at: Timestamp | None
+    headers: dict[str, str] = Field(description="Send one of these")
+    base_url: str
+    first_request: str
+
+
+class ClaimData(Document):
+    """What a claim gives."""
+
+    claim: ClaimRecord
+    receipt: Receipt
+    activation_packet: ActivationPacket
+
+
+class ClaimAnswer(Document):
+    """An issued claim with its key."""
+
+    ok: Literal[True] = True
+    schema_: Literal["svc.agent_access.claim_response.v1"] = Field(
+        default="svc.agent_access.claim_response.v1", alias="schema"
+    )
+    data: ClaimData
+
+
+def receipt_body(
+    claim: Claim, match: Match, *, key_id: str, key_hint: str, rail: PaymentRail, base_url: str, keys_url: str
+) -> ReceiptBody:
+    """The receipt of a claim whose transfer and key are these."""
+    recovery = recovery_url(base_url, claim.claim_id)
+    return ReceiptBody(
+        receipt_id=claim.receipt_id,
+        claim_id=claim.claim_id,
+        quote_id=claim.quote_id,
+        claimed_at=claim.issued_at,
+        access_expires_at=claim.access_expires_at,
+        claim=ReceiptClaim(
+            claim_id=claim.claim_id,
+            plan_id=claim.plan_id,
+            tier=claim.tier,
+            owner=claim.owner,
+            payer=claim.payer,
+            agent_id=claim.agent_id,
+            key_id=key_id,
+            key_hint=key_hint,
+        ),
+        payment=ReceiptPayment(
+            network=network_of(claim.chain_id),
+            asset=match.transfer.asset,
+            amount_units=str(claim.amount),
+            amount=usd_of(claim.amount),
+            sender=match.transfer.sender,
+            to=match.transfer.recipient,
+            transaction_hash=claim.transaction_hash,
+            log_position=claim.log_position,
+            block_number=claim.block_number,
+            block_hash=claim.block_hash,
+            paid_at=datetime.fromtimestamp(match.block.time_s, UTC),
+        ),
+        governance=ReceiptGovernance(verification=verification_of(rail), head_at_issue=match.head),
+        recovery=ReceiptRecovery(signer=claim.payer, url=recovery),
+        links=ReceiptLinks(
+            receipt=receipt_url(base_url, claim.claim_id),
+            recovery=recovery,
+            plans=base_url + PLANS_PATH,
+            keys=keys_url,
+        ),
+    )
+
+
+def receipt_json(body: ReceiptBody) -> str:
+    """The canonical bytes, as text, that a receipt's hash is of."""
+    return canonical_json(body.model_dump(mode="json", by_alias=True)).decode()
+
+
+def full_receipt(body_json: str, receipt_hash: str, signature: dict[str, str], status: ClaimState) -> Receipt:
+    """A kept receipt as it is answered."""
+    body: dict[str, Any] = json.loads(body_json)
+    return Receipt(
+        **ReceiptBody.model_validate(body).model_dump(),
+        receipt_hash=receipt_hash,
+        signature=Signature(**signature),
+        status=status,
+        integrity=ReceiptIntegrity(hashed_fields=sorted(body)),
+    )
+
+
+def receipt_url(base_url: str, claim_id: str) -> str:
+    """Where a claim's receipt is."""
+    return base_url + RECEIPT_PATH.replace("{claimId}", claim_id)
+
+
+def recovery_url(base_url: str, claim_id: str) -> str:
+    """Where a lost key is replaced."""
+    return f"{receipt_url(base_url, claim_id)}/recovery"
+
+
+def access_expires_at(plan_id: str, issued_at: datetime) -> datetime | None:
+    """Until when a plan that is issued now holds; None: without end."""
+    days = load_plans()[plan_id].paid_days
+    return None if days is None else issued_at + timedelta(days=days)

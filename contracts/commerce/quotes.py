@@ -1,0 +1,403 @@
+"""Quotes: what a payer may ask for, what it is given, and the terms that a payment is later held against."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, model_validator
+
+from contracts.addresses import AskedAddress
+from contracts.base import Document, Timestamp
+from contracts.canonical import canonical_json, canonical_sha256, sha256_hex
+from contracts.commerce.matching import CLAIM_GRACE, Terms
+from contracts.commerce.plans import CLAIM_PATH, DEFAULT_PLAN, PLANS_PATH, RECEIPT_PATH, SALT_UNITS, Plan
+from contracts.commerce.proofs import LONGEST_SIGNATURE, claim_typed_data
+from contracts.commerce.rail import ASSET_NAME, ASSET_SYMBOL, ASSET_VERSION, USDC_DECIMALS, PaymentRail, usd_of
+from contracts.evm import checksum_address
+from contracts.times import utc_text
+
+QUOTE_TTL = timedelta(minutes=30)
+
+LIVE_QUOTES_MAX = 100
+"""Unclaimed quotes of one payer that hold an amount; past that the payer has to ask for more with a signature."""
+
+PROVEN_QUOTES_MAX = 5_000
+"""The same, with a signature; well below the number of amounts there are."""
+
+REQUEST_PROOF_AGE = timedelta(minutes=5)
+
+
+def _web_address(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("a URI of http or https with a host")
+    return text
+
+
+Label = Annotated[str, Field(min_length=1, max_length=200)]
+WebAddress = Annotated[str, Field(max_length=2_000, json_schema_extra={"format": "uri"}), AfterValidator(_web_address)]
+
+
+class QuoteProof(Document):
+    """The payer's signature of a quote request, for payers with many open quotes: EIP-712 `QuoteRequest`."""
+
+    type: Literal["eip712"]
+    signature: str = Field(
+        pattern=rf"^0x([0-9a-fA-F]{{2}}){{1,{LONGEST_SIGNATURE}}}$", max_length=2 + 2 * LONGEST_SIGNATURE
+    )
+    issued_at: int = Field(ge=0, lt=2**53, description="Unix seconds, at most five minutes from now")
+
+
+class QuoteRequest(Document):
+    """Who pays for what. One of the two addresses is needed: the payer is payerAddress, else operatorAddress."""
+
+    operator_address: AskedAddress | None = Field(
+        default=None, description="Who will own the key and what is written with it; default payerAddress"
+    )
+    payer_address: AskedAddress | None = Field(default=None, description="Who sends the transfer")
+    plan_id: str = Field(default=DEFAULT_PLAN, max_length=100)
+    agent_id: Label | None = None
+    agent_name: Annotated[str, Field(max_length=200)] | None = None
+    assistant_id: Annotated[str, Field(max_length=200)] | None = None
+    user_id: Annotated[str, Field(max_length=200)] | None = None
+    callback_url: WebAddress | None = Field(default=None, description="Kept with the quote; nothing is ever sent there")
+    integrity: QuoteProof | None = None
+
+    @model_validator(mode="after")
+    def _somebody_pays(self) -> QuoteRequest:
+        if self.operator_address is None and self.payer_address is None:
+            raise ValueError("operatorAddress or payerAddress is needed")
+        return self
+
+    @property
+    def payer(self) -> str:
+        """Who has to send the transfer, in lower case."""
+        payer = self.payer_address or self.operator_address
+        assert payer is not None
+        return payer
+
+    @property
+    def owner(self) -> str:
+        """Who will own the key, in lower case."""
+        owner = self.operator_address or self.payer_address
+        assert owner is not None
+        return owner
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A quote as the ledger keeps it: canonical bytes as text, with their hashes."""
+
+    quote_id: str
+    plan_id: str
+    payer: str
+    owner: str
+    amount: int
+    issued_at: datetime
+    expires_at: datetime
+    agent_id: str | None
+    user_id: str | None
+    quote_json: str
+    requirement_json: str
+    quote_hash: str
+    requirement_hash: str
+
+    @property
+    def amount_held_until(self) -> datetime:
+        """Until when no other quote of the payer has this amount."""
+        return self.expires_at + CLAIM_GRACE
+
+
+def free_amount(plan: Plan, taken: Collection[int], draw: int) -> int:
+    """An amount of the plan that none of the payer's quotes has: the `draw`-th of those left, counted round.
+
+    Raises `ValueError` where none is left.
+    """
+    free = [amount for amount in range(plan.price, plan.price + SALT_UNITS) if amount not in taken]
+    if not free:
+        raise ValueError("every amount of the plan is taken")
+    return free[draw % len(free)]
+
+
+def make_quote(
+    asked: QuoteRequest,
+    plan: Plan,
+    rail: PaymentRail,
+    base_url: str,
+    *,
+    quote_id: str,
+    nonce: str,
+    amount: int,
+    now: datetime,
+) -> Quote:
+    """The quote for a request. `nonce` is 32 random hex digits: without them nobody can guess the hashes."""
+    issued_at = now.replace(microsecond=0)
+    expires_at = issued_at + QUOTE_TTL
+    requirement = {
+        "scheme": "exact",
+        "network": rail.network,
+        "amount": str(amount),
+        "asset": checksum_address(rail.asset),
+        "payTo": checksum_address(rail.treasury),
+        "maxTimeoutSeconds": int(QUOTE_TTL.total_seconds()),
+        "extra": {"name": ASSET_NAME, "version": ASSET_VERSION, "quoteId": quote_id, "nonce": nonce},
+    }
+    requirement_json = canonical_json(requirement).decode()
+    requirement_hash = sha256_hex(requirement_json.encode())
+    quote = {
+        "schema": "svc.agent_access.quote.v1",
+        "quoteId": quote_id,
+        "planId": plan.id,
+        "tier": plan.tier.value,
+        "paidDays": plan.paid_days,
+        "payer": asked.payer,
+        "owner": asked.owner,
+        "chainId": rail.chain_id,
+        "network": rail.network,
+        "asset": rail.asset,
+        "payTo": rail.treasury,
+        "amount": str(amount),
+        "price": {"amount": usd_of(plan.price), "currency": "USD"},
+        "nonce": nonce,
+        "issuedAt": _seconds(issued_at),
+        "expiresAt": _seconds(expires_at),
+        "paymentRequirementHash": requirement_hash,
+        "claimUrl": base_url + CLAIM_PATH,
+        "agentId": asked.agent_id,
+        "agentName": asked.agent_name,
+        "assistantId": asked.assistant_id,
+        "userId": asked.user_id,
+        "callbackUrl": asked.callback_url,
+    }
+    quote_json = canonical_json(quote).decode()
+    return Quote(
+        quote_id=quote_id,
+        plan_id=plan.id,
+        payer=asked.payer,
+        owner=asked.owner,
+        amount=amount,
+        issued_at=issued_at,
+        expires_at=expires_at,
+        agent_id=asked.agent_id,
+        user_id=asked.user_id,
+        quote_json=quote_json,
+        requirement_json=requirement_json,
+        quote_hash=sha256_hex(quote_json.encode()),
+        requirement_hash=requirement_hash,
+    )
+
+
+def is_intact(quote: Quote) -> bool:
+    """Whether a quote read from a store is the one that was made: its bytes hash as it says and say what it says."""
+    if sha256_hex(quote.quote_json.encode()) != quote.quote_hash:
+        return False
+    if sha256_hex(quote.requirement_json.encode()) != quote.requirement_hash:
+        return False
+    said = json.loads(quote.quote_json)
+    return (
+        said["quoteId"] == quote.quote_id
+        and said["paymentRequirementHash"] == quote.requirement_hash
+        and canonical_sha256(said) == quote.quote_hash
+    )
+
+
+def terms_of(quote: Quote, rail: PaymentRail) -> Terms:
+    """What a payment is held against: taken from the quote's own bytes, never from columns beside them."""
+    said: dict[str, Any] = json.loads(quote.quote_json)
+    amount = int(said["amount"])
+    return Terms(
+        chain_id=said["chainId"],
+        asset=said["asset"],
+        payer=said["payer"],
+        pay_to=said["payTo"],
+        amount=amount,
+        issued_at=datetime.fromisoformat(said["issuedAt"]),
+        expires_at=datetime.fromisoformat(said["expiresAt"]),
+        burial=rail.burial_of(amount),
+        quorum=rail.quorum,
+    )
+
+
+class Signature(Document):
+    """A signature over a hash by a key of the published key set."""
+
+    alg: Literal["EdDSA"]
+    kid: str
+    jws: str = Field(description="Compact JWS without its middle part, which is the hash's 64 characters in base64url")
+
+
+class QuotePrice(Document):
+    """What the plan costs, and what this quote asks for."""
+
+    amount: str = Field(description="The plan's price, decimal")
+    currency: Literal["USD"] = "USD"
+    exact_amount: str = Field(description="What to send, in whole coins, decimal")
+    exact_amount_units: str = Field(description="What to send, in the coin's smallest unit")
+
+
+class PayTransfer(Document):
+    """The one transfer that pays."""
+
+    method: Literal["erc20_transfer"] = "erc20_transfer"
+    network: str
+    chain_id: int
+    asset: str
+    asset_symbol: str = ASSET_SYMBOL
+    decimals: int = USDC_DECIMALS
+    sender: str = Field(description="The transfer has to come from this address", alias="from")
+    to: str
+    amount_units: str
+    amount: str
+    call: str = Field(description="The transfer's call data, for a transaction to the asset's contract")
+    uri: str = Field(description="EIP-681")
+    qr_code: str = Field(description="The URI as a QR code: SVG in a data URI")
+    not_before: Timestamp
+    not_after: Timestamp
+
+
+class ExampleClaim(Document):
+    """The body of the claim; the transaction hash is the one thing to fill in."""
+
+    quote_id: str
+    transaction_hash: str
+    quote_hash: str
+    payment_requirement_hash: str
+
+
+class ClaimStep(Document):
+    """The request that claims."""
+
+    method: Literal["POST"] = "POST"
+    url: str
+    headers: dict[str, str]
+    body: ExampleClaim
+    proof_required: bool = Field(description="Whether `integrity` with the payer's signature is needed")
+    proof: dict[str, Any] = Field(description="What the payer signs for it: EIP-712 typed data")
+    not_after: Timestamp = Field(description="A payment made in time can be claimed until then")
+
+
+class QuoteNext(Document):
+    """What to do with a quote."""
+
+    pay: PayTransfer
+    claim: ClaimStep
+    receipt: str
+    plans: str
+
+
+class QuoteData(Document):
+    """The quote and its requirement, whose RFC 8785 bytes give the two hashes, and what to do."""
+
+    quote: dict[str, Any]
+    payment_requirement: dict[str, Any] = Field(description="x402 v2 PaymentRequirements")
+    next: QuoteNext
+
+
+class QuoteIntegrity(Document):
+    """How the hashes are made and the signature is checked."""
+
+    algorithm: Literal["SHA-256"] = "SHA-256"
+    canonicalization: Literal["RFC 8785"] = "RFC 8785"
+    quote_hash_of: Literal["data.quote"] = "data.quote"
+    payment_requirement_hash_of: Literal["data.paymentRequirement"] = "data.paymentRequirement"
+    signature_of: Literal["quoteHash"] = "quoteHash"
+    keys_url: str
+
+
+class QuoteAnswer(Document):
+    """A signed quote."""
+
+    ok: Literal[True] = True
+    schema_: Literal["svc.agent_access.quote_response.v1"] = Field(
+        default="svc.agent_access.quote_response.v1", alias="schema"
+    )
+    quote_id: str
+    quote_hash: str
+    payment_requirement_hash: str
+    expires_at: Timestamp
+    signature: Signature
+    price: QuotePrice
+    integrity: QuoteIntegrity
+    data: QuoteData
+
+
+def quote_answer(
+    quote: Quote, signature: dict[str, str], rail: PaymentRail, base_url: str, *, keys_url: str
+) -> QuoteAnswer:
+    """The answer that hands a quote out."""
+    said: dict[str, Any] = json.loads(quote.quote_json)
+    requirement: dict[str, Any] = json.loads(quote.requirement_json)
+    uri = payment_uri(quote, rail)
+    exact = usd_of(quote.amount)
+    return QuoteAnswer(
+        quote_id=quote.quote_id,
+        quote_hash=quote.quote_hash,
+        payment_requirement_hash=quote.requirement_hash,
+        expires_at=quote.expires_at,
+        signature=Signature(**signature),
+        price=QuotePrice(amount=said["price"]["amount"], exact_amount=exact, exact_amount_units=str(quote.amount)),
+        integrity=QuoteIntegrity(keys_url=keys_url),
+        data=QuoteData(
+            quote=said,
+            payment_requirement=requirement,
+            next=QuoteNext(
+                pay=PayTransfer(
+                    network=rail.network,
+                    chain_id=rail.chain_id,
+                    asset=requirement["asset"],
+                    sender=checksum_address(quote.payer),
+                    to=requirement["payTo"],
+                    amount_units=str(quote.amount),
+                    amount=exact,
+                    call=transfer_call(rail.treasury, quote.amount),
+                    uri=uri,
+                    qr_code=qr_code(uri),
+                    not_before=quote.issued_at,
+                    not_after=quote.expires_at,
+                ),
+                claim=ClaimStep(
+                    url=base_url + CLAIM_PATH,
+                    headers={"Content-Type": "application/json", "Idempotency-Key": quote.quote_id},
+                    body=ExampleClaim(
+                        quote_id=quote.quote_id,
+                        transaction_hash="0x<the transaction's hash>",
+                        quote_hash=quote.quote_hash,
+                        payment_requirement_hash=quote.requirement_hash,
+                    ),
+                    proof_required=rail.needs_proof(quote.amount),
+                    proof=claim_typed_data(quote.quote_hash, rail.chain_id),
+                    not_after=quote.amount_held_until,
+                ),
+                receipt=base_url + RECEIPT_PATH,
+                plans=base_url + PLANS_PATH,
+            ),
+        ),
+    )
+
+
+def payment_uri(quote: Quote, rail: PaymentRail) -> str:
+    """The transfer as EIP-681 writes it."""
+    asset, treasury = checksum_address(rail.asset), checksum_address(rail.treasury)
+    return f"ethereum:{asset}@{rail.chain_id}/transfer?address={treasury}&uint256={quote.amount}"
+
+
+def transfer_call(recipient: str, amount: int) -> str:
+    """Call data of ERC-20's `transfer(address,uint256)`."""
+    return "0xa9059cbb" + recipient[2:].rjust(64, "0") + f"{amount:064x}"
+
+
+def qr_code(text: str) -> str:
+    """A QR code of `text`: SVG in a data URI."""
+    import segno
+
+    uri: str = segno.make(text, error="m", micro=False).svg_data_uri(scale=4)
+    return uri
+
+
+def _seconds(instant: datetime) -> str:
+    return utc_text(instant).replace(".000000", "")
