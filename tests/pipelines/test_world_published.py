@@ -8,6 +8,7 @@ import pytest
 from publishing import House
 from world_graphs import T0, T1, edge, node
 
+from contracts.projections import PROJECTIONS
 from contracts.world.ontology import load_ontology
 from contracts.world.published import public_title
 from contracts.world.records import Node
@@ -22,6 +23,7 @@ from warehouse.world.projections import place_new_nodes
 from warehouse.world.served import ServedGraph
 
 LIVE, RENDER = "/api/worldmodel/live", "/api/worldmodel/render"
+ROWS = tuple(row for row in PROJECTIONS if row.group == "world")
 SECRETS = (
     "tip@nowhere.example",
     "@hidden",
