@@ -6,7 +6,7 @@ A room's own tables come by a migration, its questions as `sql/ledger/*.sql`, it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -102,6 +102,28 @@ class Transaction(Reader):
         seq = int(self._connection.execute(self._statement("advance_head")).scalar_one())
         self.run("record_change", seq=seq, kind=kind, entity_id=entity_id, recorded_at=utc_text(self._clock()))
         return seq
+
+    def run_each(self, step: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Execute `sql/ledger/<step>.sql` once for each of `rows`, in order; nothing where there are none."""
+        if rows:
+            self._connection.execute(self._statement(step), list(rows))
+
+    def changed_each(self, changes: Sequence[tuple[str, str]]) -> list[int]:
+        """`changed` for each kind and entity id, in order; the `seq` of each."""
+        if not changes:
+            return []
+        advanced = self._connection.execute(self._statement("advance_head_by"), {"count": len(changes)})
+        last = int(advanced.scalar_one())
+        seqs = list(range(last - len(changes) + 1, last + 1))
+        now = utc_text(self._clock())
+        self.run_each(
+            "record_change",
+            [
+                {"seq": seq, "kind": kind, "entity_id": entity_id, "recorded_at": now}
+                for seq, (kind, entity_id) in zip(seqs, changes, strict=True)
+            ],
+        )
+        return seqs
 
 
 class Ledger:

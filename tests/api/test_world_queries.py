@@ -12,9 +12,8 @@ from contracts.access import Tier
 from contracts.description import OPENAPI_FILE
 from contracts.settings import Settings
 from contracts.world.ontology import DOMAINS, load_ontology
-from contracts.world.records import Node
 from warehouse.keys import create_key
-from warehouse.world.events import append_edge, append_node
+from warehouse.world.events import append_states
 
 LIVE, QUERY, HEALTH = "/api/v2/world-model/live", "/api/v2/world-model/query", "/api/v2/health"
 DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
@@ -23,12 +22,7 @@ DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
 def write(service, *states):
     """Accepted states, past the validator, and the revision after them."""
     with service.ledger.transaction() as tx:
-        for state in states:
-            if isinstance(state, Node):
-                written = append_node(tx, load_ontology(), state, 1)
-            else:
-                written = append_edge(tx, state, 1)
-    return written.revision
+        return append_states(tx, states, 1)[-1].seq
 
 
 @pytest.fixture(scope="module")

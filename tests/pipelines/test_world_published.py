@@ -9,15 +9,13 @@ from publishing import House
 from world_graphs import T0, T1, edge, node
 
 from contracts.projections import PROJECTIONS
-from contracts.world.ontology import load_ontology
 from contracts.world.published import public_title
-from contracts.world.records import Node
 from pipelines.publish.generation import publish
 from warehouse.duck import Warehouse
 from warehouse.generations import current_generation
 from warehouse.ledger import open_ledger
 from warehouse.projections import Readable
-from warehouse.world.events import append_edge, append_node
+from warehouse.world.events import append_states
 from warehouse.world.fold import fold_events
 from warehouse.world.projections import place_new_nodes
 from warehouse.world.served import ServedGraph
@@ -44,11 +42,7 @@ class GraphHouse(House):
 
     def accept(self, *states):
         with self.ledger.transaction() as tx:
-            for state in states:
-                if isinstance(state, Node):
-                    append_node(tx, load_ontology(), state, 1)
-                else:
-                    append_edge(tx, state, 1)
+            append_states(tx, states, 1)
 
     def publish(self):
         self.now += timedelta(minutes=1)

@@ -5,14 +5,14 @@ Whether an event may be written is decided in `write.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 from sqlalchemy import RowMapping
 
 from contracts.world.identity import dedupe_key, fact_key
-from contracts.world.ontology import Ontology
+from contracts.world.ontology import load_ontology
 from contracts.world.records import Edge, Event, Node, is_live
 from warehouse.ledger import Reader, Transaction
 
@@ -79,65 +79,59 @@ def decode_events(rows: Iterable[RowMapping]) -> list[Event]:
     ]
 
 
-def append_node(tx: Transaction, ontology: Ontology, state: Node, decision_seq: int) -> Node:
-    """Write the new state of a node as an event and as what is current. Gives it with its revision."""
-    seq = tx.changed(NODE_CHANGED, state.id)
-    written = msgspec.structs.replace(state, revision=seq)
-    body = _encode(written).decode()
-    _append(tx, "node", written.id, written.actor, written.source, written.recorded_at, seq, decision_seq, body)
-    tx.run(
-        "world_put_node",
-        id=written.id,
-        owner=written.owner or "",
-        visibility=written.visibility,
-        domain=written.domain,
-        live=int(is_live(written)),
-        dedupe_key=dedupe_key(written.owner, written.type, written.title),
-        fact_key=fact_key(ontology, written.owner, written.properties),
-        revision=seq,
-        body=body,
-    )
-    return written
-
-
-def append_edge(tx: Transaction, state: Edge, decision_seq: int) -> Edge:
-    """Write the new state of an edge as an event and as what is current. Gives it with its revision."""
-    seq = tx.changed(EDGE_CHANGED, state.id)
-    written = msgspec.structs.replace(state, revision=seq)
-    body = _encode(written).decode()
-    _append(tx, "edge", written.id, written.actor, written.stated_in, written.recorded_at, seq, decision_seq, body)
-    tx.run(
-        "world_put_edge",
-        id=written.id,
-        source=written.source,
-        target=written.target,
-        type=written.type,
-        owner=written.owner or "",
-        visibility=written.visibility,
-        live=int(is_live(written)),
-        revision=seq,
-        body=body,
-    )
-    return written
-
-
-def _append(
-    tx: Transaction,
-    kind: str,
-    entity_id: str,
-    actor: str,
-    source: str,
-    recorded_at: str,
-    seq: int,
-    decision_seq: int,
-    body: str,
-) -> None:
-    parameters: dict[str, Any] = {"kind": kind, "entity_id": entity_id, "actor": actor, "source": source}
-    tx.run(
+def append_states(tx: Transaction, states: Sequence[Node | Edge], decision_seq: int) -> list[Event]:
+    """Write new states, in order, as events and as what is current. Gives them with their revisions."""
+    seqs = tx.changed_each([(NODE_CHANGED if isinstance(each, Node) else EDGE_CHANGED, each.id) for each in states])
+    written = [msgspec.structs.replace(each, revision=seq) for each, seq in zip(states, seqs, strict=True)]
+    bodies = [_encode(each).decode() for each in written]
+    tx.run_each(
         "world_append_event",
-        seq=seq,
-        decision_seq=decision_seq,
-        recorded_at=recorded_at,
-        body=body,
-        **parameters,
+        [
+            {
+                "seq": each.revision,
+                "kind": "node" if isinstance(each, Node) else "edge",
+                "entity_id": each.id,
+                "decision_seq": decision_seq,
+                "actor": each.actor,
+                "source": each.source if isinstance(each, Node) else each.stated_in,
+                "recorded_at": each.recorded_at,
+                "body": body,
+            }
+            for each, body in zip(written, bodies, strict=True)
+        ],
     )
+    current = list(zip(written, bodies, strict=True))
+    tx.run_each("world_put_node", [_node_row(each, body) for each, body in current if isinstance(each, Node)])
+    tx.run_each("world_put_edge", [_edge_row(each, body) for each, body in current if isinstance(each, Edge)])
+    return [
+        Event(seq=each.revision, node=each) if isinstance(each, Node) else Event(seq=each.revision, edge=each)
+        for each in written
+    ]
+
+
+def _node_row(node: Node, body: str) -> dict[str, Any]:
+    return {
+        "id": node.id,
+        "owner": node.owner or "",
+        "visibility": node.visibility,
+        "domain": node.domain,
+        "live": int(is_live(node)),
+        "dedupe_key": dedupe_key(node.owner, node.type, node.title),
+        "fact_key": fact_key(load_ontology(), node.owner, node.properties),
+        "revision": node.revision,
+        "body": body,
+    }
+
+
+def _edge_row(edge: Edge, body: str) -> dict[str, Any]:
+    return {
+        "id": edge.id,
+        "source": edge.source,
+        "target": edge.target,
+        "type": edge.type,
+        "owner": edge.owner or "",
+        "visibility": edge.visibility,
+        "live": int(is_live(edge)),
+        "revision": edge.revision,
+        "body": body,
+    }

@@ -5,12 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from contracts.times import utc_text
-from contracts.world.ontology import load_ontology
 from contracts.world.proposal import Actor, Proposal, StageResult
 from contracts.world.records import Edge, Event, Node
 from warehouse.ledger import Ledger, Transaction
 from warehouse.world.audit import DECISION, record
-from warehouse.world.events import append_edge, append_node, decode_edges, decode_events, decode_nodes
+from warehouse.world.events import append_states, decode_edges, decode_events, decode_nodes
 
 FORGOTTEN = "forgotten"
 """Owner, actor and source of what is left."""
@@ -37,10 +36,13 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
         now = utc_text(tx.now())
         for node in nodes:
             _blank_events(tx, "node", node.id)
-            append_node(tx, load_ontology(), _blank_node(node, now), seq)
         for edge in edges:
             _blank_events(tx, "edge", edge.id)
-            append_edge(tx, _blank_edge(edge, now), seq)
+        blanked: list[Node | Edge] = [
+            *(_blank_node(node, now) for node in nodes),
+            *(_blank_edge(edge, now) for edge in edges),
+        ]
+        append_states(tx, blanked, seq)
         actor = Actor("operator", f"operator:{operator}")
         stages = (StageResult("authority", "pass", f"{actor.name} serves the rights of a person."),)
         record(tx, seq, "approved", Proposal(actor=actor, source=FORGOTTEN), stages)

@@ -21,7 +21,7 @@ from contracts.world.stages import Judgement
 from contracts.world.validator import judge
 from warehouse.ledger import Ledger, Transaction
 from warehouse.world.audit import DECISION, decided_stages, record
-from warehouse.world.events import append_edge, append_node, events_of_decision, head_revision
+from warehouse.world.events import append_states, events_of_decision, head_revision
 from warehouse.world.view import LedgerView
 
 _encode = msgspec.json.Encoder().encode
@@ -123,27 +123,12 @@ def _waiting(tx: Transaction, seq: int) -> Proposal:
 
 
 def _apply(tx: Transaction, case: Case, seq: int) -> list[Event]:
-    written: list[Event] = []
-
-    def node(state: Node) -> None:
-        made = append_node(tx, case.ontology, state, seq)
-        written.append(Event(seq=made.revision, node=made))
-
-    def edge(state: Edge) -> None:
-        made = append_edge(tx, state, seq)
-        written.append(Event(seq=made.revision, edge=made))
-
-    for fact, end in case.ended_nodes:
-        node(msgspec.structs.replace(fact, valid_to=end, recorded_at=case.now))
-    for held, end in case.ended_edges:
-        edge(msgspec.structs.replace(held, valid_to=end, recorded_at=case.now))
-    for each in case.nodes:
-        if each.is_new_state:
-            node(each.after)
-    for change in case.edges:
-        if change.is_new_state:
-            edge(change.after)
-    return written
+    states: list[Node | Edge] = [
+        *(msgspec.structs.replace(fact, valid_to=end, recorded_at=case.now) for fact, end in case.ended_nodes),
+        *(msgspec.structs.replace(edge, valid_to=end, recorded_at=case.now) for edge, end in case.ended_edges),
+        *(change.after for change in case.changes if change.is_new_state),
+    ]
+    return append_states(tx, states, seq)
 
 
 def _answered(tx: Transaction, proposal: Proposal) -> Decision | None:
