@@ -1,7 +1,7 @@
 """The watched contract as assets: its balance over time, its newest transfers, and what is served of both."""
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
@@ -13,6 +13,7 @@ from warehouse.chain_head import SeenHead, read_head
 from warehouse.inspection import preview
 
 GROUP = "contract_balance"
+FRESHNESS = dg.FreshnessPolicy.time_window(fail_window=timedelta(minutes=30), warn_window=timedelta(minutes=15))
 OFF = {"off": "SVC_BIDWALL_ADDRESS or SVC_TOKEN_ADDRESS is not set"}
 
 
@@ -27,6 +28,7 @@ def watched(runtime: Runtime) -> str | None:
     kinds={"evm", "duckdb"},
     owners=OWNERS,
     metadata=table_facts("raw_bidwall__balances"),
+    freshness_policy=FRESHNESS,
     pool="warehouse",
     description=(
         "Native balance of the watched contract in wei (BIGNUM, exact over uint256), each at a named block: the final "

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
@@ -25,6 +25,7 @@ from warehouse.trust import (
 )
 
 GROUP = "trust"
+FRESHNESS = dg.FreshnessPolicy.time_window(fail_window=timedelta(minutes=30), warn_window=timedelta(minutes=15))
 OFF = {"off": "SVC_TRUST_REGISTRY_ADDRESS or SVC_TOKEN_ADDRESS is not set"}
 SILENT = "registry_unanswered"
 
@@ -43,6 +44,7 @@ def _spec(name: str, description: str, deps: list[str]) -> dg.AssetSpec:
         kinds={"duckdb"},
         owners=OWNERS,
         metadata=table_facts(name),
+        freshness_policy=FRESHNESS,
     )
 
 
