@@ -5,6 +5,7 @@ ServiceError
 │   ├── BadRequest        400     ParameterInvalid, CursorInvalid, SnapshotUnknown, BodyInvalid, ProposalRejected
 │   ├── Unauthorized      401     no valid key
 │   ├── NotFound          404     RouteUnknown, ClaimTokenUnknown
+│   ├── PaymentNotMatched 402     and the rest of a claim's refusals: in contracts/commerce/problems.py
 │   ├── MethodNotAllowed  405
 │   ├── NotAcceptable     406     every encoding of a published file was ruled out
 │   ├── Conflict          409     RevisionConflict, IdempotencyKeyReused
@@ -25,6 +26,7 @@ ServiceError
     ├── StoreUnusable             a store that can't be opened, read or written
     ├── StoreBusy                 a store that others kept locked for longer than we wait
     ├── KeyUnknown                no API key with this id that could be changed
+    ├── PaymentUnknown            no unmatched payment with this id
     ├── ConstitutionRefused       the constitution breaks the graph's own rules
     ├── ProposalUnknown           no proposal with this number waits for an operator
     ├── StoreTooNew               a store written by a later version of this service
@@ -242,6 +244,10 @@ class StoreBusy(OperatorProblem):
 
 class KeyUnknown(OperatorProblem):
     code = "key_unknown"
+
+
+class PaymentUnknown(OperatorProblem):
+    code = "payment_unknown"
 
 
 class ConstitutionRefused(OperatorProblem):
