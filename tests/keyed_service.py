@@ -19,6 +19,7 @@ from api.app import Rooms
 from api.front import Front
 from api.guardrail_rules import GuardrailRules
 from contracts.access import Tier
+from contracts.commerce.signing import key_text, new_private_key
 from contracts.settings import Settings
 from warehouse.counters import open_counters
 from warehouse.keys import IssuedKey, create_key
@@ -63,7 +64,10 @@ def with_secrets(settings: Settings) -> Settings:
     """`settings` as a start on PostgreSQL wants them."""
     if settings.ledger_url is None:
         return settings
-    given = {"master_secret": SecretStr(MASTER_SECRET), "signing_key_file": settings.data_dir / "signing.pem"}
+    signing_key_file = settings.data_dir / "signing.pem"
+    if not signing_key_file.exists():
+        signing_key_file.write_text(key_text(new_private_key()))
+    given = {"master_secret": SecretStr(MASTER_SECRET), "signing_key_file": signing_key_file}
     return settings.model_copy(update=given)
 
 

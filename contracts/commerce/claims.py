@@ -13,7 +13,7 @@ from contracts.access import Tier
 from contracts.base import Document, Timestamp
 from contracts.canonical import canonical_json, canonical_sha256
 from contracts.commerce.matching import Match, UnknownCode
-from contracts.commerce.plans import PLANS_PATH, RECEIPT_PATH, Verification, load_plans, verification_of
+from contracts.commerce.plans import PLANS_PATH, RECEIPT_PATH, Verification, verification_of
 from contracts.commerce.proofs import PayerProof
 from contracts.commerce.quotes import Signature
 from contracts.commerce.rail import ASSET_SYMBOL, USDC_DECIMALS, PaymentRail, network_of, usd_of
@@ -265,16 +265,38 @@ def receipt_json(body: ReceiptBody) -> str:
     return canonical_json(body.model_dump(mode="json", by_alias=True)).decode()
 
 
-def full_receipt(body_json: str, receipt_hash: str, signature: dict[str, str], status: ClaimState) -> Receipt:
-    """A kept receipt as it is answered."""
+def receipt_fields(body_json: str, receipt_hash: str, signature: dict[str, str], status: ClaimState) -> dict[str, Any]:
+    """A kept receipt as it is answered (`Receipt`): what was hashed is taken over as it is."""
     body: dict[str, Any] = json.loads(body_json)
-    return Receipt(
-        **ReceiptBody.model_validate(body).model_dump(),
-        receipt_hash=receipt_hash,
-        signature=Signature(**signature),
-        status=status,
-        integrity=ReceiptIntegrity(hashed_fields=sorted(body)),
+    integrity = ReceiptIntegrity(hashed_fields=sorted(body))
+    return {
+        "ok": True,
+        **body,
+        "receiptHash": receipt_hash,
+        "signature": signature,
+        "status": status,
+        "integrity": integrity.model_dump(mode="json", by_alias=True),
+    }
+
+
+def claim_fields(claim: Claim, receipt: dict[str, Any], packet: ActivationPacket) -> dict[str, Any]:
+    """The answer that issues (`ClaimAnswer`), and its repetition."""
+    record = ClaimRecord(
+        claim_id=claim.claim_id,
+        quote_id=claim.quote_id,
+        plan_id=claim.plan_id,
+        status=claim.state,
+        claimed_at=claim.issued_at,
     )
+    return {
+        "ok": True,
+        "schema": "svc.agent_access.claim_response.v1",
+        "data": {
+            "claim": record.model_dump(mode="json", by_alias=True),
+            "receipt": receipt,
+            "activationPacket": packet.model_dump(mode="json", by_alias=True),
+        },
+    }
 
 
 def receipt_url(base_url: str, claim_id: str) -> str:
@@ -285,9 +307,3 @@ def receipt_url(base_url: str, claim_id: str) -> str:
 def recovery_url(base_url: str, claim_id: str) -> str:
     """Where a lost key is replaced."""
     return f"{receipt_url(base_url, claim_id)}/recovery"
-
-
-def access_expires_at(plan_id: str, issued_at: datetime) -> datetime | None:
-    """Until when a plan that is issued now holds; None: without end."""
-    days = load_plans()[plan_id].paid_days
-    return None if days is None else issued_at + timedelta(days=days)

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
+from contracts.access import Tier
 from contracts.addresses import AskedAddress
 from contracts.base import Document, Timestamp
 from contracts.canonical import canonical_json, canonical_sha256, sha256_hex
@@ -221,6 +222,24 @@ def terms_of(quote: Quote, rail: PaymentRail) -> Terms:
         burial=rail.burial_of(amount),
         quorum=rail.quorum,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Entitlement:
+    """What a quote promises: a key of `tier` that holds for `paid_days`, or without end."""
+
+    tier: Tier
+    paid_days: int | None
+
+    def expires_at(self, issued_at: datetime) -> datetime | None:
+        """Until when a key that is issued now has the tier."""
+        return None if self.paid_days is None else issued_at + timedelta(days=self.paid_days)
+
+
+def entitlement_of(quote: Quote) -> Entitlement:
+    """What the quote's own bytes promise, whatever became of the plan since."""
+    said: dict[str, Any] = json.loads(quote.quote_json)
+    return Entitlement(Tier(said["tier"]), said["paidDays"])
 
 
 class Signature(Document):

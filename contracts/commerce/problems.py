@@ -1,0 +1,165 @@
+"""Why a quote or a claim is refused, each with a stable code. What is not known yet is no refusal: that is a 202."""
+
+from __future__ import annotations
+
+from contracts.commerce.matching import MismatchCode
+from contracts.errors import BadRequest, Conflict, NotFound, RequestProblem, StoreUnavailable
+
+
+class PaymentNotMatched(RequestProblem):
+    """The transaction definitely does not pay the quote. It is no x402 challenge."""
+
+    status = 402
+    code = "payment_not_matched"
+    title = "The payment does not match the quote"
+
+
+class QuoteMismatch(PaymentNotMatched):
+    code = "quote_mismatch"
+    title = "No quote has this id and these hashes"
+
+
+class PayerProofInvalid(PaymentNotMatched):
+    code = "payer_proof_invalid"
+    title = "The signature is not the payer's"
+
+
+class TransactionFailed(PaymentNotMatched):
+    code = "tx_failed"
+    title = "The transaction failed"
+
+
+class PaymentMissing(PaymentNotMatched):
+    code = "payment_missing"
+    title = "The transaction holds no transfer to us"
+
+
+class WrongAsset(PaymentNotMatched):
+    code = "wrong_asset"
+    title = "Another token was sent"
+
+
+class RecipientMismatch(PaymentNotMatched):
+    code = "recipient_mismatch"
+    title = "The payment went to somebody else"
+
+
+class PayerMismatch(PaymentNotMatched):
+    code = "payer_mismatch"
+    title = "The payment came from somebody else"
+
+
+class AmountMismatch(PaymentNotMatched):
+    code = "amount_mismatch"
+    title = "Another amount was sent"
+
+
+class PaymentBeforeQuote(PaymentNotMatched):
+    code = "payment_before_quote"
+    title = "The payment is older than the quote"
+
+
+class PaymentLate(PaymentNotMatched):
+    code = "payment_late"
+    title = "The payment came after the quote's expiry"
+
+
+class PaymentReturned(PaymentNotMatched):
+    code = "payment_returned"
+    title = "The transaction took the money back"
+
+
+class ClaimLate(PaymentNotMatched):
+    code = "claim_late"
+    title = "The quote can't be claimed any more"
+
+
+class ClaimExists(Conflict):
+    code = "claim_exists"
+    title = "The quote was claimed before"
+
+
+class TransferAlreadyUsed(Conflict):
+    code = "transfer_already_used"
+    title = "The transfer has paid another quote"
+
+
+class ClaimInProgress(Conflict):
+    code = "claim_in_progress"
+    title = "The quote's claim is being verified"
+    retryable = True
+
+
+class IdempotencyMismatch(Conflict):
+    code = "idempotency_mismatch"
+    title = "The same Idempotency-Key came with another request"
+
+
+class ClaimUnknown(NotFound):
+    code = "claim_not_found"
+    title = "No claim has this id"
+
+
+class PlanUnknown(BadRequest):
+    code = "plan_unknown"
+    title = "No plan has this id"
+
+
+class PlanNotClaimable(BadRequest):
+    code = "plan_not_claimable"
+    title = "The plan can't be bought at the moment"
+
+
+class PayerProofRequired(BadRequest):
+    code = "payer_proof_required"
+    title = "The payer's signature is needed"
+
+
+class PaymentSignatureNotLive(BadRequest):
+    code = "payment_signature_not_live"
+    title = "Settlement by payment signature is not live"
+
+
+class PaymentsNotConfigured(StoreUnavailable):
+    code = "payments_not_configured"
+    title = "The operator has not set up payments"
+    retryable = False
+
+
+_MISMATCHES: dict[MismatchCode, tuple[type[RequestProblem], str]] = {
+    "tx_failed": (TransactionFailed, "The transaction was included and failed: it moved no money."),
+    "payment_missing": (PaymentMissing, "The transaction holds no transfer of the quoted coin to the quote's payTo."),
+    "wrong_asset": (WrongAsset, "What came to payTo is not the coin that the quote names."),
+    "recipient_mismatch": (RecipientMismatch, "The payer sent the coin to another address than the quote's payTo."),
+    "payer_mismatch": (PayerMismatch, "The transfer to payTo came from another address than the quote's payer."),
+    "amount_mismatch": (AmountMismatch, "No single transfer has exactly the quoted amount."),
+    "payment_before_quote": (PaymentBeforeQuote, "The transfer was made before the quote was."),
+    "payment_late": (PaymentLate, "The transfer was made after the quote had expired."),
+    "payment_returned": (PaymentReturned, "What stays with payTo of the transaction is less than the quoted amount."),
+    "claim_late": (ClaimLate, "The time in which a paid quote can be claimed is over."),
+    "transfer_already_used": (
+        TransferAlreadyUsed,
+        "Every transfer in the transaction that fits has paid another quote.",
+    ),
+}
+
+KEPT = " The money is recorded for the operator, who can issue or refund: don't pay again."
+
+
+def refusal_of(code: MismatchCode, *, recorded: bool) -> RequestProblem:
+    """What a client hears of a mismatch; `recorded` where money of theirs is kept for the operator."""
+    problem, detail = _MISMATCHES[code]
+    return problem(detail + (KEPT if recorded else ""))
+
+
+CLAIM_REFUSALS: tuple[type[RequestProblem], ...] = (
+    QuoteMismatch,
+    PayerProofInvalid,
+    *(problem for problem, _ in _MISMATCHES.values()),
+    ClaimExists,
+    ClaimInProgress,
+    IdempotencyMismatch,
+    PayerProofRequired,
+    PaymentSignatureNotLive,
+    PaymentsNotConfigured,
+)

@@ -1,0 +1,26 @@
+"""Texts that are kept sealed until somebody has acknowledged them: AES-256-GCM, bound to what they belong to."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+_NONCE_BYTES = 12
+
+
+def seal(key: bytes, text: str, belongs_to: str) -> str:
+    """`text` under `key` (32 bytes), readable again only beside the same `belongs_to`."""
+    nonce = secrets.token_bytes(_NONCE_BYTES)
+    return base64.b64encode(nonce + AESGCM(key).encrypt(nonce, text.encode(), belongs_to.encode())).decode()
+
+
+def unseal(key: bytes, sealed: str, belongs_to: str) -> str | None:
+    """The text that was sealed; None where key or owner is another, or it was tampered with."""
+    data = base64.b64decode(sealed)
+    try:
+        return AESGCM(key).decrypt(data[:_NONCE_BYTES], data[_NONCE_BYTES:], belongs_to.encode()).decode()
+    except (InvalidTag, ValueError):
+        return None

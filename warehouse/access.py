@@ -1,0 +1,341 @@
+"""Quotes, claims, receipts, leases and unmatched payments in the ledger. What issues a claim is `access_issue.py`."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from contracts.access import Tier
+from contracts.commerce.claims import Claim
+from contracts.commerce.matching import Mismatch, Transfer
+from contracts.commerce.quotes import Quote
+from contracts.commerce.views import BlockView
+from contracts.errors import PaymentUnknown
+from warehouse.keys import alive_key_of_claim, reinstate_key, suspend_key
+from warehouse.ledger import Reader, Transaction, utc_text
+
+QUOTE_CHANGED = "quote"
+CLAIM_CHANGED = "claim"
+UNMATCHED_CHANGED = "unmatched_payment"
+"""Kinds of these entities on the change feed; the ids are theirs."""
+
+LEASE_FOR = timedelta(seconds=15)
+"""The longest that a claim is kept from others by one that may have been killed."""
+
+QuoteState = Literal["open", "claimed", "expired"]
+UnmatchedState = Literal["open", "claimed", "issued", "refunded"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptQuote:
+    """A quote with the signature that it was given out with."""
+
+    quote: Quote
+    signature: dict[str, str]
+    state: QuoteState
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReceipt:
+    """A receipt: the canonical bytes that are hashed, as text, with hash and signature."""
+
+    body_json: str
+    receipt_hash: str
+    signature: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class UnmatchedPayment:
+    """A transfer that came to us with a claim and pays none. `quote_id` is the quote of the first such claim."""
+
+    payment_id: str
+    chain_id: int
+    transaction_hash: str
+    transfer: Transfer
+    block: BlockView
+    code: str
+    quote_id: str
+    state: UnmatchedState
+    refund_transaction_hash: str | None
+    recorded_at: datetime
+    changed_at: datetime
+
+
+def amounts_held(tx: Transaction, payer: str, *, now: datetime) -> set[int]:
+    """Amounts that the payer's open quotes hold. Quotes past their grace are closed before."""
+    for row in tx.rows("access_quotes_past_grace", payer=payer, now=utc_text(now)):
+        tx.run("access_move_quote", quote_id=row["quote_id"], state="expired")
+        tx.changed(QUOTE_CHANGED, row["quote_id"])
+    return {int(row["amount"]) for row in tx.rows("access_open_amounts", payer=payer)}
+
+
+def keep_quote(tx: Transaction, quote: Quote, signature: dict[str, str]) -> None:
+    """Keep a new quote. Another open one of its payer with its amount breaks a constraint."""
+    tx.run(
+        "access_insert_quote",
+        quote_id=quote.quote_id,
+        plan_id=quote.plan_id,
+        payer=quote.payer,
+        owner=quote.owner,
+        amount=quote.amount,
+        issued_at=utc_text(quote.issued_at),
+        expires_at=utc_text(quote.expires_at),
+        amount_held_until=utc_text(quote.amount_held_until),
+        agent_id=quote.agent_id,
+        user_id=quote.user_id,
+        quote_json=quote.quote_json,
+        requirement_json=quote.requirement_json,
+        quote_hash=quote.quote_hash,
+        requirement_hash=quote.requirement_hash,
+        signature_json=json.dumps(signature),
+    )
+    tx.changed(QUOTE_CHANGED, quote.quote_id)
+
+
+def find_quote(reader: Reader, quote_id: str) -> KeptQuote | None:
+    """The quote with this id, whatever its state. Whether it is intact is for the caller to ask."""
+    row = reader.row("access_quote", quote_id=quote_id)
+    if row is None:
+        return None
+    quote = Quote(
+        quote_id=row["quote_id"],
+        plan_id=row["plan_id"],
+        payer=row["payer"],
+        owner=row["owner"],
+        amount=int(row["amount"]),
+        issued_at=datetime.fromisoformat(row["issued_at"]),
+        expires_at=datetime.fromisoformat(row["expires_at"]),
+        agent_id=row["agent_id"],
+        user_id=row["user_id"],
+        quote_json=row["quote_json"],
+        requirement_json=row["requirement_json"],
+        quote_hash=row["quote_hash"],
+        requirement_hash=row["requirement_hash"],
+    )
+    return KeptQuote(quote, json.loads(row["signature_json"]), row["state"])
+
+
+def close_quote(tx: Transaction, quote_id: str) -> bool:
+    """Mark a quote as claimed. False where it was not open; it is on the feed either way."""
+    moved = tx.run("access_move_quote", quote_id=quote_id, state="claimed") == 1
+    tx.changed(QUOTE_CHANGED, quote_id)
+    return moved
+
+
+def find_claim(reader: Reader, claim_id: str) -> Claim | None:
+    """The claim with this id."""
+    return _claim(reader.row("access_claim", claim_id=claim_id))
+
+
+def claim_of_quote(reader: Reader, quote_id: str) -> Claim | None:
+    """The claim that a quote was redeemed by."""
+    return _claim(reader.row("access_claim_of_quote", quote_id=quote_id))
+
+
+def claim_of_request(reader: Reader, payer: str, idempotency_digest: str) -> tuple[Claim, str] | None:
+    """The claim that a payer's request under an Idempotency-Key issued, with the digest of that request."""
+    row = reader.row("access_claim_of_request", payer=payer, idempotency_digest=idempotency_digest)
+    claim = _claim(row)
+    return None if claim is None or row is None else (claim, str(row["request_digest"]))
+
+
+def used_positions(reader: Reader, chain_id: int, transaction_hash: str) -> set[int]:
+    """Places of the transfers of a transaction that claims have used."""
+    rows = reader.rows("access_used_positions", chain_id=chain_id, transaction_hash=transaction_hash)
+    return {int(row["log_position"]) for row in rows}
+
+
+def find_receipt(reader: Reader, claim_id: str) -> KeptReceipt | None:
+    """The receipt of a claim."""
+    row = reader.row("access_receipt", claim_id=claim_id)
+    return (
+        None if row is None else KeptReceipt(row["body_json"], row["receipt_hash"], json.loads(row["signature_json"]))
+    )
+
+
+def take_lease(tx: Transaction, quote_id: str, owner: str, *, now: datetime) -> bool:
+    """Whether `owner` may now verify the quote's claim: nobody else does for as long as the lease runs."""
+    taken = tx.run(
+        "access_take_lease",
+        quote_id=quote_id,
+        owner=owner,
+        now=utc_text(now),
+        expires_at=utc_text(now + LEASE_FOR),
+    )
+    return taken == 1
+
+
+def release_lease(tx: Transaction, quote_id: str, owner: str) -> None:
+    """Give the lease back, where it is still `owner`'s."""
+    tx.run("access_release_lease", quote_id=quote_id, owner=owner)
+
+
+def record_unmatched(
+    tx: Transaction, mismatch: Mismatch, *, chain_id: int, transaction_hash: str, quote_id: str, now: datetime
+) -> int:
+    """Record the money that a claim found and that pays nothing, each transfer once; how many were new."""
+    block = mismatch.block
+    if block is None:
+        return 0
+    new = 0
+    for transfer in mismatch.found:
+        payment_id = f"pay_{secrets.token_hex(16)}"
+        added = tx.run(
+            "access_record_unmatched",
+            payment_id=payment_id,
+            chain_id=chain_id,
+            transaction_hash=transaction_hash,
+            log_position=transfer.position,
+            asset=transfer.asset,
+            sender=transfer.sender,
+            recipient=transfer.recipient,
+            amount=str(transfer.amount),
+            block_number=block.number,
+            block_hash=block.hash,
+            block_time_s=block.time_s,
+            code=mismatch.code,
+            quote_id=quote_id,
+            recorded_at=utc_text(now),
+        )
+        if added == 1:
+            tx.changed(UNMATCHED_CHANGED, payment_id)
+            new += 1
+    return new
+
+
+def unmatched_payments(reader: Reader, state: UnmatchedState = "open") -> list[UnmatchedPayment]:
+    """Every unmatched payment in a state, newest first."""
+    return [_unmatched(row) for row in reader.rows("access_unmatched", state=state)]
+
+
+def unmatched_payment(reader: Reader, payment_id: str) -> UnmatchedPayment:
+    """The unmatched payment with this id. Raises `PaymentUnknown`."""
+    row = reader.row("access_unmatched_one", payment_id=payment_id)
+    if row is None:
+        raise PaymentUnknown(f"No unmatched payment {payment_id}.", cure="`svc claim unmatched` shows them.")
+    return _unmatched(row)
+
+
+def settle_unmatched(
+    tx: Transaction,
+    payment_id: str,
+    state: UnmatchedState,
+    *,
+    now: datetime,
+    refund_transaction_hash: str | None = None,
+) -> bool:
+    """Say what became of an unmatched payment. False where that was said before."""
+    settled = tx.run(
+        "access_settle_unmatched",
+        payment_id=payment_id,
+        state=state,
+        refund_transaction_hash=refund_transaction_hash,
+        changed_at=utc_text(now),
+    )
+    if settled == 1:
+        tx.changed(UNMATCHED_CHANGED, payment_id)
+    return settled == 1
+
+
+def settle_unmatched_at(
+    tx: Transaction, state: UnmatchedState, *, chain_id: int, transaction_hash: str, position: int, now: datetime
+) -> bool:
+    """As `settle_unmatched`, for the transfer at a place of the chain, where it was recorded."""
+    row = tx.row("access_unmatched_at", chain_id=chain_id, transaction_hash=transaction_hash, log_position=position)
+    return row is not None and settle_unmatched(tx, row["payment_id"], state, now=now)
+
+
+def claims_not_final(reader: Reader, limit: int = 500) -> list[Claim]:
+    """Claims whose payment may still leave the chain, oldest first."""
+    return [_known(row) for row in reader.rows("access_claims_not_final", limit=limit)]
+
+
+def reverse_claim(tx: Transaction, claim: Claim, *, now: datetime) -> bool:
+    """The payment has left the chain: the claim is reversed and its key suspended. False where that was so already."""
+    return _move(tx, claim, "reversed", claim.block_number, claim.block_hash, now)
+
+
+def reinstate_claim(tx: Transaction, claim: Claim, block: BlockView, *, now: datetime) -> bool:
+    """The payment is back, in `block`: the claim holds again, and its key. False where it held already."""
+    return _move(tx, claim, "issued", block.number, block.hash, now)
+
+
+def settle_claim(tx: Transaction, claim: Claim, *, now: datetime) -> bool:
+    """The payment is final: nobody need look at it again. False where that was said before."""
+    settled = tx.run("access_settle_claim", claim_id=claim.claim_id, final_at=utc_text(now)) == 1
+    if settled:
+        tx.changed(CLAIM_CHANGED, claim.claim_id)
+    return settled
+
+
+def _move(
+    tx: Transaction, claim: Claim, state: Literal["issued", "reversed"], number: int, block_hash: str, now: datetime
+) -> bool:
+    moved = tx.run(
+        "access_move_claim",
+        claim_id=claim.claim_id,
+        from_state="issued" if state == "reversed" else "reversed",
+        state=state,
+        block_number=number,
+        block_hash=block_hash,
+        changed_at=utc_text(now),
+    )
+    if moved != 1:
+        return False
+    key = alive_key_of_claim(tx, claim.claim_id)
+    if key is not None:
+        (suspend_key if state == "reversed" else reinstate_key)(tx, key.key_id, now=now)
+    tx.changed(CLAIM_CHANGED, claim.claim_id)
+    return True
+
+
+def _claim(row: Any) -> Claim | None:
+    return None if row is None else _known(row)
+
+
+def _known(row: Any) -> Claim:
+    return Claim(
+        claim_id=row["claim_id"],
+        receipt_id=row["receipt_id"],
+        quote_id=row["quote_id"],
+        plan_id=row["plan_id"],
+        tier=Tier(row["tier"]),
+        payer=row["payer"],
+        owner=row["owner"],
+        agent_id=row["agent_id"],
+        user_id=row["user_id"],
+        chain_id=int(row["chain_id"]),
+        transaction_hash=row["transaction_hash"],
+        log_position=int(row["log_position"]),
+        amount=int(row["amount"]),
+        block_number=int(row["block_number"]),
+        block_hash=row["block_hash"],
+        state=row["state"],
+        issued_at=datetime.fromisoformat(row["issued_at"]),
+        changed_at=datetime.fromisoformat(row["changed_at"]),
+        access_expires_at=_instant(row["access_expires_at"]),
+        final=row["final_at"] is not None,
+    )
+
+
+def _unmatched(row: Any) -> UnmatchedPayment:
+    return UnmatchedPayment(
+        payment_id=row["payment_id"],
+        chain_id=int(row["chain_id"]),
+        transaction_hash=row["transaction_hash"],
+        transfer=Transfer(int(row["log_position"]), row["asset"], row["sender"], row["recipient"], int(row["amount"])),
+        block=BlockView(int(row["block_number"]), row["block_hash"], int(row["block_time_s"])),
+        code=row["code"],
+        quote_id=row["quote_id"],
+        state=row["state"],
+        refund_transaction_hash=row["refund_transaction_hash"],
+        recorded_at=datetime.fromisoformat(row["recorded_at"]),
+        changed_at=datetime.fromisoformat(row["changed_at"]),
+    )
+
+
+def _instant(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

@@ -1,0 +1,149 @@
+"""The one transaction that redeems a quote: claim, key and receipt come together or not at all."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from contracts.canonical import sha256_hex
+from contracts.commerce.claims import ANSWER_KEPT, Claim, receipt_body, receipt_json
+from contracts.commerce.matching import Match
+from contracts.commerce.quotes import Quote, entitlement_of
+from contracts.commerce.rail import PaymentRail
+from contracts.commerce.signing import JWKS_PATH, SigningKey
+from contracts.keys import ApiKey, new_key
+from contracts.sealing import seal
+from contracts.secrets import DerivedSecrets
+from warehouse.access import CLAIM_CHANGED, KeptReceipt, UnmatchedState, close_quote, settle_unmatched_at
+from warehouse.keys import create_key, forget_sealed_keys
+from warehouse.ledger import Transaction, utc_text
+
+
+@dataclass(frozen=True, slots=True)
+class Issuer:
+    """With what claims are issued."""
+
+    rail: PaymentRail
+    base_url: str
+    secrets: DerivedSecrets = field(repr=False)
+    signer: SigningKey
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A claim that was just issued: the only time, but for a repeated answer, that the key's text is there."""
+
+    claim: Claim
+    key: ApiKey
+    key_id: str
+    receipt: KeptReceipt
+
+
+def issue_claim(
+    tx: Transaction,
+    issuer: Issuer,
+    quote: Quote,
+    match: Match,
+    transaction_hash: str,
+    *,
+    now: datetime,
+    idempotency_digest: str | None = None,
+    request_digest: str | None = None,
+    unmatched_becomes: UnmatchedState = "claimed",
+) -> Issued:
+    """Redeem `quote` by the transfer that `match` found in the transaction.
+
+    The quote or the transfer being used before breaks a constraint; callers look at both in the same transaction.
+    """
+    entitlement = entitlement_of(quote)
+    claim = Claim(
+        claim_id=f"claim_{secrets.token_hex(16)}",
+        receipt_id=f"rcpt_{secrets.token_hex(16)}",
+        quote_id=quote.quote_id,
+        plan_id=quote.plan_id,
+        tier=entitlement.tier,
+        payer=quote.payer,
+        owner=quote.owner,
+        agent_id=quote.agent_id,
+        user_id=quote.user_id,
+        chain_id=issuer.rail.chain_id,
+        transaction_hash=transaction_hash,
+        log_position=match.transfer.position,
+        amount=match.transfer.amount,
+        block_number=match.block.number,
+        block_hash=match.block.hash,
+        state="issued",
+        issued_at=now,
+        changed_at=now,
+        access_expires_at=entitlement.expires_at(now),
+        final=False,
+    )
+    _insert(tx, claim, idempotency_digest, request_digest)
+    key = new_key(claim.tier)
+    issued = create_key(
+        tx,
+        issuer.secrets.pepper,
+        tier=claim.tier,
+        owner=claim.owner,
+        now=now,
+        claim_id=claim.claim_id,
+        paid_until=claim.access_expires_at,
+        key=key,
+        sealed=seal(issuer.secrets.sealing_key, key.reveal(), claim.claim_id) if idempotency_digest else None,
+    )
+    body = receipt_json(
+        receipt_body(
+            claim,
+            match,
+            key_id=issued.record.key_id,
+            key_hint=key.redacted,
+            rail=issuer.rail,
+            base_url=issuer.base_url,
+            keys_url=issuer.base_url + JWKS_PATH,
+        )
+    )
+    receipt_hash = sha256_hex(body.encode())
+    receipt = KeptReceipt(body, receipt_hash, issuer.signer.sign(receipt_hash))
+    tx.run(
+        "access_insert_receipt",
+        receipt_id=claim.receipt_id,
+        claim_id=claim.claim_id,
+        body_json=receipt.body_json,
+        receipt_hash=receipt.receipt_hash,
+        signature_json=json.dumps(receipt.signature),
+    )
+    close_quote(tx, quote.quote_id)
+    settle_unmatched_at(
+        tx,
+        unmatched_becomes,
+        chain_id=claim.chain_id,
+        transaction_hash=transaction_hash,
+        position=claim.log_position,
+        now=now,
+    )
+    tx.changed(CLAIM_CHANGED, claim.claim_id)
+    forget_sealed_keys(tx, now - ANSWER_KEPT)
+    return Issued(claim, key, issued.record.key_id, receipt)
+
+
+def _insert(tx: Transaction, claim: Claim, idempotency_digest: str | None, request_digest: str | None) -> None:
+    tx.run(
+        "access_insert_claim",
+        claim_id=claim.claim_id,
+        receipt_id=claim.receipt_id,
+        quote_id=claim.quote_id,
+        payer=claim.payer,
+        tier=claim.tier.value,
+        chain_id=claim.chain_id,
+        transaction_hash=claim.transaction_hash,
+        log_position=claim.log_position,
+        amount=claim.amount,
+        block_number=claim.block_number,
+        block_hash=claim.block_hash,
+        issued_at=utc_text(claim.issued_at),
+        access_expires_at=None if claim.access_expires_at is None else utc_text(claim.access_expires_at),
+        idempotency_digest=idempotency_digest,
+        request_digest=request_digest,
+    )
