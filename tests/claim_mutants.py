@@ -1,0 +1,70 @@
+"""Seeded bugs of the paid claim: each takes one defence away, so that a test can show that it would notice.
+
+A bug is given as the functions it replaces and what stands in for each; `seeded` puts them in their modules' places.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from contracts.commerce import matching
+from contracts.commerce.matching import Mismatch, Unknown
+
+Replaced = dict[Callable[..., Any], Callable[..., Any]]
+
+_verify, _settle = matching.verify, matching.settle
+
+
+def _unknown_is_mismatch(*arguments: Any, **options: Any) -> Any:
+    verdict = _verify(*arguments, **options)
+    return Mismatch("payment_missing") if isinstance(verdict, Unknown) else verdict
+
+
+def _first_provider_decides(terms: Any, views: Any) -> Any:
+    from dataclasses import replace
+
+    return _settle(replace(terms, quorum=1), views[:1])
+
+
+def yes(*_: Any, **__: Any) -> bool:
+    return True
+
+
+def no(*_: Any, **__: Any) -> bool:
+    return False
+
+
+MATCHING_BUGS: dict[str, Replaced] = {
+    "no_token": {matching.of_asset: yes},
+    "no_from": {matching.from_payer: yes},
+    "no_to": {matching.to_treasury: yes},
+    "no_amount": {matching.pays_amount: yes},
+    "ge_amount": {matching.pays_amount: lambda terms, transfer: transfer.amount >= terms.amount},
+    "no_status": {matching.succeeded: yes},
+    "no_canon": {matching.canonical: yes},
+    "no_conf": {matching.buried: yes},
+    "no_chainid": {matching.right_chain: yes},
+    "one_rpc": {matching.settle: _first_provider_decides},
+    "no_agreement": {matching.agreed: yes},
+    "no_early": {matching.early: no},
+    "no_expiry": {matching.late: no},
+    "no_net": {matching.net_covers: yes},
+    "err_is_402": {matching.verify: _unknown_is_mismatch},
+}
+"""Bugs in the judgement of one transaction."""
+
+
+@contextmanager
+def seeded(replaced: Replaced) -> Iterator[None]:
+    """The bug is there while the context is open."""
+    places = [(sys.modules[each.__module__], each.__name__, each) for each in replaced]
+    try:
+        for module, name, each in places:
+            setattr(module, name, replaced[each])
+        yield
+    finally:
+        for module, name, each in places:
+            setattr(module, name, each)
