@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import AwareDatetime, Field, StrictFloat, StrictInt
+from pydantic import AwareDatetime, Field, StrictInt
 
 from contracts.base import Document
 from contracts.canonical import canonical_sha256
@@ -41,7 +41,7 @@ class SignalRequest(Document):
     valid_to: AwareDatetime | None = Field(
         default=None, description="Until when it holds; default until further notice"
     )
-    confidence: StrictFloat | StrictInt | None = Field(default=None, ge=0, le=1)
+    confidence: float | None = Field(default=None, ge=0, le=1, strict=True)
     links: list[SignalLink] = Field(default=[], max_length=MOST_LINKS)
     visibility: Visibility = Field(default="private", description="`public` waits for an operator")
     idempotency_key: str | None = Field(

@@ -18,7 +18,9 @@ from contracts.world.audit import (
     payload_text,
 )
 from contracts.world.proposal import Proposal, StageResult, Verdict
+from contracts.world.records import Event
 from warehouse.ledger import Reader, Transaction
+from warehouse.world.events import event_body
 
 DECISION = "world_decision"
 _PAGE = 500
@@ -30,20 +32,20 @@ def record(
     verdict: Verdict,
     proposal: Proposal,
     stages: Sequence[StageResult],
+    events: Sequence[Event],
     *,
     settles: int | None = None,
 ) -> None:
-    """Chain the decision `seq` with what it was about and the events that it let in, which are written already.
+    """Chain the decision `seq` with what it was about and the events that it let in.
 
     `settles` names the escalated decision that an operator decides with it.
     """
-    events = {row["seq"]: event_sha256(row["body"]) for row in tx.rows("world_events_of_decision", decision_seq=seq)}
     payload = payload_text(
         {
             "actor": proposal.actor,
             "proposal": proposal,
             "stages": stages,
-            "events": {str(event): digest for event, digest in events.items()},
+            "events": {str(event.seq): event_sha256(event_body(event)) for event in events},
             "settles": settles,
         }
     )

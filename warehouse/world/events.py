@@ -79,6 +79,11 @@ def decode_events(rows: Iterable[RowMapping]) -> list[Event]:
     ]
 
 
+def event_body(event: Event) -> str:
+    """The state that an event carries, as it is stored."""
+    return _encode(event.node or event.edge).decode()
+
+
 def append_states(tx: Transaction, states: Sequence[Node | Edge], decision_seq: int) -> list[Event]:
     """Write new states, in order, as events and as what is current. Gives them with their revisions."""
     seqs = tx.changed_each([(NODE_CHANGED if isinstance(each, Node) else EDGE_CHANGED, each.id) for each in states])

@@ -42,10 +42,10 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
             *(_blank_node(node, now) for node in nodes),
             *(_blank_edge(edge, now) for edge in edges),
         ]
-        append_states(tx, blanked, seq)
+        tombstones = append_states(tx, blanked, seq)
         actor = Actor("operator", f"operator:{operator}")
         stages = (StageResult("authority", "pass", f"{actor.name} serves the rights of a person."),)
-        record(tx, seq, "approved", Proposal(actor=actor, source=FORGOTTEN), stages)
+        record(tx, seq, "approved", Proposal(actor=actor, source=FORGOTTEN), stages, tombstones)
         return len(nodes) + len(edges)
 
 

@@ -49,7 +49,7 @@ def decide(tx: Transaction, proposal: Proposal, aligned: Judgement) -> Decision:
     judged = judge(case, aligned)
     seq = tx.changed(DECISION, judged.verdict)
     events = _apply(tx, case, seq) if judged.verdict == "approved" else []
-    record(tx, seq, judged.verdict, proposal, judged.stages)
+    record(tx, seq, judged.verdict, proposal, judged.stages, events)
     if judged.verdict == "escalated":
         tx.run("world_pend", seq=seq, owner=proposal.actor.owner or "", proposal=_encode(proposal).decode())
     if judged.verdict != "rejected" and proposal.idempotency_key is not None:
@@ -89,7 +89,7 @@ def approve(ledger: Ledger, seq: int, operator: str, *, alignment: Alignment = g
         if judged.verdict == "approved":
             events = _apply(tx, case, decided)
             tx.run("world_settle", seq=seq, decided_seq=decided)
-        record(tx, decided, judged.verdict, proposal, judged.stages, settles=seq)
+        record(tx, decided, judged.verdict, proposal, judged.stages, events, settles=seq)
         return _decision(tx, decided, judged.verdict, judged.stages, events)
 
 
@@ -101,7 +101,7 @@ def reject(ledger: Ledger, seq: int, operator: str, reason: str) -> Decision:
         stages = (StageResult("authority", "fail", f"{actor.name} declined: {reason}"),)
         decided = tx.changed(DECISION, "rejected")
         tx.run("world_settle", seq=seq, decided_seq=decided)
-        record(tx, decided, "rejected", msgspec.structs.replace(waiting, actor=actor), stages, settles=seq)
+        record(tx, decided, "rejected", msgspec.structs.replace(waiting, actor=actor), stages, [], settles=seq)
         return _decision(tx, decided, "rejected", stages, [])
 
 
