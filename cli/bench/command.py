@@ -9,13 +9,14 @@ from typing import Annotated
 
 import typer
 
-from cli.bench import guardrail, incremental, ingestion, keys, serving, startup
+from cli.bench import guardrail, incremental, ingestion, keys, serving, startup, world
 from cli.output import AsJson, note, print_json, say
 from contracts.guardrail.loader import load_ruleset
 
 
 def bench(
     transfers: Annotated[int, typer.Option(min=10_000, help="Transfers of the ingestion bench.")] = ingestion.TRANSFERS,
+    graph_nodes: Annotated[int, typer.Option(min=10_000, help="Nodes of the graph bench; 5 edges each.")] = world.NODES,
     as_json: AsJson = False,
 ) -> None:
     """Measure ingestion, a run on a large warehouse, serving and start-up, against what a user would pick instead."""
@@ -31,6 +32,8 @@ def bench(
     note("checking actions against guardrail rules")
     ruleset = load_ruleset()
     judged, checks = guardrail.quality(ruleset), guardrail.latency(ruleset)
+    note(f"asking a graph of {graph_nodes:,} nodes")
+    graph = world.measure(graph_nodes)
     note("starting the API")
     started_s = startup.measure()
     if as_json:
@@ -42,6 +45,7 @@ def bench(
                 "serving": [asdict(each) for each in answers],
                 "keys": asdict(key),
                 "guardrail": guardrail.as_json(judged, checks),
+                "world": world.as_json(graph),
                 "startupS": started_s,
             }
         )
@@ -95,6 +99,7 @@ def bench(
         )
     )
     _say_guardrail(judged, checks)
+    _say_world(graph)
     say(f"from start to first document: {started_s:.2f} s")
 
 
@@ -126,6 +131,19 @@ def _say_guardrail(judged: guardrail.Quality | None, checks: Sequence[guardrail.
                 for each in checks
             ],
         )
+    )
+
+
+def _say_world(graph: world.WorldReads) -> None:
+    heading = (f"{graph.nodes:,} nodes, {graph.edges:,} edges", "engine", "p50 ms", "p99 ms")
+    ordered = sorted(graph.cases, key=lambda each: each.question)
+    say(_table(heading, [(each.question, each.engine, f"{each.p50_ms:.2f}", f"{each.p99_ms:.2f}") for each in ordered]))
+    written = graph.written
+    loads = "; ".join(f"{engine} loads it in {load_s:.0f} s" for engine, load_s in graph.load_s.items())
+    say(
+        f"the snapshot is written in {written.wall_s:.1f} s ({written.cpu_s:.1f} s CPU, peak {written.peak_mb:,.0f} MB, "
+        f"{written.disk_mb:,.0f} MB on disk), opened in {graph.open_ms:.1f} ms; an accepted write is seen "
+        f"{graph.visible_ms[0]:.2f} ms after its commit, {graph.visible_ms[1]:.2f} ms at worst; {loads}\n"
     )
 
 

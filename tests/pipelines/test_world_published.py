@@ -5,8 +5,9 @@ import json
 from datetime import timedelta
 
 import pytest
+from keyed_service import bearer, serving
 from publishing import House
-from world_graphs import T0, T1, edge, node
+from world_graphs import T0, T1, T2, edge, node
 
 from contracts.projections import PROJECTIONS
 from contracts.world.published import public_title
@@ -211,3 +212,34 @@ def test_paths_answer_alias_redirect_variants_and_validators(house):
 def test_a_persons_name_is_not_published():
     assert public_title("Person", "Ada Lovelace") == "Person"
     assert public_title("Metric", "Holders of 0xabc at 5:00") == "Holders of 0xabc at 5:00"
+
+
+def test_the_past_is_asked_over_http(tmp_path):
+    house = GraphHouse(tmp_path)
+    house.accept(
+        node("old", title="nine", valid_from=T0, recorded_at=T1),
+        node("old", title="nine", valid_from=T0, valid_to=T2, recorded_at=T2),
+        node("new", title="ten", valid_from=T2, recorded_at=T2),
+        edge("new", "old"),
+    )
+    house.publish()
+    house.accept(node("later", title="eleven", valid_from=T2, recorded_at=T2))
+    with serving(house.settings) as service:
+        headers = bearer(service.key())
+
+        def seen(**asked):
+            queried, live = service.ask(
+                ("POST", "/api/v2/world-model/query", headers, {"json": asked}),
+                ("GET", "/api/v2/world-model/live", headers, {"params": asked}),
+            )
+            ids = [[each["id"] for each in answer.json()["data"]["nodes"]] for answer in (queried, live)]
+            assert ids[0] == ids[1] and live.json()["data"]["nodeCount"] == len(ids[1])
+            return ids[0]
+
+        assert seen() == ["later", "new"]
+        assert seen(asOf=T1) == ["old"]
+        assert seen(asOf="2026-11-21T13:30:00+01:00") == ["later", "new"]
+        assert seen(atRevision=1) == ["old"]
+        assert seen(asOf=T2, atRevision=3) == ["new"]
+        assert seen(atRevision=0) == []
+    house.ledger.close()
