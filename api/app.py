@@ -44,8 +44,11 @@ def build_rooms(stores: Stores, site: Callable[[], PublishedSite | None]) -> Fas
     """The framework's application with every room's routes."""
     from fastapi import FastAPI
 
+    from api.access.router import access_router
+    from api.access.service import AccessService
     from api.discovery.router import discovery_router
     from api.guardrail.router import guardrail_router
+    from api.key_gate import REQUESTS_A_DAY
     from api.problems import handle_problems
     from api.telemetry.router import telemetry_router
     from api.trust.router import trust_router
@@ -59,6 +62,17 @@ def build_rooms(stores: Stores, site: Callable[[], PublishedSite | None]) -> Fas
     app.include_router(telemetry_router(stores.served))
     app.include_router(trust_router(stores.served))
     app.include_router(guardrail_router(lambda: stores.guardrail_rules.current(), lambda: stores.guardrail_log))
+    app.include_router(
+        access_router(
+            AccessService(
+                stores.settings,
+                lambda: stores.ledger,
+                lambda: stores.secrets,
+                lambda: stores.signing_keys.current(),
+                REQUESTS_A_DAY,
+            )
+        )
+    )
     app.include_router(world_writes_router(stores))
     app.include_router(world_health_router(lambda: stores.graph))
     app.include_router(world_queries_router(lambda: stores.graph, stores.served))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from warehouse.guardrail_log import GuardrailLog
     from warehouse.ledger import Ledger
     from warehouse.serving import ServedGenerations
+    from warehouse.signing_keys import SigningKeys
     from warehouse.world.served import ServedGraph
 
 LEDGER_WAIT_S = 1.0
@@ -30,6 +31,7 @@ class Stores:
         self._lock = threading.Lock()
         self._ledger: Ledger | None = None
         self._secrets: DerivedSecrets | None = None
+        self._signing_keys: SigningKeys | None = None
         self._guardrail_rules: GuardrailRules | None = None
         self._guardrail_log: GuardrailLog | None = None
         self._graph: ServedGraph | None = None
@@ -53,6 +55,16 @@ class Stores:
             if self._secrets is None:
                 self._secrets = load_secrets(self.settings)
             return self._secrets
+
+    @property
+    def signing_keys(self) -> SigningKeys:
+        """The keys that sign quotes and receipts. Raises `SettingsInvalid`."""
+        from warehouse.signing_keys import SigningKeys
+
+        with self._lock:
+            if self._signing_keys is None:
+                self._signing_keys = SigningKeys(self.settings)
+            return self._signing_keys
 
     @property
     def guardrail_rules(self) -> GuardrailRules:

@@ -53,7 +53,8 @@ class ServiceError(Exception):
 class RequestProblem(ServiceError):
     """A problem with one request. `status`, `code` and `title` are stable; `detail` is for people.
 
-    `errors` holds `(pointer, detail)` pairs: a JSON pointer into the body, or `/query/<name>`, `/path/<name>`.
+    `errors` holds `(pointer, detail)` pairs: a JSON pointer into the body, or `/query/<name>`, `/path/<name>`;
+    `extensions` further members of the body, which `contracts.problems.Problem` names.
     """
 
     status: ClassVar[int] = 400
@@ -69,11 +70,13 @@ class RequestProblem(ServiceError):
         *,
         errors: list[tuple[str, str]] | None = None,
         headers: dict[str, str] | None = None,
+        extensions: dict[str, object] | None = None,
     ) -> None:
         super().__init__(detail)
         self.detail = detail
         self.errors = errors or []
         self.headers = headers or {}
+        self.extensions = extensions or {}
 
 
 class BadRequest(RequestProblem):

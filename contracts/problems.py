@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -43,6 +43,11 @@ class Problem(Document):
         alias="violated-policies",
         description="With 429 only: names of the RateLimit policies that refuse the request",
     )
+    claim_id: str = Field(default="", description="With `claim_exists` only: the claim that redeemed the quote")
+    links: dict[str, str] = Field(default={}, description="Where to go on, by what is there")
+    proof: dict[str, Any] = Field(
+        default={}, description="With `payer_proof_required` only: the EIP-712 typed data that the payer has to sign"
+    )
 
 
 def problem_body(problem: RequestProblem, instance: str, request_id: str) -> bytes:
@@ -61,6 +66,7 @@ def problem_body(problem: RequestProblem, instance: str, request_id: str) -> byt
             "requestId": request_id,
             "errors": [{"pointer": pointer, "detail": detail} for pointer, detail in problem.errors],
             **quota,
+            **problem.extensions,
         },
         separators=(",", ":"),
         ensure_ascii=False,

@@ -51,7 +51,7 @@ class QuoteProof(Document):
     signature: str = Field(
         pattern=rf"^0x([0-9a-fA-F]{{2}}){{1,{LONGEST_SIGNATURE}}}$", max_length=2 + 2 * LONGEST_SIGNATURE
     )
-    issued_at: int = Field(ge=0, lt=2**53, description="Unix seconds, at most five minutes from now")
+    issued_at: int = Field(strict=True, ge=0, lt=2**53, description="Unix seconds, at most five minutes from now")
 
 
 class QuoteRequest(Document):

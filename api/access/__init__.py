@@ -1,0 +1,1 @@
+"""Paid access over HTTP: plans, quotes, claims and receipts."""

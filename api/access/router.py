@@ -1,0 +1,170 @@
+"""Routes of paid access: plans, quotes, claims, receipts and the key set that signs them."""
+
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Path, Request, Response
+
+from api.access.service import AccessService, Redeemed
+from api.bodies import JsonRoute
+from api.responses import problems
+from contracts.base import Document
+from contracts.commerce.claims import RETRY_AFTER_S, ClaimAnswer, ClaimRequest, PendingAnswer, Receipt
+from contracts.commerce.plans import CLAIM_PATH, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH, PlansAnswer
+from contracts.commerce.problems import (
+    CLAIM_REFUSALS,
+    ClaimUnknown,
+    PayerProofRequired,
+    PaymentSignatureNotLive,
+    PlanNotClaimable,
+    PlanUnknown,
+)
+from contracts.commerce.quotes import QuoteAnswer, QuoteRequest
+from contracts.commerce.signing import JWKS_MAX_AGE_S, JWKS_PATH
+from contracts.errors import (
+    BodyInvalid,
+    BodyTooLarge,
+    InternalFault,
+    MediaTypeUnsupported,
+    MethodNotAllowed,
+    ParameterInvalid,
+    RateLimited,
+    StoreUnavailable,
+)
+
+IDEMPOTENCY_KEY_LONGEST = 200
+_PRIVATE = {"Cache-Control": "no-store"}
+_JSON = "application/json"
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=IDEMPOTENCY_KEY_LONGEST,
+        description="Sent again with the same body it gives the same answer with the same key, until that key is first "
+        "used or for 24 hours",
+    ),
+]
+_EVERY = (MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
+_BODY = (BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
+
+_CLAIM_RESPONSES: dict[int | str, dict[str, Any]] = {
+    201: {
+        "description": "Issued, or the same answer again",
+        "headers": {
+            "Idempotent-Replayed": {
+                "description": "`true` on a repeated answer",
+                "schema": {"type": "string", "enum": ["true"]},
+            }
+        },
+    },
+    202: {
+        "model": PendingAnswer,
+        "description": "Not settled yet, or not known: send the same again later, and don't pay again",
+        "headers": {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}},
+    },
+}
+
+
+class Jwk(Document):
+    """An Ed25519 public key as RFC 8037 writes it."""
+
+    kty: str
+    crv: str
+    x: str
+    kid: str
+    alg: str
+    use: str
+
+
+class Jwks(Document):
+    """Every key that ever signed and those that will, newest first."""
+
+    keys: list[Jwk]
+
+
+def access_router(service: AccessService) -> APIRouter:
+    """The routes over the one service of this process."""
+    router = APIRouter(tags=["agent access"], route_class=JsonRoute)
+
+    @router.get(
+        PLANS_PATH,
+        response_model=PlansAnswer,
+        responses=problems(*_EVERY),
+        summary="What can be bought",
+        description="Plans with prices, how to pay for them and how payments are verified.",
+        operation_id="agent_access_plans",
+    )
+    def plans() -> Response:
+        return _document(service.plans(), 200, {"Cache-Control": "public, max-age=60"})
+
+    @router.post(
+        QUOTE_PATH,
+        response_model=QuoteAnswer,
+        status_code=201,
+        responses=problems(PlanUnknown, PlanNotClaimable, PayerProofRequired, PaymentSignatureNotLive, *_BODY, *_EVERY),
+        summary="Get a signed quote",
+        description="What to send, where and until when. Its amount belongs to this quote of the payer alone, so send "
+        "exactly that.",
+        operation_id="agent_access_quote",
+    )
+    def quote(request: Request, asked: QuoteRequest) -> Response:
+        _refuse_payment_signature(request)
+        return _document(service.quote(asked), 201, _PRIVATE)
+
+    @router.post(
+        CLAIM_PATH,
+        response_model=ClaimAnswer,
+        status_code=201,
+        responses=_CLAIM_RESPONSES | problems(*CLAIM_REFUSALS, ParameterInvalid, *_BODY, *_EVERY),
+        summary="Redeem a paid quote",
+        description="Verifies the payment on the chain and issues an API key with a receipt, exactly once for a quote. "
+        "402 is said of payments that definitely don't match alone, and is no x402 challenge.",
+        operation_id="agent_access_claim",
+    )
+    async def claim(request: Request, asked: ClaimRequest, idempotency_key: IdempotencyKey = None) -> Response:
+        _refuse_payment_signature(request)
+        outcome = await service.claim(asked, idempotency_key)
+        if not isinstance(outcome, Redeemed):
+            return _document(outcome, 202, {**_PRIVATE, "Retry-After": str(RETRY_AFTER_S)})
+        replayed = {"Idempotent-Replayed": "true"} if outcome.replayed else {}
+        return _fields(outcome.fields, 201, {**_PRIVATE, **replayed})
+
+    @router.get(
+        RECEIPT_PATH,
+        response_model=Receipt,
+        responses=problems(ClaimUnknown, *_EVERY),
+        summary="The receipt of a claim",
+        description="The redacted, signed record of a claim, which holds neither the key nor the quote's hashes.",
+        operation_id="agent_access_receipt",
+    )
+    def receipt(claim_id: Annotated[str, Path(alias="claimId")]) -> Response:
+        return _fields(service.receipt(claim_id), 200, _PRIVATE)
+
+    @router.get(
+        JWKS_PATH,
+        response_model=Jwks,
+        responses=problems(MethodNotAllowed, InternalFault, StoreUnavailable),
+        summary="Keys that sign quotes and receipts",
+        description="The public keys, the oldest of which still verify what they signed.",
+        operation_id="jwks",
+        tags=["discovery"],
+    )
+    def jwks() -> Response:
+        return _fields(service.key_set().jwks(), 200, {"Cache-Control": f"public, max-age={JWKS_MAX_AGE_S}"})
+
+    return router
+
+
+def _refuse_payment_signature(request: Request) -> None:
+    if "payment-signature" in request.headers:
+        raise PaymentSignatureNotLive("Send the transfer yourself and claim it; leave PAYMENT-SIGNATURE out.")
+
+
+def _document(document: Document, status: int, headers: dict[str, str]) -> Response:
+    return Response(document.model_dump_json(by_alias=True), status, headers, _JSON)
+
+
+def _fields(fields: dict[str, Any], status: int, headers: dict[str, str]) -> Response:
+    return Response(json.dumps(fields, ensure_ascii=False, separators=(",", ":")), status, headers, _JSON)

@@ -1,0 +1,405 @@
+"""Quotes made and claims redeemed: what the routes ask for, over the ledger, the RPC providers and the signing keys."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from api.access.rpc import Providers
+from contracts.access import Tier
+from contracts.commerce.claims import (
+    ANSWER_KEPT,
+    RETRY_AFTER_S,
+    ActivationPacket,
+    Claim,
+    ClaimRequest,
+    PendingAnswer,
+    claim_fields,
+    receipt_fields,
+    receipt_url,
+    recovery_url,
+)
+from contracts.commerce.matching import Match, Mismatch, Unknown, Verdict, verify
+from contracts.commerce.plans import Plan, PlansAnswer, load_plans, plans_answer
+from contracts.commerce.problems import (
+    ClaimExists,
+    ClaimInProgress,
+    ClaimUnknown,
+    IdempotencyMismatch,
+    PayerProofInvalid,
+    PayerProofRequired,
+    PaymentsNotConfigured,
+    PlanNotClaimable,
+    PlanUnknown,
+    QuoteMismatch,
+    refusal_of,
+)
+from contracts.commerce.proofs import (
+    AskContract,
+    NotProved,
+    Proved,
+    check_claim_proof,
+    check_typed_data,
+    claim_typed_data,
+    contract_agrees,
+    quote_typed_data,
+)
+from contracts.commerce.quotes import (
+    LIVE_QUOTES_MAX,
+    PROVEN_QUOTES_MAX,
+    REQUEST_PROOF_AGE,
+    Quote,
+    QuoteAnswer,
+    QuoteRequest,
+    free_amount,
+    is_intact,
+    make_quote,
+    quote_answer,
+    terms_of,
+)
+from contracts.commerce.rail import PaymentRail, rail_of
+from contracts.commerce.signing import JWKS_PATH, KeySet
+from contracts.commerce.views import Silence, View
+from contracts.errors import RequestProblem
+from contracts.sealing import unseal
+from contracts.secrets import DerivedSecrets
+from contracts.settings import Settings
+from warehouse import access
+from warehouse.access_issue import Issuer, issue_claim
+from warehouse.keys import alive_key_of_claim, sealed_key
+from warehouse.ledger import Ledger, Reader
+
+SILENT_FOR_S = 2.0
+"""How long a claim that was pending is answered so again without asking the providers."""
+
+_MOST_REMEMBERED = 10_000
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Redeemed:
+    """The body of a 201; `replayed` where it is the repetition of an earlier one."""
+
+    fields: dict[str, Any]
+    replayed: bool
+
+
+class AccessService:
+    """One object a process. `ledger`, `derived` and `key_set` may raise `OperatorProblem`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        ledger: Callable[[], Ledger],
+        derived: Callable[[], DerivedSecrets],
+        key_set: Callable[[], KeySet],
+        requests_per_day: dict[Tier, int | None],
+        *,
+        providers: Providers | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.rail: PaymentRail = rail_of(settings)
+        self._base_url = settings.public_base_url
+        self._ledger = ledger
+        self._derived = derived
+        self._key_set = key_set
+        self._requests_per_day = requests_per_day
+        self._providers = providers or Providers(settings.rpc_urls)
+        self._clock = clock
+        self._monotonic = monotonic
+        self._pending: dict[tuple[str, str], tuple[float, PendingAnswer]] = {}
+
+    def plans(self) -> PlansAnswer:
+        """The catalog."""
+        return plans_answer(self.rail, self._base_url, self._requests_per_day)
+
+    def key_set(self) -> KeySet:
+        """The keys that sign."""
+        return self._key_set()
+
+    def quote(self, asked: QuoteRequest) -> QuoteAnswer:
+        """Make a quote. Raises `PlanUnknown`, `PlanNotClaimable`, `PayerProofRequired`, `PayerProofInvalid`."""
+        plan = load_plans().get(asked.plan_id)
+        if plan is None:
+            known = ", ".join(load_plans())
+            raise PlanUnknown(f"The plans are {known}.", errors=[("/planId", "no such plan")])
+        if self.rail.missing:
+            raise PlanNotClaimable(f"The operator has yet to set {', '.join(self.rail.missing)}.")
+        proven = asked.integrity is not None and self._request_proved(asked)
+        signer = self._key_set().signer(self._clock())
+        with self._ledger().transaction() as tx:
+            now = self._clock()
+            held = access.amounts_held(tx, asked.payer, now=now)
+            if len(held) >= (PROVEN_QUOTES_MAX if proven else LIVE_QUOTES_MAX):
+                raise self._too_many(asked, plan, now)
+            quote = make_quote(
+                asked,
+                plan,
+                self.rail,
+                self._base_url,
+                quote_id=f"quote_{secrets.token_hex(16)}",
+                nonce=secrets.token_hex(16),
+                amount=free_amount(plan, held, secrets.randbelow(2**32)),
+                now=now,
+            )
+            signature = signer.sign(quote.quote_hash)
+            access.keep_quote(tx, quote, signature)
+        return quote_answer(quote, signature, self.rail, self._base_url, keys_url=self._base_url + JWKS_PATH)
+
+    async def claim(self, asked: ClaimRequest, idempotency_key: str | None) -> Redeemed | PendingAnswer:
+        """Redeem a quote by the transaction that paid it. Refusals are raised, as `CLAIM_REFUSALS` names them."""
+        if self.rail.missing:
+            raise PaymentsNotConfigured(f"The operator has yet to set {', '.join(self.rail.missing)}.")
+        found = await asyncio.to_thread(self._look, asked, idempotency_key)
+        if isinstance(found, Redeemed):
+            return found
+        proof = await asyncio.to_thread(self._check_proof, asked, found)
+        known = self._remembered(asked)
+        if known is not None:
+            return known
+        lease = secrets.token_hex(16)
+        leased = await asyncio.to_thread(self._take_lease, asked, idempotency_key, found, lease)
+        if leased is not None:
+            return leased
+        try:
+            pending = await self._ask_contract(proof, asked) if isinstance(proof, AskContract) else None
+            views = [] if pending is not None else await self._providers.views(asked.transaction_hash)
+        except BaseException:
+            await asyncio.to_thread(self._release_lease, found, lease)
+            raise
+        if pending is not None:
+            await asyncio.to_thread(self._release_lease, found, lease)
+            return pending
+        return await asyncio.to_thread(self._decide, asked, idempotency_key, found, views, lease)
+
+    def receipt(self, claim_id: str) -> dict[str, Any]:
+        """The receipt of a claim (`Receipt`). Raises `ClaimUnknown`."""
+        with self._ledger().read() as reader:
+            claim = access.find_claim(reader, claim_id)
+            if claim is None:
+                raise ClaimUnknown("No claim has this id.")
+            return _receipt(reader, claim)
+
+    # A quote.
+
+    def _request_proved(self, asked: QuoteRequest) -> bool:
+        proof = asked.integrity
+        assert proof is not None
+        age_s = abs(self._clock().timestamp() - proof.issued_at)
+        message = quote_typed_data(asked.payer, asked.plan_id, proof.issued_at, self.rail.chain_id)
+        if age_s > REQUEST_PROOF_AGE.total_seconds() or not isinstance(
+            check_typed_data(message, proof.signature, asked.payer), Proved
+        ):
+            raise PayerProofRequired(
+                "`integrity` is not the payer's signature of this request, or it is too old.",
+                errors=[("/integrity", "sign the typed data in `proof`")],
+                extensions={"proof": self._quote_proof(asked, self._clock())},
+            )
+        return True
+
+    def _too_many(self, asked: QuoteRequest, plan: Plan, now: datetime) -> RequestProblem:
+        if asked.integrity is not None:
+            return PayerProofRequired(f"The payer has {PROVEN_QUOTES_MAX} open quotes: claim or leave them first.")
+        return PayerProofRequired(
+            f"The payer has {LIVE_QUOTES_MAX} open quotes. For more, the payer has to ask with a signature.",
+            errors=[("/integrity", "sign the typed data in `proof`")],
+            extensions={"proof": self._quote_proof(asked, now)},
+        )
+
+    def _quote_proof(self, asked: QuoteRequest, now: datetime) -> dict[str, Any]:
+        return quote_typed_data(asked.payer, asked.plan_id, int(now.timestamp()), self.rail.chain_id)
+
+    # A claim, step by step.
+
+    def _look(self, asked: ClaimRequest, idempotency_key: str | None) -> Redeemed | Quote:
+        """The quote, when id and hashes are right and nobody has redeemed it; else its repeated answer or a refusal."""
+        with self._ledger().read() as reader:
+            kept = access.find_quote(reader, asked.quote_id)
+            if kept is None or not _hashes_match(asked, kept.quote):
+                raise QuoteMismatch("Send quoteId, quoteHash and paymentRequirementHash as the quote gave them.")
+            if not is_intact(kept.quote):
+                _log.error("Quote %s is not as it was made: its claims are refused", kept.quote.quote_id)
+                raise QuoteMismatch("Send quoteId, quoteHash and paymentRequirementHash as the quote gave them.")
+            return self._redeemed(reader, asked, idempotency_key, kept.quote) or kept.quote
+
+    def _redeemed(
+        self, reader: Reader, asked: ClaimRequest, idempotency_key: str | None, quote: Quote
+    ) -> Redeemed | None:
+        """The repeated answer where this very request was answered before. Raises where another one redeemed it."""
+        if idempotency_key is not None:
+            earlier = access.claim_of_request(reader, quote.payer, self._idempotency_digest(idempotency_key))
+            if earlier is not None:
+                claim, digest = earlier
+                if digest != asked.digest:
+                    raise IdempotencyMismatch("This Idempotency-Key belongs to another claim of this payer.")
+                return self._replay(reader, claim)
+        existing = access.claim_of_quote(reader, quote.quote_id)
+        if existing is not None:
+            raise self._exists(existing)
+        return None
+
+    def _replay(self, reader: Reader, claim: Claim) -> Redeemed:
+        if self._clock() - claim.issued_at > ANSWER_KEPT:
+            raise self._exists(claim)
+        key = alive_key_of_claim(reader, claim.claim_id)
+        sealed = None if key is None else sealed_key(reader, key.key_id)
+        text = None if sealed is None else unseal(self._derived().sealing_key, sealed, claim.claim_id)
+        if key is None or text is None:
+            raise self._exists(claim)
+        return Redeemed(self._fields(reader, claim, text, key.key_id), replayed=True)
+
+    def _exists(self, claim: Claim) -> ClaimExists:
+        return ClaimExists(
+            "The quote's key was issued. If it is lost, the payer can have it replaced at links.recovery.",
+            extensions={
+                "claimId": claim.claim_id,
+                "links": {
+                    "receipt": receipt_url(self._base_url, claim.claim_id),
+                    "recovery": recovery_url(self._base_url, claim.claim_id),
+                },
+            },
+        )
+
+    def _check_proof(self, asked: ClaimRequest, quote: Quote) -> Proved | AskContract | None:
+        amount = terms_of(quote, self.rail).amount
+        if asked.integrity is None:
+            if self.rail.needs_proof(amount):
+                raise PayerProofRequired(
+                    "A claim of this amount needs the payer's signature.",
+                    errors=[("/integrity", "sign the typed data in `proof`")],
+                    extensions={"proof": claim_typed_data(quote.quote_hash, self.rail.chain_id)},
+                )
+            return None
+        proof = check_claim_proof(
+            asked.integrity, payer=quote.payer, quote_hash=quote.quote_hash, chain_id=self.rail.chain_id
+        )
+        if isinstance(proof, NotProved):
+            raise _proof_invalid()
+        return proof
+
+    async def _ask_contract(self, proof: AskContract, asked: ClaimRequest) -> PendingAnswer | None:
+        """None where enough providers say that the payer's contract stands by the signature."""
+        answers = await self._providers.calls(proof.address, proof.data)
+        said = [contract_agrees(answer) for answer in answers if not isinstance(answer, Silence)]
+        if len(said) < self.rail.quorum:
+            return self._remember(asked, Unknown("rpc_unavailable", "too few providers answered"))
+        if len(set(said)) != 1:
+            return self._remember(asked, Unknown("rpc_disagree", "providers differ on the payer's contract"))
+        if not said[0]:
+            raise _proof_invalid()
+        return None
+
+    def _take_lease(
+        self, asked: ClaimRequest, idempotency_key: str | None, quote: Quote, lease: str
+    ) -> Redeemed | None:
+        with self._ledger().transaction() as tx:
+            redeemed = self._redeemed(tx, asked, idempotency_key, quote)
+            if redeemed is not None:
+                return redeemed
+            if not access.take_lease(tx, quote.quote_id, lease, now=self._clock()):
+                raise ClaimInProgress(
+                    "Another request is verifying this quote's claim.", headers={"Retry-After": str(RETRY_AFTER_S)}
+                )
+        return None
+
+    def _release_lease(self, quote: Quote, lease: str) -> None:
+        with self._ledger().transaction() as tx:
+            access.release_lease(tx, quote.quote_id, lease)
+
+    def _decide(
+        self, asked: ClaimRequest, idempotency_key: str | None, quote: Quote, views: list[View | Silence], lease: str
+    ) -> Redeemed | PendingAnswer:
+        """Judge and, where it pays, issue, in one transaction: what was used meanwhile counts."""
+        with self._ledger().transaction() as tx:
+            access.release_lease(tx, quote.quote_id, lease)
+            redeemed = self._redeemed(tx, asked, idempotency_key, quote)
+            if redeemed is not None:
+                return redeemed
+            now = self._clock()
+            verdict: Verdict = verify(
+                terms_of(quote, self.rail),
+                views,
+                now=now,
+                used=access.used_positions(tx, self.rail.chain_id, asked.transaction_hash),
+            )
+            if isinstance(verdict, Match):
+                issued = issue_claim(
+                    tx,
+                    Issuer(self.rail, self._base_url, self._derived(), self._key_set().signer(now)),
+                    quote,
+                    verdict,
+                    asked.transaction_hash,
+                    now=now,
+                    idempotency_digest=None if idempotency_key is None else self._idempotency_digest(idempotency_key),
+                    request_digest=None if idempotency_key is None else asked.digest,
+                )
+                fields = self._fields(tx, issued.claim, issued.key.reveal(), issued.key_id)
+                return Redeemed(fields, replayed=False)
+            if isinstance(verdict, Mismatch):
+                access.record_unmatched(
+                    tx,
+                    verdict,
+                    chain_id=self.rail.chain_id,
+                    transaction_hash=asked.transaction_hash,
+                    quote_id=quote.quote_id,
+                    now=now,
+                )
+        if isinstance(verdict, Mismatch):
+            raise refusal_of(verdict.code, recorded=bool(verdict.found))
+        return self._remember(asked, verdict)
+
+    def _fields(self, reader: Reader, claim: Claim, key_text: str, key_id: str) -> dict[str, Any]:
+        packet = ActivationPacket(
+            api_key=key_text,
+            key_id=key_id,
+            tier=claim.tier,
+            requests_per_day=self._requests_per_day[claim.tier],
+            access_expires_at=claim.access_expires_at,
+            headers={"Authorization": f"Bearer {key_text}", "X-Api-Key": key_text},
+            base_url=f"{self._base_url}/api/v2",
+            first_request=f"GET {self._base_url}/api/v2/world-model/live",
+        )
+        return claim_fields(claim, _receipt(reader, claim), packet)
+
+    # What is remembered for a moment.
+
+    def _remembered(self, asked: ClaimRequest) -> PendingAnswer | None:
+        until, answer = self._pending.get((asked.quote_id, asked.transaction_hash), (0.0, None))
+        return answer if answer is not None and self._monotonic() < until else None
+
+    def _remember(self, asked: ClaimRequest, verdict: Unknown) -> PendingAnswer:
+        if verdict.code == "rpc_disagree" or verdict.detail:
+            _log.warning("A claim of %s is pending: %s %s", asked.quote_id, verdict.code, verdict.detail)
+        if len(self._pending) >= _MOST_REMEMBERED:
+            self._pending.clear()
+        answer = PendingAnswer(code=verdict.code, quote_id=asked.quote_id, retry_after=RETRY_AFTER_S)
+        self._pending[asked.quote_id, asked.transaction_hash] = (self._monotonic() + SILENT_FOR_S, answer)
+        return answer
+
+    def _idempotency_digest(self, idempotency_key: str) -> str:
+        return hmac.digest(self._derived().pepper, f"idempotency {idempotency_key}".encode(), hashlib.sha256).hex()
+
+
+def _hashes_match(asked: ClaimRequest, quote: Quote) -> bool:
+    """Both are compared, and each in constant time."""
+    right = hmac.compare_digest(asked.quote_hash, quote.quote_hash)
+    return hmac.compare_digest(asked.payment_requirement_hash, quote.requirement_hash) and right
+
+
+def _proof_invalid() -> PayerProofInvalid:
+    return PayerProofInvalid("`integrity` is not the signature of this quote by its payer.")
+
+
+def _receipt(reader: Reader, claim: Claim) -> dict[str, Any]:
+    kept = access.find_receipt(reader, claim.claim_id)
+    assert kept is not None
+    return receipt_fields(kept.body_json, kept.receipt_hash, kept.signature, claim.state)
