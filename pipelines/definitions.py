@@ -6,6 +6,7 @@ import dagster as dg
 
 from contracts.errors import OperatorProblem, RunBusy
 from contracts.settings import Settings, load_settings
+from pipelines.access import assets as access
 from pipelines.bidwall import assets as bidwall
 from pipelines.checks import expectation_checks
 from pipelines.failure import mark_stale
@@ -182,9 +183,11 @@ def build_definitions(settings: Settings) -> dg.Definitions:
             world.world_signals,
             world.fold_world,
             positions.out_world__positions,
+            access.ledger,
+            access.take_over_access_tables,
             publishing.publish_generation,
         ],
-        asset_checks=[*expectation_checks(), holders.proof, trust.contract_agrees],
+        asset_checks=[*expectation_checks(), holders.proof, trust.contract_agrees, access.none_waits],
         jobs=[chain_job, prices_job, partner_job, upkeep],
         schedules=[chain_schedule, prices_schedule, partner_schedule, upkeep_schedule],
         resources={"runtime": runtime_resource(settings)},

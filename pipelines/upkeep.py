@@ -12,6 +12,7 @@ from contracts.settings import Settings
 from pipelines.failure import mark_stale
 from pipelines.rpc import RpcPool
 from pipelines.transfers.head import ChainHead, probe
+from warehouse.access_tables import access_has_moved, taken_over_to
 from warehouse.chain_head import read_head
 from warehouse.duck import Warehouse, run_lock
 from warehouse.generations import current_generation
@@ -51,6 +52,16 @@ def graph_has_moved(settings: Settings) -> bool:
         return connection is not None and read_world_state(connection).revision < revision
 
 
+def sales_have_moved(settings: Settings) -> bool:
+    """Whether quotes, claims, keys or unmatched payments changed since a run took them over. Raises `RunBusy`."""
+    with Warehouse(settings.data_dir).read_only() as connection:
+        if connection is None:
+            return False
+        since = taken_over_to(connection)
+    with closing(open_ledger(settings, settings.data_dir)) as ledger:
+        return access_has_moved(ledger, since)
+
+
 def why_run(settings: Settings, head: ChainHead | None, now: datetime) -> str | None:
     """Why a run would change something, in a few words; None where it would not. Raises `RunBusy` while one goes on.
 
@@ -63,6 +74,8 @@ def why_run(settings: Settings, head: ChainHead | None, now: datetime) -> str | 
         return "what is published is marked stale"
     if graph_has_moved(settings):
         return "the graph has moved"
+    if sales_have_moved(settings):
+        return "quotes, claims or keys have changed"
     if head is None:
         return None
     with Warehouse(settings.data_dir).read_only() as connection:

@@ -75,6 +75,13 @@ GOLDEN = {
     "document/api/bidwall/snapshot": "publish",
     "document/api/bidwall/events": "publish",
     "document/api/v2/trust/protocol": "publish",
+    "ledger": "ledger",
+    "raw_ledger__quotes": "ledger",
+    "raw_ledger__claims": "ledger",
+    "raw_ledger__keys": "ledger",
+    "raw_ledger__unmatched_payments": "ledger",
+    "out_access__revenue_daily": "ledger",
+    "out_access__funnel": "ledger",
     "guardrail_log": "guardrail",
     "raw_guardrail__checks": "guardrail",
     "out_guardrail__daily": "guardrail",
@@ -176,6 +183,9 @@ def test_checks_stand_on_the_tables_and_the_failing_of_rows_blocks(graph: Any):
         "core_trust__scores:expectations": True,
         "out_bidwall__status:expectations": True,
         "core_trust__checks:contract_agrees": False,
+        "out_access__revenue_daily:expectations": False,
+        "out_access__funnel:expectations": False,
+        "raw_ledger__unmatched_payments:none_waits": False,
     }
 
 

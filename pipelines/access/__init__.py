@@ -1,0 +1,1 @@
+"""Paid access on a clock: its ledger tables in the warehouse, and issued claims watched until they are final."""

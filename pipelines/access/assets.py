@@ -1,0 +1,94 @@
+"""Paid access as assets: what the ledger holds of it, revenue and funnel by day, and money that waits for somebody."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import dagster as dg
+
+from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
+from pipelines.resources import Runtime
+from warehouse.access_tables import take_over_access
+from warehouse.inspection import preview
+from warehouse.ledger import open_ledger
+
+GROUP = "ledger"
+RAW = {
+    "raw_ledger__quotes": "Quotes as they are now, without who asked and their hashes. Grain: one row per quote.",
+    "raw_ledger__claims": "Claims as they are now, without payer and transaction. Grain: one row per claim.",
+    "raw_ledger__keys": "API keys as they are now, without owner and digest. Grain: one row per key.",
+    "raw_ledger__unmatched_payments": (
+        "Transfers that came with a claim and paid none, without sender and transaction. Grain: one row per transfer; "
+        "amounts in the token's smallest unit."
+    ),
+}
+REVENUE, FUNNEL = "out_access__revenue_daily", "out_access__funnel"
+
+ledger = dg.AssetSpec(
+    "ledger",
+    group_name=GROUP,
+    description="The system of record for what people send: SQLite, or PostgreSQL by SVC_LEDGER_URL.",
+    kinds={"ledger"},
+    owners=OWNERS,
+)
+
+
+def _spec(table: str, deps: list[str], description: str) -> dg.AssetSpec:
+    return dg.AssetSpec(
+        table,
+        deps=deps,
+        group_name=GROUP,
+        description=description,
+        kinds={"duckdb"},
+        owners=OWNERS,
+        metadata=table_facts(table),
+    )
+
+
+@dg.multi_asset(
+    name="take_over_access",
+    specs=[
+        *(_spec(table, ["ledger"], description) for table, description in RAW.items()),
+        _spec(
+            REVENUE,
+            ["raw_ledger__claims"],
+            "What claims paid, and what was reversed since. Grain: one row per UTC day of issue and plan; amounts in "
+            "the coin's smallest unit.",
+        ),
+        _spec(
+            FUNNEL,
+            ["raw_ledger__quotes", "raw_ledger__claims", "raw_ledger__unmatched_payments"],
+            "Quotes, those paid, those claimed. Grain: one row per UTC day of the quote and plan.",
+        ),
+    ],
+    pool="warehouse",
+)
+def take_over_access_tables(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
+    """Take over what changed in the ledger since the last run, and sum it up."""
+    with (
+        runtime.warehouse.connect() as connection,
+        closing(open_ledger(runtime.settings, runtime.data_dir)) as opened,
+    ):
+        changed = take_over_access(connection, opened)
+        found = {table: row_count(connection, table) for table in (*RAW, REVENUE, FUNNEL)}
+        found[REVENUE]["preview"] = markdown_table(preview(connection, "access_newest_revenue"), rows=20)
+        found[FUNNEL]["preview"] = markdown_table(preview(connection, "access_newest_funnel"), rows=20)
+    for table, metadata in found.items():
+        yield dg.MaterializeResult(asset_key=table, metadata=metadata | {"changed_rows": changed})
+
+
+@dg.asset_check(
+    asset="raw_ledger__unmatched_payments",
+    name="none_waits",
+    description="No payment that matched nothing waits for the operator: `svc claim unmatched`, `svc claim resolve`.",
+    blocking=False,
+    pool="warehouse",
+)
+def none_waits(runtime: dg.ResourceParam[Runtime]) -> dg.AssetCheckResult:
+    """Show what waits, oldest first."""
+    with runtime.warehouse.connect() as connection:
+        waiting = preview(connection, "access_open_payments")
+    return dg.AssetCheckResult(
+        passed=waiting.is_empty(),
+        severity=dg.AssetCheckSeverity.WARN,
+        metadata={"waiting": markdown_table(waiting, rows=20), "shown": waiting.height},
+    )

@@ -1,0 +1,93 @@
+"""Quotes that were made and redeemed in a ledger, without a chain: what tests of what surrounds a claim begin with."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from contracts.commerce.matching import Match, Mismatch, Transfer
+from contracts.commerce.plans import load_plans
+from contracts.commerce.quotes import Quote, QuoteRequest, make_quote
+from contracts.commerce.rail import PaymentRail
+from contracts.commerce.signing import KeySet, SigningKey, new_private_key, thumbprint
+from contracts.commerce.views import BlockView
+from contracts.secrets import derive_secrets
+from warehouse.access import keep_quote, record_unmatched
+from warehouse.access_issue import Issued, Issuer, issue_claim
+from warehouse.ledger import Ledger
+
+USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
+TREASURY = "0x" + "7e" * 20
+PAYER = "0x" + "a1" * 20
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+BASE_URL = "http://test"
+_PRIVATE = new_private_key()
+SIGNER = SigningKey(thumbprint(_PRIVATE.public_key()), datetime(1970, 1, 1, tzinfo=UTC), _PRIVATE)
+SECRETS = derive_secrets("0123456789abcdef" * 4)
+
+
+def rail(
+    *, asset: str = USDC, treasury: str = TREASURY, providers: int = 1, confirmations: int | None = 2
+) -> PaymentRail:
+    return PaymentRail(8453, asset, treasury, providers, confirmations, None, ())
+
+
+def issuer(on: PaymentRail | None = None) -> Issuer:
+    return Issuer(on or rail(), BASE_URL, SECRETS, SIGNER)
+
+
+def sell(
+    ledger: Ledger, number: int = 1, *, plan: str = "api_basic_monthly", payer: str = PAYER, now: datetime = NOON
+) -> Quote:
+    """Make a quote; `number` keeps it apart from the others of its payer."""
+    chosen = load_plans()[plan]
+    quote = make_quote(
+        QuoteRequest(payer_address=payer, plan_id=plan),
+        chosen,
+        rail(),
+        BASE_URL,
+        quote_id=f"quote_{number:032x}",
+        nonce=f"{number:032x}",
+        amount=chosen.price + number,
+        now=now,
+    )
+    with ledger.transaction() as tx:
+        keep_quote(tx, quote, SIGNER.sign(quote.quote_hash))
+    return quote
+
+
+def transaction_of(number: int) -> str:
+    return f"0x{number:064x}"
+
+
+def match_of(quote: Quote, *, position: int = 0, block: BlockView | None = None) -> Match:
+    """The transfer that pays a quote."""
+    found = block or BlockView(100, "0x" + "bb" * 32, int(quote.issued_at.timestamp()) + 10)
+    return Match(Transfer(position, USDC, quote.payer, TREASURY, quote.amount), found, found.number + 5)
+
+
+def redeem(
+    ledger: Ledger, quote: Quote, *, match: Match | None = None, transaction: str | None = None, now: datetime = NOON
+) -> Issued:
+    """Issue a claim for a quote."""
+    paid_in = transaction or "0x" + quote.quote_hash
+    with ledger.transaction() as tx:
+        return issue_claim(tx, issuer(), quote, match or match_of(quote), paid_in, now=now)
+
+
+def miss(ledger: Ledger, quote: Quote, code: str = "amount_mismatch", amount: int = 7, now: datetime = NOON) -> None:
+    """Record money that came for a quote and pays nothing."""
+    found = Transfer(0, USDC, quote.payer, TREASURY, amount)
+    mismatch = Mismatch(code, (found,), BlockView(101, "0x" + "cc" * 32, int(now.timestamp())))
+    with ledger.transaction() as tx:
+        record_unmatched(
+            tx,
+            mismatch,
+            chain_id=8453,
+            transaction_hash="0x" + quote.requirement_hash,
+            quote_id=quote.quote_id,
+            now=now,
+        )
+
+
+def key_set() -> KeySet:
+    return KeySet((SIGNER,))
