@@ -155,8 +155,8 @@ def _say_world(graph: world.WorldReads) -> None:
     written = graph.written
     loads = "; ".join(f"{engine} loads it in {load_s:.0f} s" for engine, load_s in graph.load_s.items())
     say(
-        f"the snapshot is written in {written.wall_s:.1f} s ({written.cpu_s:.1f} s CPU, peak {written.peak_mb:,.0f} MB), "
-        f"takes {written.disk_mb:,.0f} MB, is opened in {graph.open_ms:.1f} ms; an accepted write is seen "
+        f"the snapshot is written in {written.wall_s:.1f} s ({written.cpu_s:.1f} s CPU, {written.peak_mb:,.0f} MB), "
+        f"takes {written.disk_mb:,.0f} MB and is opened in {graph.open_ms:.1f} ms; the next query sees a write "
         f"{graph.visible_ms[0]:.2f} ms after its commit, {graph.visible_ms[1]:.2f} ms at worst; {loads}\n"
     )
 
