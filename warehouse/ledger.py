@@ -160,6 +160,10 @@ class Ledger:
         with failures_named(self._store), self._readers.begin() as connection:
             yield Reader(connection)
 
+    def now(self) -> datetime:
+        """The present instant in UTC, by the ledger's clock."""
+        return self._clock()
+
     def head(self) -> int:
         """`seq` of the newest committed change; 0 before the first."""
         with self.read() as reader:

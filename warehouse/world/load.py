@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from contracts.errors import ConstitutionRefused
 from contracts.times import utc_text
 from contracts.world.alignment import Alignment
@@ -12,7 +14,7 @@ from contracts.world.ontology import load_ontology
 from contracts.world.plan import plan
 from contracts.world.proposal import CONSTITUTION, Decision, EdgeDraft, NodeDraft, Proposal, checked
 from contracts.world.records import Edge, Node, is_live
-from warehouse.ledger import Ledger, Reader, Transaction
+from warehouse.ledger import Ledger, Reader
 from warehouse.world.events import decode_edges, decode_nodes
 from warehouse.world.view import LedgerView
 from warehouse.world.write import decide
@@ -28,11 +30,16 @@ def load_constitution(
     Raises `ConstitutionRefused` where a stage rejects it.
     """
     stated = load_constitution_drafts() if drafts is None else drafts
+    with ledger.read() as reader:
+        amendment = _amendment(reader, stated, ledger.now())
+    if amendment is None:
+        return None
+    aligned = alignment(amendment)  # reading the rules takes seconds, for which no writer should wait
     with ledger.transaction() as tx:
-        amendment = _amendment(tx, stated)
+        amendment = _amendment(tx, stated, tx.now())
         if amendment is None:
             return None
-        decision = decide(tx, amendment, alignment(amendment))
+        decision = decide(tx, amendment, aligned)
         if decision.verdict != "approved":
             reasons = "; ".join(f"{each.stage}: {each.reason}" for each in decision.stages if each.result == "fail")
             raise ConstitutionRefused(
@@ -42,13 +49,13 @@ def load_constitution(
         return decision
 
 
-def _amendment(tx: Transaction, stated: Drafts) -> Proposal | None:
+def _amendment(reader: Reader, stated: Drafts, instant: datetime) -> Proposal | None:
     nodes, edges = stated
-    now = utc_text(tx.now())
+    now = utc_text(instant)
     kept_nodes = {draft.id for draft in nodes}
     kept_edges = {edge_id(None, draft.source, draft.type, draft.target) for draft in edges}
-    dropped_nodes = [_ended_node(node, now) for node in _held_nodes(tx) if node.id not in kept_nodes]
-    dropped_edges = [_ended_edge(edge, now) for edge in _held_edges(tx) if edge.id not in kept_edges]
+    dropped_nodes = [_ended_node(node, now) for node in _held_nodes(reader) if node.id not in kept_nodes]
+    dropped_edges = [_ended_edge(edge, now) for edge in _held_edges(reader) if edge.id not in kept_edges]
     proposal = checked(
         Proposal(
             actor=CONSTITUTION,
@@ -57,7 +64,7 @@ def _amendment(tx: Transaction, stated: Drafts) -> Proposal | None:
             edges=(*edges, *dropped_edges),
         )
     )
-    case = plan(proposal, LedgerView(tx), load_ontology(), tx.now())
+    case = plan(proposal, LedgerView(reader), load_ontology(), instant)
     return proposal if any(change.is_new_state for change in case.changes) else None
 
 

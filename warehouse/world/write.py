@@ -19,7 +19,7 @@ from contracts.world.proposal import Actor, Decision, Proposal, StageResult, che
 from contracts.world.records import Edge, Event, Node
 from contracts.world.stages import Judgement
 from contracts.world.validator import judge
-from warehouse.ledger import Ledger, Transaction
+from warehouse.ledger import Ledger, Reader, Transaction
 from warehouse.world.audit import DECISION, decided_stages, record
 from warehouse.world.events import append_states, events_of_decision, head_revision
 from warehouse.world.view import LedgerView
@@ -78,12 +78,15 @@ def approve(ledger: Ledger, seq: int, operator: str, *, alignment: Alignment = g
 
     Raises `ProposalUnknown`.
     """
+    with ledger.read() as reader:
+        waiting = _waiting(reader, seq)
+    actor = Actor("operator", f"operator:{operator}", on_behalf_of=waiting.actor.owner)
+    proposal = msgspec.structs.replace(waiting, actor=actor, expected_revision=None, idempotency_key=None)
+    aligned = alignment(proposal)
     with ledger.transaction() as tx:
-        waiting = _waiting(tx, seq)
-        actor = Actor("operator", f"operator:{operator}", on_behalf_of=waiting.actor.owner)
-        proposal = msgspec.structs.replace(waiting, actor=actor, expected_revision=None, idempotency_key=None)
+        _waiting(tx, seq)
         case = plan(proposal, LedgerView(tx), load_ontology(), tx.now())
-        judged = judge(case, alignment(proposal))
+        judged = judge(case, aligned)
         decided = tx.changed(DECISION, judged.verdict)
         events: list[Event] = []
         if judged.verdict == "approved":
@@ -113,8 +116,8 @@ def recorded_decision(tx: Transaction, seq: int) -> Decision:
     return msgspec.structs.replace(answer, replayed=True)
 
 
-def _waiting(tx: Transaction, seq: int) -> Proposal:
-    row = tx.row("world_waiting_one", seq=seq)
+def _waiting(reader: Reader, seq: int) -> Proposal:
+    row = reader.row("world_waiting_one", seq=seq)
     if row is None:
         raise ProposalUnknown(
             f"No proposal {seq} waits for an operator.", cure="See `svc world pending` for those that do."
