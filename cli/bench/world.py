@@ -42,12 +42,15 @@ QUESTIONS = 300
 LONGEST_CASE_S = 10.0
 WRITES = 50
 
-COMMON, MIDDLE, RARE = ["kobaba", "tibaba"], ["dorkoba", "salmoba"], ["falluren", "huzoqui"]
+EVERYWHERE, COMMON, RARE = ["kobaba", "tibaba"], ["bakoba", "kokoba"], ["falluren", "huzoqui"]
+"""Words of half, of a twentieth and of a thousandth of all nodes."""
+
 SEARCHES = {
     "a rare word": RARE,
     "a common word": COMMON,
-    "three words": [f"{COMMON[0]} {MIDDLE[0]} {RARE[0]}", f"{MIDDLE[1]} {RARE[1]} {COMMON[1]}"],
+    "three words": [f"{COMMON[0]} dorkoba {RARE[0]}", f"salmoba {RARE[1]} {COMMON[1]}"],
     "a prefix": ["dork", "salm", "quiz"],
+    "a word of half the nodes": EVERYWHERE,
 }
 
 
