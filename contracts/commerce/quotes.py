@@ -200,10 +200,33 @@ def is_intact(quote: Quote) -> bool:
     if sha256_hex(quote.requirement_json.encode()) != quote.requirement_hash:
         return False
     said = json.loads(quote.quote_json)
+    return canonical_sha256(said) == quote.quote_hash and _columns(said) == (
+        quote.quote_id,
+        quote.plan_id,
+        quote.payer,
+        quote.owner,
+        quote.amount,
+        quote.issued_at,
+        quote.expires_at,
+        quote.agent_id,
+        quote.user_id,
+        quote.requirement_hash,
+    )
+
+
+def _columns(said: dict[str, Any]) -> tuple[Any, ...]:
+    """What stands beside a quote's bytes, as these say it."""
     return (
-        said["quoteId"] == quote.quote_id
-        and said["paymentRequirementHash"] == quote.requirement_hash
-        and canonical_sha256(said) == quote.quote_hash
+        said["quoteId"],
+        said["planId"],
+        said["payer"],
+        said["owner"],
+        int(said["amount"]),
+        datetime.fromisoformat(said["issuedAt"]),
+        datetime.fromisoformat(said["expiresAt"]),
+        said["agentId"],
+        said["userId"],
+        said["paymentRequirementHash"],
     )
 
 
