@@ -91,6 +91,11 @@ def postgresql_engine(url: URL, wait_s: float) -> Engine:
         with connection.cursor() as cursor:
             cursor.execute(f"set lock_timeout = {round(wait_s * 1000)}")
             cursor.execute(f"set idle_in_transaction_session_timeout = {_IDLE_IN_TRANSACTION_S * 1000}")
+            # what is answered has to be on the disk, whatever the server's default; a stricter one is left as it is
+            cursor.execute(
+                "select set_config('synchronous_commit', 'on', false) "
+                "where current_setting('synchronous_commit') = 'off'"
+            )
         connection.commit()
 
     return engine
