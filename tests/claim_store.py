@@ -1,0 +1,150 @@
+"""Quotes that were paid, in a ledger: what tests of the one issuing transaction begin with, and what must hold after.
+
+`python claim_store.py DATA_DIR LEDGER_URL ROUNDS` issues paid quotes one after another and says so on stdout; run it
+with `issuing_process`, to have something to kill or to race with.
+"""
+
+from __future__ import annotations
+
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from claim_payments import TREASURY, USDC
+from ledger_process import MASTER_SECRET
+from sqlalchemy import text
+
+from contracts.commerce.matching import Match, Transfer
+from contracts.commerce.plans import load_plans
+from contracts.commerce.quotes import Quote, QuoteRequest, free_amount, make_quote
+from contracts.commerce.rail import PaymentRail
+from contracts.commerce.signing import SigningKey, key_text, new_private_key, parse_key_set
+from contracts.commerce.views import BlockView
+from contracts.secrets import derive_secrets
+from contracts.settings import Settings
+from warehouse.access import amounts_held, keep_quote
+from warehouse.access_issue import Issued, Issuer, issue_claim
+from warehouse.ledger import Ledger, Transaction, open_ledger
+
+NOW = datetime(2027, 1, 15, 8, tzinfo=UTC)
+PAYER = "0x" + "9a" * 20
+PLANS = load_plans()
+SECRETS = derive_secrets(MASTER_SECRET)
+RAIL = PaymentRail(8453, USDC, TREASURY, providers=2, confirmations=3, proof_above=None, missing=())
+
+
+def signing_key() -> SigningKey:
+    return parse_key_set(key_text(new_private_key()), "a test").keys[0]
+
+
+ISSUER = Issuer(RAIL, "http://svc.test", SECRETS, signing_key())
+
+
+def open_quote(
+    tx: Transaction, *, payer: str = PAYER, plan: str = "api_basic_monthly", now: datetime = NOW, amount: int = 0
+) -> Quote:
+    """A new quote of `payer`, kept; of a free amount unless one is given."""
+    asked = QuoteRequest(payer_address=payer, plan_id=plan)
+    held = amounts_held(tx, payer, now=now)
+    quote = make_quote(
+        asked,
+        PLANS[plan],
+        RAIL,
+        "http://svc.test",
+        quote_id=f"quote_{secrets.token_hex(16)}",
+        nonce=secrets.token_hex(16),
+        amount=amount or free_amount(PLANS[plan], held, secrets.randbelow(10_000)),
+        now=now,
+    )
+    keep_quote(tx, quote, ISSUER.signer.sign(quote.quote_hash))
+    return quote
+
+
+def matched(quote: Quote, position: int = 0) -> Match:
+    """What verifying finds where the quote is paid by the log at `position`."""
+    transfer = Transfer(position, USDC, quote.payer, TREASURY, quote.amount)
+    block = BlockView(7, "0x" + "bb" * 32, int((quote.issued_at + timedelta(seconds=30)).timestamp()))
+    return Match(transfer, block, 17)
+
+
+def transaction_hash() -> str:
+    return "0x" + secrets.token_hex(32)
+
+
+def issue(tx: Transaction, quote: Quote, transaction: str, position: int = 0, **options: object) -> Issued:
+    """Redeem without looking whether quote or transfer were used before: what then holds is the store's own doing."""
+    return issue_claim(tx, ISSUER, quote, matched(quote, position), transaction, now=NOW, **options)  # type: ignore[arg-type]
+
+
+def count(ledger: Ledger, table: str, where: str = "true") -> int:
+    with ledger._readers.begin() as connection:
+        return int(connection.execute(text(f"select count(*) from {table} where {where}")).scalar_one())
+
+
+UNSOUND = {
+    "a claim without a key": """select count(*) from access_claims c where not exists
+        (select 1 from api_keys k where k.claim_id = c.claim_id)""",
+    "a paid key without a claim": """select count(*) from api_keys k where k.claim_id is not null and not exists
+        (select 1 from access_claims c where c.claim_id = k.claim_id)""",
+    "two keys alive for a claim": """select count(*) from (select claim_id from api_keys
+        where claim_id is not null and state <> 'revoked' group by claim_id having count(*) > 1) twice""",
+    "a claim without a receipt": """select count(*) from access_claims c where not exists
+        (select 1 from access_receipts r where r.claim_id = c.claim_id and r.receipt_id = c.receipt_id)""",
+    "a receipt without a claim": """select count(*) from access_receipts r where not exists
+        (select 1 from access_claims c where c.claim_id = r.claim_id)""",
+    "two claims of a quote": """select count(*) from
+        (select quote_id from access_claims group by quote_id having count(*) > 1) twice""",
+    "two claims of a transfer": """select count(*) from (select 1 from access_claims
+        group by chain_id, transaction_hash, log_position having count(*) > 1) twice""",
+    "a claimed quote without a claim": """select count(*) from access_quotes q where q.state = 'claimed'
+        and not exists (select 1 from access_claims c where c.quote_id = q.quote_id)""",
+    "a claim of a quote that is still open": """select count(*) from access_claims c
+        join access_quotes q on q.quote_id = c.quote_id where q.state <> 'claimed'""",
+    "a claim of another amount or payer than its quote": """select count(*) from access_claims c
+        join access_quotes q on q.quote_id = c.quote_id where q.amount <> c.amount or q.payer <> c.payer""",
+    "two open quotes of a payer with one amount": """select count(*) from (select 1 from access_quotes
+        where state = 'open' group by payer, amount having count(*) > 1) twice""",
+    "a claim that the feed does not know": """select count(*) from access_claims c where not exists
+        (select 1 from ledger_changes f where f.kind = 'claim' and f.entity_id = c.claim_id)""",
+    "a money row of a transfer that a claim used": """select count(*) from access_unmatched_payments p
+        join access_claims c on c.chain_id = p.chain_id and c.transaction_hash = p.transaction_hash
+            and c.log_position = p.log_position
+        where p.state = 'open'""",
+}
+
+
+def unsound(ledger: Ledger) -> set[str]:
+    """What is in the ledger and may never be."""
+    with ledger._readers.begin() as connection:
+        return {name for name, question in UNSOUND.items() if connection.execute(text(question)).scalar_one()}
+
+
+@contextmanager
+def issuing_process(settings: Settings, rounds: int) -> Iterator[subprocess.Popen[str]]:
+    """Another interpreter that issues, killed at the end where it still runs."""
+    command = [sys.executable, __file__, str(settings.data_dir), settings.ledger_url or "", str(rounds)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parent.parent) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def _issue_many(data_dir: str, ledger_url: str, rounds: str) -> None:
+    settings = Settings(_env_file=None, data_dir=Path(data_dir), ledger_url=ledger_url or None)
+    ledger = open_ledger(settings, settings.data_dir, wait_s=60)
+    for _ in range(int(rounds)):
+        with ledger.transaction() as tx:
+            quote = open_quote(tx, payer="0x" + secrets.token_hex(20))
+        with ledger.transaction() as tx:
+            issued = issue(tx, quote, transaction_hash())
+        print(issued.claim.claim_id, flush=True)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    _issue_many(*sys.argv[1:])
