@@ -67,9 +67,9 @@ def test_a_change_in_one_process_does_not_reach_the_files(directory: Path) -> No
 def test_it_opens_quickly(directory: Path) -> None:
     times = []
     for _ in range(5):
-        started = time.perf_counter()
+        started = time.process_time()
         Snapshot(directory)
-        times.append(time.perf_counter() - started)
+        times.append(time.process_time() - started)
     assert min(times) < 0.05
 
 
