@@ -16,6 +16,7 @@ from contracts.settings import Settings, load_settings
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from api.access.watcher import Watcher
     from api.key_gate import Admission, KeyGate
     from api.stores import Stores
     from warehouse.counters import Counters
@@ -40,8 +41,10 @@ def app_from_environment() -> Front:
     return create_app(load_settings())
 
 
-def build_rooms(stores: Stores, site: Callable[[], PublishedSite | None]) -> FastAPI:
-    """The framework's application with every room's routes."""
+def build_rooms(
+    stores: Stores, site: Callable[[], PublishedSite | None], clock_skew_s: Callable[[], int | None] = lambda: None
+) -> FastAPI:
+    """The framework's application with every room's routes. `clock_skew_s`: how far our clock is ahead of the chain."""
     from fastapi import FastAPI
 
     from api.access.router import access_router
@@ -58,7 +61,9 @@ def build_rooms(stores: Stores, site: Callable[[], PublishedSite | None]) -> Fas
     app = FastAPI(title=TITLE, version=VERSION, docs_url=None, redoc_url=None, openapi_url=None)
     app.router.redirect_slashes = False
     handle_problems(app)
-    app.include_router(discovery_router(site, stores.ledger_reachable, lambda: stores.guardrail_rules.problem()))
+    app.include_router(
+        discovery_router(site, stores.ledger_reachable, lambda: stores.guardrail_rules.problem(), clock_skew_s)
+    )
     app.include_router(telemetry_router(stores.served))
     app.include_router(trust_router(stores.served))
     app.include_router(guardrail_router(lambda: stores.guardrail_rules.current(), lambda: stores.guardrail_log))
@@ -88,6 +93,7 @@ class Rooms:
         self._counters = counters
         self._stores: Stores | None = None
         self._gate: KeyGate | None = None
+        self._watcher: Watcher | None = None
         self._loading: asyncio.Task[Application] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -114,8 +120,11 @@ class Rooms:
         await send({"type": "lifespan.startup.complete"})
         await asyncio.wait([loading])
         warming = asyncio.create_task(asyncio.to_thread(self._warm_up))
+        watching = asyncio.create_task(self._watcher.run()) if self._watcher else warming
         await receive()
         await asyncio.wait([warming])
+        watching.cancel()
+        await asyncio.wait([watching])
         if self._gate is not None:
             await asyncio.to_thread(self._gate.close)
         if self._stores is not None:
@@ -133,9 +142,14 @@ class Rooms:
             self._stores.guardrail_rules.problem()
 
     def _load(self) -> Application:
+        from api.access.rpc import Providers
+        from api.access.watcher import Watcher
         from api.key_gate import KeyGate
         from api.stores import Stores
+        from contracts.commerce.rail import rail_of
 
-        self._stores = Stores(self._settings)
-        self._gate = KeyGate(self._stores, self._counters)
-        return build_rooms(self._stores, self._site)
+        stores = self._stores = Stores(self._settings)
+        self._gate = KeyGate(stores, self._counters)
+        providers = Providers(self._settings.rpc_urls)
+        watcher = self._watcher = Watcher(rail_of(self._settings), providers, lambda: stores.ledger)
+        return build_rooms(stores, self._site, lambda: watcher.skew_s)

@@ -8,13 +8,17 @@ from pydantic import Field
 
 from contracts.base import Document, Timestamp
 
+MOST_CLOCK_SKEW_S = 30
+"""Beyond it the time of a payment's block can't be held against ours well enough."""
+
 
 class Health(Document):
     """Which generation is served, how old it is, and what of it is stale. Before the first one: 503 `not_ready`."""
 
     ok: Literal[True] = True
     status: Literal["ok", "degraded"] = Field(
-        description="`degraded` where a document is stale, the ledger can't be reached or the guardrail has a problem"
+        description="`degraded` where a document is stale, the ledger can't be reached, the guardrail has a problem or "
+        "the clock is wrong"
     )
     generation: str
     generated_at: Timestamp = Field(description="When that generation was built (UTC)")
@@ -23,4 +27,8 @@ class Health(Document):
     ledger_reachable: bool
     guardrail_problem: str | None = Field(
         description="The first fault of the rule files as they are now; the rules in use are the last good ones"
+    )
+    clock_skew_s: int | None = Field(
+        description="Seconds by which our clock was ahead of the chain's newest block when last looked; beyond 30 "
+        "either way it is wrong or the chain stands still. Null where payments are not set up or no provider answers"
     )

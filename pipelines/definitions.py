@@ -7,6 +7,7 @@ import dagster as dg
 from contracts.errors import OperatorProblem, RunBusy
 from contracts.settings import Settings, load_settings
 from pipelines.access import assets as access
+from pipelines.access.watch import nothing_to_watch, watch_claims
 from pipelines.bidwall import assets as bidwall
 from pipelines.checks import expectation_checks
 from pipelines.failure import mark_stale
@@ -34,6 +35,8 @@ PRICES_JOB = "prices"
 PRICES_CRON = "* * * * *"
 PARTNER_JOB = "partner"
 PARTNER_CRON = "* * * * *"
+CLAIMS_JOB = "claims"
+CLAIMS_CRON = "* * * * *"
 LOCK_PATIENCE_S = 5.0
 """How long a tick of the chain waits for a run of prices to end."""
 
@@ -148,6 +151,37 @@ def build_definitions(settings: Settings) -> dg.Definitions:
             return dg.SkipReason("a run is going on")
         return dg.RunRequest(tags={"why": why}) if why else dg.SkipReason("nobody is to be asked")
 
+    @dg.op(description="Look at the payment of every issued claim that may still leave the chain.")
+    def watch_issued_claims(context: dg.OpExecutionContext) -> None:
+        outcomes = watch_claims(settings)
+        context.add_output_metadata(dict(outcomes.items()))
+
+    @dg.job(
+        name=CLAIMS_JOB,
+        executor_def=dg.in_process_executor,
+        description="Claims until they are final: a payment that leaves the chain suspends the key, one that is back "
+        "reinstates it. The API does the same; either alone suffices.",
+        config=quiet_console("WARNING"),
+        tags=QUICK,
+    )
+    def claims_job() -> None:
+        watch_issued_claims()
+
+    @dg.schedule(
+        job=claims_job,
+        cron_schedule=CLAIMS_CRON,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="Every minute, where a claim is not final.",
+    )
+    def claims_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        if a_run_is_on(context.instance, CLAIMS_JOB):
+            return dg.SkipReason("a run is going on")
+        try:
+            idle = nothing_to_watch(settings)
+        except OperatorProblem as problem:
+            return dg.SkipReason(f"{problem.code}: {problem}")
+        return dg.SkipReason(idle) if idle else dg.RunRequest()
+
     upkeep_schedule = dg.ScheduleDefinition(
         name="upkeep_schedule",
         job=upkeep,
@@ -188,8 +222,8 @@ def build_definitions(settings: Settings) -> dg.Definitions:
             publishing.publish_generation,
         ],
         asset_checks=[*expectation_checks(), holders.proof, trust.contract_agrees, access.none_waits],
-        jobs=[chain_job, prices_job, partner_job, upkeep],
-        schedules=[chain_schedule, prices_schedule, partner_schedule, upkeep_schedule],
+        jobs=[chain_job, prices_job, partner_job, claims_job, upkeep],
+        schedules=[chain_schedule, prices_schedule, partner_schedule, claims_schedule, upkeep_schedule],
         resources={"runtime": runtime_resource(settings)},
         loggers={"console": dg.json_console_logger if settings.log_format == "json" else dg.colored_console_logger},
         executor=dg.in_process_executor,

@@ -13,6 +13,7 @@ from dagster._core.errors import DagsterAssetCheckFailedError
 
 from contracts.errors import CheckFailed, OperatorProblem
 from contracts.settings import Settings
+from pipelines.access.watch import watch_claims
 from pipelines.definitions import CHAIN_JOB, PARTNER_JOB, PRICES_JOB, build_definitions, quiet_console
 from pipelines.failure import mark_stale
 from pipelines.holders.assets import ListConfig
@@ -42,9 +43,10 @@ def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
 
     Waits for a run that goes on. Raises `CheckFailed`, or whatever stopped a step; the last good generation is marked
     stale then, but not for stores of another chain or token. Where the chain has nothing new, or does not answer, only
-    the other sources are run, where they are due.
+    the other sources are run, where they are due. Issued claims are looked at first, so that their state is taken over.
     """
     os.environ["DAGSTER_HOME"] = str(prepare_home(settings.data_dir))
+    watch_claims(settings)
     try:
         due = why_due(settings, datetime.now(UTC), lock_wait_s=RUN_LOCK_WAIT_S)
     except OperatorProblem:

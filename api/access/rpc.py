@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from contracts.commerce.views import BlockView, ReceiptView, Silence, View, read_block, read_receipt
+from contracts.commerce.watching import Sighting
 from contracts.evm import RpcError, quantity, read_answer, request_body
 
 CALL_TIMEOUT_S = 3.0
@@ -48,6 +49,14 @@ class Providers:
     async def views(self, transaction_hash: str) -> list[View | Silence]:
         """What each provider says of a transaction (0x hex, lower case); at most six calls each."""
         return await self._all(lambda provider, client: provider.view(client, transaction_hash))
+
+    async def sightings(self, transaction_hash: str, block_number: int) -> list[Sighting | Silence]:
+        """What each provider says of a transaction, and the block that it has at a height; at most seven calls each."""
+        return await self._all(lambda provider, client: provider.sighting(client, transaction_hash, block_number))
+
+    async def heads(self) -> list[BlockView | Silence]:
+        """Each provider's newest block."""
+        return await self._all(lambda provider, client: provider.head(client))
 
     async def calls(self, address: str, data: str) -> list[str | Silence]:
         """What each provider says that `eth_call` gives at its head; a revert is the empty answer `0x`."""
@@ -82,6 +91,16 @@ class _Provider:
             self._tagged(client, "finalized"),
         )
         return View(self.host, chain_id, receipt, block, head, safe, finalized)
+
+    async def sighting(self, client: httpx.AsyncClient, transaction_hash: str, block_number: int) -> Sighting:
+        view, held = await asyncio.gather(self.view(client, transaction_hash), self._block(client, hex(block_number)))
+        return Sighting(view, held)
+
+    async def head(self, client: httpx.AsyncClient) -> BlockView:
+        block = await self._block(client, "latest")
+        if block is None:
+            raise ValueError("no newest block")
+        return block
 
     async def call_contract(self, client: httpx.AsyncClient, address: str, data: str) -> str:
         try:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Response
 
 from api.published import PublishedSite
 from api.responses import not_ready, problems
-from contracts.discovery import Health
+from contracts.discovery import MOST_CLOCK_SKEW_S, Health
 from contracts.errors import InternalFault, MethodNotAllowed, NotReady, RouteUnknown
 
 
@@ -18,9 +18,11 @@ def discovery_router(
     site: Callable[[], PublishedSite | None],
     ledger_reachable: Callable[[], bool],
     guardrail_problem: Callable[[], str | None],
+    clock_skew_s: Callable[[], int | None],
 ) -> APIRouter:
     """`site` gives what is served at the moment; `ledger_reachable` asks the ledger, which may take a moment;
-    `guardrail_problem` says what is wrong with the rule files."""
+    `guardrail_problem` says what is wrong with the rule files; `clock_skew_s` how far our clock is ahead.
+    """
     router = APIRouter(tags=["discovery"])
 
     @router.get(
@@ -39,14 +41,17 @@ def discovery_router(
         stale = served.stale_paths(now.timestamp())
         reachable = ledger_reachable()
         problem = guardrail_problem()
+        skew_s = clock_skew_s()
+        in_time = skew_s is None or abs(skew_s) <= MOST_CLOCK_SKEW_S
         body = Health(
-            status="ok" if reachable and not stale and problem is None else "degraded",
+            status="ok" if reachable and not stale and problem is None and in_time else "degraded",
             generation=manifest.generation,
             generated_at=manifest.created_at,
             age_s=max(0, int((now - manifest.created_at).total_seconds())),
             stale_documents=stale,
             ledger_reachable=reachable,
             guardrail_problem=problem,
+            clock_skew_s=skew_s,
         )
         return Response(body.model_dump_json(by_alias=True), media_type="application/json")
 

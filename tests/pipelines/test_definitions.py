@@ -192,12 +192,13 @@ def test_checks_stand_on_the_tables_and_the_failing_of_rows_blocks(graph: Any):
 def test_schedules_run_from_the_start(definitions: dg.Definitions):
     schedules = {each.name: each.default_status for each in definitions.schedules}
     assert schedules == dict.fromkeys(
-        ("chain_schedule", "prices_schedule", "partner_schedule", "upkeep_schedule"), dg.DefaultScheduleStatus.RUNNING
+        ("chain_schedule", "prices_schedule", "partner_schedule", "claims_schedule", "upkeep_schedule"),
+        dg.DefaultScheduleStatus.RUNNING,
     )
 
 
 def test_every_job_runs_in_one_process(definitions: dg.Definitions):
-    for job in map(definitions.resolve_job_def, ("chain", "prices", "partner", "upkeep")):
+    for job in map(definitions.resolve_job_def, ("chain", "prices", "partner", "claims", "upkeep")):
         assert job.executor_def.name == "in_process"
     assert definitions.executor.name == "in_process"
 

@@ -1,0 +1,86 @@
+"""What the API looks at between requests: the chain's clock against ours, and issued claims until they are final.
+
+Each process does so on its own, since it changes nothing to do it twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from api.access.rpc import Providers
+from contracts.commerce.rail import PaymentRail
+from contracts.commerce.views import BlockView
+from contracts.discovery import MOST_CLOCK_SKEW_S
+from contracts.errors import OperatorProblem
+from warehouse.access_watch import Outcome, Watched, apply_sightings, claims_to_watch
+from warehouse.ledger import Ledger
+
+WATCH_EVERY_S = 20.0
+_AT_ONCE = 8
+_log = logging.getLogger(__name__)
+
+
+class Watcher:
+    """One object a process; does nothing where no payments are set up. `ledger` may raise `OperatorProblem`."""
+
+    def __init__(
+        self,
+        rail: PaymentRail,
+        providers: Providers,
+        ledger: Callable[[], Ledger],
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._rail = rail
+        self._providers = providers
+        self._ledger = ledger
+        self._clock = clock
+        self._skew_s: int | None = None
+
+    @property
+    def skew_s(self) -> int | None:
+        """Seconds by which our clock is ahead of the newest head when last looked; None where nobody said."""
+        return self._skew_s
+
+    async def run(self) -> None:
+        """Watch until cancelled; what fails is tried again the next time."""
+        if self._rail.missing:
+            return
+        while True:
+            try:
+                await self.compare_clocks()
+                await self.watch_claims()
+            except OperatorProblem as problem:
+                _log.warning("Issued claims are not watched at the moment: %s", problem)
+            except Exception:
+                _log.exception("Issued claims are not watched at the moment.")
+            await asyncio.sleep(WATCH_EVERY_S)
+
+    async def compare_clocks(self) -> None:
+        """Hold our clock against the newest head that a provider has."""
+        heads = [head for head in await self._providers.heads() if isinstance(head, BlockView)]
+        newest = max((head.time_s for head in heads), default=None)
+        self._skew_s = None if newest is None else int(self._clock().timestamp()) - newest
+        if self._skew_s is not None and abs(self._skew_s) > MOST_CLOCK_SKEW_S:
+            _log.warning("Our clock is %d s ahead of the chain's newest block.", self._skew_s)
+
+    async def watch_claims(self) -> Counter[Outcome]:
+        """Look once at every claim that is not final; how many came to what. Raises `OperatorProblem`."""
+        watched = await asyncio.to_thread(lambda: claims_to_watch(self._ledger(), self._rail))
+        limit = asyncio.Semaphore(_AT_ONCE)
+
+        async def look(each: Watched) -> Outcome:
+            async with limit:
+                sightings = await self._providers.sightings(each.claim.transaction_hash, each.claim.block_number)
+                outcome = await asyncio.to_thread(
+                    lambda: apply_sightings(self._ledger(), each, sightings, now=self._clock())
+                )
+            if outcome in ("reversed", "reinstated", "given_up"):
+                _log.warning("Claim %s is %s.", each.claim.claim_id, outcome)
+            return outcome
+
+        return Counter(await asyncio.gather(*map(look, watched)))

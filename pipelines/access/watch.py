@@ -1,0 +1,91 @@
+"""Issued claims held against the chain on a clock, as the API does between requests: either alone suffices."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import Any
+
+from contracts.commerce.rail import rail_of
+from contracts.commerce.views import Silence, View, read_block, read_receipt
+from contracts.commerce.watching import Sighting
+from contracts.errors import ChainMismatch, RpcUnavailable
+from contracts.evm import RpcError, quantity
+from contracts.settings import Settings
+from pipelines.rpc import Endpoint, RpcPool
+from warehouse.access_watch import Outcome, Watched, apply_sightings, claims_to_watch
+from warehouse.ledger import Ledger, open_ledger
+
+TIMEOUT_S = 5.0
+
+
+def nothing_to_watch(settings: Settings) -> str | None:
+    """Why no claim need be looked at; None where one has to be."""
+    rail = rail_of(settings)
+    if rail.missing:
+        return f"payments are not set up: {', '.join(rail.missing)}"
+    with closing(open_ledger(settings, settings.data_dir)) as ledger:
+        return None if claims_to_watch(ledger, rail) else "every claim is final"
+
+
+def watch_claims(settings: Settings) -> Counter[Outcome]:
+    """Look once at every claim that is not final; how many came to what. Raises `StoreBusy`, `StoreUnusable`."""
+    rail = rail_of(settings)
+    if rail.missing:
+        return Counter()
+    with closing(open_ledger(settings, settings.data_dir)) as ledger:
+        watched = claims_to_watch(ledger, rail)
+        return asyncio.run(_watch(settings, ledger, watched)) if watched else Counter()
+
+
+async def _watch(settings: Settings, ledger: Ledger, watched: Sequence[Watched]) -> Counter[Outcome]:
+    outcomes: Counter[Outcome] = Counter()
+    async with RpcPool(settings.rpc_urls, chain_id=settings.chain_id, timeout_s=TIMEOUT_S) as pool:
+        for each in watched:
+            sightings = await asyncio.gather(*(_heard(endpoint, each) for endpoint in pool.endpoints))
+            outcomes[apply_sightings(ledger, each, sightings, now=datetime.now(UTC))] += 1
+    return outcomes
+
+
+async def _heard(endpoint: Endpoint, watched: Watched) -> Sighting | Silence:
+    try:
+        return await _sighting(endpoint, watched)
+    except (RpcError, RpcUnavailable, ChainMismatch, ValueError, TypeError) as error:
+        return Silence(endpoint.host, type(error).__name__)
+
+
+async def _sighting(endpoint: Endpoint, watched: Watched) -> Sighting:
+    claim = watched.claim
+    answers = await endpoint.batch(
+        [
+            ("eth_chainId", []),
+            ("eth_getTransactionReceipt", [claim.transaction_hash]),
+            *(("eth_getBlockByNumber", [which, False]) for which in (hex(claim.block_number), "latest")),
+            *(("eth_getBlockByNumber", [tag, False]) for tag in ("safe", "finalized")),
+        ]
+    )
+    chain_id, found, held, head = (_result(answer) for answer in answers[:4])
+    safe, finalized = (None if isinstance(answer, RpcError) else read_block(answer) for answer in answers[4:])
+    receipt = read_receipt(found, claim.transaction_hash)
+    block = None
+    if receipt is not None:
+        block = read_block(await endpoint.call("eth_getBlockByNumber", [hex(receipt.block_number), False]))
+    view = View(
+        endpoint.host,
+        quantity(chain_id),
+        receipt,
+        block,
+        read_block(head),
+        None if safe is None else safe.number,
+        None if finalized is None else finalized.number,
+    )
+    return Sighting(view, read_block(held))
+
+
+def _result(answer: Any) -> Any:
+    if isinstance(answer, RpcError):
+        raise answer
+    return answer
