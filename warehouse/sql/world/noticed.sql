@@ -11,3 +11,14 @@ select 'stale-source', 'Alert', coalesce(source, token_address), strftime(fetche
     json_object('severity', 'medium', 'reason', reason)
 from out_market__token_price
 where stale and fetched_at is not null
+union all
+select 'stale-source', 'Alert', coalesce(source, 'eth'), strftime(fetched_at, '%Y-%m-%d'),
+    'No source gives a price of ETH now', fetched_at, 'out_market__eth_price',
+    json_object('severity', 'medium', 'reason', reason)
+from out_market__eth_price
+where stale and fetched_at is not null
+union all
+select 'threshold', 'Alert', 'contract-balance', id, title, occurred_at, 'core_feed__events',
+    json_object('severity', 'high', 'block', block)
+from core_feed__events
+where kind = 'threshold_crossed'

@@ -33,3 +33,18 @@ select 'metric:token-price', 'Price of ' || name || ' in USD', market.token_addr
     price::double, null, coalesce(observed_at, fetched_at), 'out_market__token_price', 0.01
 from out_market__token_price as market, token
 where price is not null and not stale
+union all
+select 'metric:contract-balance', 'Balance of the watched contract in ETH', contract_address,
+    round(balance_wei::double / 1e18, 6), null, block_time, 'out_bidwall__status', 0.01
+from out_bidwall__status
+where balance_wei is not null and is_final
+union all
+select 'metric:eth-price', 'Price of ETH in USD', 'eth', price::double, null,
+    coalesce(observed_at, fetched_at), 'out_market__eth_price', 0.01
+from out_market__eth_price
+where price is not null and not stale
+union all
+select 'metric:attestations', 'Attestations in the trust registry', registry, attestations::double, null,
+    block_time, 'out_trust__status', 0.0
+from out_trust__status
+where registry is not null and block_time is not null
