@@ -1,4 +1,7 @@
-"""`svc keys`: API keys made, listed, rotated and revoked by the operator. A key's text is printed once."""
+"""`svc keys`: API keys made, listed, rotated and revoked by the operator, and signing keys rotated.
+
+An API key's text is printed once.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from contracts.settings import Settings
 from warehouse.keys import IssuedKey, KeyUsage, create_key, list_keys, revoke_key, rotate_key
 from warehouse.ledger import Ledger, open_ledger
 from warehouse.secrets import load_secrets
+from warehouse.signing_keys import SigningKeys
 
 app = typer.Typer(no_args_is_help=True, help="Make, list, rotate and revoke API keys.")
 
@@ -76,6 +80,19 @@ def rotate(key_id: KeyId, as_json: AsJson = False) -> None:
         with ledger.transaction() as tx:
             issued = rotate_key(tx, pepper, key_id, now=datetime.now(UTC))
     _print_issued(issued, as_json)
+
+
+@app.command("rotate-signing")
+def rotate_signing(as_json: AsJson = False) -> None:
+    """Add a signing key: published at once, it signs when every cached key set has run out. Older ones still verify."""
+    with operator_problems(as_json):
+        settings = effective_settings()
+        make_data_dir(settings.data_dir)
+        added = SigningKeys(settings).rotate(datetime.now(UTC))
+    if as_json:
+        print_json({"kid": added.kid, "activeFrom": added.active_from})
+    else:
+        say(f"{added.kid} is published, and signs from {added.active_from:%Y-%m-%d %H:%M:%SZ}")
 
 
 @contextmanager
