@@ -2,12 +2,15 @@
 
 import json
 import re
+from datetime import UTC, datetime
 from urllib.parse import unquote
 
 import pytest
 from eth_account import Account
 from paid_service import CLAIM, PAYER, PLANS, QUOTE, STRANGER, TREASURY, PaidService, claim_body, selling
 
+from cli.demo.anvil import PRUNED, Anvil
+from cli.demo.write import deploy_code
 from contracts.access import Tier
 from contracts.canonical import canonical_sha256
 from contracts.commerce.claims import ClaimAnswer, PendingAnswer, Receipt
@@ -34,8 +37,6 @@ def paid_here(tmp_path, anvil):
 
 
 def keys_of(paid: PaidService) -> list:
-    from datetime import UTC, datetime
-
     with paid.service.ledger.read() as reader:
         return list_keys(reader, now=datetime.now(UTC))
 
@@ -309,3 +310,33 @@ def test_a_claim_in_the_ledger_says_who_paid_for_whom(paid):
     assert (claim.agent_id, claim.user_id, claim.final) == ("agent-7", "intake-9", False)
     (key,) = keys_of(paid)
     assert (key.key.owner, key.key.claim_id, key.key.paid_until) == (claim.owner, claim.claim_id, None)
+
+
+WALLET = "601080600b6000396000f3631626ba7e60e01b60005260206000f3"
+"""Creation code of a contract that stands by every signature."""
+SLY_WALLET = "601080600b6000396000f363deadbeef60e01b60005260206000f3"
+
+
+@pytest.mark.parametrize(("code", "status"), [(WALLET, 201), (SLY_WALLET, 402)])
+def test_a_payer_that_is_a_contract_proves_by_its_own_word(tmp_path, anvil, code, status):
+    with selling(Settings(_env_file=None, data_dir=tmp_path), anvil, signature_above_usd=0) as paid:
+        wallet = deploy_code(paid.rpc, paid.deployer, "0x" + code)
+        paid.mint(wallet, 100_000_000)
+        quote = paid.quoted(payerAddress=wallet)
+        body = claim_body(quote, paid.pay(quote, sender=wallet), integrity={"type": "erc1271", "signature": "0x1234"})
+        answer = paid.post(CLAIM, body)
+        assert answer.status_code == status, answer.text
+        stranger = paid.quoted(payerAddress=STRANGER.address)
+        body = claim_body(stranger, paid.pay(stranger, sender=STRANGER.address), integrity=body["integrity"])
+        refused(paid.post(CLAIM, body), 402, "payer_proof_invalid")
+
+
+def test_two_providers_have_to_agree(tmp_path, anvil):
+    with Anvil(flags=PRUNED) as other:
+        urls = (anvil.url, other.url)
+        with selling(Settings(_env_file=None, data_dir=tmp_path), anvil, rpc_urls=urls) as paid:
+            quote = paid.quoted()
+            transaction = paid.pay(quote)
+            lagging = paid.claim(quote, transaction)
+            assert (lagging.status_code, lagging.json()["code"]) == (202, "rpc_disagree")
+            assert keys_of(paid) == []
