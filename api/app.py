@@ -51,12 +51,14 @@ def build_rooms(
     from api.access.service import AccessService
     from api.discovery.router import discovery_router
     from api.guardrail.router import guardrail_router
+    from api.intake.router import intake_router
     from api.key_gate import REQUESTS_A_DAY
     from api.problems import handle_problems
     from api.telemetry.router import telemetry_router
     from api.trust.router import trust_router
     from api.worldmodel.queries import world_health_router, world_queries_router
     from api.worldmodel.router import world_writes_router
+    from contracts.intake.answers import Place
 
     app = FastAPI(title=TITLE, version=VERSION, docs_url=None, redoc_url=None, openapi_url=None)
     app.router.redirect_slashes = False
@@ -78,6 +80,8 @@ def build_rooms(
             )
         )
     )
+    place = Place(base_url=stores.settings.public_base_url, app_url=stores.settings.app_url)
+    app.include_router(intake_router(place, lambda: stores.ledger, lambda: stores.secrets.pepper))
     app.include_router(world_writes_router(stores))
     app.include_router(world_health_router(lambda: stores.graph))
     app.include_router(world_queries_router(lambda: stores.graph, stores.served))

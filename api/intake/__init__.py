@@ -1,0 +1,1 @@
+"""Intake over HTTP: registration, status, capsule, statistics and recent activity."""

@@ -1,0 +1,175 @@
+"""Routes of intake. Everything is answered from the ledger, and nothing may be kept by a cache."""
+
+import re
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Header, Path, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+
+from api.bodies import JsonRoute
+from api.responses import problems
+from contracts.commerce.problems import IdempotencyMismatch
+from contracts.errors import (
+    BodyInvalid,
+    BodyTooLarge,
+    InternalFault,
+    MediaTypeUnsupported,
+    MethodNotAllowed,
+    ParameterInvalid,
+    RateLimited,
+    StoreUnavailable,
+)
+from contracts.intake import answers
+from contracts.intake.answers import CAPSULE_PATH, INTAKE_PATH, STATUS_PATH, Place
+from contracts.intake.documents import (
+    IntakeProvisioningCapsule,
+    IntakeResponse,
+    IntakeStats,
+    IntakeStatusResponse,
+    RecentIntakes,
+)
+from contracts.intake.problems import IntakeNotFound
+from contracts.intake.requests import IntakeRequest, Lane
+from contracts.intake.states import IntakeRecord
+from warehouse.intake import accept, count_intakes, find_intake, recent_intakes
+from warehouse.ledger import Ledger
+
+IDEMPOTENCY_KEY_LONGEST = 200
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=IDEMPOTENCY_KEY_LONGEST,
+        description="Sent again with the same body it gives the same intake",
+    ),
+]
+IntakeId = Annotated[str, Path(alias="intakeId", description="As the registration gave it")]
+
+_EVERY = (MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
+_REPLAYED: dict[int | str, dict[str, Any]] = {
+    201: {
+        "description": "Registered, or registered before by the same request",
+        "headers": {
+            "Idempotent-Replayed": {
+                "description": "`true` where the same request was here before",
+                "schema": {"type": "string", "enum": ["true"]},
+            }
+        },
+    }
+}
+
+
+class IntakeRoute(JsonRoute):
+    """Where faults of a body point to its fields, not to the lane's model that they were found by."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        answer = super().get_route_handler()
+
+        async def pointed(request: Request) -> Response:
+            try:
+                return await answer(request)
+            except RequestValidationError as error:
+                raise RequestValidationError([_at_its_field(fault) for fault in error.errors()]) from None
+
+        return pointed
+
+
+def intake_router(place: Place, ledger: Callable[[], Ledger], pepper: Callable[[], bytes]) -> APIRouter:
+    """`pepper` is that of the digests under which identities and keys are kept; both may raise `OperatorProblem`."""
+    router = APIRouter(tags=["intake"], route_class=IntakeRoute)
+
+    @router.post(
+        INTAKE_PATH,
+        response_model=IntakeResponse,
+        status_code=201,
+        responses=_REPLAYED
+        | problems(BodyInvalid, ParameterInvalid, IdempotencyMismatch, BodyTooLarge, MediaTypeUnsupported, *_EVERY),
+        summary="Register an agent, a person or an enterprise",
+        description="Consent is needed. URIs are kept as text and never fetched. Contact data is kept apart and never "
+        "given out.",
+        operation_id="intake_register",
+    )
+    def register(asked: Annotated[IntakeRequest, Body()], idempotency_key: IdempotencyKey = None) -> Response:
+        secret = pepper()
+        with ledger().transaction() as tx:
+            accepted = accept(tx, secret, asked, idempotency_key)
+        replayed = {"Idempotent-Replayed": "true"} if accepted.replayed else {}
+        return _answer(answers.registered(accepted.record, place), 201, replayed)
+
+    @router.get(
+        f"{INTAKE_PATH}/stats",
+        response_model=IntakeStats,
+        responses=problems(*_EVERY),
+        summary="Registrations counted",
+        description="By lane, and by UTC day of the last thirty. Forgotten ones stay counted.",
+        operation_id="intake_stats",
+    )
+    def stats() -> Response:
+        with ledger().read() as reader:
+            return _answer(count_intakes(reader, datetime.now(UTC)))
+
+    @router.get(
+        f"{INTAKE_PATH}/recent",
+        response_model=RecentIntakes,
+        responses=problems(*_EVERY),
+        summary="Recent registrations, anonymised",
+        description="Lane, UTC day, runtime profile and state: neither who, nor where, nor the id.",
+        operation_id="intake_recent",
+    )
+    def recent() -> Response:
+        with ledger().read() as reader:
+            return _answer(recent_intakes(reader))
+
+    @router.get(
+        STATUS_PATH,
+        response_model=IntakeStatusResponse,
+        responses=problems(IntakeNotFound, *_EVERY),
+        summary="An intake as it stands",
+        operation_id="intake_status",
+    )
+    def status(intake_id: IntakeId) -> Response:
+        return _answer(answers.status(_found(intake_id), place))
+
+    @router.get(
+        CAPSULE_PATH,
+        response_model=IntakeProvisioningCapsule,
+        responses=problems(IntakeNotFound, *_EVERY),
+        summary="The provisioning capsule of an intake",
+        description="The intake as a versioned artifact, the same until something changes.",
+        operation_id="intake_capsule",
+    )
+    def capsule(intake_id: IntakeId) -> Response:
+        return _answer(answers.capsule(_found(intake_id), place))
+
+    def _found(intake_id: str) -> IntakeRecord:
+        with ledger().read() as reader:
+            record = find_intake(reader, intake_id) if _ID.fullmatch(intake_id) else None
+        if record is None:
+            raise IntakeNotFound("No intake has this id.")
+        return record
+
+    return router
+
+
+_ID = re.compile(r"[0-9a-f]{32}")
+_LANES = {lane.value for lane in Lane}
+
+
+def _at_its_field(fault: dict[str, Any]) -> dict[str, Any]:
+    where, *parts = fault["loc"]
+    if where == "body" and str(fault["type"]).startswith("union_tag"):
+        shown = ", ".join(lane.value for lane in Lane)
+        return {**fault, "loc": ("body", "lane"), "msg": f"Names the lane: one of {shown}"}
+    if where == "body" and parts and parts[0] in _LANES:
+        return {**fault, "loc": ("body", *parts[1:]), "msg": str(fault["msg"]).removeprefix("Value error, ")}
+    return fault
+
+
+def _answer(document: BaseModel, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    body = document.model_dump_json(by_alias=True)
+    return Response(body, status, {"Cache-Control": "no-store", **(headers or {})}, "application/json")

@@ -1,0 +1,314 @@
+"""From an intake as it stands to what its holder is told. The same record gives the same answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from contracts.commerce.plans import PLANS_PATH, QUOTE_PATH
+from contracts.intake.documents import (
+    ActivationPackage,
+    AgentSummary,
+    ChecklistCounts,
+    ChecklistItem,
+    EnterpriseSummary,
+    HumanSummary,
+    IntakeActivationStatus,
+    IntakeCommercialModel,
+    IntakeLinks,
+    IntakeProvisioningCapsule,
+    IntakeReadiness,
+    IntakeResponse,
+    IntakeStatusResponse,
+    ItemState,
+    LaunchChecklist,
+    ProvisioningTrail,
+    ReadinessItem,
+    TrailStep,
+)
+from contracts.intake.links import artifact_url, page_url
+from contracts.intake.profiles import ChecklistRow, Profile, load_checklist, load_profiles
+from contracts.intake.requests import Lane
+from contracts.intake.states import IntakeRecord
+
+INTAKE_PATH = "/api/intake"
+STATUS_PATH = "/api/intake/{intakeId}"
+CAPSULE_PATH = "/api/intake/{intakeId}/capsule"
+
+PRICE_SHAPE = "one-time set-up, recurring runtime, metered usage"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the service is reached, and the companion application where there is one. Without a trailing slash."""
+
+    base_url: str
+    app_url: str | None
+
+
+def registered(record: IntakeRecord, place: Place) -> IntakeResponse:
+    """The answer to a registration."""
+    return IntakeResponse(**_fields(record, place))
+
+
+def status(record: IntakeRecord, place: Place) -> IntakeStatusResponse:
+    """The intake as it stands."""
+    return IntakeStatusResponse(**_fields(record, place), activation=_activation(record))
+
+
+def capsule(record: IntakeRecord, place: Place) -> IntakeProvisioningCapsule:
+    """The intake as an artifact."""
+    return IntakeProvisioningCapsule(
+        **_fields(record, place),
+        activation=_activation(record),
+        version=f"1.{len(record.steps)}",
+        generated_at=record.changed_at,
+    )
+
+
+def _fields(record: IntakeRecord, place: Place) -> dict[str, Any]:
+    profile = load_profiles()[record.profile_id]
+    held = {**profile.defaults, **record.details}
+    held.setdefault("firstMission", profile.first_mission)
+    return {
+        "id": record.intake_id,
+        "intake_id": record.intake_id,
+        "lane": record.lane,
+        "source": record.source,
+        "received_at": record.received_at,
+        "consent_at": record.consent_at,
+        "summary": _summary(record, profile, held),
+        "normalized": {
+            **record.details,
+            "profileId": profile.id,
+            "consentVersion": record.consent_version,
+            "defaulted": sorted(set(profile.defaults) - set(record.details)),
+        },
+        "provisioning_trail": ProvisioningTrail(
+            current_state=record.states.current,
+            steps=[TrailStep(step=step.name, at=step.at) for step in record.steps],
+            next_steps=_next_steps(record, place),
+            commercial_model=IntakeCommercialModel(price_shape=PRICE_SHAPE),
+            links=links_of(record, place),
+        ),
+        "activation_package": _package(profile, held),
+        "launch_checklist": _checklist(record, profile),
+        "readiness": _readiness(record, place),
+    }
+
+
+def _summary(
+    record: IntakeRecord, profile: Profile, held: dict[str, Any]
+) -> HumanSummary | AgentSummary | EnterpriseSummary:
+    match record.lane:
+        case Lane.AGENT:
+            return AgentSummary(
+                headline=f"Agent {held['agentId']} offers a service",
+                runtime=held["runtime"],
+                agent_id=held["agentId"],
+                service_offer=held["serviceOffer"],
+                endpoint=held["endpoint"],
+            )
+        case Lane.ENTERPRISE:
+            return EnterpriseSummary(
+                headline=f"{held['orgName']} wants a workspace",
+                org_name=held["orgName"],
+                contact_full_name=record.shown_person["contactFullName"],
+                team_size=held["teamSize"],
+                use_case=held["useCase"],
+            )
+        case Lane.HUMAN:
+            named = {name: held[wire] for name, wire in _HUMAN_FIELDS.items()}
+            return HumanSummary(
+                headline=f"{held.get('agentName', 'A personal agent')} by {held['assistantId']}: {profile.label}",
+                runtime_profile=held.get("runtimeProfile", profile.id),
+                runtime_label=profile.label,
+                price_shape=PRICE_SHAPE,
+                **named,
+            )
+
+
+_HUMAN_FIELDS = {
+    name: wire.serialization_alias or name
+    for name, wire in HumanSummary.model_fields.items()
+    if name not in ("headline", "runtime_profile", "runtime_label", "price_shape")
+}
+
+
+def links_of(record: IntakeRecord, place: Place) -> IntakeLinks:
+    """All links of the interface, for one intake."""
+    status_url = place.base_url + STATUS_PATH.replace("{intakeId}", record.intake_id)
+    capsule_url = place.base_url + CAPSULE_PATH.replace("{intakeId}", record.intake_id)
+    page = page_url(place.base_url, place.app_url)
+    # The id opens the intake, so it stands in the fragment, which no server's log sees.
+    resume = f"{place.app_url}{record.details.get('launchPath', '')}" if place.app_url else page
+    return IntakeLinks(
+        app=page,
+        intake_status=status_url,
+        provisioning_capsule=capsule_url,
+        resume_app=f"{resume}#intake={record.intake_id}",
+        activation_package=f"{capsule_url}#/activationPackage",
+        launch_checklist=f"{capsule_url}#/launchChecklist",
+        registration_contract=artifact_url(place.base_url, "registration-contract"),
+        launch_status=artifact_url(place.base_url, "launch-status"),
+        pricing_artifact=artifact_url(place.base_url, "pricing"),
+        billing_contract=artifact_url(place.base_url, "billing-contract"),
+        first_mission_pack=artifact_url(place.base_url, "first-mission-pack"),
+        plans_artifact=artifact_url(place.base_url, "plans"),
+        auth_contract=artifact_url(place.base_url, "auth-contract"),
+        auth_state=artifact_url(place.base_url, "auth-state"),
+        entitlements_artifact=artifact_url(place.base_url, "entitlements"),
+        entitlements_state=artifact_url(place.base_url, "entitlements-state"),
+        provisioning_schema=artifact_url(place.base_url, "provisioning-schema"),
+        activation_contract=artifact_url(place.base_url, "activation-contract"),
+        activation_state=artifact_url(place.base_url, "activation-state"),
+        cohort_contract=artifact_url(place.base_url, "cohort-contract"),
+        activation_timeline=artifact_url(place.base_url, "activation-timeline"),
+        intake_template=artifact_url(place.base_url, "intake-template"),
+    )
+
+
+def _package(profile: Profile, held: dict[str, Any]) -> ActivationPackage:
+    return ActivationPackage(
+        profile_id=profile.id,
+        profile_label=profile.label,
+        workspace_boundary=profile.workspace_boundary,
+        workspace_boundary_note=profile.workspace_boundary_note,
+        operator_scope=held.get("operatorScope", "the key's owner"),
+        governance_boundary=profile.governance_boundary,
+        governance_boundary_note=profile.governance_boundary_note,
+        first_mission=held["firstMission"],
+        first_delivery=profile.first_delivery,
+        first_delivery_note=profile.first_delivery_note,
+        receipt_surface=profile.receipt_surface,
+        receipt_surface_note=profile.receipt_surface_note,
+        included_entitlements=list(profile.included_entitlements),
+        included_entitlements_note=profile.entitlements_note,
+        activation_review=profile.activation_review,
+        activation_review_note=profile.activation_review_note,
+        billing_mode=profile.billing_mode,
+        billing_note=profile.billing_note,
+        world_sources=held.get("worldSources", []),
+        execution_surfaces=held.get("executionSurfaces", []),
+    )
+
+
+def _checklist(record: IntakeRecord, profile: Profile) -> LaunchChecklist:
+    items = [_item(row, record) for row in load_checklist(record.lane)]
+    counts = Counter(item.state for item in items)
+    return LaunchChecklist(
+        profile_id=profile.id,
+        profile_label=profile.label,
+        review_state=record.states.review,
+        counts=ChecklistCounts(
+            captured=counts["captured"],
+            defined=counts["defined"],
+            pending_input=counts["pending_input"],
+            pending_review=counts["pending_review"],
+        ),
+        items=items,
+    )
+
+
+_REVIEW: dict[str, tuple[ItemState, str, str]] = {
+    "pending_review": ("pending_review", "An operator has yet to look at it.", "Wait, or activate by a paid claim."),
+    "approved": ("captured", "An operator has approved it.", "Nothing."),
+    "changes_requested": ("pending_input", "An operator wants it changed.", "Register again with what was missing."),
+}
+_ACTIVATION: dict[str, tuple[ItemState, str, str]] = {
+    "activated": ("captured", "A paid claim has activated it.", "Nothing."),
+    "suspended": ("pending_input", "The payment has left the chain.", "Pay again, or wait for its return."),
+}
+_UNPAID: tuple[ItemState, str, str] = (
+    "pending_input",
+    "No paid claim names it yet.",
+    "Ask for a quote that names it, pay and claim.",
+)
+
+
+def _item(row: ChecklistRow, record: IntakeRecord) -> ChecklistItem:
+    if row.kind == "review":
+        state, summary, after = _REVIEW[record.states.review]
+    elif row.kind == "activation":
+        state, summary, after = _ACTIVATION.get(record.states.activation, _UNPAID)
+    elif any(record.details.get(name) for name in row.fields):
+        state, summary, after = "captured", "Sent with the request.", "Nothing."
+    elif row.default:
+        state, summary, after = "defined", "As the runtime profile has it.", row.next
+    else:
+        state, summary, after = "pending_input", "Not sent yet.", row.next
+    return ChecklistItem(id=row.id, label=row.label, state=state, summary=summary, next=after)
+
+
+def _activation(record: IntakeRecord) -> IntakeActivationStatus:
+    states = record.states
+    return IntakeActivationStatus(
+        review_state=states.review,
+        activation_state=states.activation,
+        public_launch=states.public_launch,
+        self_serve_activation=states.self_serve,
+    )
+
+
+def _names_it(record: IntakeRecord) -> str:
+    """How a quote names the intake."""
+    return "its agentId" if record.lane is Lane.AGENT else "its intakeId as userId"
+
+
+def _next_steps(record: IntakeRecord, place: Place) -> list[str]:
+    if record.states.activation == "activated":
+        steps = ["Use the key of the activation packet with API v2.", "Follow the first mission."]
+    elif record.states.activation == "suspended":
+        steps = ["The payment has left the chain: wait for its return, or ask for another quote."]
+    else:
+        steps = [
+            f"Read the plans at {place.base_url}{PLANS_PATH}.",
+            f"POST {place.base_url}{QUOTE_PATH} with {_names_it(record)}, pay and claim.",
+        ]
+    if record.states.review == "pending_review":
+        steps.append("An operator reviews the request; the public launch waits for it.")
+    if record.states.review == "changes_requested":
+        steps.append("Register again with what the operator asked for.")
+    return steps
+
+
+def _readiness(record: IntakeRecord, place: Place) -> IntakeReadiness:
+    quote = f"POST {place.base_url}{QUOTE_PATH} with {_names_it(record)}"
+    match record.states.activation:
+        case "activated":
+            return IntakeReadiness(
+                auth=_ready("The claim has issued a key."),
+                entitlements=_ready("Those of the key's tier."),
+                billing=_ready("The claim was paid."),
+                activation=_ready("A paid claim names the intake."),
+            )
+        case "suspended":
+            wait = ReadinessItem(state="pending", next="Wait for the payment's return.", note="The key is suspended.")
+            return IntakeReadiness(
+                auth=wait,
+                entitlements=wait,
+                billing=ReadinessItem(state="action_required", next=quote, note="The payment has left the chain."),
+                activation=wait,
+            )
+    review = record.states.review
+    return IntakeReadiness(
+        auth=ReadinessItem(state="action_required", next=quote, note="A claim issues the key."),
+        entitlements=ReadinessItem(state="pending", next="Claim a paid quote.", note="They come with the key."),
+        billing=ReadinessItem(
+            state="action_required", next=quote, note="The plans say whether they can be bought at the moment."
+        ),
+        activation=ReadinessItem(
+            state="action_required" if review != "pending_review" else "pending",
+            next="Register again." if review == "changes_requested" else quote,
+            note={
+                "pending_review": "A paid claim activates without waiting for the review.",
+                "approved": "Approved; it waits for a paid claim.",
+                "changes_requested": "An operator wants something changed.",
+            }[review],
+        ),
+    )
+
+
+def _ready(note: str) -> ReadinessItem:
+    return ReadinessItem(state="ready", next="Nothing.", note=note)

@@ -1,0 +1,270 @@
+"""What an intake is answered with: registration, status, capsule, statistics and recent activity."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from contracts.base import Document, Timestamp
+from contracts.intake.requests import Assistant, ExperiencePath, Lane, LaunchPath
+from contracts.intake.states import ActivationState, CurrentState, PublicLaunch, ReviewState, SelfServe, StepName
+
+Uri = Annotated[str, Field(json_schema_extra={"format": "uri"})]
+ItemState = Literal["captured", "defined", "pending_input", "pending_review"]
+ReadinessState = Literal["ready", "action_required", "pending", "not_required"]
+
+CAPSULE_ARTIFACT: Literal["svc.intake.capsule"] = "svc.intake.capsule"
+
+
+class HumanSummary(Document):
+    """A person's request. What was left open is as the runtime profile has it; `normalized.defaulted` names it."""
+
+    headline: str
+    assistant_id: Assistant
+    experience_path: ExperiencePath
+    launch_path: LaunchPath
+    runtime_profile: str
+    runtime_label: str
+    workspace_name: str
+    operator_scope: str
+    governance_mode: str
+    model_provider: str
+    model_access: str
+    activation_preference: str
+    billing_readiness: str
+    first_mission: str
+    price_shape: str
+    world_sources: list[str]
+    execution_surfaces: list[str]
+
+
+class AgentSummary(Document):
+    """An agent's request."""
+
+    headline: str
+    runtime: str
+    agent_id: str
+    service_offer: str
+    endpoint: Uri
+
+
+class EnterpriseSummary(Document):
+    """An enterprise's request."""
+
+    headline: str
+    org_name: str
+    contact_full_name: str
+    team_size: str
+    use_case: str
+
+
+class IntakeCommercialModel(Document):
+    """What is paid once, what again and what by use."""
+
+    price_shape: str
+    setup: Literal["one_time"] = "one_time"
+    runtime: Literal["recurring"] = "recurring"
+    usage: Literal["metered"] = "metered"
+
+
+class IntakeLinks(Document):
+    """Where everything about the intake is."""
+
+    app: Uri
+    intake_status: Uri
+    provisioning_capsule: Uri
+    resume_app: Uri
+    registration_contract: Uri
+    launch_status: Uri
+    pricing_artifact: Uri
+    billing_contract: Uri
+    first_mission_pack: Uri
+    plans_artifact: Uri
+    auth_contract: Uri
+    auth_state: Uri
+    entitlements_artifact: Uri
+    entitlements_state: Uri
+    provisioning_schema: Uri
+    activation_contract: Uri
+    activation_state: Uri
+    activation_package: Uri = Field(description="Within the capsule, by a JSON pointer")
+    launch_checklist: Uri = Field(description="Within the capsule, by a JSON pointer")
+    cohort_contract: Uri
+    activation_timeline: Uri
+    intake_template: Uri
+
+
+class TrailStep(Document):
+    """One step that was taken."""
+
+    step: StepName
+    at: Timestamp
+
+
+class ProvisioningTrail(Document):
+    """Where the intake stands, how it came there and how it goes on."""
+
+    current_state: CurrentState
+    steps: list[TrailStep]
+    next_steps: list[str]
+    commercial_model: IntakeCommercialModel | None
+    links: IntakeLinks
+
+
+class ActivationPackage(Document):
+    """What the runtime gets, by its profile."""
+
+    profile_id: str
+    profile_label: str
+    workspace_boundary: str
+    workspace_boundary_note: str
+    operator_scope: str
+    governance_boundary: str
+    governance_boundary_note: str
+    first_mission: str
+    first_delivery: str
+    first_delivery_note: str
+    receipt_surface: str
+    receipt_surface_note: str
+    included_entitlements: list[str]
+    included_entitlements_note: str
+    activation_review: str
+    activation_review_note: str
+    billing_mode: str
+    billing_note: str
+    world_sources: list[str]
+    execution_surfaces: list[str]
+
+
+class ChecklistCounts(Document):
+    """Items by state."""
+
+    captured: int = Field(ge=0)
+    defined: int = Field(ge=0)
+    pending_input: int = Field(ge=0)
+    pending_review: int = Field(ge=0)
+
+
+class ChecklistItem(Document):
+    """One item: sent (`captured`), as the profile has it (`defined`), or missing."""
+
+    id: str
+    label: str
+    state: ItemState
+    summary: str
+    next: str
+
+
+class LaunchChecklist(Document):
+    """What is there and what is missing."""
+
+    profile_id: str
+    profile_label: str
+    review_state: ReviewState
+    counts: ChecklistCounts
+    items: list[ChecklistItem]
+
+
+class ReadinessItem(Document):
+    """Whether one thing is ready, and what to do for it."""
+
+    state: ReadinessState
+    next: str
+    note: str
+
+
+class IntakeReadiness(Document):
+    """What has to be ready before the runtime works."""
+
+    auth: ReadinessItem
+    entitlements: ReadinessItem
+    billing: ReadinessItem
+    activation: ReadinessItem
+
+
+class IntakeActivationStatus(Document):
+    """Where review and activation stand."""
+
+    review_state: ReviewState
+    activation_state: ActivationState
+    public_launch: PublicLaunch
+    self_serve_activation: SelfServe
+
+
+class IntakeResponse(Document):
+    """An intake as it was registered."""
+
+    ok: Literal[True] = True
+    id: str
+    intake_id: str
+    lane: Lane
+    source: str
+    received_at: Timestamp
+    consent_at: Timestamp = Field(description="As it was stated, but not after receipt")
+    summary: HumanSummary | AgentSummary | EnterpriseSummary
+    normalized: dict[str, Any] = Field(
+        description="What was sent, without contact data and names of persons; `defaulted` names what the profile "
+        "answered, `consentVersion` what was agreed to"
+    )
+    provisioning_trail: ProvisioningTrail
+    activation_package: ActivationPackage
+    launch_checklist: LaunchChecklist
+    readiness: IntakeReadiness
+
+
+class IntakeStatusResponse(IntakeResponse):
+    """An intake as it stands."""
+
+    activation: IntakeActivationStatus
+
+
+class IntakeProvisioningCapsule(IntakeStatusResponse):
+    """An intake as an artifact: the same until something changes."""
+
+    artifact: Literal["svc.intake.capsule"] = CAPSULE_ARTIFACT
+    version: str = Field(description="1.N, with N steps of the trail")
+    generated_at: Timestamp = Field(description="When something changed last")
+
+
+class LaneCounts(Document):
+    """Registrations of one lane, forgotten ones too."""
+
+    registrations: int
+    distinct: int = Field(description="Without those of an identity that had registered before")
+    approved: int
+    active: int
+
+
+class DayCounts(Document):
+    """Registrations of one UTC day."""
+
+    day: str = Field(json_schema_extra={"format": "date"})
+    agent: int
+    human: int
+    enterprise: int
+
+
+class IntakeStats(Document):
+    """Registrations, counted."""
+
+    ok: Literal[True] = True
+    total: int
+    by_lane: dict[Lane, LaneCounts]
+    by_day: list[DayCounts] = Field(description="Days of the last thirty that have registrations, newest first")
+
+
+class RecentIntake(Document):
+    """One registration, without anything that says whose it is."""
+
+    lane: Lane
+    day: str = Field(json_schema_extra={"format": "date"})
+    profile_id: str
+    current_state: CurrentState
+
+
+class RecentIntakes(Document):
+    """The newest registrations, newest day first and by lane within a day."""
+
+    ok: Literal[True] = True
+    items: list[RecentIntake]

@@ -1,0 +1,125 @@
+"""Texts of an intake as they may be: lines, paragraphs, e-mail addresses, URIs and times, really checked.
+
+OpenAPI says each as a pattern; what a pattern can't say is checked beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field
+
+LONGEST_LINE = 200
+LONGEST_TEXT = 4_000
+LONGEST_URI = 2_000
+LONGEST_EMAIL = 254
+LONGEST_LOCAL_PART = 64
+
+LINE_PATTERN = r"^[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*$"
+"""One line with something to read in it."""
+
+TEXT_PATTERN = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"
+"""Lines and tabs, with something to read in them."""
+
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_LABEL = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+EMAIL_PATTERN = rf"^{_ATOM}(\.{_ATOM})*@({_LABEL}\.)+[A-Za-z]([A-Za-z0-9-]{{0,61}}[A-Za-z0-9])$"
+"""RFC 5321 without quoted local parts and address literals. Letters beyond ASCII, which can look like others, are for
+`idn-email`; an international domain has its `xn--` form."""
+
+WEB_URI_PATTERN = r"^[hH][tT][tT][pP][sS]?://[A-Za-z0-9\[][A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]*$"
+INSTANT_PATTERN = (
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2})$"
+)
+
+_LINE_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_TEXT_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_READABLE = re.compile(r"[^\x00-\x20\x7f]")
+_EMAIL = re.compile(EMAIL_PATTERN)
+_WEB_URI = re.compile(WEB_URI_PATTERN)
+_INSTANT = re.compile(INSTANT_PATTERN)
+_BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_HOST = re.compile(rf"{_LABEL}(\.{_LABEL})*\.?|[0-9a-fA-F:.]+")
+
+
+def _line(text: str) -> str:
+    if _LINE_CONTROL.search(text) or not _READABLE.search(text):
+        raise ValueError("has to be one line with something to read in it")
+    return text
+
+
+def _text(text: str) -> str:
+    if _TEXT_CONTROL.search(text) or not _READABLE.search(text):
+        raise ValueError("has to be text with something to read in it, without control characters")
+    return text
+
+
+def _email(text: str) -> str:
+    if not _EMAIL.fullmatch(text) or len(text.partition("@")[0]) > LONGEST_LOCAL_PART:
+        raise ValueError("is not an e-mail address in ASCII, such as name@example.com")
+    return text
+
+
+def _uri(text: str) -> str:
+    if not _WEB_URI.fullmatch(text) or _BROKEN_ESCAPE.search(text):
+        raise ValueError("is not a URI of http or https, such as https://agent.example/a")
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if not host or not _HOST.fullmatch(host) or port == 0:
+        raise ValueError("has no host that a URI could name, or no port between 1 and 65535")
+    if "@" in parts.netloc:
+        raise ValueError("holds a user name or password, which a URI here may not")
+    return text
+
+
+def _instant(text: str) -> str:
+    try:
+        instant_of(text)
+    except (ValueError, OverflowError):
+        raise ValueError("is not an RFC 3339 time with its offset, such as 2026-01-31T12:00:00Z") from None
+    return text
+
+
+def instant_of(text: str) -> datetime:
+    """The instant that an RFC 3339 time names. Raises `ValueError` where it is none, `OverflowError` beyond the years
+    1 to 9999 in UTC."""
+    if not _INSTANT.fullmatch(text):
+        raise ValueError("no RFC 3339 time")
+    return datetime.fromisoformat(text.upper()).astimezone(UTC)
+
+
+def _lines(shortest: int) -> Any:
+    return Field(min_length=shortest, max_length=LONGEST_LINE, json_schema_extra={"pattern": LINE_PATTERN})
+
+
+def _texts(shortest: int) -> Any:
+    return Field(min_length=shortest, max_length=LONGEST_TEXT, json_schema_extra={"pattern": TEXT_PATTERN})
+
+
+Line = Annotated[str, _lines(1), AfterValidator(_line)]
+Name = Annotated[str, _lines(2), AfterValidator(_line)]
+Identifier = Annotated[str, _lines(3), AfterValidator(_line)]
+Text = Annotated[str, _texts(1), AfterValidator(_text)]
+Offer = Annotated[str, _texts(8), AfterValidator(_text)]
+UseCase = Annotated[str, _texts(10), AfterValidator(_text)]
+Email = Annotated[
+    str,
+    Field(max_length=LONGEST_EMAIL, json_schema_extra={"format": "email", "pattern": EMAIL_PATTERN}),
+    AfterValidator(_email),
+]
+WebUri = Annotated[
+    str,
+    Field(max_length=LONGEST_URI, json_schema_extra={"format": "uri", "pattern": WEB_URI_PATTERN}),
+    AfterValidator(_uri),
+]
+Instant = Annotated[
+    str,
+    Field(max_length=40, json_schema_extra={"format": "date-time", "pattern": INSTANT_PATTERN}),
+    AfterValidator(_instant),
+]

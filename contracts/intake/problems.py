@@ -1,0 +1,14 @@
+"""What can go wrong with one intake, for a client and for an operator."""
+
+from __future__ import annotations
+
+from contracts.errors import NotFound, OperatorProblem
+
+
+class IntakeNotFound(NotFound):
+    code = "intake_not_found"
+    title = "No intake has this id"
+
+
+class IntakeUnknown(OperatorProblem):
+    code = "intake_unknown"

@@ -1,0 +1,91 @@
+"""Runtime profiles and checklists, read from `profiles.yaml`, and the choice of one for a request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from contracts.intake.requests import Lane
+
+PROFILES_FILE = Path(__file__).with_name("profiles.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A runtime profile. `when` chooses it, `defaults` holds for fields (names on the wire) that were left open."""
+
+    id: str
+    lane: Lane
+    label: str
+    workspace_boundary: str
+    workspace_boundary_note: str
+    governance_boundary: str
+    governance_boundary_note: str
+    first_mission: str
+    first_delivery: str
+    first_delivery_note: str
+    receipt_surface: str
+    receipt_surface_note: str
+    activation_review: str
+    activation_review_note: str
+    billing_mode: str
+    billing_note: str
+    included_entitlements: tuple[str, ...]
+    entitlements_note: str
+    defaults: Mapping[str, Any]
+    when: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChecklistRow:
+    """One line of a lane's checklist, as the file has it."""
+
+    id: str
+    label: str
+    kind: Literal["input", "review", "activation"] = "input"
+    fields: tuple[str, ...] = ()
+    default: bool = False
+    next: str = ""
+
+
+@cache
+def load_profiles() -> dict[str, Profile]:
+    """Every profile by its id, in the order of the file."""
+    rows: list[dict[str, Any]] = _read()["profiles"]
+    return {
+        row["id"]: Profile(
+            lane=Lane(row.pop("lane")), included_entitlements=tuple(row.pop("included_entitlements")), **row
+        )
+        for row in rows
+    }
+
+
+@cache
+def load_checklist(lane: Lane) -> tuple[ChecklistRow, ...]:
+    """The lines of a lane's checklist."""
+    rows: list[dict[str, Any]] = _read()["checklists"][lane.value]
+    return tuple(ChecklistRow(fields=tuple(row.pop("fields", ())), **row) for row in rows)
+
+
+def choose_profile(lane: Lane, details: Mapping[str, Any]) -> Profile:
+    """The profile that a request names, else the first of its lane that one of its fields fits, else the lane's own."""
+    of_lane = [profile for profile in load_profiles().values() if profile.lane is lane]
+    named = details.get("runtimeProfile")
+    for profile in of_lane:
+        if profile.id == named:
+            return profile
+    return next(profile for profile in of_lane if _fits(profile, details))
+
+
+def _fits(profile: Profile, details: Mapping[str, Any]) -> bool:
+    return profile.when is None or any(details.get(name) == value for name, value in profile.when.items())
+
+
+def _read() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.load(PROFILES_FILE.read_text(), yaml.CSafeLoader)
+    return found

@@ -1,0 +1,193 @@
+"""What an agent, a person or an enterprise sends to register: one model a lane, and the consent that all need."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from contracts.base import Document
+from contracts.intake.formats import (
+    LINE_PATTERN,
+    LONGEST_LINE,
+    Email,
+    Identifier,
+    Instant,
+    Line,
+    Name,
+    Offer,
+    Text,
+    UseCase,
+    WebUri,
+)
+
+CONSENT_VERSION = "2026-11-21"
+"""The version of the consent that is published, which somebody agrees to who names none."""
+
+DEFAULT_SOURCE = "api"
+MOST_WORLD_SOURCES = 8
+MOST_EXECUTION_SURFACES = 6
+
+
+class Lane(StrEnum):
+    """Who registers."""
+
+    AGENT = "agent"
+    HUMAN = "human"
+    ENTERPRISE = "enterprise"
+
+
+Assistant = Literal["codex", "claude-code", "gemini", "grok", "custom"]
+ExperiencePath = Literal["new_to_agents", "existing_agent_operator"]
+LaunchPath = Literal["/create-my-agent", "/upgrade-my-agent", "/launch-builder"]
+
+ASSISTANTS: tuple[Assistant, ...] = get_args(Assistant)
+
+
+def _given(value: Any) -> Any:
+    if value is not True:
+        raise ValueError("has to be true")
+    return value
+
+
+def _spelled_out(value: Any) -> Any:
+    if value is True:
+        return {"accepted": True}
+    if not isinstance(value, dict):
+        raise ValueError("is either true or an object whose `accepted` is true")
+    return value
+
+
+class GivenConsent(Document):
+    """Consent with its time and the version of what was agreed to."""
+
+    accepted: Annotated[Literal[True], BeforeValidator(_given)]
+    at: Instant | None = None
+    policy_version: Line | None = None
+
+
+_NULLABLE = {"type": "null"}
+_CONSENT_SCHEMA = {
+    "title": "ConsentPayload",
+    "description": "`true`, or an object with the time and the version of what was agreed to",
+    "anyOf": [
+        {"type": "boolean", "const": True},
+        {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["accepted"],
+            "properties": {
+                "accepted": {"type": "boolean", "const": True},
+                "at": {"anyOf": [{"type": "string", "format": "date-time"}, _NULLABLE]},
+                "policyVersion": {
+                    "anyOf": [
+                        {"type": "string", "minLength": 1, "maxLength": LONGEST_LINE, "pattern": LINE_PATTERN},
+                        _NULLABLE,
+                    ]
+                },
+            },
+        },
+    ],
+}
+
+Consent = Annotated[GivenConsent, BeforeValidator(_spelled_out), WithJsonSchema(_CONSENT_SCHEMA)]
+
+
+class _Intake(Document):
+    consent: Consent
+    consent_at: Instant | None = Field(default=None, description="When consent was given; default: on receipt")
+    consent_version: Line | None = Field(default=None, description="Of what was agreed to; default: the published one")
+    source: Line = Field(default=DEFAULT_SOURCE, description="Where the request comes from")
+
+
+class AgentIntake(_Intake):
+    """An agent that offers a service. Its URIs are kept as text and never fetched."""
+
+    lane: Literal["agent"]
+    agent_id: Identifier
+    service_offer: Offer
+    endpoint: WebUri
+    runtime: Line | None = None
+    wallet: Line | None = None
+    rail: Line | None = None
+    domain: Line | None = None
+    type: Line | None = None
+    sector: Line | None = None
+    agent_contact: Line | None = None
+    proof: WebUri | None = None
+
+
+class HumanIntake(_Intake):
+    """A person who wants an agent, or has one."""
+
+    lane: Literal["human"]
+    name: Name
+    use_case: UseCase
+    telegram: Name = Field(description="A messaging handle")
+    agent_name: Line | None = None
+    role: Line | None = None
+    workspace_name: Line | None = None
+    operator_scope: Line | None = None
+    model_provider: Line | None = None
+    model_access: Line | None = None
+    governance_mode: Line | None = None
+    runtime_profile: Line | None = None
+    activation_preference: Line | None = None
+    billing_readiness: Line | None = None
+    first_mission: Text | None = None
+    twitter: Line | None = None
+    assistant_id: Assistant | None = None
+    experience_path: ExperiencePath | None = None
+    launch_path: LaunchPath | None = None
+    world_sources: list[Line] | None = Field(default=None, max_length=MOST_WORLD_SOURCES)
+    execution_surfaces: list[Line] | None = Field(default=None, max_length=MOST_EXECUTION_SURFACES)
+    email: Email | None = None
+
+
+class EnterpriseIntake(_Intake):
+    """An organization, by somebody who speaks for it."""
+
+    lane: Literal["enterprise"]
+    org_name: Name
+    contact_full_name: Name
+    contact_role: Name
+    contact_email: Email
+    use_case: UseCase
+    contact_name: Name | None = None
+    team_size: Line | None = None
+    telegram: Line | None = None
+
+
+IntakeRequest = Annotated[AgentIntake | HumanIntake | EnterpriseIntake, Field(discriminator="lane")]
+AnyIntake = AgentIntake | HumanIntake | EnterpriseIntake
+
+CONTACT_FIELDS = ("email", "telegram", "twitter", "agent_contact", "contact_email", "contact_name")
+"""How somebody is reached: never in an answer, a log, a published file or the warehouse."""
+
+PERSON_FIELDS = ("name", "contact_full_name", "contact_role")
+"""Who somebody is: kept with the contact data, shown to the holder of the intake's id at most."""
+
+_COMMON_FIELDS = ("lane", "consent", "consent_at", "consent_version", "source")
+
+
+def details_of(asked: AnyIntake) -> dict[str, Any]:
+    """What was sent of the request's own fields, by their names on the wire, without contact and person."""
+    apart = {*CONTACT_FIELDS, *PERSON_FIELDS, *_COMMON_FIELDS}
+    return asked.model_dump(mode="json", by_alias=True, exclude=apart, exclude_none=True)
+
+
+def person_of(asked: AnyIntake) -> dict[str, Any]:
+    """Contact data and names that were sent, by their names on the wire."""
+    return asked.model_dump(mode="json", by_alias=True, include={*CONTACT_FIELDS, *PERSON_FIELDS}, exclude_none=True)
+
+
+def identity_of(asked: AnyIntake) -> str:
+    """What two requests of one sender have in common, within a lane. It proves nothing."""
+    match asked:
+        case AgentIntake():
+            return asked.agent_id.strip().casefold()
+        case HumanIntake():
+            return asked.telegram.strip().lstrip("@").casefold()
+        case EnterpriseIntake():
+            return asked.contact_email.casefold()
