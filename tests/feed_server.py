@@ -33,7 +33,7 @@ CHALLENGE = Reply(b"<!DOCTYPE html><title>Just a moment...</title>", headers={"c
 DEAD = Reply(drop=True)
 LIMITED = Reply({"error": "slow down"}, status=429, headers={"retry-after": "600"})
 HUGE = Reply(b'{"pairs": []}' + b" " * (1 << 20), repeat=50)
-SLOW = Reply({}, wait_s=4.0)
+SLOW = Reply({}, wait_s=60.0)
 TRICKLE = Reply(b" " * 4096, trickle_s=0.05)
 
 

@@ -27,7 +27,7 @@ def small_chain(logs: Sequence[Log], *, head: int = 200, **options: Any) -> Reco
 
 
 def pool_of(*urls: str, **options: Any) -> RpcPool:
-    options = {"chain_id": CHAIN_ID, "timeout_s": 2.0, "patience_s": 8.0, **options}
+    options = {"chain_id": CHAIN_ID, "timeout_s": 20.0, "patience_s": 60.0, **options}
     return RpcPool(urls, **options)
 
 

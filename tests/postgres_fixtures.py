@@ -21,7 +21,7 @@ import pytest
 from contracts.settings import Settings
 from warehouse.ledger import Ledger, open_ledger
 
-START_WAIT_S = 30
+START_WAIT_S = 60
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 

@@ -188,6 +188,13 @@ def test_checks_wait_for_a_store_that_is_busy_and_old_ones_are_forgotten(tmp_pat
         assert log.after(0, 10) == []
 
 
+def wait_until(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 def test_a_bad_edit_leaves_the_rules_in_force_and_shows(tmp_path):
     file = tmp_path / "test.yaml"
     file.write_text(RULES)
@@ -197,19 +204,13 @@ def test_a_bad_edit_leaves_the_rules_in_force_and_shows(tmp_path):
     file.write_text(RULES + "  - nonsense: [")
     rules._look_again_at = 0.0
     rules.current()
-    for _ in range(200):
-        if rules._files.state.problem:
-            break
-        time.sleep(0.02)
+    wait_until(lambda: rules._files.state.problem)
     assert "test.yaml" in rules.problem()
     assert rules.current().version == version
     file.write_text(RULES.replace("wipe everything", "wipe it all", 1).replace("wipe everything now", "wipe it all"))
     rules._look_again_at = 0.0
     rules.current()
-    for _ in range(200):
-        if rules._files.ruleset.version != version:
-            break
-        time.sleep(0.02)
+    wait_until(lambda: rules._files.ruleset.version != version)
     assert rules.problem() is None
 
 

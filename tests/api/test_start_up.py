@@ -59,7 +59,7 @@ def test_the_first_document_comes_within_the_goal_and_a_signal_ends_it(tmp_path)
             took_s.append(min(time.monotonic() - started, _cpu_s(process.pid)))
         finally:
             process.terminate()
-            assert process.wait(10) in (0, -15)
+            assert process.wait(60) in (0, -15)
         if took_s[-1] < 1.5:
             break
     # the best of three, and CPU where a busy machine made it wait: the goal is the program's
@@ -68,7 +68,7 @@ def test_the_first_document_comes_within_the_goal_and_a_signal_ends_it(tmp_path)
 
 def _wait_for_answer(port: int, process: subprocess.Popen) -> None:
     while process.poll() is None:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         try:
             connection.request("GET", "/api/token/holders")
             response = connection.getresponse()
@@ -90,7 +90,7 @@ def _cpu_s(pid: int) -> float:
 def test_a_generation_for_another_address_is_refused_with_its_cure(tmp_path):
     House(tmp_path, base_url="https://other.example").publish()
     environment = {**ENVIRONMENT, "SVC_DATA_DIR": str(tmp_path), "SVC_BASE_URL": "https://svc.example"}
-    ran = subprocess.run([SVC, "serve"], env=environment, capture_output=True, text=True, timeout=60)
+    ran = subprocess.run([SVC, "serve"], env=environment, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 2
     assert "was made for https://other.example" in ran.stderr
     assert "svc publish" in ran.stderr

@@ -44,7 +44,7 @@ class Installation:
             }
 
     def svc(self, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-        ran = subprocess.run([SVC, *arguments], env=self.environment, capture_output=True, text=True, timeout=60)
+        ran = subprocess.run([SVC, *arguments], env=self.environment, capture_output=True, text=True, timeout=120)
         assert ran.returncode == code, ran.stderr
         return ran
 
@@ -52,7 +52,7 @@ class Installation:
         return json.loads(self.svc("keys", *arguments, "--json").stdout)
 
     def ask(self, method: str, path: str, headers: dict[str, str], body: str | None = None) -> int:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         connection.request(method, path, body, headers)
         answer = connection.getresponse()
         answer.read()

@@ -11,14 +11,16 @@ import pytest
 from cli.supervise import LOG_BYTES, Children, ServiceRunning, end_leftovers, only_one
 
 PARENT_AND_CHILD = "import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', '{child}']); time.sleep(60)"
-IGNORES_SIGTERM = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+IGNORES_SIGTERM = (
+    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ignores', flush=True); time.sleep(60)"
+)
 
 
 def alive(pid: int) -> bool:
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
-def wait_for(condition, timeout_s: float = 10.0) -> None:
+def wait_for(condition, timeout_s: float = 60.0) -> None:
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline, "timed out"
@@ -39,8 +41,9 @@ def test_stopping_ends_children_and_their_children(tmp_path: Path):
 
 def test_a_child_that_ignores_sigterm_is_killed_within_ten_seconds(tmp_path: Path):
     children = Children(tmp_path / "children.json")
-    children.start("stubborn", [sys.executable, "-c", IGNORES_SIGTERM], os.environ)
-    time.sleep(0.5)
+    log = tmp_path / "stubborn.log"
+    children.start("stubborn", [sys.executable, "-c", IGNORES_SIGTERM], os.environ, log=log)
+    wait_for(lambda: log.exists() and log.read_text() == "ignores\n")
     started = time.monotonic()
     children.stop()
     assert time.monotonic() - started < 10

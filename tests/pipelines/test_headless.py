@@ -35,7 +35,7 @@ def place(tmp_path: Path, chain: RecordedChain):
 def within_one_hour() -> None:
     """The hour does not end during the test: a snapshot would fall due."""
     left_s = 3600 - time.time() % 3600
-    if left_s < 20:
+    if left_s < 60:
         time.sleep(left_s + 1)
 
 

@@ -221,7 +221,7 @@ def test_nginx_hands_what_no_file_answers_to_the_api(tmp_path):
             assert statuses.count(404) + statuses.count(429) == 45
     finally:
         process.terminate()
-        process.wait(15)
+        process.wait(60)
 
 
 @nginx_needed

@@ -74,7 +74,7 @@ def test_a_slice_ends_with_its_budget_and_the_next_goes_on(connection):
 )
 def test_a_passing_fault_loses_and_doubles_nothing(connection, fault):
     with FaultNode(chain(), fault) as node:
-        assert ingest_once(connection, node.url, pool={"timeout_s": 0.5}).complete
+        assert ingest_once(connection, node.url, pool={"timeout_s": 0.5, "patience_s": 60.0}).complete
     assert held_blocks(connection) == EXPECTED
     assert_contiguous(connection)
 

@@ -44,7 +44,12 @@ def house(tmp_path: Path) -> House:
     return House(tmp_path)
 
 
-def ask_and_serve_partner(house: House, url: str, *, timeout_s: float = 3.0, key: str | None = KEY) -> str | None:
+def timeout_s(fault: Reply) -> float:
+    """Short where it is waited out, else more than a busy machine takes."""
+    return 0.4 if fault is SLOW else 30.0
+
+
+def ask_and_serve_partner(house: House, url: str, *, timeout_s: float = 30.0, key: str | None = KEY) -> str | None:
     async def ask() -> Any:
         async with Feeds(timeout_s=timeout_s) as feeds:
             return await ask_partner(feeds, f"{url}/snapshot", key and SecretStr(key), chain_id=8453)
@@ -56,7 +61,7 @@ def ask_and_serve_partner(house: House, url: str, *, timeout_s: float = 3.0, key
         return serve_partner(connection, host_of(url))
 
 
-def ask_and_serve_marketplace(house: House, url: str, *, timeout_s: float = 3.0) -> str | None:
+def ask_and_serve_marketplace(house: House, url: str, *, timeout_s: float = 30.0) -> str | None:
     async def ask() -> Any:
         async with Feeds(timeout_s=timeout_s) as feeds:
             return await ask_marketplace(feeds, url, "84")
@@ -131,7 +136,7 @@ def test_after_any_fault_the_last_snapshot_is_served_stale_with_the_reason(
     house: House, server: FeedServer, fault: Reply, reason: str
 ) -> None:
     server.replies["/snapshot"] = fault
-    assert ask_and_serve_partner(house, server.url, timeout_s=0.4) == reason
+    assert ask_and_serve_partner(house, server.url, timeout_s=timeout_s(fault)) == reason
     first = served(house, PARTNER_PATH)
     assert (first["quality"], first["reason"], first["snapshot"], first["fetchedAt"]) == (
         "unavailable",
@@ -142,7 +147,7 @@ def test_after_any_fault_the_last_snapshot_is_served_stale_with_the_reason(
     server.replies["/snapshot"] = Reply(GOOD)
     ask_and_serve_partner(house, server.url)
     server.replies["/snapshot"] = fault
-    ask_and_serve_partner(house, server.url, timeout_s=0.4)
+    ask_and_serve_partner(house, server.url, timeout_s=timeout_s(fault))
     document = served(house, PARTNER_PATH)
     assert (document["snapshot"], document["stale"], document["reason"]) == (GOOD, True, reason)
     assert document["ageS"] is not None
@@ -157,7 +162,7 @@ def test_after_any_fault_the_last_figures_are_served_stale_with_the_reason(
     house: House, server: FeedServer, fault: Reply, reason: str
 ) -> None:
     server.replies["/api/metrics/agent/84"] = fault
-    assert ask_and_serve_marketplace(house, server.url, timeout_s=0.4) == reason
+    assert ask_and_serve_marketplace(house, server.url, timeout_s=timeout_s(fault)) == reason
     first = served(house, REVENUE_PATH)
     assert (first["quality"], first["reason"], first["revenueUsd"], first["history"]) == (
         "unavailable",
@@ -168,7 +173,7 @@ def test_after_any_fault_the_last_figures_are_served_stale_with_the_reason(
     server.replies["/api/metrics/agent/84"] = Reply(FIGURES)
     ask_and_serve_marketplace(house, server.url)
     server.replies["/api/metrics/agent/84"] = fault
-    ask_and_serve_marketplace(house, server.url, timeout_s=0.4)
+    ask_and_serve_marketplace(house, server.url, timeout_s=timeout_s(fault))
     document = served(house, REVENUE_PATH)
     assert (document["revenueUsd"], document["stale"], document["reason"]) == ("572787.33", True, reason)
 

@@ -93,7 +93,7 @@ def test_a_later_writer_waits_for_a_transaction_that_is_held_open_and_comes_afte
             with pytest.raises(TimeoutError):
                 second.result(timeout=0.3)
             assert ledger.changes_after(0, 10) == [], "nothing is visible before the first one commits"
-        assert second.result(timeout=10) == 2
+        assert second.result(timeout=60) == 2
     assert [change.kind for change in ledger.changes_after(0, 10)] == ["held", "later"]
 
 

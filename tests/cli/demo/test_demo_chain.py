@@ -18,6 +18,7 @@ from cli.demo import chain as demo_chain
 from cli.demo.anvil import CHAIN_DIR, Anvil, find_binary, install, platform_package
 from cli.demo.chain import DemoChain
 from cli.demo.directory import DemoDirectory, command_of, running_demo
+from cli.demo.history import plan_history
 from cli.demo.rpc import Rpc, calldata
 from cli.demo.traffic import Traffic, next_step, pause_s
 from contracts.errors import AnvilUnavailable, DemoBusy
@@ -81,15 +82,32 @@ def written_demo(tmp_path_factory) -> tuple[Path, list[str]]:
     return data_dir, said
 
 
+@pytest.fixture(scope="module")
+def short_demo(tmp_path_factory) -> Path:
+    """A data directory with a demo of the story's first blocks alone, started once and stopped."""
+    data_dir = tmp_path_factory.mktemp("short")
+    with pytest.MonkeyPatch.context() as patch:
+        tell_less(patch)
+        DemoChain.start(data_dir, Said()).stop()
+    return data_dir
+
+
+def tell_less(patch: pytest.MonkeyPatch) -> None:
+    """Chains that begin in this process get the first blocks of the story."""
+    patch.setattr(demo_chain, "plan_history", lambda bidwall: plan_history(bidwall)[:8])
+
+
 @pytest.fixture
-def data_dir(tmp_path, written_demo) -> Path:
-    """A copy of the written demo, to go on from."""
-    shutil.copytree(written_demo[0] / "demo", tmp_path / "demo")
+def data_dir(tmp_path, short_demo, monkeypatch) -> Path:
+    """A copy of the short demo, to go on from; what begins anew is short too."""
+    tell_less(monkeypatch)
+    shutil.copytree(short_demo / "demo", tmp_path / "demo")
     return tmp_path
 
 
-def test_run_stop_run_goes_on_from_the_dump(data_dir, written_demo):
-    said = Said()
+def test_run_stop_run_goes_on_from_the_dump(tmp_path, written_demo):
+    data_dir, said = tmp_path, Said()
+    shutil.copytree(written_demo[0] / "demo", data_dir / "demo")
     first = DemoChain.start(data_dir, said)
     try:
         facts = {name: value for name, value in first.settings.items() if name != "rpc_urls"}
@@ -190,7 +208,7 @@ def test_killed_together_with_its_node_the_next_run_starts_over(data_dir):
     assert [line for line in said if "warehouse holds blocks that its chain lacks" in line]
 
 
-def test_killed_while_the_history_is_written_no_node_is_left_over(tmp_path):
+def test_killed_while_the_history_is_written_no_node_is_left_over(tmp_path, monkeypatch):
     directory = DemoDirectory(tmp_path)
     process = subprocess.Popen(SVC_DEMO, cwd=ROOT, env=environment(tmp_path), stdout=subprocess.DEVNULL)
     while (node := directory.noted_node()) is None:
@@ -199,6 +217,7 @@ def test_killed_while_the_history_is_written_no_node_is_left_over(tmp_path):
     process.wait()
     assert "anvil" in command_of(node)
     assert directory.description() is None
+    tell_less(monkeypatch)
     said = Said()
     DemoChain.start(tmp_path, said).stop()
     assert command_of(node) == ""
@@ -215,7 +234,7 @@ def test_a_signal_ends_the_command_in_time_with_a_dump_and_without_leftovers(dat
         with pytest.raises(DemoBusy, match="Another process"):
             DemoChain.start(data_dir, Said())
         process.send_signal(how)
-        rest, _ = process.communicate(timeout=10)
+        rest, _ = process.communicate(timeout=60)
         assert (process.returncode, rest) == (0, "")
     assert command_of(node) == ""
     assert DemoDirectory(data_dir).dump_path.stat().st_mtime_ns > dumped_at
@@ -227,7 +246,7 @@ def test_traffic_adds_transfers_and_stops_cleanly(data_dir):
     try:
         before = int(block(chain.rpc_url, "latest")["number"], 16)
         chain.start_traffic()
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while int(block(chain.rpc_url, "latest")["number"], 16) == before and time.monotonic() < deadline:
             time.sleep(0.1)
         assert int(block(chain.rpc_url, "latest")["number"], 16) > before
@@ -247,7 +266,7 @@ def test_traffic_keeps_the_price_fresh_trades_and_attests(data_dir):
         for sent in range(24):
             traffic.send_transfers(sent)
         with Rpc(chain.rpc_url) as rpc:
-            deadline = time.monotonic() + 10
+            deadline = time.monotonic() + 60
             emitted: Counter[str] = Counter()
             while emitted[contracts.trust_registry_address] < 3 and time.monotonic() < deadline:
                 rows = rpc.call("eth_getLogs", {"fromBlock": hex(before + 1), "toBlock": "latest"})
