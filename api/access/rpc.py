@@ -22,8 +22,8 @@ from contracts.commerce.watching import Sighting
 from contracts.evm import RpcError, quantity, read_answer, request_body
 
 CALL_TIMEOUT_S = 3.0
-ALL_CALLS_TIMEOUT_S = 8.0
-"""For everything that is asked of a provider about one claim: well within the claim's lease."""
+ALL_CALLS_TIMEOUT_S = 6.5
+"""For one round of questions to a provider; a claim takes at most two, which is less than its lease."""
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 CHAIN_ID_FOR_S = 60.0

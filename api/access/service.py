@@ -9,7 +9,7 @@ import logging
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,10 +18,10 @@ from contracts.access import Tier
 from contracts.commerce.claims import (
     ANSWER_KEPT,
     RETRY_AFTER_S,
-    ActivationPacket,
     Claim,
     ClaimRequest,
     PendingAnswer,
+    activation_packet,
     claim_fields,
     receipt_fields,
     receipt_url,
@@ -88,7 +88,7 @@ _log = logging.getLogger(__name__)
 class Redeemed:
     """The body of a 201; `replayed` where it is the repetition of an earlier one."""
 
-    fields: dict[str, Any]
+    fields: dict[str, Any] = field(repr=False)
     replayed: bool
 
 
@@ -358,15 +358,12 @@ class AccessService:
         return self._remember(asked, verdict)
 
     def _fields(self, reader: Reader, claim: Claim, key_text: str, key_id: str) -> dict[str, Any]:
-        packet = ActivationPacket(
-            api_key=key_text,
+        packet = activation_packet(
+            claim,
+            key_text=key_text,
             key_id=key_id,
-            tier=claim.tier,
             requests_per_day=self._requests_per_day[claim.tier],
-            access_expires_at=claim.access_expires_at,
-            headers={"Authorization": f"Bearer {key_text}", "X-Api-Key": key_text},
-            base_url=f"{self._base_url}/api/v2",
-            first_request=f"GET {self._base_url}/api/v2/world-model/live",
+            base_url=self._base_url,
         )
         return claim_fields(claim, _receipt(reader, claim), packet)
 

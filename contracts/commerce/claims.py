@@ -187,12 +187,12 @@ class ClaimRecord(Document):
 class ActivationPacket(Document):
     """The API key, which is shown here only, and how to use it."""
 
-    api_key: str
+    api_key: str = Field(repr=False)
     key_id: str
     tier: Tier
     requests_per_day: int | None = Field(description="API v2 requests a UTC day; null: unlimited")
     access_expires_at: Timestamp | None
-    headers: dict[str, str] = Field(description="Send one of these")
+    headers: dict[str, str] = Field(repr=False, description="Send one of these")
     base_url: str
     first_request: str
 
@@ -213,6 +213,22 @@ class ClaimAnswer(Document):
         default="svc.agent_access.claim_response.v1", alias="schema"
     )
     data: ClaimData
+
+
+def activation_packet(
+    claim: Claim, *, key_text: str, key_id: str, requests_per_day: int | None, base_url: str
+) -> ActivationPacket:
+    """What hands the key of a claim out."""
+    return ActivationPacket(
+        api_key=key_text,
+        key_id=key_id,
+        tier=claim.tier,
+        requests_per_day=requests_per_day,
+        access_expires_at=claim.access_expires_at,
+        headers={"Authorization": f"Bearer {key_text}", "X-Api-Key": key_text},
+        base_url=f"{base_url}/api/v2",
+        first_request=f"GET {base_url}/api/v2/world-model/live",
+    )
 
 
 def receipt_body(

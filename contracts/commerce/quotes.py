@@ -32,6 +32,9 @@ PROVEN_QUOTES_MAX = 5_000
 
 REQUEST_PROOF_AGE = timedelta(minutes=5)
 
+_QR_MASK = 0
+"""The chequered one."""
+
 
 def _web_address(text: str) -> str:
     parts = urlsplit(text)
@@ -115,14 +118,15 @@ class Quote:
 
 
 def free_amount(plan: Plan, taken: Collection[int], draw: int) -> int:
-    """An amount of the plan that none of the payer's quotes has: the `draw`-th of those left, counted round.
+    """An amount of the plan that none of the payer's quotes has: the first free one from the `draw`-th on, going round.
 
     Raises `ValueError` where none is left.
     """
-    free = [amount for amount in range(plan.price, plan.price + SALT_UNITS) if amount not in taken]
-    if not free:
-        raise ValueError("every amount of the plan is taken")
-    return free[draw % len(free)]
+    for salt in range(draw, draw + SALT_UNITS):
+        amount = plan.price + salt % SALT_UNITS
+        if amount not in taken:
+            return amount
+    raise ValueError("every amount of the plan is taken")
 
 
 def make_quote(
@@ -437,7 +441,10 @@ def qr_code(text: str) -> str:
     """A QR code of `text`: SVG in a data URI."""
     import segno
 
-    uri: str = segno.make(text, error="m", micro=False).svg_data_uri(scale=4)
+    # trying every mask for the best one takes most of the time, and on a screen readers need neither that nor more
+    # redundancy
+    code = segno.make(text, error="l", boost_error=False, mask=_QR_MASK, micro=False)
+    uri: str = code.svg_data_uri(scale=4, encode_minimal=True, svgclass=None, lineclass=None)
     return uri
 
 

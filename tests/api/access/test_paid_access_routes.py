@@ -9,15 +9,17 @@ import pytest
 from eth_account import Account
 from paid_service import CLAIM, PAYER, PLANS, QUOTE, STRANGER, TREASURY, PaidService, claim_body, selling
 
+from api.access.service import Redeemed
 from cli.demo.anvil import PRUNED, Anvil
 from cli.demo.write import deploy_code
 from contracts.access import Tier
 from contracts.canonical import canonical_sha256
-from contracts.commerce.claims import ClaimAnswer, PendingAnswer, Receipt
+from contracts.commerce.claims import ActivationPacket, ClaimAnswer, PendingAnswer, Receipt
 from contracts.commerce.plans import PlansAnswer
 from contracts.commerce.proofs import claim_typed_data
 from contracts.commerce.quotes import QuoteAnswer
 from contracts.commerce.signing import verify_signature
+from contracts.keys import new_key
 from contracts.problems import Problem
 from contracts.settings import Settings
 from warehouse.access import find_claim, unmatched_payments
@@ -340,3 +342,18 @@ def test_two_providers_have_to_agree(tmp_path, anvil):
             lagging = paid.claim(quote, transaction)
             assert (lagging.status_code, lagging.json()["code"]) == (202, "rpc_disagree")
             assert keys_of(paid) == []
+
+
+def test_no_key_shows_where_an_answer_is_printed():
+    text = new_key(Tier.PRO).reveal()
+    packet = ActivationPacket(
+        api_key=text,
+        key_id="key_1",
+        tier=Tier.PRO,
+        requests_per_day=None,
+        access_expires_at=None,
+        headers={"X-Api-Key": text},
+        base_url="b",
+        first_request="f",
+    )
+    assert text not in repr(packet) + str(packet) + repr(Redeemed({"data": text}, replayed=False))
