@@ -47,7 +47,9 @@ def build_rooms(
     """The framework's application with every room's routes. `clock_skew_s`: how far our clock is ahead of the chain."""
     from fastapi import FastAPI
 
+    from api.access.recovery import Recovery, recovery_router
     from api.access.router import access_router
+    from api.access.rpc import Providers
     from api.access.service import AccessService
     from api.discovery.router import discovery_router
     from api.guardrail.router import guardrail_router
@@ -69,18 +71,26 @@ def build_rooms(
     app.include_router(telemetry_router(stores.served))
     app.include_router(trust_router(stores.served))
     app.include_router(guardrail_router(lambda: stores.guardrail_rules.current(), lambda: stores.guardrail_log))
-    app.include_router(
-        access_router(
-            AccessService(
-                stores.settings,
-                lambda: stores.ledger,
-                lambda: stores.secrets,
-                lambda: stores.signing_keys.current(),
-                REQUESTS_A_DAY,
-            )
-        )
+    settings, providers = stores.settings, Providers(stores.settings.rpc_urls)
+    access = AccessService(
+        settings,
+        lambda: stores.ledger,
+        lambda: stores.secrets,
+        lambda: stores.signing_keys.current(),
+        REQUESTS_A_DAY,
+        providers=providers,
     )
-    place = Place(base_url=stores.settings.public_base_url, app_url=stores.settings.app_url)
+    app.include_router(access_router(access))
+    recovery = Recovery(
+        access.rail,
+        providers,
+        settings.public_base_url,
+        lambda: stores.ledger,
+        lambda: stores.secrets,
+        REQUESTS_A_DAY,
+    )
+    app.include_router(recovery_router(recovery))
+    place = Place(base_url=settings.public_base_url, app_url=settings.app_url)
     app.include_router(intake_router(place, lambda: stores.ledger, lambda: stores.secrets.pepper))
     app.include_router(world_writes_router(stores))
     app.include_router(world_health_router(lambda: stores.graph))

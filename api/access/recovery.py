@@ -1,0 +1,187 @@
+"""Recovery of a lost key over HTTP: a challenge, and its answer that gives the next key."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Response
+
+from api.access.rpc import Providers
+from api.bodies import JsonRoute
+from api.responses import problems
+from contracts.access import Tier
+from contracts.commerce.claims import Claim, activation_packet
+from contracts.commerce.problems import ClaimUnknown
+from contracts.commerce.proofs import AskContract, NotProved, contract_agrees
+from contracts.commerce.rail import PaymentRail
+from contracts.commerce.recovery import (
+    RECOVERY_PATH,
+    KeyNotRecoverable,
+    PayerContractUnsure,
+    RecoveryAnswer,
+    RecoveryChallenge,
+    RecoveryData,
+    RecoveryRefused,
+    RecoveryRequest,
+    check_recovery,
+    recovery_challenge,
+)
+from contracts.commerce.views import Silence
+from contracts.errors import (
+    BodyInvalid,
+    BodyTooLarge,
+    InternalFault,
+    MediaTypeUnsupported,
+    MethodNotAllowed,
+    RateLimited,
+    StoreUnavailable,
+)
+from contracts.secrets import DerivedSecrets
+from warehouse.access import find_claim
+from warehouse.keys import KeyRecord, KeyState, alive_key_of_claim, rotate_key
+from warehouse.ledger import Ledger, Reader
+
+RETRY_AFTER_S = 5
+_PRIVATE = {"Cache-Control": "no-store"}
+_EVERY = (ClaimUnknown, KeyNotRecoverable, MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
+_BODY = (BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
+
+ClaimId = Annotated[str, Path(alias="claimId")]
+
+
+class Recovery:
+    """One object a process. `ledger` and `derived` may raise `OperatorProblem`."""
+
+    def __init__(
+        self,
+        rail: PaymentRail,
+        providers: Providers,
+        base_url: str,
+        ledger: Callable[[], Ledger],
+        derived: Callable[[], DerivedSecrets],
+        requests_per_day: dict[Tier, int | None],
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._rail = rail
+        self._providers = providers
+        self._base_url = base_url
+        self._ledger = ledger
+        self._derived = derived
+        self._requests_per_day = requests_per_day
+        self._clock = clock
+
+    def challenge(self, claim_id: str) -> RecoveryChallenge:
+        """What the payer of a claim has to sign. Raises `ClaimUnknown`, `KeyNotRecoverable`."""
+        with self._ledger().read() as reader:
+            claim, key = _recoverable(reader, claim_id)
+        return recovery_challenge(
+            claim_id,
+            key.key_id,
+            claim.payer,
+            chain_id=claim.chain_id,
+            base_url=self._base_url,
+            now=self._clock(),
+        )
+
+    async def replace(self, claim_id: str, asked: RecoveryRequest) -> RecoveryAnswer:
+        """Revoke a claim's key and issue the next one. Raises `RecoveryRefused` and what `challenge` does."""
+        key_id, proof = await asyncio.to_thread(self._check, claim_id, asked)
+        if isinstance(proof, NotProved):
+            raise _refused()
+        if isinstance(proof, AskContract):
+            await self._ask_contract(proof)
+        return await asyncio.to_thread(self._rotate, claim_id, key_id)
+
+    def _check(self, claim_id: str, asked: RecoveryRequest) -> tuple[str, object]:
+        with self._ledger().read() as reader:
+            claim, key = _recoverable(reader, claim_id)
+        proof = check_recovery(
+            asked,
+            claim_id=claim_id,
+            key_id=key.key_id,
+            signer=claim.payer,
+            chain_id=claim.chain_id,
+            now=self._clock(),
+        )
+        return key.key_id, proof
+
+    async def _ask_contract(self, proof: AskContract) -> None:
+        answers = await self._providers.calls(proof.address, proof.data)
+        said = {contract_agrees(answer) for answer in answers if not isinstance(answer, Silence)}
+        heard = sum(not isinstance(answer, Silence) for answer in answers)
+        if heard < max(self._rail.quorum, 1) or len(said) != 1:
+            raise PayerContractUnsure(
+                "Too few RPC providers answer alike. Send the same again.",
+                headers={"Retry-After": str(RETRY_AFTER_S)},
+            )
+        if said != {True}:
+            raise _refused()
+
+    def _rotate(self, claim_id: str, key_id: str) -> RecoveryAnswer:
+        pepper = self._derived().pepper
+        with self._ledger().transaction() as tx:
+            claim, key = _recoverable(tx, claim_id)
+            if key.key_id != key_id:
+                raise _refused()  # another signature was faster
+            issued = rotate_key(tx, pepper, key_id, now=self._clock())
+        packet = activation_packet(
+            claim,
+            key_text=issued.key.reveal(),
+            key_id=issued.record.key_id,
+            requests_per_day=self._requests_per_day[claim.tier],
+            base_url=self._base_url,
+        )
+        return RecoveryAnswer(data=RecoveryData(claim_id=claim_id, revoked_key_id=key_id, activation_packet=packet))
+
+
+def recovery_router(recovery: Recovery) -> APIRouter:
+    """The routes over the one `Recovery` of this process."""
+    router = APIRouter(tags=["agent access"], route_class=JsonRoute)
+
+    @router.get(
+        RECOVERY_PATH,
+        response_model=RecoveryChallenge,
+        responses=problems(*_EVERY),
+        summary="What the payer signs to replace a lost key",
+        description="EIP-712 typed data that names the claim's present key; good for ten minutes and one replacement.",
+        operation_id="agent_access_recovery_challenge",
+    )
+    def challenge(claim_id: ClaimId) -> Response:
+        return _answered(recovery.challenge(claim_id), 200)
+
+    @router.post(
+        RECOVERY_PATH,
+        response_model=RecoveryAnswer,
+        status_code=201,
+        responses=problems(RecoveryRefused, PayerContractUnsure, *_BODY, *_EVERY),
+        summary="Replace a lost key",
+        description="Revokes the claim's key and issues the next one, by the payer's signature of the challenge. "
+        "Owner, tier, paid time and quota stay.",
+        operation_id="agent_access_recovery",
+    )
+    async def replace(claim_id: ClaimId, asked: RecoveryRequest) -> Response:
+        return _answered(await recovery.replace(claim_id, asked), 201)
+
+    return router
+
+
+def _answered(document: RecoveryChallenge | RecoveryAnswer, status: int) -> Response:
+    return Response(document.model_dump_json(by_alias=True), status, _PRIVATE, "application/json")
+
+
+def _recoverable(reader: Reader, claim_id: str) -> tuple[Claim, KeyRecord]:
+    claim = find_claim(reader, claim_id)
+    if claim is None:
+        raise ClaimUnknown("No claim has this id.")
+    key = alive_key_of_claim(reader, claim_id)
+    if key is None:
+        raise KeyNotRecoverable("The operator has revoked the claim's key.")
+    if claim.state == "reversed" or key.state is KeyState.SUSPENDED:
+        raise KeyNotRecoverable("The claim is reversed: its payment has left the chain.")
+    return claim, key
+
+
+def _refused() -> RecoveryRefused:
+    return RecoveryRefused("Ask for a fresh challenge and have the claim's payer sign it.")
