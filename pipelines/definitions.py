@@ -1,8 +1,10 @@
 """Wires assets, checks, jobs and schedules into one Dagster code location. The only file that knows all of them."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import dagster as dg
+from dagster._core.definitions.target import ExecutableDefinition
 
 from contracts.errors import OperatorProblem, RunBusy
 from contracts.settings import Settings, load_settings
@@ -14,6 +16,7 @@ from pipelines.failure import mark_stale
 from pipelines.feed import assets as feed
 from pipelines.guardrail import assets as guardrail
 from pipelines.holders import assets as holders
+from pipelines.intake import assets as intake
 from pipelines.market import assets as market
 from pipelines.market.observe import prices_due
 from pipelines.partner import assets as partner
@@ -69,6 +72,39 @@ def quiet_console(level: str) -> dg.RunConfig:
     return dg.RunConfig(loggers={"console": {"config": {"log_level": level}}})
 
 
+def _when_due(
+    job: ExecutableDefinition,
+    cron: str,
+    description: str,
+    why: Callable[[], str | None],
+    *,
+    not_beside: tuple[str, ...] = (),
+) -> dg.ScheduleDefinition:
+    """A running schedule whose tick starts a run where `why` gives a reason, and neither its own job nor any of
+    `not_beside` is on."""
+
+    @dg.schedule(
+        name=f"{job.name}_schedule",
+        job=job,
+        cron_schedule=cron,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description=description,
+    )
+    def schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        end_lost_runs(context.instance)
+        if any(a_run_is_on(context.instance, name) for name in (job.name, *not_beside)):
+            return dg.SkipReason("a run is going on")
+        try:
+            reason = why()
+        except RunBusy:
+            return dg.SkipReason("a run is going on")
+        except OperatorProblem as problem:
+            return dg.SkipReason(f"{problem.code}: {problem}")
+        return dg.RunRequest(tags={"why": reason}) if reason else dg.SkipReason("nothing is due")
+
+    return schedule
+
+
 def build_definitions(settings: Settings) -> dg.Definitions:
     """Everything Dagster shows and runs, for one installation."""
     chain_job = dg.define_asset_job(
@@ -79,24 +115,6 @@ def build_definitions(settings: Settings) -> dg.Definitions:
         executor_def=dg.in_process_executor,
         config=quiet_console("WARNING"),
     )
-
-    @dg.schedule(
-        job=chain_job,
-        cron_schedule=CHAIN_CRON,
-        default_status=dg.DefaultScheduleStatus.RUNNING,
-        description="Every two minutes, when the chain has moved or a snapshot is due; else nothing starts.",
-    )
-    def chain_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-        end_lost_runs(context.instance)
-        if a_run_is_on(context.instance, CHAIN_JOB):
-            return dg.SkipReason("a run is going on")
-        try:
-            why = why_due(settings, datetime.now(UTC), lock_wait_s=LOCK_PATIENCE_S)
-        except RunBusy:
-            return dg.SkipReason("a run is going on")
-        except OperatorProblem as problem:
-            return dg.SkipReason(f"{problem.code}: {problem}")
-        return dg.RunRequest(tags={"why": why}) if why else dg.SkipReason("nothing is new")
 
     prices_job = dg.define_asset_job(
         PRICES_JOB,
@@ -109,22 +127,6 @@ def build_definitions(settings: Settings) -> dg.Definitions:
         tags=QUICK,
     )
 
-    @dg.schedule(
-        job=prices_job,
-        cron_schedule=PRICES_CRON,
-        default_status=dg.DefaultScheduleStatus.RUNNING,
-        description="Every minute, where a price source is configured and no other run goes on.",
-    )
-    def prices_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-        end_lost_runs(context.instance)
-        if any(a_run_is_on(context.instance, name) for name in (CHAIN_JOB, PRICES_JOB)):
-            return dg.SkipReason("a run is going on")
-        try:
-            why = prices_due(settings, datetime.now(UTC))
-        except RunBusy:
-            return dg.SkipReason("a run is going on")
-        return dg.RunRequest(tags={"why": why}) if why else dg.SkipReason("no price is due")
-
     partner_job = dg.define_asset_job(
         PARTNER_JOB,
         selection=dg.AssetSelection.assets(
@@ -135,21 +137,6 @@ def build_definitions(settings: Settings) -> dg.Definitions:
         config=quiet_console("WARNING"),
         tags=QUICK,
     )
-
-    @dg.schedule(
-        job=partner_job,
-        cron_schedule=PARTNER_CRON,
-        default_status=dg.DefaultScheduleStatus.RUNNING,
-        description="Each minute it is looked whether the partner (5 minutes) or the marketplace (15) is to be asked.",
-    )
-    def partner_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-        if any(a_run_is_on(context.instance, name) for name in (CHAIN_JOB, PARTNER_JOB)):
-            return dg.SkipReason("a run is going on")
-        try:
-            why = partner_due(settings, datetime.now(UTC))
-        except RunBusy:
-            return dg.SkipReason("a run is going on")
-        return dg.RunRequest(tags={"why": why}) if why else dg.SkipReason("nobody is to be asked")
 
     @dg.op(description="Look at the payment of every issued claim that may still leave the chain.")
     def watch_issued_claims(context: dg.OpExecutionContext) -> None:
@@ -167,21 +154,34 @@ def build_definitions(settings: Settings) -> dg.Definitions:
     def claims_job() -> None:
         watch_issued_claims()
 
-    @dg.schedule(
-        job=claims_job,
-        cron_schedule=CLAIMS_CRON,
-        default_status=dg.DefaultScheduleStatus.RUNNING,
-        description="Every minute, where a claim is not final.",
-    )
-    def claims_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-        if a_run_is_on(context.instance, CLAIMS_JOB):
-            return dg.SkipReason("a run is going on")
-        try:
-            idle = nothing_to_watch(settings)
-        except OperatorProblem as problem:
-            return dg.SkipReason(f"{problem.code}: {problem}")
-        return dg.SkipReason(idle) if idle else dg.RunRequest()
-
+    schedules = [
+        _when_due(
+            chain_job,
+            CHAIN_CRON,
+            "Every two minutes, when the chain has moved or a snapshot is due; else nothing starts.",
+            lambda: why_due(settings, datetime.now(UTC), lock_wait_s=LOCK_PATIENCE_S),
+        ),
+        _when_due(
+            prices_job,
+            PRICES_CRON,
+            "Every minute, where a price source is configured and no other run goes on.",
+            lambda: prices_due(settings, datetime.now(UTC)),
+            not_beside=(CHAIN_JOB,),
+        ),
+        _when_due(
+            partner_job,
+            PARTNER_CRON,
+            "Each minute it is looked whether the partner (5 minutes) or the marketplace (15) is to be asked.",
+            lambda: partner_due(settings, datetime.now(UTC)),
+            not_beside=(CHAIN_JOB,),
+        ),
+        _when_due(
+            claims_job,
+            CLAIMS_CRON,
+            "Every minute, where a claim is not final.",
+            lambda: None if nothing_to_watch(settings) else "a claim is not final",
+        ),
+    ]
     upkeep_schedule = dg.ScheduleDefinition(
         name="upkeep_schedule",
         job=upkeep,
@@ -219,11 +219,12 @@ def build_definitions(settings: Settings) -> dg.Definitions:
             positions.out_world__positions,
             access.ledger,
             access.take_over_access_tables,
+            intake.take_over_intake_tables,
             publishing.publish_generation,
         ],
         asset_checks=[*expectation_checks(), holders.proof, trust.contract_agrees, access.none_waits],
         jobs=[chain_job, prices_job, partner_job, claims_job, upkeep],
-        schedules=[chain_schedule, prices_schedule, partner_schedule, claims_schedule, upkeep_schedule],
+        schedules=[*schedules, upkeep_schedule],
         resources={"runtime": runtime_resource(settings)},
         loggers={"console": dg.json_console_logger if settings.log_format == "json" else dg.colored_console_logger},
         executor=dg.in_process_executor,
