@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from contracts.partner import host_of
 from contracts.settings import Settings
 from contracts.telemetry import Token
 from pipelines.failure import mark_stale_for
@@ -16,6 +17,8 @@ from warehouse.generations import current_generation
 from warehouse.holder_lists import lists_dir
 from warehouse.holder_status import is_status_recorded, record_status
 from warehouse.ledger import open_ledger
+from warehouse.market import are_prices_served
+from warehouse.partner import serve_figures, serve_partner
 from warehouse.projections import Readable
 from warehouse.trust import is_trust_recorded, record_trust_status
 from warehouse.world.fold import fold_events
@@ -27,8 +30,8 @@ LOCK_WAIT_S = 600.0
 def publish_held(settings: Settings) -> PublishReport:
     """Publish for the settings' BASE_URL, after a run that goes on. A stale mark stays: only a good run takes it away.
 
-    Before anything is read, the documents say `backfilling`, or `not_configured` where no token is; the graph holds its
-    constitution and what the ledger has accepted.
+    Before anything is read, the documents say `backfilling`, or `not_configured` where no token is, and those of other
+    services `not_asked_yet`; the graph holds its constitution and what the ledger has accepted.
     """
     with (
         run_lock(settings.data_dir, wait_s=LOCK_WAIT_S),
@@ -36,6 +39,7 @@ def publish_held(settings: Settings) -> PublishReport:
     ):
         if settings.token_address:
             _record_start(connection, settings, settings.token_address)
+        _serve_start(connection, settings)
         with closing(open_ledger(settings, settings.data_dir)) as ledger:
             load_constitution(ledger)
             fold_events(connection, ledger)
@@ -79,3 +83,23 @@ def _record_start(connection: Connection, settings: Settings, token_address: str
             reason=None,
             now=now,
         )
+
+
+def _serve_start(connection: Connection, settings: Settings) -> None:
+    """Say of each service that is configured and was never asked that it was not asked yet."""
+    sources = (
+        settings.chainlink_feed_address,
+        settings.coinbase_url,
+        settings.dexscreener_url,
+        settings.geckoterminal_url,
+    )
+    if any((*sources, settings.pool_address)) and not are_prices_served(connection):
+        # Only the first start pays for these imports.
+        from pipelines.market.observe import choose_eth, choose_token
+
+        now = datetime.now(UTC)
+        choose_eth(connection, settings, now)
+        choose_token(connection, settings, now)
+    partner, marketplace = settings.partner_url, settings.marketplace_url
+    serve_partner(connection, partner and host_of(partner))
+    serve_figures(connection, marketplace and host_of(marketplace), settings.marketplace_agent_id)

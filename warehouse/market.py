@@ -118,6 +118,11 @@ def choose_token_price(
     )
 
 
+def are_prices_served(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether any run has chosen a price to serve, of the token or of ETH."""
+    return bool(_rows(connection, "served_prices", {}))
+
+
 @dataclass(frozen=True)
 class PoolPast:
     """What our own transfers say of a pool's last day: trades, the sum of their amounts in the token's smallest unit
@@ -186,7 +191,7 @@ def _choose(
     served = next(iter(sound), None) or _last_sound(connection, market, token, sources)
     listed = json.dumps([_listed(row, served) for row in said])
     jump = "price_jump" if fresh else None
-    why_none = jump or next((row["reason"] for row in said if row["reason"]), None) or "no_answer"
+    why_none = jump or next((row["reason"] for row in said if row["reason"]), None) or "not_asked_yet"
     if served is None:
         return _Chosen(None, Quality.UNAVAILABLE, why_none, stale=False, age_s=None, sources=listed)
     age_s = _age_s(served, now)

@@ -40,6 +40,28 @@ def test_a_watched_contract_and_a_registry_are_to_be_read_where_they_are_configu
     assert [published(tmp_path, path)["reason"] for path in paths] == ["backfilling"] * 3
 
 
+def test_sources_that_are_configured_and_were_not_asked_yet_say_so(tmp_path: Path):
+    settings = {"data_dir": tmp_path, "rpc_urls": ("http://127.0.0.1:9",), "token_address": TOKEN}
+    paths = (
+        "api/token/price.json",
+        "api/bidwall/eth-price.json",
+        "api/integrations/partner/base-snapshot.json",
+        "api/revenue/marketplace.json",
+    )
+
+    def reasons() -> list[str]:
+        bodies = (published(tmp_path, path) for path in paths)
+        return [body.get("data", body)["reason"] for body in bodies]
+
+    publish_held(load_settings(**settings))
+    assert reasons() == ["not_configured"] * 4
+    sources = dict.fromkeys(("coinbase_url", "dexscreener_url", "partner_url"), "https://svc.example")
+    publish_held(load_settings(**settings, **sources, marketplace_url="https://m.example", marketplace_agent_id="84"))
+    assert reasons() == ["not_asked_yet"] * 4
+    publish_held(load_settings(**settings))
+    assert reasons()[2:] == ["not_configured"] * 2
+
+
 def test_publishing_twice_changes_nothing(tmp_path: Path):
     settings = load_settings(data_dir=tmp_path, rpc_urls=("http://127.0.0.1:9",), token_address=TOKEN)
     first, second = publish_held(settings), publish_held(settings)
