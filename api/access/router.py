@@ -7,8 +7,10 @@ from fastapi import APIRouter, Header, Path, Request, Response
 
 from api.access.service import AccessService, Redeemed
 from api.bodies import JsonRoute
+from api.negotiation import is_unchanged
 from api.responses import problems
 from contracts.base import Document
+from contracts.canonical import sha256_hex
 from contracts.commerce.claims import RETRY_AFTER_S, ClaimAnswer, ClaimRequest, PendingAnswer, Receipt
 from contracts.commerce.plans import CLAIM_PATH, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH, PlansAnswer
 from contracts.commerce.problems import (
@@ -33,6 +35,7 @@ from contracts.errors import (
 )
 
 IDEMPOTENCY_KEY_LONGEST = 200
+PLANS_MAX_AGE_S = 60
 _PRIVATE = {"Cache-Control": "no-store"}
 _JSON = "application/json"
 
@@ -48,6 +51,10 @@ IdempotencyKey = Annotated[
 ]
 _EVERY = (MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
 _BODY = (BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
+
+_UNCHANGED: dict[int | str, dict[str, Any]] = {
+    304: {"description": "Unchanged for the entity tags in If-None-Match"},
+}
 
 _CLAIM_RESPONSES: dict[int | str, dict[str, Any]] = {
     201: {
@@ -91,13 +98,13 @@ def access_router(service: AccessService) -> APIRouter:
     @router.get(
         PLANS_PATH,
         response_model=PlansAnswer,
-        responses=problems(*_EVERY),
+        responses=_UNCHANGED | problems(*_EVERY),
         summary="What can be bought",
         description="Plans with prices, how to pay for them and how payments are verified.",
         operation_id="agent_access_plans",
     )
-    def plans() -> Response:
-        return _document(service.plans(), 200, {"Cache-Control": "public, max-age=60"})
+    def plans(request: Request) -> Response:
+        return _cached(request, service.plans().model_dump_json(by_alias=True), PLANS_MAX_AGE_S)
 
     @router.post(
         QUOTE_PATH,
@@ -145,14 +152,14 @@ def access_router(service: AccessService) -> APIRouter:
     @router.get(
         JWKS_PATH,
         response_model=Jwks,
-        responses=problems(MethodNotAllowed, InternalFault, StoreUnavailable),
+        responses=_UNCHANGED | problems(MethodNotAllowed, InternalFault, StoreUnavailable),
         summary="Keys that sign quotes and receipts",
         description="The public keys, the oldest of which still verify what they signed.",
         operation_id="jwks",
         tags=["discovery"],
     )
-    def jwks() -> Response:
-        return _fields(service.key_set().jwks(), 200, {"Cache-Control": f"public, max-age={JWKS_MAX_AGE_S}"})
+    def jwks(request: Request) -> Response:
+        return _cached(request, json.dumps(service.key_set().jwks(), separators=(",", ":")), JWKS_MAX_AGE_S)
 
     return router
 
@@ -160,6 +167,15 @@ def access_router(service: AccessService) -> APIRouter:
 def _refuse_payment_signature(request: Request) -> None:
     if "payment-signature" in request.headers:
         raise PaymentSignatureNotLive("Send the transfer yourself and claim it; leave PAYMENT-SIGNATURE out.")
+
+
+def _cached(request: Request, body: str, max_age_s: int) -> Response:
+    """A public document, or 304 where the client has it."""
+    etag = f'"{sha256_hex(body.encode())[:32]}"'
+    headers = {"Cache-Control": f"public, max-age={max_age_s}", "ETag": etag}
+    if is_unchanged(request.headers.get("if-none-match", "").encode("latin-1"), etag.encode()):
+        return Response(status_code=304, headers=headers)
+    return Response(body, 200, headers, _JSON)
 
 
 def _document(document: Document, status: int, headers: dict[str, str]) -> Response:

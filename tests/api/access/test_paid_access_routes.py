@@ -357,3 +357,13 @@ def test_no_key_shows_where_an_answer_is_printed():
         first_request="f",
     )
     assert text not in repr(packet) + str(packet) + repr(Redeemed({"data": text}, replayed=False))
+
+
+def test_catalog_and_key_set_are_cacheable_and_need_not_be_sent_twice(tmp_path, anvil):
+    with selling(Settings(_env_file=None, data_dir=tmp_path), anvil) as paid:
+        for path in (PLANS, "/.well-known/jwks.json"):
+            first = paid.get(path)
+            assert first.headers["cache-control"].startswith("public, max-age=")
+            again = paid.get(path, **{"If-None-Match": first.headers["etag"]})
+            assert (again.status_code, again.content) == (304, b"")
+            assert again.headers["access-control-allow-origin"] == "*"
