@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from contracts.access import Caller, Tier
+from contracts.access import REQUESTS_A_DAY, Caller
 from contracts.errors import OperatorProblem
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ CALLER = "svc.caller"
 STORE_FAILED = "store failed"
 
 DAY_S = 86_400
-REQUESTS_A_DAY: dict[Tier, int | None] = {Tier.FREE: 100, Tier.BASIC: 1_000, Tier.PRO: None}
 WRITE_USES_EVERY_S = 5.0
 
 _log = logging.getLogger(__name__)

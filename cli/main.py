@@ -20,6 +20,7 @@ COMMANDS = {
     "keys": "cli.keys:app",
     "guardrail": "cli.guardrail:app",
     "world": "cli.world:app",
+    "intake": "cli.intake:app",
     "bench": "cli.bench.command:bench",
 }
 

@@ -14,6 +14,10 @@ class Tier(StrEnum):
     PRO = "pro"
 
 
+REQUESTS_A_DAY: dict[Tier, int | None] = {Tier.FREE: 100, Tier.BASIC: 1_000, Tier.PRO: None}
+"""API v2 requests a UTC day; None: any number."""
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Whoever sent a valid key. `owner` is a lower-case address, `local:<name>` or `profile:<id>`."""

@@ -24,6 +24,8 @@ from contracts.bidwall import (
 )
 from contracts.errors import CursorInvalid, RequestProblem, SnapshotUnknown
 from contracts.feed import JsonFeed
+from contracts.intake.artifacts import ARTIFACT_KINDS, artifact_texts
+from contracts.intake.links import artifact_path
 from contracts.market import MAX_AGE, EthPrice, TokenPrice
 from contracts.overview import OVERVIEW_MAX_AGE_S, ContextSnapshot, Mode, ServiceContext, SiteMetrics
 from contracts.partner import MARKETPLACE_MAX_AGE_S, PARTNER_MAX_AGE_S, MarketplaceRevenue, PartnerSnapshot
@@ -316,6 +318,18 @@ PROJECTIONS: tuple[Projection, ...] = (
             for view in RenderView
             for compact in ("", "&compact=1")
         ),
+    ),
+    *(
+        Projection(
+            name=f"intake_{name.replace('-', '_')}",
+            path=artifact_path(name),
+            model=kind.model,
+            group="intake",
+            summary=artifact_texts()[name]["title"],
+            description=artifact_texts()[name]["summary"],
+            cache="discovery",
+        )
+        for name, kind in ARTIFACT_KINDS.items()
     ),
     Projection(
         name="openapi",

@@ -18,6 +18,8 @@ from warehouse.duck import Warehouse, run_lock
 from warehouse.generations import current_generation
 from warehouse.holder_lists import latest_snapshot_taken_at
 from warehouse.holders import read_state
+from warehouse.intake_tables import intakes_have_moved
+from warehouse.intake_tables import taken_over_to as intakes_taken_over_to
 from warehouse.ledger import open_ledger
 from warehouse.world.events import head_revision
 from warehouse.world.fold import read_world_state
@@ -62,6 +64,16 @@ def sales_have_moved(settings: Settings) -> bool:
         return access_has_moved(ledger, since)
 
 
+def intakes_moved(settings: Settings) -> bool:
+    """Whether intakes changed since a run took them over. Raises `RunBusy`."""
+    with Warehouse(settings.data_dir).read_only() as connection:
+        if connection is None:
+            return False
+        since = intakes_taken_over_to(connection)
+    with closing(open_ledger(settings, settings.data_dir)) as ledger:
+        return intakes_have_moved(ledger, since)
+
+
 def why_run(settings: Settings, head: ChainHead | None, now: datetime) -> str | None:
     """Why a run would change something, in a few words; None where it would not. Raises `RunBusy` while one goes on.
 
@@ -76,6 +88,8 @@ def why_run(settings: Settings, head: ChainHead | None, now: datetime) -> str | 
         return "the graph has moved"
     if sales_have_moved(settings):
         return "quotes, claims or keys have changed"
+    if intakes_moved(settings):
+        return "intakes have changed"
     if head is None:
         return None
     with Warehouse(settings.data_dir).read_only() as connection:

@@ -14,6 +14,7 @@ import msgspec
 from pydantic import BaseModel
 
 from contracts.description import description_for
+from contracts.intake.artifacts import ARTIFACT_KINDS, SETTINGS
 from contracts.projections import PROJECTIONS, Projection
 from contracts.rendering import Content, Fields
 from warehouse.bidwall import read_bidwall_balance, read_bidwall_events, read_bidwall_snapshot
@@ -21,6 +22,7 @@ from warehouse.duck import read_sql
 from warehouse.feed_events import read_feed
 from warehouse.holder_documents import read_holders_map, read_holders_temporal, read_token_holders
 from warehouse.inspection import tables_read
+from warehouse.intake_documents import read_artifact
 from warehouse.overview import PARTS as OVERVIEW_PARTS
 from warehouse.overview import compose_context, compose_site_metrics, read_service_context
 from warehouse.trust import read_trust_protocol
@@ -59,6 +61,10 @@ class Composer:
     questions: tuple[str, ...]
 
 
+def _intake_artifact(name: str, questions: tuple[str, ...]) -> Reader:
+    return Reader(lambda readable, _: read_artifact(name, readable), (SETTINGS, *questions))
+
+
 READERS: dict[str, Reader | Composer] = {
     "site_metrics": Composer(compose_site_metrics, OVERVIEW_PARTS, ("graph_counts",)),
     "context": Composer(compose_context, OVERVIEW_PARTS, ("graph_counts", "holder_status")),
@@ -77,6 +83,10 @@ READERS: dict[str, Reader | Composer] = {
         lambda readable, parameters: read_world_render(readable.connection, parameters),
         ("graph_counts", "world_shown_nodes", "world_shown_edges"),
     ),
+    **{
+        f"intake_{name.replace('-', '_')}": _intake_artifact(name, kind.questions)
+        for name, kind in ARTIFACT_KINDS.items()
+    },
     "token_holders": Reader(read_token_holders, ("holder_status", "holder_lists", "holder_sources")),
     "token_holders_map": Reader(read_holders_map, ("holder_status", "holder_lists")),
     "token_holders_map_temporal": Reader(read_holders_temporal, ("holder_status", "holder_lists")),

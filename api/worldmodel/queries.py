@@ -34,7 +34,7 @@ from warehouse.world.asof import Past, PastView
 from warehouse.world.current import CurrentView
 from warehouse.world.served import ServedGraph
 
-PARTS_OF_THE_SERVICE = ("pipeline", "constitution")
+PARTS_OF_THE_SERVICE = ("pipeline", "intake", "constitution")
 OPERATOR = "operator"
 OTHERS = "other"
 

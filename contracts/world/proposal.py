@@ -25,7 +25,7 @@ HIGHEST_REVISION = 2**53 - 1
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@#-]{0,199}")
 
-ActorKind = Literal["caller", "capsule", "claimant", "pipeline", "constitution", "operator"]
+ActorKind = Literal["caller", "capsule", "claimant", "pipeline", "intake", "constitution", "operator"]
 Verdict = Literal["approved", "rejected", "escalated"]
 StageName = Literal[
     "immutability", "temporal", "referential_integrity", "authority", "deduplication", "provenance", "alignment"
@@ -33,8 +33,8 @@ StageName = Literal[
 
 
 class Actor(msgspec.Struct, frozen=True):
-    """Who proposes. `name` is what nodes and audit say: `Caller.owner`, `capsule:<id>`, `pipeline`, `constitution`,
-    `operator:<name>`."""
+    """Who proposes. `name` is what nodes and audit say: `Caller.owner`, `capsule:<id>`, `pipeline`, `intake`,
+    `constitution`, `operator:<name>`."""
 
     kind: ActorKind
     name: str
@@ -50,6 +50,7 @@ class Actor(msgspec.Struct, frozen=True):
 
 
 PIPELINE = Actor("pipeline", "pipeline")
+INTAKE = Actor("intake", "intake")
 CONSTITUTION = Actor("constitution", "constitution")
 
 

@@ -209,6 +209,13 @@ def _authority(case: Case) -> Iterator[str]:
                 if source is not None and source.domain != "TRACK":
                     yield f"the pipeline ties TRACK alone, and {source.id} is of {source.domain}"
             yield from _private(case)
+        case "intake":
+            for node in case.nodes:
+                if node.after.domain not in ("SYMBIOSIS", "EXECUTION"):
+                    yield f"intake writes SYMBIOSIS and EXECUTION, and {node.draft.id} is of {node.after.domain}"
+                if node.before is not None and node.before.actor != case.actor.name and case.sees(node.before):
+                    yield f"{node.draft.id} was written by {node.before.actor}"
+            yield from _private(case)
         case "constitution":
             for node in case.nodes:
                 if node.before is not None and node.before.actor != case.actor.name:

@@ -1,6 +1,8 @@
-"""The rights of a person: texts of an owner's private nodes and edges are deleted; tombstones and the chain stay."""
+"""The rights of a person: texts of nodes and edges are deleted; tombstones and the chain of decisions stay."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import msgspec
 
@@ -30,23 +32,43 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
         tx.run("world_forget_pending", owner=owner)
         tx.run("world_forget_requests", scope=owner)
         tx.run("world_forget_claims", owner=owner, forgotten=FORGOTTEN)
-        if not nodes and not edges:
-            return 0
-        seq = tx.changed(DECISION, "approved")
-        now = utc_text(tx.now())
-        for node in nodes:
-            _blank_events(tx, "node", node.id)
-        for edge in edges:
-            _blank_events(tx, "edge", edge.id)
-        blanked: list[Node | Edge] = [
-            *(_blank_node(node, now) for node in nodes),
-            *(_blank_edge(edge, now) for edge in edges),
-        ]
-        tombstones = append_states(tx, blanked, seq)
-        actor = Actor("operator", f"operator:{operator}")
-        stages = (StageResult("authority", "pass", f"{actor.name} serves the rights of a person."),)
-        record(tx, seq, "approved", Proposal(actor=actor, source=FORGOTTEN), stages, tombstones)
-        return len(nodes) + len(edges)
+        return _erase(tx, nodes, edges, operator)
+
+
+def forget_nodes(tx: Transaction, node_ids: Sequence[str], operator: str) -> int:
+    """Turn nodes that tell of one person, public ones too, and every edge at them into tombstones; how many there were.
+
+    A step of a larger transaction. Ids that no node has are passed over.
+    """
+    held = [node for node_id in node_ids for node in decode_nodes(tx.rows("world_node", id=node_id))]
+    nodes = [node for node in held if not node.erased]
+    edges = {
+        edge.id: edge
+        for node in nodes
+        for edge in decode_edges(tx.rows("world_edges_at", node_id=node.id))
+        if edge.actor != FORGOTTEN
+    }
+    return _erase(tx, nodes, list(edges.values()), operator)
+
+
+def _erase(tx: Transaction, nodes: Sequence[Node], edges: Sequence[Edge], operator: str) -> int:
+    if not nodes and not edges:
+        return 0
+    seq = tx.changed(DECISION, "approved")
+    now = utc_text(tx.now())
+    for node in nodes:
+        _blank_events(tx, "node", node.id)
+    for edge in edges:
+        _blank_events(tx, "edge", edge.id)
+    blanked: list[Node | Edge] = [
+        *(_blank_node(node, now) for node in nodes),
+        *(_blank_edge(edge, now) for edge in edges),
+    ]
+    tombstones = append_states(tx, blanked, seq)
+    actor = Actor("operator", f"operator:{operator}")
+    stages = (StageResult("authority", "pass", f"{actor.name} serves the rights of a person."),)
+    record(tx, seq, "approved", Proposal(actor=actor, source=FORGOTTEN), stages, tombstones)
+    return len(nodes) + len(edges)
 
 
 def _blank_events(tx: Transaction, kind: str, entity_id: str) -> None:

@@ -1,0 +1,92 @@
+"""`svc intake`: list and review intakes, and serve the rights of those who sent them."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from cli.environment import effective_settings, make_data_dir
+from cli.output import AsJson, operator_problems, print_json, say
+from warehouse import intake
+from warehouse.intake_rights import export_intake, forget_intake, list_intakes
+from warehouse.ledger import Ledger, open_ledger
+
+app = typer.Typer(no_args_is_help=True, help="Intakes: list, review, export and forget them.")
+
+IntakeId = Annotated[str, typer.Argument(help="The intake's id, as `svc intake list` shows it.")]
+As = Annotated[str | None, typer.Option("--as", help="Your name on the trail; default the name of your account.")]
+
+
+@app.command("list")
+def list_(
+    most: Annotated[int, typer.Option(min=1, max=10_000, help="So many of the newest.")] = 100, as_json: AsJson = False
+) -> None:
+    """Show the newest intakes, without contact data."""
+    with operator_problems(as_json), _opened() as ledger, ledger.read() as reader:
+        found = list_intakes(reader, most)
+    if as_json:
+        print_json({"ok": True, "intakes": found})
+        return
+    for each in found:
+        say(
+            f"{each['intake_id']}  {each['received_at'][:10]}  {each['lane']:<10}  {each['profile_id']:<20}  "
+            f"{each['current_state']:<19}  {each['review_state']:<17}  {each['activation_state']}"
+        )
+    if not found:
+        say("no intakes")
+
+
+@app.command("review")
+def review(
+    intake_id: IntakeId,
+    approve: Annotated[bool, typer.Option("--approve/--request-changes", help="What you decide.")],
+    name: As = None,
+    as_json: AsJson = False,
+) -> None:
+    """Approve an intake, or ask for changes."""
+    with operator_problems(as_json), _opened() as ledger, ledger.transaction() as tx:
+        record = intake.review(tx, intake_id, approve=approve, operator=name or getpass.getuser())
+    states = record.states
+    if as_json:
+        said = {"currentState": states.current, "reviewState": states.review, "activationState": states.activation}
+        print_json({"ok": True, "intakeId": intake_id, **said})
+    else:
+        say(f"{intake_id} is {states.review}: {states.current}, {states.activation}")
+
+
+@app.command("export")
+def export(intake_id: IntakeId, as_json: AsJson = False) -> None:
+    """Print everything that is kept of an intake, contact data too."""
+    with operator_problems(as_json), _opened() as ledger, ledger.read() as reader:
+        kept = export_intake(reader, intake_id)
+    if as_json:
+        print_json({"ok": True, "intake": kept})
+    else:
+        for field, value in kept.items():
+            say(f"{field:<18} {value}")
+
+
+@app.command("forget")
+def forget(intake_id: IntakeId, name: As = None, as_json: AsJson = False) -> None:
+    """Delete what is kept of an intake for good, but lane, profile, day and states. Counts stay."""
+    with operator_problems(as_json), _opened() as ledger, ledger.transaction() as tx:
+        erased = forget_intake(tx, intake_id, name or getpass.getuser())
+    if as_json:
+        print_json({"ok": True, "intakeId": intake_id, "erasedInGraph": erased})
+    else:
+        say(f"{intake_id} is forgotten; {erased} nodes and edges of the graph are erased")
+
+
+@contextmanager
+def _opened() -> Iterator[Ledger]:
+    settings = effective_settings()
+    make_data_dir(settings.data_dir)
+    ledger = open_ledger(settings, settings.data_dir)
+    try:
+        yield ledger
+    finally:
+        ledger.close()

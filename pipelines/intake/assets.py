@@ -1,0 +1,81 @@
+"""Intake as assets: governed graph events, rows without personal data, statistics, funnel, and the settings seen."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+
+import dagster as dg
+
+from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
+from pipelines.resources import Runtime
+from warehouse.inspection import preview
+from warehouse.intake_documents import see_settings
+from warehouse.intake_tables import take_over_intakes
+from warehouse.ledger import open_ledger
+
+GROUP = "ledger"
+RAW, STATS, FUNNEL, SETTINGS = "raw_ledger__intakes", "out_intake__stats", "out_intake__funnel", "out_intake__settings"
+
+
+def _spec(table: str, deps: list[str], description: str) -> dg.AssetSpec:
+    return dg.AssetSpec(
+        table,
+        deps=deps,
+        group_name=GROUP,
+        description=description,
+        kinds={"duckdb"},
+        owners=OWNERS,
+        metadata=table_facts(table),
+    )
+
+
+@dg.multi_asset(
+    name="take_over_intakes",
+    specs=[
+        dg.AssetSpec(
+            "intake_events",
+            deps=["ledger", "world_constitution"],
+            group_name=GROUP,
+            kinds={"ledger"},
+            owners=OWNERS,
+            description=(
+                "Intakes as nodes of SYMBIOSIS and EXECUTION, written to the ledger through the validator, without "
+                "anything personal. Grain: one proposal per intake that changed."
+            ),
+        ),
+        _spec(RAW, ["ledger"], "Intakes as they are now, without who sent them. Grain: one row per intake."),
+        _spec(STATS, [RAW], "Registrations. Grain: one row per UTC day of receipt and lane."),
+        _spec(FUNNEL, [RAW], "How far registrations came. Grain: one row per lane and runtime profile."),
+        _spec(
+            SETTINGS,
+            [],
+            "What of the settings the documents of intake state, looked at hourly and when it changes. Grain: at most "
+            "one row.",
+        ),
+    ],
+    pool="warehouse",
+)
+def take_over_intake_tables(
+    context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
+) -> Iterator[dg.MaterializeResult]:
+    """Tell the graph what changed, take it over, count it, and look at the settings."""
+    with (
+        runtime.warehouse.connect() as connection,
+        closing(open_ledger(runtime.settings, runtime.data_dir)) as opened,
+    ):
+        taken = take_over_intakes(connection, opened)
+        see_settings(connection, runtime.settings, datetime.now(UTC), anew=taken.changed > 0)
+        found = {table: row_count(connection, table) for table in (RAW, STATS, FUNNEL, SETTINGS)}
+        found[FUNNEL]["preview"] = markdown_table(preview(connection, "intake_shown_funnel"), rows=20)
+        found[STATS]["preview"] = markdown_table(preview(connection, "intake_shown_days"), rows=20)
+    for decision in taken.decisions:
+        for stage in decision.stages:
+            if stage.result == "fail":
+                context.log.warning(f"decision {decision.seq}: {stage.stage}: {stage.reason}")
+    verdicts = [decision.verdict for decision in taken.decisions]
+    yield dg.MaterializeResult(
+        asset_key="intake_events",
+        metadata={"approved": verdicts.count("approved"), "rejected": verdicts.count("rejected")},
+    )
+    for table, metadata in found.items():
+        yield dg.MaterializeResult(asset_key=table, metadata=metadata | {"changed_rows": taken.changed})

@@ -1,0 +1,280 @@
+"""What an intake may send, field by field: literal values in, taken or the pointer of the fault out."""
+
+import pytest
+from intakes import AGENT, ENTERPRISE, HUMAN
+from pydantic import TypeAdapter, ValidationError
+
+from contracts.intake.formats import LONGEST_LINE, LONGEST_TEXT
+from contracts.intake.requests import CONTACT_FIELDS, PERSON_FIELDS, IntakeRequest, details_of, person_of
+
+REQUESTS = TypeAdapter(IntakeRequest)
+
+
+def taken(body) -> bool:
+    try:
+        REQUESTS.validate_python(body)
+    except ValidationError:
+        return False
+    return True
+
+
+REQUIRED = [
+    *((AGENT, name) for name in ("agentId", "serviceOffer", "endpoint", "consent")),
+    *((HUMAN, name) for name in ("name", "useCase", "telegram", "consent")),
+    *(
+        (ENTERPRISE, name)
+        for name in ("orgName", "contactFullName", "contactRole", "contactEmail", "useCase", "consent")
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "name"), REQUIRED)
+def test_a_required_field_has_to_be_there_and_not_null(body, name):
+    assert taken(body)
+    assert not taken({key: value for key, value in body.items() if key != name})
+    assert not taken(body | {name: None})
+
+
+OPTIONAL = {
+    "agent": (AGENT, ("runtime", "wallet", "rail", "domain", "type", "sector", "agentContact")),
+    "human": (
+        HUMAN,
+        (
+            "agentName",
+            "role",
+            "workspaceName",
+            "operatorScope",
+            "modelProvider",
+            "modelAccess",
+            "governanceMode",
+            "runtimeProfile",
+            "activationPreference",
+            "billingReadiness",
+            "firstMission",
+            "twitter",
+        ),
+    ),
+    "enterprise": (ENTERPRISE, ("teamSize", "telegram")),
+}
+
+
+@pytest.mark.parametrize(("body", "name"), [(body, name) for body, names in OPTIONAL.values() for name in names])
+def test_an_optional_text_may_be_short_or_left_out_and_is_a_text(body, name):
+    assert taken(body | {name: "x"})
+    assert taken({key: value for key, value in body.items() if key != name})
+    assert not taken(body | {name: 5})
+    assert not taken(body | {name: ["x"]})
+    assert not taken(body | {name: " "})
+    assert not taken(body | {name: "a\x00b"})
+    assert not taken(body | {name: "x" * 4_001})
+
+
+LENGTHS = [
+    (AGENT, "agentId", 3, LONGEST_LINE),
+    (AGENT, "serviceOffer", 8, LONGEST_TEXT),
+    (HUMAN, "name", 2, LONGEST_LINE),
+    (HUMAN, "useCase", 10, LONGEST_TEXT),
+    (HUMAN, "telegram", 2, LONGEST_LINE),
+    (ENTERPRISE, "orgName", 2, LONGEST_LINE),
+    (ENTERPRISE, "contactFullName", 2, LONGEST_LINE),
+    (ENTERPRISE, "contactRole", 2, LONGEST_LINE),
+    (ENTERPRISE, "contactName", 2, LONGEST_LINE),
+    (ENTERPRISE, "useCase", 10, LONGEST_TEXT),
+]
+
+
+@pytest.mark.parametrize(("body", "name", "shortest", "longest"), LENGTHS)
+def test_a_text_has_its_least_and_most_length(body, name, shortest, longest):
+    assert taken(body | {name: "x" * shortest})
+    assert taken(body | {name: "x" * longest})
+    assert not taken(body | {name: "x" * (shortest - 1)})
+    assert not taken(body | {name: "x" * (longest + 1)})
+
+
+@pytest.mark.parametrize(("name", "most"), [("worldSources", 8), ("executionSurfaces", 6)])
+def test_a_list_has_its_most_items(name, most):
+    assert taken(HUMAN | {name: []})
+    assert taken(HUMAN | {name: ["x"] * most})
+    assert not taken(HUMAN | {name: ["x"] * (most + 1)})
+    assert not taken(HUMAN | {name: "x"})
+    assert not taken(HUMAN | {name: [5]})
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("assistantId", ("codex", "claude-code", "gemini", "grok", "custom")),
+        ("experiencePath", ("new_to_agents", "existing_agent_operator")),
+        ("launchPath", ("/create-my-agent", "/upgrade-my-agent", "/launch-builder")),
+    ],
+)
+def test_an_enumerated_field_takes_its_values_alone(name, values):
+    assert all(taken(HUMAN | {name: value}) for value in values)
+    assert not any(taken(HUMAN | {name: value}) for value in ("", values[0].upper(), f"{values[0]} ", "other", 1))
+
+
+@pytest.mark.parametrize("lane", ["Agent", "AGENT", "agents", "", None, 1, True, ["agent"], {}])
+def test_a_lane_is_one_of_three(lane):
+    assert not taken(AGENT | {"lane": lane})
+
+
+def test_a_field_of_another_lane_is_refused():
+    assert not taken(AGENT | {"orgName": "Example"})
+    assert not taken(HUMAN | {"agentId": "abc"})
+
+
+@pytest.mark.parametrize("consent", [True, {"accepted": True}, {"accepted": True, "at": "2026-01-01T00:00:00Z"}])
+def test_consent_is_true_or_an_object(consent):
+    assert taken(AGENT | {"consent": consent})
+
+
+@pytest.mark.parametrize(
+    "consent",
+    [
+        False,
+        None,
+        1,
+        "true",
+        "yes",
+        [],
+        {},
+        {"accepted": False},
+        {"accepted": "true"},
+        {"accepted": 1},
+        {"accepted": None},
+        {"accepted": True, "at": "yesterday"},
+        {"accepted": True, "at": 1_700_000_000},
+        {"accepted": True, "policyVersion": 1},
+        {"accepted": True, "more": 1},
+    ],
+)
+def test_anything_else_is_no_consent(consent):
+    assert not taken(AGENT | {"consent": consent})
+
+
+@pytest.mark.parametrize(
+    "email",
+    ["a@b.co", "first.last+tag@sub.example.com", "o'hara@example.ie", "x@xn--bcher-kva.example", f"{'a' * 64}@b.co"],
+)
+def test_an_email_address_is_taken(email):
+    assert taken(HUMAN | {"email": email})
+    assert taken(ENTERPRISE | {"contactEmail": email})
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "",
+        "a",
+        "a@",
+        "@b.co",
+        "a@b",
+        "a@b..co",
+        "a..b@c.co",
+        ".a@b.co",
+        "a.@b.co",
+        "a@-b.co",
+        "a@b-.co",
+        "a@b.c",
+        "a@b.1",
+        "a b@c.co",
+        "a@b.co\n",
+        "a@b@c.co",
+        "Ada <a@b.co>",
+        '"a b"@c.co',
+        "a@[127.0.0.1]",
+        "а@b.co",
+        "a@bücher.example",
+        "a@exаmple.com",
+        "mailto:a@b.co",
+        f"{'a' * 65}@b.co",
+        f"a@{'b' * 250}.co",
+    ],
+)
+def test_what_only_looks_like_an_email_address_is_refused(email):
+    assert not taken(HUMAN | {"email": email})
+    assert not taken(ENTERPRISE | {"contactEmail": email})
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "https://a.example",
+        "HTTP://a.example/b?c=d#e",
+        "http://localhost:8080/",
+        "http://127.0.0.1/admin",
+        "http://169.254.169.254/latest",
+        "http://[::1]:9/",
+        "https://a.example/%C3%A4",
+    ],
+)
+def test_a_web_address_is_kept_as_text_wherever_it_leads(uri):
+    assert taken(AGENT | {"endpoint": uri, "proof": uri})
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "",
+        "a.example",
+        "//a.example",
+        "/a",
+        "javascript:alert(1)",
+        "JavaScript://a.example/%0aalert(1)",
+        "data:text/html,x",
+        "file:///etc/passwd",
+        "ftp://a.example",
+        "https://",
+        "https:///a",
+        "https:a.example",
+        "https://a.example/ b",
+        "https://a.example/\n",
+        "https://a.example/<script>",
+        "https://user:secret@a.example/",
+        "https://a.example:99999/",
+        "https://a.example:port/",
+        "https://a..example/",
+        "https://ä.example/",
+        "https://a.example/%zz",
+        "https://[::1/",
+        "https://a.example/" + "x" * 2_000,
+    ],
+)
+def test_what_is_no_web_address_is_refused(uri):
+    assert not taken(AGENT | {"endpoint": uri})
+    assert not taken(AGENT | {"proof": uri})
+
+
+@pytest.mark.parametrize("at", ["2026-01-31T12:00:00Z", "2026-01-31t12:00:00.123456789z", "2026-01-31T12:00:00-05:30"])
+def test_a_time_has_its_offset(at):
+    assert taken(AGENT | {"consentAt": at})
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        "",
+        "2026-01-31",
+        "2026-01-31T12:00:00",
+        "2026-01-31 12:00:00Z",
+        "2026-02-30T12:00:00Z",
+        "2026-01-31T24:30:00Z",
+        "20260131T120000Z",
+        "2026-W05-6T12:00:00Z",
+        "0001-01-01T00:00:00+23:59",
+        1_700_000_000,
+    ],
+)
+def test_what_is_no_time_is_refused(at):
+    assert not taken(AGENT | {"consentAt": at})
+
+
+def test_who_sent_it_and_what_was_sent_are_parted():
+    for body in (AGENT, HUMAN, ENTERPRISE):
+        asked = REQUESTS.validate_python(body)
+        details, person = details_of(asked), person_of(asked)
+        assert {**details, **person}.items() >= {k: v for k, v in body.items() if k not in ("lane", "consent")}.items()
+        assert not details.keys() & person.keys()
+    fields = {field for model in (AGENT, HUMAN, ENTERPRISE) for field in model}
+    assert {"email", "telegram", "twitter", "contactEmail", "contactName", "agentContact"} <= fields
+    assert not set(CONTACT_FIELDS) & set(PERSON_FIELDS)
