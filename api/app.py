@@ -152,6 +152,9 @@ class Rooms:
 
     def _warm_up(self) -> None:
         """Do what would hold up somebody's first request."""
+        from api.access.service import warm_up
+
+        warm_up()
         if self._stores is not None:
             self._stores.guardrail_rules.problem()
 

@@ -62,6 +62,7 @@ from contracts.commerce.quotes import (
     free_amount,
     is_intact,
     make_quote,
+    qr_code,
     quote_answer,
     terms_of,
 )
@@ -69,6 +70,7 @@ from contracts.commerce.rail import PaymentRail, rail_of
 from contracts.commerce.signing import JWKS_PATH, KeySet
 from contracts.commerce.views import Silence, View
 from contracts.errors import RequestProblem
+from contracts.evm import ZERO_ADDRESS, checksum_address
 from contracts.sealing import unseal
 from contracts.secrets import DerivedSecrets
 from contracts.settings import Settings
@@ -384,6 +386,11 @@ class AccessService:
 
     def _idempotency_digest(self, idempotency_key: str) -> str:
         return hmac.digest(self._derived().pepper, f"idempotency {idempotency_key}".encode(), hashlib.sha256).hex()
+
+
+def warm_up() -> None:
+    """Load what the first quote would wait for."""
+    qr_code(checksum_address(ZERO_ADDRESS))
 
 
 def _hashes_match(asked: ClaimRequest, quote: Quote) -> bool:
