@@ -7,8 +7,11 @@ from collections.abc import Mapping
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
+from api.wording import in_words
 from contracts.errors import (
     BadRequest,
     BodyInvalid,
@@ -51,10 +54,22 @@ def _on_operator_problem(request: Request, error: Exception) -> Response:
 
 def _on_validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    faults = [(_pointer(fault["loc"]), str(fault["msg"])) for fault in error.errors()]
+    query = _query_model(request)
+    faults = [
+        (_pointer(fault["loc"]), in_words(fault, query if fault["loc"][0] == "query" else None))
+        for fault in error.errors()
+    ]
     in_body = any(fault["loc"][0] == "body" for fault in error.errors())
-    detail = "; ".join(f"{pointer.rpartition('/')[2]}: {message}" for pointer, message in faults)
+    detail = "; ".join(f"{pointer.strip('/') or 'the body'}: {message}" for pointer, message in faults)
     return _answer(request, (BodyInvalid if in_body else ParameterInvalid)(detail, errors=faults))
+
+
+def _query_model(request: Request) -> type[BaseModel] | None:
+    """The one model that a route takes its query parameters from; None where it takes none, or each by itself."""
+    route = request.scope.get("route")
+    declared = route.dependant.query_params if isinstance(route, APIRoute) else []
+    model = declared[0].field_info.annotation if len(declared) == 1 else None
+    return model if isinstance(model, type) and issubclass(model, BaseModel) else None
 
 
 def _on_framework(request: Request, error: Exception) -> Response:

@@ -24,7 +24,9 @@ class WorldModelCreateRequest(Document):
 
     owner_id: Line = Field(description="Your own name for the owner: a label, which proves nothing")
     name: Line
-    is_ai: bool | None = Field(default=None, alias="isAI", description="Whether an agent starts, or a person")
+    is_ai: bool | None = Field(
+        default=None, strict=True, alias="isAI", description="Whether an agent starts, or a person"
+    )
     display_name: Line | None = None
     visibility: Visibility = Field(default="private", description="`public` waits for an operator")
     values: list[Line] = Field(default=[], max_length=32)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
-from pydantic import Field
+from pydantic import AfterValidator, Field, StringConstraints
 
 from contracts.base import Document
+from contracts.times import normal_instant
 from contracts.world.proposal import Decision, Verdict
 from contracts.world.records import Edge, Node, Visibility
+
+Instant = Annotated[
+    str,
+    StringConstraints(max_length=40),
+    AfterValidator(normal_instant),
+    Field(json_schema_extra={"format": "date-time"}),
+]
+"""A time that a client sends: RFC 3339 with its offset, kept as `contracts.times` writes it."""
 
 
 class NodeDocument(Document):

@@ -58,7 +58,7 @@ class Case:
     ended_nodes: tuple[tuple[Node, str], ...]
     """Facts that the proposal supersedes, and when they end."""
     ended_edges: tuple[tuple[Edge, str], ...]
-    """Edges of single-valued types that make room, and when they end."""
+    """Edges that make room for one of a single-valued type or for their own public form, and when they end."""
     clashes: tuple[str, ...]
     """Facts that can't be placed in time beside those that are known."""
     _proposed: dict[str, Node] = field(default_factory=dict)
@@ -120,7 +120,7 @@ def plan(proposal: Proposal, view: GraphView, ontology: Ontology, now: datetime)
         nodes=nodes,
         edges=edges,
         ended_nodes=tuple(facts.ended.values()),
-        ended_edges=tuple(room.ended.values()),
+        ended_edges=tuple((_published(edges, proposal, view) | room.ended).values()),
         clashes=(*facts.clashes, *room.clashes),
         _proposed=proposed,
     )
@@ -175,6 +175,16 @@ def _edge_change(draft: EdgeDraft, proposal: Proposal, view: GraphView, now: str
         revision=0,
     )
     return EdgeChange(draft, before, after)
+
+
+def _published(edges: tuple[EdgeChange, ...], proposal: Proposal, view: GraphView) -> dict[str, tuple[Edge, str]]:
+    """Private edges that an operator makes public: the public edge takes their place, or the owner would see both."""
+    ended = {}
+    for public in (change.after for change in edges if proposal.actor.on_behalf_of and change.after.owner is None):
+        held = view.edge(edge_id(proposal.actor.on_behalf_of, public.source, public.type, public.target))
+        if held is not None and (held.valid_to is None or held.valid_to > public.valid_from):
+            ended[held.id] = (held, max(public.valid_from, held.valid_from))
+    return ended
 
 
 @dataclass

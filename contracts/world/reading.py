@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 
 from contracts.base import Document
-from contracts.times import normal_instant
-from contracts.world.documents import EdgeDocument, NodeDocument
+from contracts.world.documents import EdgeDocument, Instant, NodeDocument
 from contracts.world.ontology import DOMAINS, load_ontology
 
 NODES_PER_QUERY, NODES_PER_QUERY_AT_MOST = 50, 1_000
@@ -34,12 +33,6 @@ NodeType = Annotated[
 ]
 NodeId = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 Cursor = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
-Instant = Annotated[
-    str,
-    StringConstraints(max_length=40),
-    AfterValidator(normal_instant),
-    Field(json_schema_extra={"format": "date-time"}),
-]
 
 _CURSOR = "Of the page before; only `limit` may differ from it"
 _AS_OF = "What held in the world at this instant, by what is known now or was known `atRevision`"
@@ -50,7 +43,7 @@ class Traverse(Document):
     """Start and extent of a traversal. The start is part of what it reaches."""
 
     from_id: NodeId = Field(alias="from_id")
-    depth: int = Field(default=1, ge=1, le=DEEPEST)
+    depth: int = Field(default=1, strict=True, ge=1, le=DEEPEST)
     direction: Literal["outbound", "inbound", "both"] = "outbound"
 
 
@@ -66,10 +59,10 @@ class GraphQueryRequest(Document):
     node_id: NodeId | None = Field(default=None, alias="node_id")
     traverse: Traverse | None = None
     node_types: list[NodeType] | None = Field(default=None, alias="node_types", max_length=100)
-    limit: int = Field(default=NODES_PER_QUERY, ge=1, le=NODES_PER_QUERY_AT_MOST)
-    include_edges: bool = Field(default=False, alias="include_edges")
+    limit: int = Field(default=NODES_PER_QUERY, strict=True, ge=1, le=NODES_PER_QUERY_AT_MOST)
+    include_edges: bool = Field(default=False, strict=True, alias="include_edges")
     as_of: Instant | None = Field(default=None, description=_AS_OF)
-    at_revision: int | None = Field(default=None, ge=0, description=_AT_REVISION)
+    at_revision: int | None = Field(default=None, strict=True, ge=0, description=_AT_REVISION)
     cursor: Cursor | None = Field(default=None, description=_CURSOR)
 
 

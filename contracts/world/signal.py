@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import AwareDatetime, Field, StrictInt
+from pydantic import Field, StrictInt
 
 from contracts.base import Document
 from contracts.canonical import canonical_sha256
 from contracts.errors import BodyInvalid
-from contracts.times import utc_text
-from contracts.world.documents import DecisionFields
+from contracts.world.documents import DecisionFields, Instant
 from contracts.world.identity import content_id
 from contracts.world.ontology import Ontology
 from contracts.world.proposal import HIGHEST_REVISION, LONGEST_TITLE, Actor, EdgeDraft, NodeDraft, Proposal
@@ -37,10 +36,8 @@ class SignalRequest(Document):
     domain: str | None = Field(default=None, description="The domain of the type; only to be checked")
     payload: dict[str, Any] = Field(default={}, description="The node's properties")
     source: str = Field(description="Where the statement comes from")
-    observed_at: AwareDatetime | None = Field(default=None, description="From when it holds; default now")
-    valid_to: AwareDatetime | None = Field(
-        default=None, description="Until when it holds; default until further notice"
-    )
+    observed_at: Instant | None = Field(default=None, description="From when it holds; default now")
+    valid_to: Instant | None = Field(default=None, description="Until when it holds; default until further notice")
     confidence: float | None = Field(default=None, ge=0, le=1, strict=True)
     links: list[SignalLink] = Field(default=[], max_length=MOST_LINKS)
     visibility: Visibility = Field(default="private", description="`public` waits for an operator")
@@ -88,7 +85,7 @@ def signal_proposal(signal: SignalRequest, actor: Actor, ontology: Ontology) -> 
     if signal.confidence is not None:
         properties["confidence"] = signal.confidence
     if signal.observed_at is not None:
-        properties["observed_at"] = utc_text(signal.observed_at)
+        properties["observed_at"] = signal.observed_at
     node = NodeDraft(
         id=node_id,
         type=signal.type,
@@ -96,8 +93,8 @@ def signal_proposal(signal: SignalRequest, actor: Actor, ontology: Ontology) -> 
         domain=signal.domain,
         properties=properties,
         visibility=signal.visibility,
-        valid_from=None if signal.observed_at is None else utc_text(signal.observed_at),
-        valid_to=None if signal.valid_to is None else utc_text(signal.valid_to),
+        valid_from=signal.observed_at,
+        valid_to=signal.valid_to,
     )
     return Proposal(
         actor=actor,

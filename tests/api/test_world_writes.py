@@ -10,6 +10,7 @@ from openapi_schema_validator import OAS30Validator
 from contracts.access import Tier
 from contracts.description import OPENAPI_FILE
 from contracts.settings import Settings
+from contracts.world.records import is_live
 from warehouse.keys import create_key
 from warehouse.world.events import current_node, events_after
 from warehouse.world.write import approve
@@ -143,6 +144,10 @@ def test_a_rule_of_the_guardrail_rejects(service, ada):
     [
         ({"type": "Wish"}, "/type"),
         ({"domain": "DREAMS"}, "/domain"),
+        ({"observedAt": "0001-01-01T00:00:00+14:00"}, "/observedAt"),
+        ({"observedAt": "2026-01-01T00:00:00"}, "/observedAt"),
+        ({"observedAt": 0}, "/observedAt"),
+        ({"validTo": "10000-01-01T00:00:00Z"}, "/validTo"),
         ({"links": [{"type": "LIKES", "target": "x"}]}, "/links/0/type"),
         ({"links": [{"type": "PURSUES", "target": "a b"}]}, "/links/0"),
         ({"title": "x" * 10_000}, "/title"),
@@ -281,6 +286,23 @@ def test_a_public_capsule_is_private_until_an_operator_agrees(service):
     assert node is not None and (node.visibility, node.owner) == ("public", None)
 
 
+@pytest.mark.parametrize("claimed_first", [False, True])
+def test_the_owner_of_a_published_capsule_sees_each_edge_once(service, ada, claimed_first):
+    body = ask(service, "POST", CREATE, json={**CAPSULE, "visibility": "public"}).json()
+    steps = [
+        lambda: ask(service, "POST", CLAIM, ada, json={"claimToken": body["claimToken"]}),
+        lambda: approve(service.ledger, body["review"]["decision"], "eve"),
+    ]
+    for step in steps if claimed_first else reversed(steps):
+        step()
+    with service.ledger.read() as reader:
+        newest = {event.edge.id: event.edge for event in events_after(reader, 0, 10_000) if event.edge is not None}
+    live = [edge for edge in newest.values() if is_live(edge) and edge.owner in (None, "local:test", "local:ada")]
+    ties = [(edge.source, edge.type, edge.target) for edge in live if edge.source.startswith("capsule/")]
+    assert len(ties) == len(set(ties)) == len(body["edges"])
+    assert {edge.owner for edge in live} == {None}
+
+
 @pytest.mark.parametrize(
     ("body", "pointer"),
     [
@@ -293,6 +315,7 @@ def test_a_public_capsule_is_private_until_an_operator_agrees(service):
         ({"ownerId": "a", "name": "Ada", "values": ["x" * 301]}, "/values/0"),
         ({"ownerId": "a", "name": "Ada\x07"}, "/name"),
         ({"ownerId": "a", "name": "Ada", "visibility": "open"}, "/visibility"),
+        ({"ownerId": "a", "name": "Ada", "isAI": "yes"}, "/isAI"),
     ],
 )
 def test_what_can_not_be_a_capsule_is_400(service, body, pointer):
