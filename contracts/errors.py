@@ -85,7 +85,7 @@ class BadRequest(RequestProblem):
 
 class ParameterInvalid(BadRequest):
     code = "parameter_invalid"
-    title = "A query parameter is out of range, repeated or malformed"
+    title = "A parameter is out of range, unknown, repeated or malformed"
 
 
 class CursorInvalid(BadRequest):

@@ -1,0 +1,49 @@
+"""What is wrong with a request's field, in words for whoever sent it: the framework's phrases stop here. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from annotated_types import Ge, Le
+from pydantic import BaseModel
+
+from contracts.addresses import PATTERN
+
+_SUBJECT = re.compile(r"^[A-Z]\w* should ")
+_ADDRESS = "must be an address: 0x and 40 hexadecimal digits"
+_BOUNDS = ("greater_than_equal", "less_than_equal", "int_parsing", "int_from_float", "int_parsing_size")
+
+
+def in_words(fault: Mapping[str, Any], parameters: type[BaseModel] | None = None) -> str:
+    """One validation error as a sentence about its field. `parameters` is the model of the route's query, if any.
+
+    Of a query parameter the words name what is allowed: both bounds, the values, or the parameters that there are.
+    """
+    kind, facts = fault["type"], fault.get("ctx") or {}
+    if kind == "missing":
+        return "is required"
+    if kind == "extra_forbidden":
+        return "is not known" if parameters is None else f"is not known; there are {_listed(parameters)}"
+    if kind == "value_error":
+        return str(facts["error"])
+    if kind == "string_pattern_mismatch" and facts["pattern"] == PATTERN:
+        return _ADDRESS
+    if kind in _BOUNDS and parameters is not None and (bounds := _bounds(parameters, fault["loc"][-1])):
+        return f"must be an integer from {bounds[0]} to {bounds[1]}"
+    return _SUBJECT.sub("must ", str(fault["msg"])).partition(", unable to parse")[0]
+
+
+def _listed(parameters: type[BaseModel]) -> str:
+    return ", ".join(field.alias or name for name, field in parameters.model_fields.items())
+
+
+def _bounds(parameters: type[BaseModel], name: object) -> tuple[Any, Any] | None:
+    """Least and greatest value of an integer parameter; None where it has not both."""
+    field = next((each for key, each in parameters.model_fields.items() if (each.alias or key) == name), None)
+    if field is None or field.annotation is not int:
+        return None
+    least = next((each.ge for each in field.metadata if isinstance(each, Ge)), None)
+    most = next((each.le for each in field.metadata if isinstance(each, Le)), None)
+    return None if least is None or most is None else (least, most)
