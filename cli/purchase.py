@@ -1,0 +1,363 @@
+"""`svc quote`, `svc pay` and the default of `svc claim`: buying a key as any client does, over HTTP and the chain.
+
+A purchase is kept in `DATA_DIR/purchases/<quoteId>.json`, readable by its owner alone: whoever has a quote's hashes can
+claim what its payer paid. A signed payment is kept before it is sent, so that sending again can't pay twice.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import httpx
+import typer
+
+from cli.demo.rpc import Rpc, RpcError
+from cli.environment import effective_settings, make_data_dir
+from cli.output import AsJson, note, operator_problems, print_json, say
+from contracts.commerce.plans import CLAIM_PATH, DEFAULT_PLAN, QUOTE_PATH
+from contracts.errors import ChainMismatch, OperatorProblem, RpcUnavailable, SettingsInvalid
+from contracts.settings import Settings
+
+_TIMEOUT_S = 30.0
+_RETRY_S = 2.0
+_RETRY_AT_MOST_S = 60.0
+_DEMO_MNEMONIC = "test test test test test test test test test test test junk"
+_DEMO_PAYER = 9
+"""Which of the demo chain's well-known accounts pays: one that nothing else is sent from."""
+
+Url = Annotated[str | None, typer.Option(help="Where the service is; default SVC_BASE_URL, or here.")]
+QuoteId = Annotated[str | None, typer.Option("--quote", help="Id of the quote; default the newest one kept here.")]
+
+
+class PurchaseRefused(OperatorProblem):
+    """The service said no, or the purchase can't be gone on with."""
+
+    code = "purchase_refused"
+
+
+class PurchaseUnknown(OperatorProblem):
+    """No such quote is kept here."""
+
+    code = "purchase_unknown"
+
+
+class PurchasePending(OperatorProblem):
+    """The service says that the payment is not settled yet."""
+
+    code = "purchase_pending"
+
+
+@dataclass(frozen=True)
+class Purchase:
+    """A quote as it was answered, and the payment that was signed for it."""
+
+    service: str
+    quote: dict[str, Any]
+    transaction_hash: str | None = None
+    nonce: int = 0
+    raw_transaction: str | None = None
+
+    @property
+    def quote_id(self) -> str:
+        """The quote's id."""
+        return str(self.quote["quoteId"])
+
+
+class Purchases:
+    """The purchases that are kept in a directory."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._directory = data_dir / "purchases"
+
+    def keep(self, purchase: Purchase) -> None:
+        """Write a purchase whole, for its owner's eyes."""
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._path(purchase.quote_id)
+        draft = path.with_name(f".{path.name}-{os.getpid()}")
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            json.dump(asdict(purchase), file)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+
+    def find(self, quote_id: str | None) -> Purchase:
+        """The purchase with this quote; without an id the newest. Raises `PurchaseUnknown`."""
+        kept = sorted(self._directory.glob("[!.]*.json"), key=lambda path: path.stat().st_mtime)
+        chosen = kept[-1] if quote_id is None and kept else self._path(quote_id or "none")
+        try:
+            return Purchase(**json.loads(chosen.read_text()))
+        except (OSError, ValueError, TypeError):
+            raise PurchaseUnknown(
+                f"No quote {quote_id or ''} is kept in {self._directory}.".replace("  ", " "),
+                cure="Ask for one with `svc quote`.",
+            ) from None
+
+    def _path(self, quote_id: str) -> Path:
+        return self._directory / f"{Path(quote_id).name}.json"
+
+
+def quote(
+    payer: Annotated[str | None, typer.Option(help="Address that will pay; on the demo chain one of its own.")] = None,
+    operator: Annotated[str | None, typer.Option(help="Address that will own the key; default the payer.")] = None,
+    plan: Annotated[str, typer.Option(help="Id of the plan, as the catalog lists them.")] = DEFAULT_PLAN,
+    url: Url = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask for a quote and keep it for `svc pay` and `svc claim`."""
+    with operator_problems(as_json):
+        settings = effective_settings()
+        service = (url or settings.public_base_url).rstrip("/")
+        body = {"planId": plan, "payerAddress": payer or _demo_account(settings).address}
+        answer = _post(service + QUOTE_PATH, body | ({"operatorAddress": operator} if operator else {}), {})
+        if answer.status_code != 201:
+            raise _refused(answer)
+        make_data_dir(settings.data_dir)
+        purchase = Purchase(service, answer.json())
+        Purchases(settings.data_dir).keep(purchase)
+    if as_json:
+        print_json(purchase.quote)
+        return
+    step = purchase.quote["data"]["next"]["pay"]
+    say(f"{purchase.quote_id}: {plan} for {step['amount']} {step['assetSymbol']}, to be paid by {step['notAfter']}")
+    say(f"from {step['from']} to {step['to']} in one transfer; `svc pay` does it")
+
+
+def pay(
+    quote_id: QuoteId = None,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="The payer's key: an encrypted JSON key file, or 64 hex digits; on the demo chain not needed."
+        ),
+    ] = None,
+    rpc: Annotated[str | None, typer.Option(help="JSON-RPC address to send to; default SVC_RPC_URLS.")] = None,
+    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for a block.")] = 60.0,
+    as_json: AsJson = False,
+) -> None:
+    """Pay a quote in one transfer. Again, it sends the same signed transaction: nothing is paid twice."""
+    with operator_problems(as_json):
+        settings = effective_settings()
+        purchases = Purchases(settings.data_dir)
+        purchase = purchases.find(quote_id)
+        urls = (rpc,) if rpc else settings.rpc_urls
+        if not urls:
+            raise RpcUnavailable("No RPC is known to send to.", cure="Pass --rpc URL, or set SVC_RPC_URLS.")
+        try:
+            with Rpc(urls[0], timeout_s=_TIMEOUT_S) as node:
+                if purchase.raw_transaction is None:
+                    account = _demo_account(settings) if key_file is None else _account_of(key_file)
+                    purchase = _signed(purchase, account, node)
+                    purchases.keep(purchase)
+                block = _sent(purchase, node, wait)
+        except (httpx.HTTPError, RpcError) as error:
+            raise RpcUnavailable(
+                f"Whether the payment is sent is not known: {error if isinstance(error, RpcError) else 'no answer'}.",
+                cure="Send it again with the same `svc pay`; it can't pay twice.",
+            ) from None
+    if as_json:
+        print_json(
+            {
+                "ok": True,
+                "quoteId": purchase.quote_id,
+                "transactionHash": purchase.transaction_hash,
+                "blockNumber": block,
+            }
+        )
+    else:
+        say(f"paid by {purchase.transaction_hash}" + ("" if block is None else f" in block {block}"))
+
+
+def redeem(
+    settings: Settings, quote_id: str | None, transaction_hash: str | None, wait_s: float, as_json: bool
+) -> None:
+    """Claim a paid quote, again and again while it is pending, and print the key for the only time."""
+    purchase = Purchases(settings.data_dir).find(quote_id)
+    sent = transaction_hash or purchase.transaction_hash
+    if sent is None:
+        raise PurchaseRefused("The quote has not been paid from here.", cure="Run `svc pay`, or pass --transaction.")
+    body = purchase.quote["data"]["next"]["claim"]["body"] | {"transactionHash": sent}
+    answer = claimed(
+        lambda: _post(purchase.service + CLAIM_PATH, body, {"Idempotency-Key": f"{purchase.quote_id}:{sent}"}),
+        wait_s,
+        quiet=as_json,
+    )
+    if as_json:
+        print_json(answer)
+        return
+    packet, receipt = answer["data"]["activationPacket"], answer["data"]["receipt"]
+    say(packet["apiKey"])
+    say(f"{packet['keyId']}, tier {packet['tier']}. Until its first use `svc claim` shows it again, for a day at most.")
+    say(f"receipt {receipt['links']['receipt']}")
+
+
+def claimed(ask: Callable[[], httpx.Response], wait_s: float, *, quiet: bool) -> dict[str, Any]:
+    """The body of a 201: `ask` is repeated, the same each time, while the answer is pending or does not come.
+
+    Raises `PurchaseRefused` on a refusal, `PurchasePending` where `wait_s` seconds did not suffice.
+    """
+    deadline = time.monotonic() + wait_s
+    while True:
+        answer: httpx.Response | None = None
+        why = "the service does not answer"
+        try:
+            answer = ask()
+        except ServiceSilent as silent:
+            why = silent.what
+        if answer is not None:
+            if answer.status_code == 201:
+                return dict(answer.json())
+            if not _may_pass(answer):
+                raise _refused(answer)
+            why = str(_body(answer).get("code", answer.status_code))
+        pause_s = _retry_after(answer)
+        if time.monotonic() + pause_s > deadline:
+            raise PurchasePending(
+                f"The claim is pending: {why}.", cure="Run the same `svc claim` again later; don't pay again."
+            )
+        if not quiet:
+            note(f"pending: {why}; asking again in {pause_s:g} s")
+        time.sleep(pause_s)
+
+
+class ServiceSilent(OperatorProblem):
+    """No answer came from the service."""
+
+    code = "service_silent"
+
+
+def _may_pass(answer: httpx.Response) -> bool:
+    return answer.status_code == 202 or _body(answer).get("retryable") is True or answer.status_code in (502, 504)
+
+
+def _retry_after(answer: httpx.Response | None) -> float:
+    said = "" if answer is None else answer.headers.get("Retry-After", "")
+    return min(float(said), _RETRY_AT_MOST_S) if said.isdigit() else _RETRY_S
+
+
+def _post(url: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> httpx.Response:
+    try:
+        return httpx.post(url, json=dict(body), headers=dict(headers), timeout=_TIMEOUT_S, trust_env=False)
+    except (httpx.HTTPError, httpx.InvalidURL):
+        raise ServiceSilent(f"{url} gives no answer.", cure="Start the service, or pass --url.") from None
+
+
+def _body(answer: httpx.Response) -> dict[str, Any]:
+    try:
+        body = answer.json()
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _refused(answer: httpx.Response) -> PurchaseRefused:
+    body = _body(answer)
+    what = f"{body.get('code', answer.status_code)}: {body.get('detail', 'no explanation was given')}"
+    return PurchaseRefused(what, cure=f"The service answered {answer.status_code}.")
+
+
+def _signed(purchase: Purchase, account: Any, node: Rpc) -> Purchase:
+    step = purchase.quote["data"]["next"]["pay"]
+    if account.address.lower() != step["from"].lower():
+        raise PurchaseRefused(
+            f"The quote is to be paid by {step['from']}, and the key is of {account.address}.",
+            cure="Pass the payer's key file, or ask for a quote with --payer of this one.",
+        )
+    found = int(node.call("eth_chainId"), 16)
+    if found != step["chainId"]:
+        raise ChainMismatch(
+            f"The RPC answers for chain {found}, the quote is of {step['chainId']}.",
+            cure="Pass --rpc URL of that chain.",
+        )
+    call = {"from": account.address, "to": step["asset"], "data": step["call"]}
+    nonce, gas, price, head = node.batch(
+        [
+            ("eth_getTransactionCount", [account.address, "pending"]),
+            ("eth_estimateGas", [call]),
+            ("eth_maxPriorityFeePerGas", []),
+            ("eth_getBlockByNumber", ["latest", False]),
+        ]
+    )
+    priority = int(price, 16)
+    signed = account.sign_transaction(
+        {
+            "chainId": found,
+            "nonce": int(nonce, 16),
+            "to": step["asset"],
+            "data": step["call"],
+            "value": 0,
+            "gas": int(gas, 16) * 6 // 5,
+            "maxPriorityFeePerGas": priority,
+            "maxFeePerGas": 2 * int(head.get("baseFeePerGas", "0x0"), 16) + priority,
+        }
+    )
+    return replace(
+        purchase,
+        transaction_hash=signed.hash.to_0x_hex(),
+        nonce=int(nonce, 16),
+        raw_transaction=signed.raw_transaction.to_0x_hex(),
+    )
+
+
+def _sent(purchase: Purchase, node: Rpc, wait_s: float) -> int | None:
+    """The block of the payment, which is sent where the node has it not; None where none came in time."""
+    receipt = node.call("eth_getTransactionReceipt", purchase.transaction_hash)
+    if receipt is None and node.call("eth_getTransactionByHash", purchase.transaction_hash) is None:
+        sender = purchase.quote["data"]["next"]["pay"]["from"]
+        if int(node.call("eth_getTransactionCount", sender, "latest"), 16) > purchase.nonce:
+            raise PurchaseRefused(
+                "Another transaction of the payer took this one's place; it can't be taken by the chain any more.",
+                cure="Look whether the payer has paid, and ask for a fresh quote where not.",
+            )
+        node.call("eth_sendRawTransaction", purchase.raw_transaction)
+    deadline = time.monotonic() + wait_s
+    while receipt is None and time.monotonic() < deadline:
+        time.sleep(0.2)
+        receipt = node.call("eth_getTransactionReceipt", purchase.transaction_hash)
+    if receipt is None:
+        return None
+    if receipt["status"] != "0x1":
+        raise PurchaseRefused("The transfer failed: it moved no money.", cure="Ask for a fresh quote.")
+    return int(receipt["blockNumber"], 16)
+
+
+def _demo_account(settings: Settings) -> Any:
+    """The demo chain's payer, whose key everybody knows. Raises `SettingsInvalid` elsewhere."""
+    from cli.demo.directory import DemoDirectory
+
+    description = DemoDirectory(settings.data_dir.parent).description()
+    if settings.data_dir.name != "demo" or description is None or description.rpc_url not in settings.rpc_urls:
+        raise SettingsInvalid(
+            "This is not the demo chain, so nobody's address and key are known.",
+            cure="Pass --payer ADDRESS to `svc quote` and --key-file FILE to `svc pay`.",
+        )
+    from eth_account import Account
+
+    Account.enable_unaudited_hdwallet_features()
+    return Account.from_mnemonic(_DEMO_MNEMONIC, account_path=f"m/44'/60'/0'/0/{_DEMO_PAYER}")
+
+
+def _account_of(key_file: Path) -> Any:
+    """The account of a key file: JSON with a password that is asked for, or 64 hex digits. Raises `SettingsInvalid`."""
+    from eth_account import Account
+
+    try:
+        text = key_file.read_text().strip()
+        if text.startswith("{"):
+            encrypted = {name.lower(): value for name, value in json.loads(text).items()}
+            if "crypto" not in encrypted:
+                raise ValueError("no key file")
+            return Account.from_key(Account.decrypt(encrypted, getpass.getpass(f"Password of {key_file}: ")))
+        return Account.from_key(text)
+    except (OSError, ValueError, TypeError, KeyError):
+        # what the library says can hold the key
+        raise SettingsInvalid(
+            f"{key_file} holds no key that can be read.",
+            cure="Give an encrypted JSON key file with its password, or 64 hex digits.",
+        ) from None

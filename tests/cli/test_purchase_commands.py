@@ -1,0 +1,233 @@
+"""`svc quote`, `svc pay` and `svc claim` against a service and a chain of their own; and where each may fail."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from access_sales import miss, redeem, sell
+from paid_service import PAYER, STRANGER, TREASURY
+from typer.testing import CliRunner
+
+from cli.demo.anvil import Anvil
+from cli.demo.rpc import Rpc, calldata
+from cli.demo.write import deploy, mined_receipt
+from cli.main import app
+from cli.purchase import Purchase, PurchasePending, PurchaseRefused, Purchases, PurchaseUnknown, ServiceSilent, claimed
+from contracts.settings import Settings
+from warehouse.access import unmatched_payments
+from warehouse.ledger import open_ledger
+
+SVC = Path(sys.executable).with_name("svc")
+
+
+class Shop:
+    """A served installation whose payer has a key file."""
+
+    def __init__(self, data_dir: Path, anvil: Anvil) -> None:
+        self.rpc = anvil.rpc
+        owner = anvil.rpc.call("eth_accounts")[0]
+        usdc = deploy(anvil.rpc, owner, "UsdcStandIn")
+        mint = {"from": owner, "to": usdc, "data": calldata("mint(address,uint256)", PAYER.address, 10**9)}
+        mined_receipt(anvil.rpc, anvil.rpc.call("eth_sendTransaction", mint))
+        anvil.rpc.call("anvil_setBalance", PAYER.address, hex(10**18))
+        self.key_file = data_dir / "payer.key"
+        self.key_file.write_text(PAYER.key.hex() + "\n")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.environment = {
+            "SVC_RPC_URLS": anvil.url,
+            "SVC_DATA_DIR": str(data_dir),
+            "SVC_PORT": str(self.port),
+            "SVC_USDC_ADDRESS": usdc,
+            "SVC_TREASURY_ADDRESS": TREASURY,
+            "SVC_CONFIRMATIONS": "1",
+            "SVC_RATE_LIMIT_PER_MINUTE": "0",
+        }
+
+    def run(self, *arguments: str, code: int = 0) -> Any:
+        result = CliRunner().invoke(app, [*arguments, "--json"], env=self.environment)
+        assert result.exit_code == code, result.output
+        return json.loads(result.stdout)
+
+    def serve(self) -> subprocess.Popen[bytes]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
+        process = subprocess.Popen([SVC, "serve"], env=kept | self.environment)
+        for _ in range(600):
+            try:
+                if httpx.get(f"http://127.0.0.1:{self.port}/api/agent-access/plans", timeout=10).is_success:
+                    return process
+            except httpx.HTTPError:
+                time.sleep(0.05)
+        process.kill()
+        raise AssertionError("the service did not start")
+
+
+@pytest.fixture
+def shop(tmp_path: Path, anvil: Anvil, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
+    for name in [name for name in os.environ if name.startswith("SVC_")]:
+        monkeypatch.delenv(name)
+    yield Shop(tmp_path, anvil)
+
+
+def test_three_lines_buy_a_key_and_each_can_be_repeated(shop: Shop, tmp_path: Path) -> None:
+    service = shop.serve()
+    try:
+        quote = shop.run("quote", "--payer", PAYER.address, "--plan", "api_basic_monthly")
+        early = shop.run("claim", "--wait", "0", code=1)
+        assert early["code"] == "purchase_refused"
+        wrong = tmp_path / "stranger.key"
+        wrong.write_text(STRANGER.key.hex())
+        assert shop.run("pay", "--key-file", str(wrong), code=1)["code"] == "purchase_refused"
+        paid = shop.run("pay", "--key-file", str(shop.key_file))
+        assert paid["quoteId"] == quote["quoteId"]
+        assert shop.run("pay") == paid, "the second time nothing is signed, so no key is needed"
+        assert int(shop.rpc.call("eth_getTransactionCount", PAYER.address, "latest"), 16) == 1
+        first = shop.run("claim")
+        again = shop.run("claim", "--quote", quote["quoteId"])
+        packet = first["data"]["activationPacket"]
+        assert packet["apiKey"].startswith("svc_basic_")
+        assert again["data"]["activationPacket"] == packet
+        (kept,) = (tmp_path / "purchases").iterdir()
+        assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+        assert packet["apiKey"] not in kept.read_text()
+        assert PAYER.key.hex() not in kept.read_text()
+        shown = shop.run("claim", "show", first["data"]["claim"]["claimId"])
+        assert (shown["state"], shown["keyState"], shown["transactionHash"]) == (
+            *("issued", "active"),
+            paid["transactionHash"],
+        )
+        assert packet["apiKey"] not in json.dumps(shown)
+    finally:
+        service.terminate()
+        service.wait(20)
+
+
+def test_what_is_missing_is_said_with_a_cure(shop: Shop, tmp_path: Path) -> None:
+    assert shop.run("quote", "--payer", PAYER.address, code=1)["code"] == "service_silent"
+    assert shop.run("quote", code=2)["code"] == "settings_invalid"
+    assert shop.run("pay", code=1)["code"] == "purchase_unknown"
+    assert shop.run("claim", code=1)["code"] == "purchase_unknown"
+    assert shop.run("claim", "show", "claim_0", code=1)["code"] == "claim_not_here"
+    Purchases(tmp_path).keep(Purchase("http://127.0.0.1:9", {"quoteId": "q"}))
+    for content in ("not a key", "0x" + "11" * 31, "{}", ""):
+        bad = tmp_path / "bad.key"
+        bad.write_text(content)
+        said = shop.run("pay", "--key-file", str(bad), code=2)
+        assert said["code"] == "settings_invalid"
+        assert "11" * 8 not in json.dumps(said)
+    assert shop.run("pay", "--key-file", str(tmp_path / "none"), code=2)["code"] == "settings_invalid"
+
+
+def test_payments_that_matched_nothing_are_listed_and_settled(shop: Shop, tmp_path: Path) -> None:
+    ledger = open_ledger(Settings(_env_file=None), tmp_path)
+    now = datetime.now(UTC)
+    issue, refund, claimed_since = (sell(ledger, number, now=now) for number in (1, 2, 3))
+    for each in (issue, refund, claimed_since):
+        miss(ledger, each, now=now)
+    redeem(ledger, claimed_since, now=now)
+    with ledger.read() as reader:
+        ids = {each.quote_id: each.payment_id for each in unmatched_payments(reader)}
+    listed = shop.run("claim", "unmatched")["payments"]
+    assert {each["paymentId"] for each in listed} == set(ids.values())
+    assert listed[0]["amountUnits"] == "7"
+
+    both = ["--issue", "--refunded", "0x" + "11" * 32]
+    for wrong in ([], both, ["--refunded", "0x11"]):
+        assert shop.run("claim", "resolve", ids[refund.quote_id], *wrong, code=1)["code"] == "payment_not_settled"
+    refunded = shop.run("claim", "resolve", ids[refund.quote_id], "--refunded", "0x" + "AB" * 32)
+    assert refunded["state"] == "refunded"
+    assert shop.run("claim", "resolve", ids[refund.quote_id], "--issue", code=1)["code"] == "payment_not_settled"
+    assert shop.run("claim", "resolve", ids[claimed_since.quote_id], "--issue", code=1)["code"] == "payment_not_settled"
+    assert shop.run("claim", "resolve", "pay_0", "--issue", code=1)["code"] == "payment_unknown"
+
+    other_coin = shop.run("claim", "resolve", ids[issue.quote_id], "--issue", code=1)
+    assert other_coin["code"] == "payment_not_settled"
+    shop.environment["SVC_USDC_ADDRESS"] = json.loads(issue.quote_json)["asset"]
+    issued = shop.run("claim", "resolve", ids[issue.quote_id], "--issue")
+    assert issued["apiKey"].startswith("svc_basic_")
+    assert shop.run("claim", "show", issued["claimId"])["quoteId"] == issue.quote_id
+    assert [each["paymentId"] for each in shop.run("claim", "unmatched")["payments"]] == [ids[claimed_since.quote_id]]
+    ledger.close()
+
+
+def answers(*scripted: httpx.Response | Exception) -> Any:
+    left = list(scripted)
+
+    def ask() -> httpx.Response:
+        each = left.pop(0)
+        if isinstance(each, Exception):
+            raise each
+        return each
+
+    return ask
+
+
+def pending(retry_after: str = "0", status: int = 202, **body: Any) -> httpx.Response:
+    return httpx.Response(status, json={"code": "confirmations"} | body, headers={"Retry-After": retry_after})
+
+
+ISSUED = httpx.Response(201, json={"ok": True})
+SILENT = ServiceSilent("no answer", cure="")
+
+
+def test_a_claim_is_asked_again_after_what_may_pass_and_as_late_as_the_service_says() -> None:
+    started = time.monotonic()
+    ask = answers(pending("1"), pending(status=409, retryable=True), pending(status=503, retryable=True), ISSUED)
+    assert claimed(ask, 60, quiet=True) == {"ok": True}
+    assert 1 <= time.monotonic() - started < 5
+
+
+def test_a_service_that_does_not_answer_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cli.purchase._RETRY_S", 0.01)
+    ask = answers(SILENT, httpx.Response(502, text="<html>"), pending("nonsense"), ISSUED)
+    assert claimed(ask, 60, quiet=True) == {"ok": True}
+
+
+@pytest.mark.parametrize("status", [400, 402, 404, 409, 500])
+def test_a_refusal_ends_it_at_once_with_its_code(status: int) -> None:
+    refusal = httpx.Response(status, json={"code": "payment_late", "detail": "Too late.", "retryable": False})
+    with pytest.raises(PurchaseRefused, match="payment_late: Too late"):
+        claimed(answers(refusal), 60, quiet=True)
+
+
+def test_a_claim_that_stays_pending_ends_in_time_and_says_not_to_pay_again() -> None:
+    with pytest.raises(PurchasePending, match="confirmations") as caught:
+        claimed(answers(pending("5")), 1, quiet=True)
+    assert "don't pay again" in caught.value.cure
+
+
+def test_purchases_are_found_by_quote_or_the_newest_and_never_outside_their_directory(tmp_path: Path) -> None:
+    purchases = Purchases(tmp_path)
+    for name in ("a", "b"):
+        purchases.keep(Purchase("http://x", {"quoteId": name}))
+        os.utime(tmp_path / "purchases" / f"{name}.json", (ord(name), ord(name)))
+    assert purchases.find(None).quote_id == "b"
+    assert purchases.find("a").quote_id == "a"
+    (tmp_path / "secret.json").write_text("{}")
+    for other in ("../secret", "c", ""):
+        with pytest.raises(PurchaseUnknown):
+            purchases.find(other)
+
+
+def test_a_payment_whose_place_was_taken_is_not_paid_again(shop: Shop, tmp_path: Path) -> None:
+    step = {"from": PAYER.address, "to": TREASURY, "asset": shop.environment["SVC_USDC_ADDRESS"], "chainId": 8453}
+    quote = {"quoteId": "q", "data": {"next": {"pay": step}}}
+    Purchases(tmp_path).keep(Purchase("http://x", quote, "0x" + "11" * 32, 0, "0x00"))
+    with Rpc(shop.environment["SVC_RPC_URLS"]) as rpc:
+        rpc.call("anvil_setNonce", PAYER.address, "0x5")
+    said = shop.run("pay", code=1)
+    assert said["code"] == "purchase_refused"
+    assert "took this one's place" in said["detail"]
