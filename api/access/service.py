@@ -129,7 +129,7 @@ class AccessService:
         return self._key_set()
 
     def quote(self, asked: QuoteRequest) -> QuoteAnswer:
-        """Make a quote. Raises `PlanUnknown`, `PlanNotClaimable`, `PayerProofRequired`, `PayerProofInvalid`."""
+        """Make a quote. Raises `PlanUnknown`, `PlanNotClaimable`, `PayerProofRequired`."""
         plan = load_plans().get(asked.plan_id)
         if plan is None:
             known = ", ".join(load_plans())

@@ -15,6 +15,9 @@ _DATA = re.compile(r"0x(?:[0-9a-f]{2})*")
 MOST_LOGS = 20_000
 """A receipt with more is none that a node would give."""
 
+MOST_COUNTED = 2**37
+"""Heights and times stay below, so that every store and calendar can hold them."""
+
 
 @dataclass(frozen=True, slots=True)
 class LogView:
@@ -152,4 +155,7 @@ def _text_or_none(value: Any) -> str | None:
 def _quantity(value: Any) -> int:
     if not isinstance(value, str):
         raise ValueError("a quantity that is no text")
-    return quantity(value)
+    found = quantity(value)
+    if found >= MOST_COUNTED:
+        raise ValueError("a height or time that no chain reaches")
+    return found

@@ -88,6 +88,7 @@ def test_a_tag_that_a_node_does_not_know_is_none_and_its_head_is_told_all_the_sa
         lambda receipt: receipt | {"logs": [{**receipt["logs"][0], "removed": "no"}]},
         lambda receipt: receipt | {"logs": ["log"]},
         lambda receipt: receipt | {"status": 1},
+        lambda receipt: receipt | {"blockNumber": hex(2**37)},
         lambda receipt: "receipt",
     ],
 )
