@@ -160,7 +160,7 @@ nginx_needed = pytest.mark.skipif(not have_nginx() and os.environ.get("CI") != "
 @pytest.mark.parametrize("encoding", ["identity", "gzip"])
 def test_nginx_answers_as_the_front_does(house, encoding):
     async def both(port):
-        theirs = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}")
+        theirs = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60)
         theirs.headers.clear()
         front = Front(house.settings, unreachable, None, clock=house.now.timestamp)
         front.look_again(house.now.timestamp())
@@ -207,7 +207,7 @@ def test_nginx_hands_what_no_file_answers_to_the_api(tmp_path):
     }
     process = subprocess.Popen([Path(sys.executable).with_name("svc"), "serve", "--workers", "2"], env=environment)
     try:
-        with serving(tmp_path) as (port, _), httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+        with serving(tmp_path) as (port, _), httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
             deadline = time.monotonic() + 60
             while client.get("/health").status_code != 200:
                 assert time.monotonic() < deadline
@@ -228,7 +228,7 @@ def test_nginx_hands_what_no_file_answers_to_the_api(tmp_path):
 def test_nginx_answers_304_405_and_404_and_follows_the_pointer(tmp_path):
     house = House(tmp_path)
     house.publish()
-    with serving(tmp_path) as (port, _), httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+    with serving(tmp_path) as (port, _), httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
         first = client.get(DOCUMENTS[0])
         again = client.get(DOCUMENTS[0], headers={"if-none-match": first.headers["etag"]})
         assert again.status_code == 304
