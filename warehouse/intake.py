@@ -16,7 +16,7 @@ from typing import Any
 from contracts.canonical import canonical_json, sha256_hex
 from contracts.commerce.problems import IdempotencyMismatch
 from contracts.intake import states
-from contracts.intake.documents import DayCounts, IntakeStats, LaneCounts, RecentIntake, RecentIntakes
+from contracts.intake.documents import CountsByLane, DayCounts, IntakeStats, LaneCounts, RecentIntake, RecentIntakes
 from contracts.intake.formats import instant_of
 from contracts.intake.problems import IntakeUnknown
 from contracts.intake.profiles import choose_profile
@@ -158,9 +158,9 @@ def follow_claim(tx: Transaction, claim_id: str, *, holds: bool) -> None:
 
 def count_intakes(reader: Reader, now: datetime) -> IntakeStats:
     """Registrations by lane, and by day of the last thirty."""
-    lanes = dict.fromkeys(Lane, LaneCounts(registrations=0, distinct=0, approved=0, active=0))
+    lanes = {lane.value: LaneCounts(registrations=0, distinct=0, approved=0, active=0) for lane in Lane}
     for row in reader.rows("intake_counts"):
-        lanes[Lane(row["lane"])] = LaneCounts(
+        lanes[row["lane"]] = LaneCounts(
             registrations=int(row["registrations"]),
             distinct=int(row["distinct_count"]),
             approved=int(row["approved"]),
@@ -169,10 +169,10 @@ def count_intakes(reader: Reader, now: datetime) -> IntakeStats:
     since = (now.astimezone(UTC) - timedelta(days=DAYS_COUNTED - 1)).strftime("%Y-%m-%d")
     days: dict[str, dict[str, int]] = {}
     for row in reader.rows("intake_days", since=since):
-        days.setdefault(row["day"], dict.fromkeys(Lane, 0))[row["lane"]] = int(row["registrations"])
+        days.setdefault(row["day"], {lane.value: 0 for lane in Lane})[row["lane"]] = int(row["registrations"])
     return IntakeStats(
         total=sum(each.registrations for each in lanes.values()),
-        by_lane=lanes,
+        by_lane=CountsByLane(**lanes),
         by_day=[DayCounts(day=day, **counts) for day, counts in days.items()],
     )
 

@@ -236,6 +236,14 @@ class LaneCounts(Document):
     active: int
 
 
+class CountsByLane(Document):
+    """Registrations of each lane."""
+
+    agent: LaneCounts
+    human: LaneCounts
+    enterprise: LaneCounts
+
+
 class DayCounts(Document):
     """Registrations of one UTC day."""
 
@@ -250,7 +258,7 @@ class IntakeStats(Document):
 
     ok: Literal[True] = True
     total: int
-    by_lane: dict[Lane, LaneCounts]
+    by_lane: CountsByLane
     by_day: list[DayCounts] = Field(description="Days of the last thirty that have registrations, newest first")
 
 

@@ -49,8 +49,7 @@ def _spec(table: str, deps: list[str], description: str) -> dg.AssetSpec:
         _spec(
             SETTINGS,
             [],
-            "What of the settings the documents of intake state, looked at hourly and when it changes. Grain: at most "
-            "one row.",
+            "What of the settings the documents of intake state, looked at hourly and when it changes. Grain: one row.",
         ),
     ],
     pool="warehouse",

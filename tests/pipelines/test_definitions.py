@@ -82,6 +82,11 @@ GOLDEN = {
     "raw_ledger__unmatched_payments": "ledger",
     "out_access__revenue_daily": "ledger",
     "out_access__funnel": "ledger",
+    "intake_events": "ledger",
+    "raw_ledger__intakes": "ledger",
+    "out_intake__stats": "ledger",
+    "out_intake__funnel": "ledger",
+    "out_intake__settings": "ledger",
     "guardrail_log": "guardrail",
     "raw_guardrail__checks": "guardrail",
     "out_guardrail__daily": "guardrail",
@@ -185,6 +190,7 @@ def test_checks_stand_on_the_tables_and_the_failing_of_rows_blocks(graph: Any):
         "core_trust__checks:contract_agrees": False,
         "out_access__revenue_daily:expectations": False,
         "out_access__funnel:expectations": False,
+        "out_intake__stats:expectations": False,
         "raw_ledger__unmatched_payments:none_waits": False,
     }
 
