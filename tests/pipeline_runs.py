@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,6 +39,11 @@ class Place:
         self.data_dir = data_dir
         self.rpc_url = rpc_url
         self._settings = {"token_address": TOKEN} | settings
+
+    def copied(self, data_dir: Path, rpc_url: str) -> "Place":
+        """The same state in another directory, to go on from with another node."""
+        shutil.copytree(self.data_dir, data_dir, symlinks=True, dirs_exist_ok=True)
+        return Place(data_dir, rpc_url, **self._settings)
 
     def settings(self, **changes: Any) -> Settings:
         named = {"data_dir": self.data_dir, "rpc_urls": (self.rpc_url,), "_env_file": None}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from ingest_helpers import ALICE, BOB, TOKEN
+from nginx import free_port
 from pipeline_runs import HOLDERS_ROUTES, Place, recorded_chain
 
 from cli.demo.recorded import RecordedChain, RecordedNode
@@ -14,6 +15,7 @@ from contracts.errors import CheckFailed, FinalizedMismatch, ForeignStore, RpcUn
 from pipelines.checks import EXPECTATIONS
 from pipelines.definitions import CHAIN_JOB, build_definitions
 from pipelines.failure import stale_reason
+from pipelines.headless import PipelineReport
 from warehouse.ledger import LedgerIdentity, open_ledger
 
 CORRUPTION = "update raw_chain__transfers set from_address = '\\x01'::blob where block_number = 5"
@@ -31,6 +33,20 @@ def place(tmp_path: Path, chain: RecordedChain):
         yield Place(tmp_path, node.url)
 
 
+@pytest.fixture(scope="module")
+def first_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, PipelineReport]:
+    """A place after its first run, and what that did; only to be looked at and copied."""
+    with RecordedNode(recorded_chain()) as node:
+        place = Place(tmp_path_factory.mktemp("first"), node.url)
+        return place, place.run()
+
+
+@pytest.fixture
+def begun(tmp_path: Path, place: Place, first_run: tuple[Place, PipelineReport]) -> Place:
+    """A copy of the place after its first run, to go on from."""
+    return first_run[0].copied(tmp_path, place.rpc_url)
+
+
 @pytest.fixture
 def within_one_hour() -> None:
     """The hour does not end during the test: a snapshot would fall due."""
@@ -39,8 +55,8 @@ def within_one_hour() -> None:
         time.sleep(left_s + 1)
 
 
-def test_a_run_from_nothing_publishes_a_proven_list(place: Place):
-    report = place.run()
+def test_a_run_from_nothing_publishes_a_proven_list(first_run: tuple[Place, PipelineReport]):
+    place, report = first_run
     assert (report.runs, report.why) == (1, "nothing is published for this address")
     assert report.assets["raw_chain__transfers"]["new_transfers"] == 2
     assert report.assets["out_holders__lists"]["verdict"] == "proven"
@@ -61,13 +77,14 @@ def test_a_second_run_with_nothing_new_makes_no_run_and_writes_nothing(place: Pl
     assert (place.files(), len(place.dagster_runs())) == before
 
 
-def test_new_blocks_make_one_run_and_move_the_documents(place: Place, chain: RecordedChain):
-    first = place.run()
+def test_new_blocks_make_one_run_and_move_the_documents(
+    begun: Place, chain: RecordedChain, first_run: tuple[Place, PipelineReport]
+):
     chain.advance_to(60)
-    second = place.run()
+    second = begun.run()
     assert (second.runs, second.why) == (1, "there are new final blocks")
-    assert second.generation != first.generation
-    rows = place.document("/api/token/holders-map")["holders"]
+    assert second.generation != first_run[1].generation
+    rows = begun.document("/api/token/holders-map")["holders"]
     assert {row["address"].lower(): row["balanceRaw"] for row in rows} == {ALICE: "985", BOB: "15"}
 
 
@@ -85,42 +102,40 @@ def test_a_snapshot_that_is_asked_for_is_kept_though_nothing_is_new(place: Place
 
 
 def test_rows_that_break_their_contract_leave_the_last_good_generation_up_and_the_next_good_run_mends_it(
-    place: Place, chain: RecordedChain
+    begun: Place, chain: RecordedChain
 ):
-    place.run()
-    good = place.document()
-    with place.warehouse() as connection:
+    good = begun.document()
+    with begun.warehouse() as connection:
         connection.execute(CORRUPTION)
         connection.execute("delete from core_checks__watermarks")
     chain.advance_to(60)
     with pytest.raises(CheckFailed):
-        place.run()
-    assert place.staleness() == {(True, "check_failed")}
-    assert place.document()["consistency"] == good["consistency"]
-    with place.warehouse() as connection:
+        begun.run()
+    assert begun.staleness() == {(True, "check_failed")}
+    assert begun.document()["consistency"] == good["consistency"]
+    with begun.warehouse() as connection:
         connection.execute(MENDING)
-    report = place.run()
+    report = begun.run()
     assert report.why == "what is published is marked stale"
-    assert place.staleness() == {(False, None)}
-    assert place.document()["consistency"]["proof"]["block"] == 58
+    assert begun.staleness() == {(False, None)}
+    assert begun.document()["consistency"]["proof"]["block"] == 58
 
 
-def test_a_failed_check_in_dagster_itself_leaves_the_last_good_generation_marked(place: Place, chain: RecordedChain):
-    place.run()
-    with place.warehouse() as connection:
+def test_a_failed_check_in_dagster_itself_leaves_the_last_good_generation_marked(begun: Place, chain: RecordedChain):
+    with begun.warehouse() as connection:
         connection.execute(CORRUPTION)
         connection.execute("delete from core_checks__watermarks")
     chain.advance_to(60)
-    job = build_definitions(place.settings()).resolve_job_def(CHAIN_JOB)
-    with place.dagster() as instance:
+    job = build_definitions(begun.settings()).resolve_job_def(CHAIN_JOB)
+    with begun.dagster() as instance:
         assert not job.execute_in_process(instance=instance, raise_on_error=False).success
-    assert place.staleness() == {(True, "check_failed")}
+    assert begun.staleness() == {(True, "check_failed")}
 
 
-def test_a_chain_that_does_not_answer_marks_what_is_published_stale_once(tmp_path: Path, chain: RecordedChain):
-    with RecordedNode(chain) as node:
-        place = Place(tmp_path, node.url)
-        place.run()
+def test_a_chain_that_does_not_answer_marks_what_is_published_stale_once(
+    tmp_path: Path, chain: RecordedChain, first_run: tuple[Place, PipelineReport]
+):
+    place = first_run[0].copied(tmp_path, f"http://127.0.0.1:{free_port()}")
     runs = len(place.dagster_runs())
     with pytest.raises(RpcUnavailable):
         place.run()
@@ -136,14 +151,13 @@ def test_a_chain_that_does_not_answer_marks_what_is_published_stale_once(tmp_pat
     assert place.staleness() == {(False, None)}
 
 
-def test_history_that_contradicts_what_was_final_is_not_rewritten(place: Place, chain: RecordedChain):
-    place.run()
+def test_history_that_contradicts_what_was_final_is_not_rewritten(begun: Place, chain: RecordedChain):
     chain.reorg(40, "other")
     chain.advance_to(60)
     with pytest.raises(FinalizedMismatch):
-        place.run()
-    assert place.staleness() == {(True, "finalized_mismatch")}
-    with place.warehouse() as connection:
+        begun.run()
+    assert begun.staleness() == {(True, "finalized_mismatch")}
+    with begun.warehouse() as connection:
         held = connection.execute("select max(to_block), sum(log_count) from raw_chain__ranges").fetchone()
     assert held == (48, 2)
 
@@ -151,17 +165,16 @@ def test_history_that_contradicts_what_was_final_is_not_rewritten(place: Place, 
 @pytest.mark.parametrize(
     "changes", [{"token_start_block": 3}, {"token_address": "0x" + "71" * 20}], ids=["start block", "token"]
 )
-def test_a_warehouse_of_another_token_is_refused_and_what_it_published_stays(place: Place, changes: dict):
-    place.run()
-    before = place.files()
+def test_a_warehouse_of_another_token_is_refused_and_what_it_published_stays(begun: Place, changes: dict):
+    before = begun.files()
     with pytest.raises(ForeignStore) as refused:
-        place.run(snapshot=True, **changes)
+        begun.run(snapshot=True, **changes)
     assert refused.value.exit_code == 2
-    after = place.files()
+    after = begun.files()
     assert {name: after[name] for name in after if name != "warehouse.duckdb"} == {
         name: before[name] for name in before if name != "warehouse.duckdb"
     }
-    assert place.staleness() == {(False, None)}
+    assert begun.staleness() == {(False, None)}
 
 
 def test_a_ledger_of_another_chain_is_refused(place: Place):
@@ -171,8 +184,10 @@ def test_a_ledger_of_another_chain_is_refused(place: Place):
         place.run()
 
 
-def test_a_run_stamps_the_ledger_as_it_stamps_the_warehouse(place: Place, chain: RecordedChain):
-    place.run()
+def test_a_run_stamps_the_ledger_as_it_stamps_the_warehouse(
+    first_run: tuple[Place, PipelineReport], chain: RecordedChain
+):
+    place, _ = first_run
     with closing(open_ledger(place.settings(), place.data_dir)) as ledger:
         assert ledger.identity() == LedgerIdentity(8453, chain.block_hash(0), TOKEN)
 
