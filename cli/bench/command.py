@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cli.bench import guardrail, incremental, ingestion, keys, serving, startup, world, world_writes
+from cli.bench import access, guardrail, incremental, ingestion, keys, serving, startup, world, world_writes
 from cli.output import AsJson, note, print_json, say
 from contracts.guardrail.loader import load_ruleset
 
@@ -29,6 +29,8 @@ def bench(
     answers = serving.run()
     note("asking with an API key")
     key = keys.measure()
+    note("selling keys")
+    sales = access.measure()
     note("checking actions against guardrail rules")
     ruleset = load_ruleset()
     judged, checks = guardrail.quality(ruleset), guardrail.latency(ruleset)
@@ -46,6 +48,7 @@ def bench(
                 "incremental": [asdict(small), asdict(large)],
                 "serving": [asdict(each) for each in answers],
                 "keys": asdict(key),
+                "access": asdict(sales),
                 "guardrail": guardrail.as_json(judged, checks),
                 "world": world.as_json(graph),
                 "worldWrites": asdict(writes),
@@ -101,6 +104,17 @@ def bench(
             ],
         )
     )
+    say(
+        _table(
+            ("paid access, without RPC", "CPU ms", "x empty route"),
+            [
+                (name, f"{cpu_ms:.2f}", f"{cpu_ms * 1000 / key.empty_cpu_us:.0f}")
+                for name, cpu_ms in (("quote", sales.quote_cpu_ms), ("claim", sales.claim_cpu_ms))
+            ],
+        )
+    )
+    asked = access.WORKERS * access.ASKED_BY_EACH
+    say(f"{access.WORKERS} processes accepted {sales.accepted} of {asked} requests of a key with {sales.quota} a day\n")
     _say_guardrail(judged, checks)
     _say_world(graph)
     say(
