@@ -22,7 +22,8 @@ from api.access.service import AccessService
 from api.key_gate import REQUESTS_A_DAY
 from api.problems import handle_problems
 from contracts.commerce.plans import load_plans
-from contracts.commerce.quotes import Quote, QuoteRequest, make_quote, quote_answer
+from contracts.commerce.quote_answers import quote_answer
+from contracts.commerce.quotes import Quote, QuoteRequest, make_quote
 from contracts.commerce.views import Silence, View
 from contracts.settings import Settings
 from warehouse.access import keep_quote

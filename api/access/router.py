@@ -21,7 +21,8 @@ from contracts.commerce.problems import (
     PlanNotClaimable,
     PlanUnknown,
 )
-from contracts.commerce.quotes import QuoteAnswer, QuoteRequest
+from contracts.commerce.quote_answers import QuoteAnswer
+from contracts.commerce.quotes import QuoteRequest
 from contracts.commerce.signing import JWKS_MAX_AGE_S, JWKS_PATH
 from contracts.errors import (
     BodyInvalid,

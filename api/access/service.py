@@ -52,18 +52,16 @@ from contracts.commerce.proofs import (
     contract_agrees,
     quote_typed_data,
 )
+from contracts.commerce.quote_answers import QuoteAnswer, qr_code, quote_answer
 from contracts.commerce.quotes import (
     LIVE_QUOTES_MAX,
     PROVEN_QUOTES_MAX,
     REQUEST_PROOF_AGE,
     Quote,
-    QuoteAnswer,
     QuoteRequest,
     free_amount,
     is_intact,
     make_quote,
-    qr_code,
-    quote_answer,
     terms_of,
 )
 from contracts.commerce.rail import PaymentRail, rail_of

@@ -15,8 +15,8 @@ from contracts.canonical import canonical_json, canonical_sha256
 from contracts.commerce.matching import Match, UnknownCode
 from contracts.commerce.plans import PLANS_PATH, RECEIPT_PATH, Verification, verification_of
 from contracts.commerce.proofs import PayerProof
-from contracts.commerce.quotes import Signature
 from contracts.commerce.rail import ASSET_SYMBOL, USDC_DECIMALS, PaymentRail, network_of, usd_of
+from contracts.commerce.signing import Signature
 
 RETRY_AFTER_S = 5
 

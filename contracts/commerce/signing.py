@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -22,7 +22,9 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
     load_pem_private_key,
 )
+from pydantic import Field
 
+from contracts.base import Document
 from contracts.canonical import canonical_json, canonical_sha256
 from contracts.errors import SettingsInvalid
 from contracts.times import normal_instant, utc_text
@@ -38,6 +40,14 @@ ACTIVE_AFTER = timedelta(seconds=2 * JWKS_MAX_AGE_S)
 _PEM = re.compile(r"-----BEGIN PRIVATE KEY-----.*?-----END PRIVATE KEY-----", re.DOTALL)
 _ACTIVE_FROM = re.compile(r"^Active-From:\s*(\S+)\s*$", re.MULTILINE)
 _ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Signature(Document):
+    """A signature over a hash by a key of the published key set."""
+
+    alg: Literal["EdDSA"]
+    kid: str
+    jws: str = Field(description="Compact JWS without its middle part, which is the hash's 64 characters in base64url")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from contracts.canonical import canonical_sha256
 from contracts.commerce.claims import ActivationPacket, ClaimAnswer, PendingAnswer, Receipt
 from contracts.commerce.plans import PlansAnswer
 from contracts.commerce.proofs import claim_typed_data
-from contracts.commerce.quotes import QuoteAnswer
+from contracts.commerce.quote_answers import QuoteAnswer
 from contracts.commerce.signing import verify_signature
 from contracts.keys import new_key
 from contracts.problems import Problem

@@ -11,16 +11,14 @@ from pydantic import ValidationError
 from contracts.access import Tier
 from contracts.canonical import canonical_sha256
 from contracts.commerce.plans import SALT_UNITS, load_plans, plans_answer
+from contracts.commerce.quote_answers import payment_uri, quote_answer, transfer_call
 from contracts.commerce.quotes import (
     QuoteRequest,
     entitlement_of,
     free_amount,
     is_intact,
     make_quote,
-    payment_uri,
-    quote_answer,
     terms_of,
-    transfer_call,
 )
 from contracts.commerce.rail import Burial, PaymentRail, rail_of, units_of, usd_of
 from contracts.settings import Settings

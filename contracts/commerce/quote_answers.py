@@ -1,0 +1,190 @@
+"""What hands a quote out: the signed answer, and the one transfer that pays it as call data, link and QR code."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+from pydantic import Field
+
+from contracts.base import Document, Timestamp
+from contracts.commerce.plans import CLAIM_PATH, PLANS_PATH, RECEIPT_PATH
+from contracts.commerce.proofs import claim_typed_data
+from contracts.commerce.quotes import Quote
+from contracts.commerce.rail import ASSET_SYMBOL, USDC_DECIMALS, PaymentRail, usd_of
+from contracts.commerce.signing import Signature
+from contracts.evm import checksum_address
+
+_QR_MASK = 0
+"""The chequered one."""
+
+
+class QuotePrice(Document):
+    """What the plan costs, and what this quote asks for."""
+
+    amount: str = Field(description="The plan's price, decimal")
+    currency: Literal["USD"] = "USD"
+    exact_amount: str = Field(description="What to send, in whole coins, decimal")
+    exact_amount_units: str = Field(description="What to send, in the coin's smallest unit")
+
+
+class PayTransfer(Document):
+    """The one transfer that pays."""
+
+    method: Literal["erc20_transfer"] = "erc20_transfer"
+    network: str
+    chain_id: int
+    asset: str
+    asset_symbol: str = ASSET_SYMBOL
+    decimals: int = USDC_DECIMALS
+    sender: str = Field(description="The transfer has to come from this address", alias="from")
+    to: str
+    amount_units: str
+    amount: str
+    call: str = Field(description="The transfer's call data, for a transaction to the asset's contract")
+    uri: str = Field(description="EIP-681")
+    qr_code: str = Field(description="The URI as a QR code: SVG in a data URI")
+    not_before: Timestamp
+    not_after: Timestamp
+
+
+class ExampleClaim(Document):
+    """The body of the claim; the transaction hash is the one thing to fill in."""
+
+    quote_id: str
+    transaction_hash: str
+    quote_hash: str
+    payment_requirement_hash: str
+
+
+class ClaimStep(Document):
+    """The request that claims."""
+
+    method: Literal["POST"] = "POST"
+    url: str
+    headers: dict[str, str]
+    body: ExampleClaim
+    proof_required: bool = Field(description="Whether `integrity` with the payer's signature is needed")
+    proof: dict[str, Any] = Field(description="What the payer signs for it: EIP-712 typed data")
+    not_after: Timestamp = Field(description="A payment made in time can be claimed until then")
+
+
+class QuoteNext(Document):
+    """What to do with a quote."""
+
+    pay: PayTransfer
+    claim: ClaimStep
+    receipt: str
+    plans: str
+
+
+class QuoteData(Document):
+    """The quote and its requirement, whose RFC 8785 bytes give the two hashes, and what to do."""
+
+    quote: dict[str, Any]
+    payment_requirement: dict[str, Any] = Field(description="x402 v2 PaymentRequirements")
+    next: QuoteNext
+
+
+class QuoteIntegrity(Document):
+    """How the hashes are made and the signature is checked."""
+
+    algorithm: Literal["SHA-256"] = "SHA-256"
+    canonicalization: Literal["RFC 8785"] = "RFC 8785"
+    quote_hash_of: Literal["data.quote"] = "data.quote"
+    payment_requirement_hash_of: Literal["data.paymentRequirement"] = "data.paymentRequirement"
+    signature_of: Literal["quoteHash"] = "quoteHash"
+    keys_url: str
+
+
+class QuoteAnswer(Document):
+    """A signed quote."""
+
+    ok: Literal[True] = True
+    schema_: Literal["svc.agent_access.quote_response.v1"] = Field(
+        default="svc.agent_access.quote_response.v1", alias="schema"
+    )
+    quote_id: str
+    quote_hash: str
+    payment_requirement_hash: str
+    expires_at: Timestamp
+    signature: Signature
+    price: QuotePrice
+    integrity: QuoteIntegrity
+    data: QuoteData
+
+
+def quote_answer(
+    quote: Quote, signature: dict[str, str], rail: PaymentRail, base_url: str, *, keys_url: str
+) -> QuoteAnswer:
+    """The answer that hands a quote out."""
+    said: dict[str, Any] = json.loads(quote.quote_json)
+    requirement: dict[str, Any] = json.loads(quote.requirement_json)
+    uri = payment_uri(quote, rail)
+    exact = usd_of(quote.amount)
+    return QuoteAnswer(
+        quote_id=quote.quote_id,
+        quote_hash=quote.quote_hash,
+        payment_requirement_hash=quote.requirement_hash,
+        expires_at=quote.expires_at,
+        signature=Signature(**signature),
+        price=QuotePrice(amount=said["price"]["amount"], exact_amount=exact, exact_amount_units=str(quote.amount)),
+        integrity=QuoteIntegrity(keys_url=keys_url),
+        data=QuoteData(
+            quote=said,
+            payment_requirement=requirement,
+            next=QuoteNext(
+                pay=PayTransfer(
+                    network=rail.network,
+                    chain_id=rail.chain_id,
+                    asset=requirement["asset"],
+                    sender=checksum_address(quote.payer),
+                    to=requirement["payTo"],
+                    amount_units=str(quote.amount),
+                    amount=exact,
+                    call=transfer_call(rail.treasury, quote.amount),
+                    uri=uri,
+                    qr_code=qr_code(uri),
+                    not_before=quote.issued_at,
+                    not_after=quote.expires_at,
+                ),
+                claim=ClaimStep(
+                    url=base_url + CLAIM_PATH,
+                    headers={"Content-Type": "application/json", "Idempotency-Key": quote.quote_id},
+                    body=ExampleClaim(
+                        quote_id=quote.quote_id,
+                        transaction_hash="0x<the transaction's hash>",
+                        quote_hash=quote.quote_hash,
+                        payment_requirement_hash=quote.requirement_hash,
+                    ),
+                    proof_required=rail.needs_proof(quote.amount),
+                    proof=claim_typed_data(quote.quote_hash, rail.chain_id),
+                    not_after=quote.amount_held_until,
+                ),
+                receipt=base_url + RECEIPT_PATH,
+                plans=base_url + PLANS_PATH,
+            ),
+        ),
+    )
+
+
+def payment_uri(quote: Quote, rail: PaymentRail) -> str:
+    """The transfer as EIP-681 writes it."""
+    asset, treasury = checksum_address(rail.asset), checksum_address(rail.treasury)
+    return f"ethereum:{asset}@{rail.chain_id}/transfer?address={treasury}&uint256={quote.amount}"
+
+
+def transfer_call(recipient: str, amount: int) -> str:
+    """Call data of ERC-20's `transfer(address,uint256)`."""
+    return "0xa9059cbb" + recipient[2:].rjust(64, "0") + f"{amount:064x}"
+
+
+def qr_code(text: str) -> str:
+    """A QR code of `text`: SVG in a data URI."""
+    import segno
+
+    # trying every mask for the best one takes most of the time, and on a screen readers need neither that nor more
+    # redundancy
+    code = segno.make(text, error="l", boost_error=False, mask=_QR_MASK, micro=False)
+    uri: str = code.svg_data_uri(scale=4, encode_minimal=True, svgclass=None, lineclass=None)
+    return uri
