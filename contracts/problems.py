@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 
 from contracts.base import Document
 from contracts.errors import RequestProblem
+from contracts.keys import redact_keys
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 
@@ -51,9 +52,9 @@ class Problem(Document):
 
 
 def problem_body(problem: RequestProblem, instance: str, request_id: str) -> bytes:
-    """The body of `problem` as it is sent."""
+    """The body of `problem` as it is sent; an API key that the request brought along by mistake is redacted."""
     quota = {"violated-policies": problem.violated_policies} if problem.violated_policies else {}
-    return json.dumps(
+    body = json.dumps(
         {
             "ok": False,
             "type": QUOTA_TYPE if quota else f"urn:svc:problem:{problem.code}",
@@ -70,4 +71,5 @@ def problem_body(problem: RequestProblem, instance: str, request_id: str) -> byt
         },
         separators=(",", ":"),
         ensure_ascii=False,
-    ).encode()
+    )
+    return redact_keys(body).encode()
