@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 from contracts.commerce import matching
@@ -58,11 +59,14 @@ MATCHING_BUGS: dict[str, Replaced] = {
 
 
 @contextmanager
-def seeded(replaced: Replaced) -> Iterator[None]:
-    """The bug is there while the context is open."""
-    places = [(sys.modules[each.__module__], each.__name__, each) for each in replaced]
+def seeded(replaced: Replaced, *importers: ModuleType) -> Iterator[None]:
+    """The bug is there while the context is open; `importers` are modules that hold the functions by name as well."""
+    places = [
+        (module, each.__name__, each) for each in replaced for module in (sys.modules[each.__module__], *importers)
+    ]
     try:
         for module, name, each in places:
+            assert getattr(module, name) is each
             setattr(module, name, replaced[each])
         yield
     finally:

@@ -1,0 +1,17 @@
+"""L2: whoever paid ends with exactly one key, although the server of two workers is killed; `make soak` kills more."""
+
+from __future__ import annotations
+
+import random
+
+from claim_kills import BUYERS, killed_rounds
+
+from contracts.settings import Settings
+
+
+def test_a_killed_server_loses_and_doubles_no_claim(ledger_settings: Settings) -> None:
+    outcome = killed_rounds(ledger_settings, kills=2, seed=random.randrange(1 << 32), between_s=0.5)
+    assert (outcome.kills, outcome.lost, outcome.doubled) == (2, 0, 0)
+    assert (outcome.unsound, outcome.leaked) == (set(), set())
+    assert len(outcome.acknowledged) >= 3 * BUYERS
+    assert outcome.answered_late > 0, "no buyer was ever in the middle of anything"
