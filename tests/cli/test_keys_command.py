@@ -91,7 +91,7 @@ def test_no_byte_of_an_issued_key_is_left_anywhere(installation, tmp_path):
             assert installation.ask("POST", CHECK, headers | {"X-Api-Key": rotated["apiKey"]}, action) == 401
         finally:
             server.terminate()
-            server.wait(15)
+            server.wait(60)
     said += [json.dumps(installation.keys("list")), installation.svc("keys", "list").stdout]
     used = {each["keyId"]: each["requests"] for each in json.loads(said[1])["keys"]}
     # the check that succeeded, three that the client got wrong; then one with the successor
