@@ -209,13 +209,9 @@ def test_recent_activity_says_of_nobody_who_it_was(service):
         assert not [each for each in told if each in recent.text and each != "True"]
 
 
-@pytest.mark.parametrize(
-    "path", ["nope", "0" * 32, "0" * 31, "%00", "../stats", "ÿ" * 16, "A" * 32, "0" * 32 + "/capsule"]
-)
+@pytest.mark.parametrize("path", ["nope", "0" * 32, "0" * 31, "%00", "ÿ" * 16, "A" * 32, "0" * 32 + "/capsule"])
 def test_an_unknown_id_is_not_found(lasting, path):
-    answer = get(lasting, f"{INTAKE}/{path}")
-    if answer.json()["code"] != "route_unknown":
-        refused(answer, 404, "intake_not_found")
+    refused(get(lasting, f"{INTAKE}/{path}"), 404, "intake_not_found")
 
 
 def test_states_move_with_review_and_claim_and_the_capsule_changes_with_them_alone(service):
