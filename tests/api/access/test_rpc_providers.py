@@ -47,8 +47,8 @@ def test_a_faulty_provider_is_silent_within_bounds_and_hides_no_other(mode, capl
     chain, transaction = chain_with_payment()
     with Provider(chain) as honest, Provider(chain, mode) as faulty:
         began = time.monotonic()
-        heard, silent = views_of(honest, faulty, transaction=transaction, timeout_s=1.0)
-        assert time.monotonic() - began < 5
+        heard, silent = views_of(honest, faulty, transaction=transaction, timeout_s=3.0)
+        assert time.monotonic() - began < 20
     assert isinstance(heard, View)
     assert isinstance(silent, Silence)
     assert silent.provider in faulty.url
