@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,6 +73,13 @@ def postgres() -> Iterator[TemporaryPostgres]:
     if binaries is None:
         reason = "no PostgreSQL server here (initdb and postgres): install one to run the ledger's tests on it"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    with temporary_postgres(binaries) as server:
+        yield server
+
+
+@contextmanager
+def temporary_postgres(binaries: Path) -> Iterator[TemporaryPostgres]:
+    """A server of its own while the context is open; nothing of it is left."""
     home = Path(tempfile.mkdtemp(prefix="svc-pg-"))
     user = unprivileged_user()
     if user is not None:

@@ -1,0 +1,43 @@
+"""A server of two workers killed ten times on each engine while buyers buy; run by `make soak`."""
+
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from claim_kills import killed_rounds
+from postgres_fixtures import postgres_binaries, temporary_postgres
+
+from contracts.settings import Settings
+
+KILLS = 10
+
+
+def soak(engine: str, ledger_url: str | None) -> None:
+    seed = random.SystemRandom().randrange(1 << 32)
+    with tempfile.TemporaryDirectory() as directory:
+        settings = Settings(_env_file=None, data_dir=Path(directory), ledger_url=ledger_url)
+        outcome = killed_rounds(settings, KILLS, seed)
+    print(
+        f"claims on {engine}: {outcome.kills} kills, {len(outcome.acknowledged)} acknowledged, "
+        f"{outcome.answered_late} requests without an answer, {outcome.replayed} answers repeated, "
+        f"lost {outcome.lost}, doubled {outcome.doubled} (seed {seed})",
+        flush=True,
+    )
+    assert (outcome.lost, outcome.doubled, outcome.unsound, outcome.leaked) == (0, 0, set(), set())
+
+
+def main() -> None:
+    soak("SQLite", None)
+    binaries = postgres_binaries()
+    if binaries is None:
+        print("claims on PostgreSQL: no server here")
+        return
+    with temporary_postgres(binaries) as server:
+        soak("PostgreSQL", server.url(server.new_database()))
+
+
+if __name__ == "__main__":
+    main()
