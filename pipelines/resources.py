@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import dagster as dg
@@ -32,9 +33,9 @@ class Runtime:
         """Where warehouse, ledger, holder lists and generations live."""
         return self.settings.data_dir
 
-    @property
+    @cached_property
     def warehouse(self) -> Warehouse:
-        """The DuckDB warehouse; open it only for as long as a step needs it."""
+        """The DuckDB warehouse; connect only for as long as a step needs it."""
         return Warehouse(self.data_dir)
 
     def rpc_pool(self) -> RpcPool:
@@ -53,6 +54,8 @@ def runtime_resource(settings: Settings) -> dg.ResourceDefinition:
         if context.run and context.instance:
             context.instance.add_run_tags(context.run.run_id, {PROCESS_TAG: this_process()})
         with run_lock(settings.data_dir, wait_s=RUN_LOCK_WAIT_S, waiting=waiting):
-            yield Runtime(settings)
+            runtime = Runtime(settings)
+            with runtime.warehouse.kept_open():
+                yield runtime
 
     return dg.resource(description="Settings, warehouse and chain of this run")(hold)

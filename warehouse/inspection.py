@@ -39,16 +39,23 @@ def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
     return int(count)
 
 
-def tables_read(statement: str) -> set[str]:
+@cache
+def tables_read(statement: str) -> frozenset[str]:
     """The tables that a SQL question reads, as DuckDB's own parser lists them."""
-    with duckdb.connect() as connection:
-        return set(connection.get_table_names(_PARAMETER.sub("null", statement)))
+    with _parser().cursor() as connection:
+        return frozenset(connection.get_table_names(_PARAMETER.sub("null", statement)))
 
 
 def preview(connection: duckdb.DuckDBPyConnection, question: str) -> pl.DataFrame:
     """The rows of `sql/queries/<question>.sql` as a frame, for showing. BIGNUM has to be cast to text there."""
     frame: pl.DataFrame = connection.sql(read_sql("queries", question)).pl()
     return frame
+
+
+@cache
+def _parser() -> duckdb.DuckDBPyConnection:
+    """An empty database: opening one costs far more than what it is asked."""
+    return duckdb.connect()
 
 
 @cache
