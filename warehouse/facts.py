@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import duckdb
@@ -23,3 +24,19 @@ def gather_facts(connection: duckdb.DuckDBPyConnection, suite: str) -> dict[str,
 def mark_checked(connection: duckdb.DuckDBPyConnection, suite: str, block: int) -> None:
     """Remember that every row up to `block` passed the suite."""
     connection.execute("insert or replace into core_checks__watermarks values (?, ?)", [suite, block])
+
+
+def last_pass(connection: duckdb.DuckDBPyConnection, suite: str, asserted_sha256: str) -> datetime | None:
+    """When (UTC) the suite passed what has this digest; None where what it passed last is another."""
+    row = connection.execute(
+        "select passed_at from core_checks__passed where suite = ? and asserted_sha256 = ?", [suite, asserted_sha256]
+    ).fetchone()
+    return row[0].replace(tzinfo=UTC) if row else None
+
+
+def mark_passed(connection: duckdb.DuckDBPyConnection, suite: str, asserted_sha256: str, now: datetime) -> None:
+    """Remember what the suite passed."""
+    connection.execute(
+        "insert or replace into core_checks__passed values (?, ?, ?)",
+        [suite, asserted_sha256, now.astimezone(UTC).replace(tzinfo=None)],
+    )

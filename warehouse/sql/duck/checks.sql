@@ -3,3 +3,10 @@ create table if not exists core_checks__watermarks (
     suite varchar primary key,
     block bigint not null
 );
+
+-- One row per suite: what it asserted when it last passed, so that equal facts are not judged again.
+create table if not exists core_checks__passed (
+    suite varchar primary key,
+    asserted_sha256 varchar not null,
+    passed_at timestamp not null
+);
