@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 # DuckDB has one writer, so one run at a time; a run's own steps share it in one process.
 # Monitoring ends runs that never start, which would hold up all others.
+# The event log lies where Dagster's default lies.
 DAGSTER_YAML = """\
 telemetry:
   enabled: false
@@ -17,6 +19,11 @@ concurrency:
   pools:
     granularity: run
     default_limit: 1
+event_log_storage:
+  module: pipelines.event_log
+  class: OpenEventLog
+  config:
+    base_dir: {history}
 run_monitoring:
   enabled: true
   start_timeout_seconds: 180
@@ -39,6 +46,7 @@ def prepare_home(data_dir: Path) -> Path:
     home = data_dir.absolute() / "dagster"
     home.mkdir(parents=True, exist_ok=True)
     config = home / "dagster.yaml"
-    if not config.exists() or config.read_text() != DAGSTER_YAML:
-        config.write_text(DAGSTER_YAML)
+    wanted = DAGSTER_YAML.replace("{history}", json.dumps(str(home / "history" / "runs")))
+    if not config.exists() or config.read_text() != wanted:
+        config.write_text(wanted)
     return home
