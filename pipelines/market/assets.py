@@ -142,7 +142,8 @@ def _facts(
         for (source,), rows in history.group_by("source", maintain_order=True)
     }
     facts["answers"] = markdown_table(preview(connection, f"{series}_answers"))
-    facts["price_over_time"] = lines_chart("Price by source", lines, "USD")
+    if lines:
+        facts["price_over_time"] = lines_chart("Price by source", lines, "USD")
     facts["span"] = _span(history)
     return facts
 
