@@ -164,9 +164,9 @@ def _at_its_field(fault: dict[str, Any]) -> dict[str, Any]:
     where, *parts = fault["loc"]
     if where == "body" and str(fault["type"]).startswith("union_tag"):
         shown = ", ".join(lane.value for lane in Lane)
-        return {**fault, "loc": ("body", "lane"), "msg": f"Names the lane: one of {shown}"}
+        return {**fault, "loc": ("body", "lane"), "msg": f"must be one of {shown}"}
     if where == "body" and parts and parts[0] in _LANES:
-        return {**fault, "loc": ("body", *parts[1:]), "msg": str(fault["msg"]).removeprefix("Value error, ")}
+        return {**fault, "loc": ("body", *parts[1:])}
     return fault
 
 

@@ -30,7 +30,10 @@ EMAIL_PATTERN = rf"^{_ATOM}(\.{_ATOM})*@({_LABEL}\.)+[A-Za-z]([A-Za-z0-9-]{{0,61
 """RFC 5321 without quoted local parts and address literals. Letters beyond ASCII, which can look like others, are for
 `idn-email`; an international domain has its `xn--` form."""
 
-WEB_URI_PATTERN = r"^[hH][tT][tT][pP][sS]?://[A-Za-z0-9\[][A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]*$"
+_WEB = r"[hH][tT][tT][pP][sS]?"
+_AFTER_SCHEME = r"://[A-Za-z0-9\[][A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]*"
+WEB_URI_PATTERN = rf"^{_WEB}{_AFTER_SCHEME}$"
+PROOF_URI_PATTERN = rf"^({_WEB}|[iI][pP][fF][sS]){_AFTER_SCHEME}$"
 INSTANT_PATTERN = (
     r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2})$"
 )
@@ -41,6 +44,7 @@ _READABLE = re.compile(r"[^\x00-\x20\x7f]")
 _EMAIL = re.compile(EMAIL_PATTERN)
 _WEB_URI = re.compile(WEB_URI_PATTERN)
 _INSTANT = re.compile(INSTANT_PATTERN)
+_PROOF_URI = re.compile(PROOF_URI_PATTERN)
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _HOST = re.compile(rf"{_LABEL}(\.{_LABEL})*\.?|[0-9a-fA-F:.]+")
 
@@ -63,9 +67,21 @@ def _email(text: str) -> str:
     return text
 
 
-def _uri(text: str) -> str:
-    if not _WEB_URI.fullmatch(text) or _BROKEN_ESCAPE.search(text):
+def _web_uri(text: str) -> str:
+    if not _WEB_URI.fullmatch(text):
         raise ValueError("is not a URI of http or https, such as https://agent.example/a")
+    return _uri(text)
+
+
+def _proof_uri(text: str) -> str:
+    if not _PROOF_URI.fullmatch(text):
+        raise ValueError("is not a URI of http, https or ipfs, such as https://agent.example/a")
+    return _uri(text)
+
+
+def _uri(text: str) -> str:
+    if _BROKEN_ESCAPE.search(text):
+        raise ValueError("has a % that two hex digits don't follow")
     try:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port
@@ -116,7 +132,12 @@ Email = Annotated[
 WebUri = Annotated[
     str,
     Field(max_length=LONGEST_URI, json_schema_extra={"format": "uri", "pattern": WEB_URI_PATTERN}),
-    AfterValidator(_uri),
+    AfterValidator(_web_uri),
+]
+ProofUri = Annotated[
+    str,
+    Field(max_length=LONGEST_URI, json_schema_extra={"format": "uri", "pattern": PROOF_URI_PATTERN}),
+    AfterValidator(_proof_uri),
 ]
 Instant = Annotated[
     str,

@@ -17,6 +17,7 @@ from contracts.intake.formats import (
     Line,
     Name,
     Offer,
+    ProofUri,
     Text,
     UseCase,
     WebUri,
@@ -115,7 +116,7 @@ class AgentIntake(_Intake):
     type: Line | None = None
     sector: Line | None = None
     agent_contact: Line | None = None
-    proof: WebUri | None = None
+    proof: ProofUri | None = None
 
 
 class HumanIntake(_Intake):

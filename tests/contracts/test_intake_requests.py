@@ -212,6 +212,11 @@ def test_a_web_address_is_kept_as_text_wherever_it_leads(uri):
     assert taken(AGENT | {"endpoint": uri, "proof": uri})
 
 
+def test_a_proof_may_be_content_addressed():
+    assert taken(AGENT | {"proof": "ipfs://bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi/a"})
+    assert not taken(AGENT | {"endpoint": "ipfs://bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"})
+
+
 @pytest.mark.parametrize(
     "uri",
     [
