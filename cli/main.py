@@ -51,6 +51,8 @@ class LazyGroup(TyperGroup):
 app = typer.Typer(
     cls=LazyGroup,
     add_completion=False,
+    # The coloured traceback of a failed Dagster step takes minutes to make.
+    pretty_exceptions_enable=False,
     no_args_is_help=True,
     help="An infrastructure runtime for personal AI agents: pipeline, files and API.",
 )
