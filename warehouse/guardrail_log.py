@@ -22,6 +22,7 @@ from contracts.errors import OperatorProblem
 from contracts.guardrail.credentials import masked, secrets
 from contracts.guardrail.engine import GuardrailVerdict
 from contracts.guardrail.rules import Severity
+from contracts.guardrail.text import decoded_runs, encoded_runs
 from contracts.keys import redact_keys
 from contracts.settings import Settings
 from warehouse.drivers import assert_sqlite_version, create_private_file, driver_statement, problem_of, use_wal
@@ -96,13 +97,12 @@ class GuardrailLog:
         latency_us: int,
     ) -> None:
         """Keep a check; it is written within a second. `source` is the room, `caller` the id of a key or session."""
-        shown = redact_keys(action[: 2 * LONGEST_ACTION])
         row = {
             "checked_at": utc_text(checked_at),
             "check_id": verdict.check_id,
             "source": source,
             "caller": caller,
-            "action": masked(shown, secrets(shown))[:LONGEST_ACTION],
+            "action": _without_secrets(action[: 2 * LONGEST_ACTION])[:LONGEST_ACTION],
             "asked_severity": asked.value,
             "severity": str(verdict.severity),
             "passed": int(verdict.passed),
@@ -241,3 +241,13 @@ def _logged(row: Iterable[Any]) -> LoggedCheck:
         version,
         latency,
     )
+
+
+def _without_secrets(action: str) -> str:
+    """The action with every secret shortened to its first characters, also one that it encodes once or twice."""
+    shown = redact_keys(action)
+    shown = masked(shown, secrets(shown))
+    for encoded, plain in encoded_runs(shown):
+        if secrets("\n".join((plain, *decoded_runs(plain)))):
+            shown = shown.replace(encoded, f"{encoded[:4]}***")
+    return shown

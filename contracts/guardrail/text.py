@@ -11,6 +11,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import islice
 from urllib.parse import unquote
 
 MAX_DECODED_CHARS = 64 * 1024
@@ -131,7 +132,7 @@ def decoded_runs(text: str) -> list[str]:
     for _ in range(DECODING_DEPTH):
         deeper: list[str] = []
         for each in level:
-            for run in _runs(each):
+            for _, run in _runs(each):
                 total += len(run)
                 if total > MAX_DECODED_CHARS or len(found) >= MAX_DECODED_RUNS:
                     return list(found)
@@ -142,25 +143,36 @@ def decoded_runs(text: str) -> list[str]:
     return list(found)
 
 
-def _runs(text: str) -> Iterator[str]:
+def encoded_runs(text: str) -> list[tuple[str, str]]:
+    """Each run that `decoded_runs` decodes, as it stands in the text, with what it says."""
+    return list(islice(_runs(text), MAX_DECODED_RUNS))
+
+
+def _runs(text: str) -> Iterator[tuple[str, str]]:
     for match in _BASE64.finditer(text):
-        yield from _from_base64(match[0])
+        for plain in _from_base64(match[0]):
+            yield match[0], plain
     for match in _HEX.finditer(text):
-        yield from _readable(binascii.unhexlify(match[1]))
+        for plain in _readable(binascii.unhexlify(match[1])):
+            yield match[0], plain
     for match in _SPACED_HEX.finditer(text):
-        yield from _readable(bytes.fromhex(re.sub(r"[ ,:]", "", match[0])))
+        for plain in _readable(bytes.fromhex(re.sub(r"[ ,:]", "", match[0]))):
+            yield match[0], plain
     if "\\" in text:
         for match in _ESCAPES.finditer(text):
-            yield _ESCAPE.sub(
-                lambda each: chr(int(each[1] or each[2] or "0", 16) if not each[3] else int(each[3], 8)), match[0]
+            yield (
+                match[0],
+                _ESCAPE.sub(
+                    lambda each: chr(int(each[1] or each[2] or "0", 16) if not each[3] else int(each[3], 8)), match[0]
+                ),
             )
     if "%" in text:
         for word in text.split():
             if _PERCENT.search(word) and "\ufffd" not in (plain := unquote(word, errors="replace")):
-                yield plain
+                yield word, plain
     if "&#" in text:
         for match in _ENTITIES.finditer(text):
-            yield html.unescape(match[0])
+            yield match[0], html.unescape(match[0])
 
 
 def _from_base64(run: str) -> Iterator[str]:

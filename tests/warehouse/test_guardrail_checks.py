@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import sqlite3
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contracts.guardrail.loader import load_ruleset
+from contracts.guardrail.rules import Severity
 from contracts.settings import Settings
 from pipelines.checks import EXPECTATIONS, judge
 from warehouse.duck import Connection, Warehouse
@@ -120,3 +125,41 @@ def test_nothing_logged_is_nothing_summed_and_sound(tmp_path: Any) -> None:
         assert days(connection) == []
         assert judge(SUITE, gather_facts(connection, "out_guardrail__daily")).passed
     log.close()
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+KEY = "AKIAQ3EGRZT5NWMJ4XYB"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        KEY,
+        f"key={KEY}",
+        _base64(f"key {KEY}"),
+        _base64(_base64(f"key {KEY}")),
+        KEY.encode().hex(),
+        KEY.encode().hex(" "),
+        "".join(f"%{byte:02x}" for byte in KEY.encode()),
+        "".join(f"\\x{byte:02x}" for byte in KEY.encode()),
+    ],
+)
+def test_no_secret_is_kept_also_not_one_that_the_action_encodes(tmp_path: Path, written: str) -> None:
+    settings = Settings(_env_file=None, data_dir=tmp_path)
+    action = f"echo {written} | tool"
+    verdict = load_ruleset().check(action, Severity.MEDIUM, {})
+    log = open_guardrail_log(settings, tmp_path)
+    log.record(
+        verdict, action=action, asked=Severity.MEDIUM, source="api", caller="key_1", checked_at=NOON, latency_us=1
+    )
+    log.close()
+    (path,) = tmp_path.glob("guardrail.db")
+    with sqlite3.connect(path) as connection:
+        (kept,) = connection.execute("select action from guardrail_checks").fetchone()
+    connection.close()
+    assert kept.startswith("echo ")
+    assert "***" in kept
+    assert written not in kept and written[8:] not in kept
