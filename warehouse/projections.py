@@ -128,7 +128,7 @@ def tables_of(projection: Projection) -> set[str]:
     """The tables that a document's questions read: its lineage."""
     reader = READERS.get(projection.name)
     if reader is None:
-        return tables_read(read_sql("projections", projection.name))
+        return set(tables_read(read_sql("projections", projection.name)))
     asked = (tables_read(read_sql("queries", question)) for question in reader.questions)
     parts = map(tables_of, _parts_of(reader) if isinstance(reader, Composer) else ())
     return set().union(*asked, *parts)
