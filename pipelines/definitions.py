@@ -9,7 +9,7 @@ from dagster._core.definitions.target import ExecutableDefinition
 from contracts.errors import OperatorProblem, RunBusy
 from contracts.settings import Settings, load_settings
 from pipelines.access import assets as access
-from pipelines.access.watch import nothing_to_watch, watch_claims
+from pipelines.access.watch import claims_due, watch_claims
 from pipelines.bidwall import assets as bidwall
 from pipelines.checks import expectation_checks
 from pipelines.failure import mark_stale
@@ -179,7 +179,7 @@ def build_definitions(settings: Settings) -> dg.Definitions:
             claims_job,
             CLAIMS_CRON,
             "Every minute, where a claim is not final.",
-            lambda: None if nothing_to_watch(settings) else "a claim is not final",
+            lambda: claims_due(settings),
         ),
     ]
     upkeep_schedule = dg.ScheduleDefinition(

@@ -22,13 +22,13 @@ from warehouse.ledger import Ledger, open_ledger
 TIMEOUT_S = 5.0
 
 
-def nothing_to_watch(settings: Settings) -> str | None:
-    """Why no claim need be looked at; None where one has to be."""
+def claims_due(settings: Settings) -> str | None:
+    """Why claims have to be looked at; None where payments are not set up or every claim is final."""
     rail = rail_of(settings)
     if rail.missing:
-        return f"payments are not set up: {', '.join(rail.missing)}"
+        return None
     with closing(open_ledger(settings, settings.data_dir)) as ledger:
-        return None if claims_to_watch(ledger, rail) else "every claim is final"
+        return "a claim is not final" if claims_to_watch(ledger, rail) else None
 
 
 def watch_claims(settings: Settings) -> Counter[Outcome]:
