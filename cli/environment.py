@@ -24,6 +24,8 @@ def effective_settings() -> Settings:
     if demo is None:
         return here
     named = {name: value for name, value in demo.items() if name in Settings.model_fields}
+    if not demo["paid_flow"]:
+        named["treasury_address"] = None  # a recording takes no payments, so nothing is for sale
     return here.model_copy(update=named | {"rpc_urls": (demo["rpc_url"],)})
 
 

@@ -109,7 +109,7 @@ class DemoChain:
             "token_address": demo.token_address,
             "token_start_block": demo.token_start_block,
             "usdc_address": demo.usdc_address,
-            "treasury_address": demo.treasury_address,
+            "treasury_address": demo.treasury_address if demo.paid_flow else None,
             "bidwall_address": demo.bidwall_address,
             "bidwall_trigger_wei": demo.bidwall_trigger_wei,
             "pool_address": demo.pool_address,

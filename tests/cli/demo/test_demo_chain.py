@@ -335,6 +335,7 @@ def test_without_node_the_recording_is_served_and_the_paid_flow_is_off(tmp_path,
     try:
         chain.start_traffic()
         assert not chain.paid_flow
+        assert chain.settings["treasury_address"] is None, "nobody can pay, so nothing is for sale"
         assert chain.running()
         assert transfers(chain) >= 20_000
         assert supply_at_finalized(chain) > 0
