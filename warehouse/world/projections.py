@@ -57,7 +57,10 @@ def read_world_render(connection: Connection, parameters: BaseModel | None) -> F
     compact = asked.compact is not None
     counts = _counts(connection)
     nodes, edges = _shown(connection, NODES_DRAWN[asked.view])
+    # A node that was folded by a run which did not come to placing it has no place yet.
     drawn = [node for node in nodes if node["x"] is not None]
+    placed = {node["id"] for node in drawn}
+    edges = [edge for edge in edges if edge["source"] in placed and edge["target"] in placed]
     return {
         **counts.fields,
         "view": asked.view,
