@@ -68,7 +68,11 @@ def may_ask(
 
     Minutes are those of the clock: a tick that comes a moment early still falls into the next one.
     """
-    ((asked_at, ask_again_at),) = connection.execute(read_sql("feeds", "last_attempt"), {"source": source}).fetchall()
+    try:
+        found = connection.execute(read_sql("feeds", "last_attempt"), {"source": source}).fetchall()
+    except duckdb.CatalogException:
+        return True  # a warehouse of an earlier version, which the next run brings up to date
+    ((asked_at, ask_again_at),) = found
     if asked_at is None:
         return True
     rests = ask_again_at is not None and now < _aware(ask_again_at)
@@ -77,7 +81,10 @@ def may_ask(
 
 def source_health(connection: duckdb.DuckDBPyConnection) -> list[SourceHealth]:
     """One entry per source that was asked in the last week, by name."""
-    rows = connection.execute(read_sql("feeds", "source_health")).fetchall()
+    try:
+        rows = connection.execute(read_sql("feeds", "source_health")).fetchall()
+    except duckdb.CatalogException:
+        return []  # as in `may_ask`
     return [
         SourceHealth(
             source,
