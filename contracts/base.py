@@ -19,6 +19,13 @@ def _utc_seconds(value: datetime) -> datetime:
     return value.replace(microsecond=0)
 
 
+def storable(text: str) -> str:
+    """`text`, where every store can hold it. Raises `ValueError`: PostgreSQL keeps no null characters."""
+    if "\0" in text:
+        raise ValueError("a text without null characters")
+    return text
+
+
 Timestamp = Annotated[datetime, AfterValidator(_utc_seconds)]
 """A UTC instant, whole seconds, written as RFC 3339 with `Z`."""
 

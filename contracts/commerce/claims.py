@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from contracts.access import Tier
-from contracts.base import Document, Timestamp
+from contracts.base import Document, Timestamp, storable
 from contracts.canonical import canonical_json, canonical_sha256
 from contracts.commerce.matching import Match, UnknownCode
 from contracts.commerce.plans import PLANS_PATH, RECEIPT_PATH, Verification, verification_of
@@ -29,7 +29,7 @@ Sha256Asked = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 class ClaimRequest(Document):
     """The transaction that paid a quote, with the quote's two hashes."""
 
-    quote_id: Annotated[str, Field(min_length=1, max_length=100)]
+    quote_id: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(storable)]
     transaction_hash: Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{64}$"), AfterValidator(str.lower)]
     quote_hash: Sha256Asked
     payment_requirement_hash: Sha256Asked

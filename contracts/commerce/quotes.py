@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from contracts.access import Tier
 from contracts.addresses import AskedAddress
-from contracts.base import Document
+from contracts.base import Document, storable
 from contracts.canonical import canonical_json, canonical_sha256, sha256_hex
 from contracts.commerce.matching import CLAIM_GRACE, Terms
 from contracts.commerce.plans import CLAIM_PATH, DEFAULT_PLAN, SALT_UNITS, Plan
@@ -40,8 +40,14 @@ def _web_address(text: str) -> str:
     return text
 
 
-Label = Annotated[str, Field(min_length=1, max_length=200)]
-WebAddress = Annotated[str, Field(max_length=2_000, json_schema_extra={"format": "uri"}), AfterValidator(_web_address)]
+Text = Annotated[str, Field(max_length=200), AfterValidator(storable)]
+Label = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(storable)]
+WebAddress = Annotated[
+    str,
+    Field(max_length=2_000, json_schema_extra={"format": "uri"}),
+    AfterValidator(_web_address),
+    AfterValidator(storable),
+]
 
 
 class QuoteProof(Document):
@@ -63,9 +69,9 @@ class QuoteRequest(Document):
     payer_address: AskedAddress | None = Field(default=None, description="Who sends the transfer")
     plan_id: str = Field(default=DEFAULT_PLAN, max_length=100)
     agent_id: Label | None = None
-    agent_name: Annotated[str, Field(max_length=200)] | None = None
-    assistant_id: Annotated[str, Field(max_length=200)] | None = None
-    user_id: Annotated[str, Field(max_length=200)] | None = None
+    agent_name: Text | None = None
+    assistant_id: Text | None = None
+    user_id: Text | None = None
     callback_url: WebAddress | None = Field(default=None, description="Kept with the quote; nothing is ever sent there")
     integrity: QuoteProof | None = None
 
