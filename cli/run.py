@@ -31,7 +31,7 @@ from warehouse.transfers import last_checkpoint
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 API_READY_S = 60.0
-DAGSTER_READY_S = 120.0
+DAGSTER_READY_S = 300.0
 
 
 class PartEnded(OperatorProblem):

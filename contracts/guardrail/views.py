@@ -71,6 +71,12 @@ _ENGLISH = re.compile(
     r"(?i)\b(?:the|an?|to|of|and|in|is|are|for|with|that|this|on|from|into|by|your|my|our|all|any|be|or|as|at|which|should"
     r"|must|please|using|without|before|after|when|if|how|their|its|has|have|not|them|then|so)\b"
 )
+_DOCUMENTS = re.compile(
+    r"(?i)(?:please\s+)?(?:document|explain|describe|mention|warn|note\s+that|write\s+(?:docs|documentation)"
+    r"|(?:write|add)\s+(?:an?|the)\s+(?:\w+\s+)?"
+    r"(?:note|comment|section|paragraph|warning|sentence|entry|example|page|guide|article|runbook|tutorial|readme))\b"
+)
+_QUOTED = re.compile(r"\"[^\"\n]*\"|`[^`\n]+`|“[^”\n]*”")
 _WINDOWS_SIGNS = re.compile(
     r"(?i)[a-z]:\\|\\\\[\w.]+\\|%\w+%|\$env:|\.(?:exe|bat|cmd|ps1|dll|vbs)\b|\bHK(?:LM|CU|EY_)|\b(?:get|set|new|invoke|start|stop|remove|add)-[a-z]+\b|\s/[a-z]{1,2}(?:\s|$)"
 )
@@ -244,7 +250,12 @@ class Action:
 
 
 def _prose(found: str) -> bool:
-    """A sentence and no command: several words, English function words among them, and no sign of a shell."""
+    """A sentence and no command: several words, English function words among them, and no sign of a shell.
+
+    What a request for documentation quotes is code that it speaks of, not a command to run or to substitute.
+    """
+    if _DOCUMENTS.match(found):
+        return not _SHELL_SIGNS.search(_QUOTED.sub("code", found))
     if not _SENTENCE.match(found) or _SHELL_SIGNS.search(found):
         return False
     return len(_ENGLISH.findall(found)) * 6 >= len(found.split())

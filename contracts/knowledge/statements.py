@@ -62,6 +62,8 @@ def read_statements(
     for number, triple in enumerate(triples):
         subject = _thing(found, ontology, triple.subject, f"/triples/{number}/subject")
         target = _thing(found, ontology, triple.object, f"/triples/{number}/object")
+        if subject.id == target.id:
+            raise _invalid(f"/triples/{number}/object", "is the subject itself")
         name = re.sub(r"[^A-Z0-9]+", "_", triple.predicate.upper()).strip("_")
         if name in ontology.edge_types:
             found.tie(subject, target, name, None)
@@ -81,6 +83,8 @@ def read_statements(
                 raise _invalid(f"/edges/{number}/{field}", f"no node of the request has the id {end}")
         if edge.type not in ontology.edge_types:
             raise _invalid(f"/edges/{number}/type", f"is none of {', '.join(sorted(ontology.edge_types))}")
+        if edge.source == edge.target:
+            raise _invalid(f"/edges/{number}/target", "is the source itself")
         source, target = known[edge.source], known[edge.target]
         if not ontology.edge_types[edge.type].allows(source.type, target.type):
             raise _invalid(f"/edges/{number}/type", f"{edge.type} does not go from {source.type} to {target.type}")

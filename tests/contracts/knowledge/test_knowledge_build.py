@@ -21,6 +21,7 @@ def build(text: str = "", media_type: str = "text/markdown", **fields) -> BuiltG
 
 
 GOAL = {"id": "a", "title": "a", "type": "Goal"}
+VALUE = {"id": "b", "title": "b", "type": "Value"}
 
 
 def thing(title: str, node_type: str) -> dict[str, str]:
@@ -137,7 +138,9 @@ def test_nodes_and_edges_are_taken_as_they_are():
         ({"triples": [{"subject": thing("a", "Dragon"), "predicate": "p", "object": "b"}]}, "/triples/0/subject/type"),
         ({"nodes": [GOAL] * 2}, "/nodes/1/id"),
         ({"nodes": [GOAL], "edges": [{"source": "a", "target": "z", "type": "PART_OF"}]}, "/edges/0/target"),
-        ({"nodes": [GOAL], "edges": [{"source": "a", "target": "a", "type": "HOLDS"}]}, "/edges/0/type"),
+        ({"nodes": [GOAL], "edges": [{"source": "a", "target": "a", "type": "PART_OF"}]}, "/edges/0/target"),
+        ({"nodes": [GOAL, VALUE], "edges": [{"source": "a", "target": "b", "type": "HOLDS"}]}, "/edges/0/type"),
+        ({"triples": [{"subject": "a", "predicate": "p", "object": "A"}]}, "/triples/0/object"),
         ({"documents": [{"id": "x", "text": "a"}, {"id": "x", "text": "b"}]}, "/documents/1/id"),
         ({"documents": [{"text": '{"a": 1, "a": 2}', "media_type": "application/json"}]}, "/documents/0/text"),
         ({"documents": [{"text": "[" * 200 + "]" * 200, "media_type": "application/json"}]}, "/documents/0/text"),
