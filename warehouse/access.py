@@ -14,6 +14,7 @@ from contracts.commerce.matching import Mismatch, Transfer
 from contracts.commerce.quotes import Quote
 from contracts.commerce.views import BlockView
 from contracts.errors import PaymentUnknown
+from warehouse.intake import follow_claim
 from warehouse.keys import alive_key_of_claim, reinstate_key, suspend_key
 from warehouse.ledger import Reader, Transaction, utc_text
 
@@ -290,6 +291,7 @@ def _move(
     key = alive_key_of_claim(tx, claim.claim_id)
     if key is not None:
         (suspend_key if state == "reversed" else reinstate_key)(tx, key.key_id, now=now)
+    follow_claim(tx, claim.claim_id, holds=state == "issued")
     tx.changed(CLAIM_CHANGED, claim.claim_id)
     return True
 

@@ -17,6 +17,7 @@ from contracts.keys import ApiKey, new_key
 from contracts.sealing import seal
 from contracts.secrets import DerivedSecrets
 from warehouse.access import CLAIM_CHANGED, KeptReceipt, UnmatchedState, close_quote, settle_unmatched_at
+from warehouse.intake import activate_by_claim
 from warehouse.keys import create_key, forget_sealed_keys
 from warehouse.ledger import Transaction, utc_text
 
@@ -124,6 +125,7 @@ def issue_claim(
         now=now,
     )
     tx.changed(CLAIM_CHANGED, claim.claim_id)
+    activate_by_claim(tx, agent_id=claim.agent_id, user_id=claim.user_id, claim_id=claim.claim_id, payer=claim.payer)
     forget_sealed_keys(tx, now - ANSWER_KEPT)
     return Issued(claim, key, issued.record.key_id, receipt)
 
