@@ -146,21 +146,25 @@ def _calls(text: str, beginnings: Sequence[str]) -> bool:
 
 
 def _affordable(wanted: Sequence[_Chosen], usable: int) -> tuple[list[_Chosen], list[_Chosen]]:
-    """The stores that the budget is large enough for, in the order of the file, and those that it leaves out."""
+    """The stores that the budget is large enough for, and those that it leaves out, both in the order of the file.
+
+    Those of every plan come first, then the others by weight: a larger budget only goes further down the same row.
+    """
+    base = [each for each in wanted if not each.kind.called_for]
+    others = sorted((each for each in wanted if each.kind.called_for), key=lambda each: -each.weight)
     kept: list[_Chosen] = []
     left = usable
-    for each in sorted(wanted, key=lambda each: (bool(each.kind.called_for), -each.weight)):
-        if each.kind.smallest_tokens > left:
+    for each in [*base, *others]:
+        left -= each.kind.smallest_tokens
+        if left < 0:
             break
         kept.append(each)
-        left -= each.kind.smallest_tokens
-    kept = kept or [wanted[0]]
     return [each for each in wanted if each in kept], [each for each in wanted if each not in kept]
 
 
 def _split(chosen: Sequence[_Chosen], usable: int) -> dict[str, int]:
     """Every store's smallest, and of the rest a share by weight: the parts add up to `usable`."""
-    smallest = {each.kind.id: min(each.kind.smallest_tokens, usable) for each in chosen}
+    smallest = {each.kind.id: each.kind.smallest_tokens for each in chosen}
     rest, weights = usable - sum(smallest.values()), sum(each.weight for each in chosen)
     given = {each.kind.id: int(rest * each.weight / weights) for each in chosen}
     given[chosen[0].kind.id] += rest - sum(given.values())

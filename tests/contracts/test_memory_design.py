@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import TypeAdapter, ValidationError
@@ -98,6 +98,7 @@ retentions = st.integers(1, 4000)
 
 
 @given(requests, budgets, budgets)
+@example({"goals": GOALS[:1], "sources": []}, 512, 568)
 def test_a_larger_budget_never_takes_a_store_away_and_adds_up(request, one, other):
     small, large = sorted((one, other))
     less, more = (plan(**request, constraints={"budgetTokens": each}) for each in (small, large))
