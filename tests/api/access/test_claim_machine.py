@@ -329,7 +329,7 @@ def test_whatever_buyers_thieves_and_liars_do_the_shop_stays_sound(ledger_settin
         run_state_machine_as_test(
             machine,
             settings=settings(
-                max_examples=10,
+                max_examples=16,
                 stateful_step_count=25,
                 deadline=None,
                 database=None,
