@@ -40,9 +40,12 @@ def killed_rounds(directory: Path, rounds: int, seed: int) -> Outcome:
     """
     rng, kills, midway = random.Random(seed), 0, 0
     with FaultNode(busy_chain(), Fault("eth_getLogs", always(Reply(delay_s=0.01 * rounds)))) as node:
-        for _ in range(rounds):
+        for number in range(rounds):
+            before = _written_bytes(directory)
             process = _start(directory, node.url)
-            time.sleep(rng.uniform(0.0, 0.8))
+            if number % 2:
+                _wait_for_more(directory, before, process)
+            time.sleep(rng.uniform(0.0, 0.8 if number % 2 == 0 else 0.3))
             process.send_signal(signal.SIGKILL)
             kills += process.wait() == -signal.SIGKILL
             process.communicate()
@@ -57,6 +60,17 @@ def killed_rounds(directory: Path, rounds: int, seed: int) -> Outcome:
         held = held_blocks(connection)
         assert held == EXPECTED
     return Outcome(kills, midway, len(held), len(EXPECTED))
+
+
+def _written_bytes(directory: Path) -> int:
+    return sum(file.stat().st_size for file in directory.glob("warehouse.duckdb*"))
+
+
+def _wait_for_more(directory: Path, before: int, process: "subprocess.Popen[str]") -> None:
+    """Every other process is killed only once it has written, however slow the machine is."""
+    deadline = time.monotonic() + 60
+    while _written_bytes(directory) < before + 50_000 and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
 
 
 def _start(directory: Path, url: str) -> "subprocess.Popen[str]":
