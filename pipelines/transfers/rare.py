@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -110,18 +111,19 @@ class EventColumns:
         return pa.table(columns)
 
 
-class RareEvents:
+class RareEvents(ABC):
     """What the kinds below share. A kind says which logs are asked for (`matches`) and what a log says (`values`)."""
 
     tables: EventTables
     kinds: Mapping[str, str]
 
+    @abstractmethod
     def matches(self, log: ReceiptLog) -> bool:
-        raise NotImplementedError
+        """Whether a receipt's log is one that is asked for."""
 
+    @abstractmethod
     def values(self, log: ReceiptLog) -> tuple[Value, ...] | None:
         """The event's own values; None for a log that only looks like one. Raises `LogsInvalid`."""
-        raise NotImplementedError
 
     def decode(self, bodies: Sequence[bytes], first: int, last: int) -> EventColumns:
         return self._columns([log for body in bodies for log in _logs(body)], first, last)
