@@ -14,12 +14,11 @@ from pipelines.publish.generation import PublishReport, publish
 from warehouse.bidwall import is_bidwall_recorded, record_bidwall_status
 from warehouse.duck import Connection, Warehouse, run_lock
 from warehouse.generations import current_generation
-from warehouse.holder_lists import lists_dir
 from warehouse.holder_status import is_status_recorded, record_status
 from warehouse.ledger import open_ledger
 from warehouse.market import are_prices_served
 from warehouse.partner import serve_figures, serve_partner
-from warehouse.projections import Readable
+from warehouse.projections import readable_for
 from warehouse.trust import is_trust_recorded, record_trust_status
 from warehouse.world.fold import fold_events
 from warehouse.world.load import load_constitution
@@ -44,7 +43,7 @@ def publish_held(settings: Settings) -> PublishReport:
             load_constitution(ledger)
             fold_events(connection, ledger)
         last = current_generation(settings.data_dir)
-        report = publish(Readable(connection, lists_dir(settings.data_dir), settings.public_base_url), settings)
+        report = publish(readable_for(connection, settings), settings)
         reasons = [entry.stale_reason for entry in last.manifest.documents.values()] if last else []
         if reason := next(filter(None, reasons), None):
             report = replace(report, generation=mark_stale_for(settings, reason).generation)

@@ -26,7 +26,7 @@ from warehouse.duck import Warehouse
 from warehouse.fold import fold_balances
 from warehouse.generations import Part, begin, build
 from warehouse.holder_status import record_status
-from warehouse.projections import Readable
+from warehouse.projections import readable_for
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)
 BASE_URL = "https://svc.example"
@@ -75,7 +75,7 @@ class House:
     def publish(self) -> PublishReport:
         self.now += timedelta(minutes=1)
         with Warehouse(self.data_dir).connect() as connection:
-            readable = Readable(connection, self.data_dir / "holders", self.settings.public_base_url)
+            readable = readable_for(connection, self.settings)
             return publish(readable, self.settings, now=self.now)
 
     def publish_rows(

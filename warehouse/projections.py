@@ -14,29 +14,44 @@ import msgspec
 from pydantic import BaseModel
 
 from contracts.description import description_for
+from contracts.discovery.installation import Installation, installation_of
 from contracts.intake.artifacts import ARTIFACT_KINDS, SETTINGS
 from contracts.projections import PROJECTIONS, Projection
 from contracts.rendering import Content, Fields
+from contracts.settings import Settings
 from warehouse.bidwall import read_bidwall_balance, read_bidwall_events, read_bidwall_snapshot
 from warehouse.duck import read_sql
 from warehouse.feed_events import read_feed
 from warehouse.holder_documents import read_holders_map, read_holders_temporal, read_token_holders
+from warehouse.holder_lists import lists_dir
 from warehouse.inspection import tables_read
 from warehouse.intake_documents import read_artifact
 from warehouse.overview import PARTS as OVERVIEW_PARTS
 from warehouse.overview import compose_context, compose_site_metrics, read_service_context
+from warehouse.signing_keys import SigningKeys
 from warehouse.trust import read_trust_protocol
 from warehouse.world.projections import read_world_live, read_world_render
 
 
 @dataclass(frozen=True)
 class Readable:
-    """What a document may be read from: the `out_` tables, the directory of the holder lists they name, and the public
-    address that documents name."""
+    """What a document may be read from: the `out_` tables, the directory of the holder lists they name, and what is
+    public of the settings. Of variants that the API computes, only the installation's address is known."""
 
     connection: duckdb.DuckDBPyConnection
     holders_dir: Path
-    base_url: str
+    installation: Installation
+
+    @property
+    def base_url(self) -> str:
+        """The public address that documents name."""
+        return self.installation.base_url
+
+
+def readable_for(connection: duckdb.DuckDBPyConnection, settings: Settings) -> Readable:
+    """What publishing reads from, with the signing keys. Raises `SettingsInvalid`, `StoreUnusable` on those."""
+    installation = installation_of(settings, SigningKeys(settings).current())
+    return Readable(connection, lists_dir(settings.data_dir), installation)
 
 
 Read = Callable[[Readable, BaseModel | None], Content]

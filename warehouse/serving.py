@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 
+from contracts.discovery.installation import Installation
 from contracts.errors import NotReady
 from warehouse.duck import STORAGE_VERSION, read_sql
 from warehouse.generations import Generation, Part, current_generation
@@ -84,9 +85,8 @@ class ServedGenerations:
             held.readers += 1
             cursor = held.connection.cursor()
         try:
-            yield Reading(
-                held.generation, Readable(cursor, held.generation.path / "holders", held.generation.manifest.base_url)
-            )
+            installation = Installation(held.generation.manifest.base_url)
+            yield Reading(held.generation, Readable(cursor, held.generation.path / "holders", installation))
         finally:
             with self._lock:
                 cursor.close()

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from api.access.rpc import Providers
 from contracts.commerce.rail import PaymentRail
 from contracts.commerce.views import BlockView
-from contracts.discovery import MOST_CLOCK_SKEW_S
+from contracts.discovery.health import MOST_CLOCK_SKEW_S
 from contracts.errors import OperatorProblem
 from warehouse.access_watch import Outcome, Watched, apply_sightings, claims_to_watch
 from warehouse.ledger import Ledger

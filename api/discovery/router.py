@@ -10,7 +10,7 @@ from fastapi import APIRouter, Response
 
 from api.published import PublishedSite
 from api.responses import not_ready, problems
-from contracts.discovery import MOST_CLOCK_SKEW_S, Health
+from contracts.discovery.health import MOST_CLOCK_SKEW_S, Health
 from contracts.errors import InternalFault, MethodNotAllowed, NotReady, RouteUnknown
 
 

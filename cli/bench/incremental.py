@@ -23,8 +23,7 @@ from pipelines.transfers.events import TokenTransfers
 from warehouse.duck import Connection, Warehouse, read_sql
 from warehouse.facts import gather_facts, mark_checked
 from warehouse.fold import fold_balances
-from warehouse.holder_lists import lists_dir
-from warehouse.projections import Readable
+from warehouse.projections import readable_for
 
 HOLDERS = 50_000
 SMALL, LARGE = 50_000, 5_000_000
@@ -99,7 +98,7 @@ async def _publish(data_dir: Path, url: str) -> None:
                 snapshot_reason=None,
                 now=datetime.now(UTC),
             )
-        publish(Readable(connection, lists_dir(data_dir), settings.public_base_url), settings)
+        publish(readable_for(connection, settings), settings)
 
 
 def _write_history(connection: Connection, transfers: int, held_hash: str) -> None:

@@ -17,8 +17,7 @@ from cli.environment import as_environment
 from contracts.settings import load_settings
 from pipelines.publish.generation import publish
 from warehouse.duck import Warehouse
-from warehouse.holder_lists import lists_dir
-from warehouse.projections import Readable
+from warehouse.projections import readable_for
 
 STARTS = 5
 LONGEST_S = 30.0
@@ -31,7 +30,7 @@ def measure() -> float:
             data_dir=Path(directory), port=free_port(), rpc_urls=("http://127.0.0.1:9",), rate_limit_per_minute=0
         )
         with Warehouse(settings.data_dir).connect() as connection:
-            publish(Readable(connection, lists_dir(settings.data_dir), settings.public_base_url), settings)
+            publish(readable_for(connection, settings), settings)
         return statistics.median(
             _one_start(f"{settings.public_base_url}/api/token/holders", as_environment(settings)) for _ in range(STARTS)
         )

@@ -10,8 +10,7 @@ from contracts.projections import PROJECTIONS, Projection
 from pipelines.presentation import OWNERS, model_schema
 from pipelines.publish.generation import publish, republish
 from pipelines.resources import Runtime
-from warehouse.holder_lists import lists_dir
-from warehouse.projections import Readable, tables_of
+from warehouse.projections import readable_for, tables_of
 
 
 def document_key(projection: Projection) -> dg.AssetKey:
@@ -58,7 +57,7 @@ def publish_generation(
     """Build the next generation of what changed, and point to it; where some documents are asked for, of those."""
     chosen = [row for row in PROJECTIONS if document_key(row) in context.selected_asset_keys]
     with runtime.warehouse.connect() as connection:
-        readable = Readable(connection, lists_dir(runtime.data_dir), runtime.settings.public_base_url)
+        readable = readable_for(connection, runtime.settings)
         if len(chosen) == len(PROJECTIONS):
             report = publish(readable, runtime.settings)
         else:

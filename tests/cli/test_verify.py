@@ -20,6 +20,7 @@ from holder_rows import TOKEN, Row, address, put_transfers
 
 from cli.demo.recorded import RecordedChain, RecordedNode, transfer_log
 from cli.verify import NothingToVerify, run_checks, verify
+from contracts.discovery.installation import Installation
 from contracts.holders import ZERO_ADDRESS
 from contracts.projections import PROJECTIONS
 from contracts.proof import Verdict
@@ -82,7 +83,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
             finalized_block=BLOCK,
             now=NOW,
         )
-        readable = Readable(connection, lists_dir(data_dir), "http://site.example")
+        readable = Readable(connection, lists_dir(data_dir), Installation("http://site.example"))
         documents = {
             each.path: render(each, read(each, readable), Origin("g1", NOW))
             for each in PROJECTIONS

@@ -13,6 +13,7 @@ from cli.demo.recorded import RecordedChain, RecordedNode
 from cli.demo.rpc import calldata
 from cli.demo.write import deploy, mined_receipt
 from contracts.bidwall import BidwallEventsParameters, BidwallSnapshotParameters
+from contracts.discovery.installation import Installation
 from contracts.evm import TRANSFER_TOPIC
 from contracts.telemetry import ConsistencyLevel
 from pipelines.bidwall.source import read_balance
@@ -79,7 +80,7 @@ class Place:
 
     @property
     def readable(self) -> Readable:
-        return Readable(self.connection, None, "http://x")
+        return Readable(self.connection, None, Installation("http://x"))
 
     def events(self, **asked) -> list:
         return read_bidwall_events(self.readable, BidwallEventsParameters(**asked))["events"]

@@ -26,7 +26,7 @@ from warehouse.facts import gather_facts
 from warehouse.generations import current_generation
 from warehouse.intake import activate_by_claim, graph_key
 from warehouse.intake_rights import export_intake, forget_intake
-from warehouse.projections import Readable
+from warehouse.projections import readable_for
 from warehouse.world.audit import verify
 from warehouse.world.events import public_counts
 from warehouse.world.fold import fold_events
@@ -51,7 +51,7 @@ def take_over(settings: Settings) -> dict[str, dict]:
 
 def publish_now(settings: Settings) -> None:
     with Warehouse(settings.data_dir).connect() as connection:
-        publish(Readable(connection, settings.data_dir / "holders", settings.public_base_url), settings)
+        publish(readable_for(connection, settings), settings)
 
 
 def rows(settings: Settings, question: str) -> list[tuple]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from feed_server import CHALLENGE, DEAD, HUGE, LIMITED, SLOW, TRICKLE, FeedServer, Reply
 
+from contracts.discovery.installation import Installation
 from contracts.market import EthPrice, TokenPrice
 from contracts.projections import PROJECTIONS
 from contracts.rendering import Origin, render
@@ -82,7 +83,7 @@ class Desk:
             choose_eth(connection, self.settings, now)
             look_at_token(connection, self.settings, now)
             choose_token(connection, self.settings, now)
-            readable = Readable(connection, self.settings.data_dir, "https://svc.example")
+            readable = Readable(connection, self.settings.data_dir, Installation("https://svc.example"))
             token = render(ROWS["token_price"], read(ROWS["token_price"], readable), ORIGIN)
             eth = render(ROWS["eth_price"], read(ROWS["eth_price"], readable), ORIGIN)
         TokenPrice.model_validate_json(token)

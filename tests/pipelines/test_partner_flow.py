@@ -14,6 +14,7 @@ from publishing import House
 from pydantic import SecretStr
 
 from contracts.base import Quality
+from contracts.discovery.installation import Installation
 from contracts.partner import RevenueAnswer, host_of
 from contracts.projections import PROJECTIONS
 from contracts.rendering import Origin, render
@@ -76,7 +77,7 @@ def served(house: House, path: str) -> dict[str, Any]:
     """The document as it would be published now."""
     row = next(row for row in PROJECTIONS if row.path == path)
     with Warehouse(house.data_dir).connect() as connection:
-        content = read(row, Readable(connection, house.data_dir / "holders", "https://svc.example"))
+        content = read(row, Readable(connection, house.data_dir / "holders", Installation("https://svc.example")))
     body = render(row, content, Origin("g", house.now))
     assert row.model is not None
     row.model.model_validate_json(body)

@@ -12,6 +12,7 @@ from cli.demo.anvil import Anvil
 from cli.demo.compile import load_artifact
 from cli.demo.rpc import calldata
 from cli.demo.write import deploy, mined_receipt
+from contracts.discovery.installation import Installation
 from contracts.telemetry import ConsistencyLevel
 from pipelines.transfers.rare import Attestations
 from pipelines.trust.source import ask_scores, read_half_life
@@ -73,7 +74,7 @@ class Place:
         head = SeenHead(0, "0x", self.report.finalized_block, "0x", ConsistencyLevel.FINALIZED)
         options = {"registry": self.registry, "escrow": None, "head": head, "reason": None, **changed}
         record_trust_status(self.connection, chain_id=8453, now=datetime.now(UTC), **options)
-        return Readable(self.connection, None, "http://x")
+        return Readable(self.connection, None, Installation("http://x"))
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from pipelines.publish.generation import publish
 from warehouse.duck import Warehouse
 from warehouse.generations import current_generation
 from warehouse.ledger import open_ledger
-from warehouse.projections import Readable
+from warehouse.projections import readable_for
 from warehouse.world.events import append_states
 from warehouse.world.fold import fold_events
 from warehouse.world.projections import place_new_nodes
@@ -50,7 +50,7 @@ class GraphHouse(House):
         with Warehouse(self.data_dir).connect() as connection:
             fold_events(connection, self.ledger)
             place_new_nodes(connection)
-            readable = Readable(connection, self.data_dir / "holders", self.settings.public_base_url)
+            readable = readable_for(connection, self.settings)
             return publish(readable, self.settings, projections=ROWS, now=self.now)
 
     def snapshot_files(self):

@@ -15,6 +15,7 @@ from holder_rows import TOKEN, FakeToken, Row, address, block_hash, put_transfer
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contracts.discovery.installation import Installation
 from contracts.errors import CursorInvalid, SnapshotUnknown
 from contracts.holders import ZERO_ADDRESS, encode_cursor
 from contracts.projections import PROJECTIONS
@@ -38,7 +39,7 @@ A, B, C, D = (address(number) for number in (0xA, 0xB, 0xC, 0xD))
 @pytest.fixture
 def readable(tmp_path: Path) -> Iterator[Readable]:
     with Warehouse(tmp_path).connect() as opened:
-        yield Readable(opened, lists_dir(tmp_path), "https://svc.example")
+        yield Readable(opened, lists_dir(tmp_path), Installation("https://svc.example"))
 
 
 def grow(readable: Readable, rows: Sequence[Row], upto: int, **odd: Any) -> None:

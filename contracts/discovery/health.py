@@ -1,4 +1,4 @@
-"""Bodies by which the service describes itself. So far: its health."""
+"""The service's health, as it says it itself."""
 
 from __future__ import annotations
 
