@@ -5,7 +5,7 @@ run: .venv/.ok
 	.venv/bin/svc run
 
 test: .venv/.ok
-	.venv/bin/python -m pytest
+	.venv/bin/python -m pytest --numprocesses=logical --dist=loadfile
 
 check: .venv/.ok
 	.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy && .venv/bin/lint-imports --no-cache
