@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
+from email_validator import EmailNotValidError, validate_email
 from pydantic import AfterValidator, Field
 
 LONGEST_LINE = 200
 LONGEST_TEXT = 4_000
 LONGEST_URI = 2_000
 LONGEST_EMAIL = 254
-LONGEST_LOCAL_PART = 64
 
 LINE_PATTERN = r"^[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*$"
 """One line with something to read in it."""
@@ -62,8 +62,12 @@ def _text(text: str) -> str:
 
 
 def _email(text: str) -> str:
-    if not _EMAIL.fullmatch(text) or len(text.partition("@")[0]) > LONGEST_LOCAL_PART:
+    if not _EMAIL.fullmatch(text):
         raise ValueError("is not an e-mail address in ASCII, such as name@example.com")
+    try:
+        validate_email(text, check_deliverability=False, allow_smtputf8=False, strict=True)
+    except EmailNotValidError as reason:
+        raise ValueError(f"is not an e-mail address: {reason}") from None
     return text
 
 

@@ -189,6 +189,9 @@ def test_an_email_address_is_taken(email):
         "mailto:a@b.co",
         f"{'a' * 65}@b.co",
         f"a@{'b' * 250}.co",
+        "a@b.invalid",
+        "a@printer.local",
+        "a@xn--a.co",
     ],
 )
 def test_what_only_looks_like_an_email_address_is_refused(email):
