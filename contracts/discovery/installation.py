@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from contracts.commerce.rail import PaymentRail, network_of, rail_of
 from contracts.commerce.signing import KeySet
-from contracts.settings import Settings
+from contracts.settings import PREFIX, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,8 @@ class Installation:
     marketplace: bool = False
     rate_limit_per_minute: int = 20
     keys: KeySet | None = None
+    configured: frozenset[str] = frozenset()
+    """The names of the settings that are made (`SVC_TOKEN_ADDRESS`); of secret ones, too, only the name."""
 
     @property
     def network(self) -> str:
@@ -55,4 +57,7 @@ def installation_of(settings: Settings, keys: KeySet | None = None) -> Installat
         marketplace=settings.marketplace_url is not None,
         rate_limit_per_minute=settings.rate_limit_per_minute,
         keys=keys,
+        configured=frozenset(
+            PREFIX + name.upper() for name in Settings.model_fields if getattr(settings, name) not in (None, "", ())
+        ),
     )

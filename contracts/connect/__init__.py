@@ -1,0 +1,1 @@
+"""Pairing an assistant over MCP: the server's facts, codes and sessions, plans and answers. Pure."""
