@@ -1,34 +1,25 @@
-"""The one transaction that redeems a quote, held against faults in its middle, races, tampering and lost power.
+"""The one transaction that redeems a quote, held against faults in its middle, forgetful programs and tampering.
 
 | row of the promises | held here by |
 |---|---|
-| S1 one claim, one key | `test_a_fault_at_any_step...`, `test_a_quote_is_redeemed_once...`, races, kills |
+| S1 one claim, one key | `test_a_fault_at_any_step...`, `test_a_quote_is_redeemed_once...` |
 | S2 one quote a transfer | `test_a_transfer_pays_one_quote...` |
 | S3 batches | `test_each_transfer_of_a_batch_pays_one_quote` |
 | S4 the payer's own amount | `test_no_two_open_quotes_of_a_payer_have_one_amount` |
-| S12 reversal | `test_a_payment_that_leaves_the_chain_suspends_the_key_and_one_that_returns_reinstates_it` |
 | S16 the key's text | `test_the_text_of_a_key_is_nowhere_in_the_ledger` |
-| S19 monotone states | `test_no_state_of_quote_or_claim_ever_goes_back` |
-| L5 money is recorded | `test_money_that_pays_nothing_is_recorded_once_however_often_it_is_claimed` |
-| L6 durability | `test_every_connection_waits_for_the_disk`, `test_power_lost_at_any_byte_of_the_log...` |
-| L7 leases | `test_a_lease_is_one_clients_until_it_runs_out` |
+
+Races, kills and lost power: `test_claim_durability.py`. States, unmatched money and leases: `test_claim_states.py`.
 """
 
 from __future__ import annotations
 
-import shutil
-import threading
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from contextlib import contextmanager
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
-from claim_payments import STRANGER, TREASURY, USDC
+from claim_payments import STRANGER
 from claim_store import (
     NOW,
     PAYER,
@@ -37,8 +28,6 @@ from claim_store import (
     UNSOUND,
     count,
     issue,
-    issuing_process,
-    matched,
     open_quote,
     transaction_hash,
     unsound,
@@ -46,31 +35,21 @@ from claim_store import (
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from contracts.commerce.matching import CLAIM_GRACE, Mismatch, Transfer
+from contracts.commerce.matching import CLAIM_GRACE
 from contracts.commerce.quotes import QUOTE_TTL, is_intact, terms_of
-from contracts.commerce.views import BlockView
 from contracts.keys import ApiKey, parse_key
 from contracts.settings import Settings
 from warehouse.access import (
-    LEASE_FOR,
     claim_of_quote,
     claims_not_final,
     close_quote,
     find_claim,
     find_quote,
     find_receipt,
-    record_unmatched,
-    reinstate_claim,
-    release_lease,
-    reverse_claim,
-    settle_claim,
-    settle_unmatched,
-    take_lease,
-    unmatched_payments,
     used_positions,
 )
-from warehouse.keys import KeyState, alive_key_of_claim
-from warehouse.ledger import Ledger, Transaction, open_ledger
+from warehouse.keys import alive_key_of_claim
+from warehouse.ledger import Ledger, Transaction
 
 EVERYTHING = (
     "access_quotes",
@@ -285,140 +264,6 @@ def test_each_transfer_of_a_batch_pays_one_quote(ledger: Ledger) -> None:
     assert unsound(ledger) == set()
 
 
-def test_threads_that_redeem_one_quote_at_once_get_one_key(ledger: Ledger) -> None:
-    for _ in range(4):
-        with ledger.transaction() as tx:
-            quote = open_quote(tx, payer="0x" + transaction_hash()[2:42])
-        paid_by = transaction_hash()
-        together = threading.Barrier(8)
-
-        def redeem(
-            position: int, quote: Any = quote, paid_by: str = paid_by, together: threading.Barrier = together
-        ) -> int:
-            together.wait()
-            try:
-                with ledger.transaction() as tx:
-                    issue(tx, quote, paid_by, position)
-            except IntegrityError:
-                return 0
-            return 1
-
-        with ThreadPoolExecutor(8) as pool:
-            assert sum(pool.map(redeem, range(8))) == 1
-    assert unsound(ledger) == set()
-    assert count(ledger, "access_claims") == count(ledger, "api_keys") == 4
-
-
-def test_four_processes_on_one_ledger_issue_all_and_double_none(ledger: Ledger, ledger_settings: Settings) -> None:
-    with ExitStack() as stack:
-        running = [stack.enter_context(issuing_process(ledger_settings, 25)) for _ in range(4)]
-        said = [line for process in running for line in process.communicate(timeout=60)[0].split()]
-    assert len(said) == len(set(said)) == count(ledger, "access_claims") == count(ledger, "api_keys") == 100
-    assert unsound(ledger) == set()
-    seqs = [change.seq for change in ledger.changes_after(0, 10_000)]
-    assert seqs == list(range(1, len(seqs) + 1))
-
-
-def test_issuing_that_is_killed_keeps_all_it_said_and_nothing_half(ledger: Ledger, ledger_settings: Settings) -> None:
-    said: list[str] = []
-    for kill_after in (0.02, 0.13):
-        with issuing_process(ledger_settings, 100_000) as process:
-            assert process.stdout is not None
-            said += [process.stdout.readline().strip() for _ in range(3)]
-            time.sleep(kill_after)
-            process.kill()
-            said += [line.strip() for line in process.stdout if line.endswith("\n")]
-            process.wait()
-        with ledger.transaction():
-            """Waits until the server has noticed the death."""
-        assert unsound(ledger) == set()
-    with ledger.read() as reader:
-        assert all(find_claim(reader, claim_id) is not None for claim_id in said)
-    assert len(said) == len(set(said)) > 3
-
-
-def test_every_connection_waits_for_the_disk(ledger: Ledger) -> None:
-    """L6: what is acknowledged is on the disk. Connections are asked anew, and several at once."""
-    with ExitStack() as stack:
-        for engine in (ledger._writers, ledger._readers, ledger._readers):
-            connection = stack.enter_context(engine.connect())
-            if connection.dialect.name == "sqlite":
-                assert connection.exec_driver_sql("pragma synchronous").scalar() == 2
-                assert connection.exec_driver_sql("pragma journal_mode").scalar() == "wal"
-            else:
-                assert connection.exec_driver_sql("show synchronous_commit").scalar() == "on"
-            connection.rollback()
-
-
-FRAME_HEADER, WAL_HEADER = 24, 32
-
-
-def acknowledged(ledger: Ledger, wal: Path, claims: int) -> list[tuple[int, str]]:
-    """Issue claims; of each, how long the log was when it was acknowledged (all of that is synced), and its id."""
-    sizes = []
-    for _ in range(claims):
-        with ledger.transaction() as tx:
-            quote = open_quote(tx)
-            issued = issue(tx, quote, transaction_hash())
-        sizes.append((wal.stat().st_size, issued.claim.claim_id))
-    return sizes
-
-
-def test_power_lost_at_any_byte_of_the_log_keeps_what_was_acknowledged_before(tmp_path: Path) -> None:
-    """The log is cut at, and within, every frame: all claims that were acknowledged up to there are whole."""
-    settings = Settings(_env_file=None, data_dir=tmp_path / "live")
-    ledger = open_ledger(settings, settings.data_dir)
-    database, wal = settings.data_dir / "ledger.db", settings.data_dir / "ledger.db-wal"
-    with ledger._writers.connect() as connection:
-        connection.exec_driver_sql("rollback")
-        connection.exec_driver_sql("pragma wal_checkpoint(truncate)").fetchall()
-        page = connection.exec_driver_sql("pragma page_size").scalar()
-    sizes = acknowledged(ledger, wal, 6)
-    frame = FRAME_HEADER + page
-    content = wal.read_bytes()
-    cuts = sorted({at for start in range(WAL_HEADER, len(content) + 1, frame) for at in (start, start + frame // 2)})
-    assert len(cuts) > 40
-    for number, cut in enumerate([0, *[cut for cut in cuts if cut <= len(content)]]):
-        lost = tmp_path / f"lost-{number}"
-        lost.mkdir()
-        shutil.copy(database, lost / "ledger.db")
-        (lost / "ledger.db-wal").write_bytes(content[:cut])
-        after = open_ledger(settings, lost)
-        held = {claim_id for _, claim_id in sizes if _is_held(after, claim_id)}
-        assert held == {claim_id for size, claim_id in sizes if size <= cut}
-        assert unsound(after) == set()
-        assert after.head() == len(after.changes_after(0, 1_000))
-        with after.transaction() as tx:
-            issue(tx, open_quote(tx), transaction_hash())
-        after.close()
-        shutil.rmtree(lost)
-    ledger.close()
-
-
-def test_a_torn_or_foreign_frame_ends_the_log_and_spoils_nothing_before_it(tmp_path: Path) -> None:
-    settings = Settings(_env_file=None, data_dir=tmp_path / "live")
-    ledger = open_ledger(settings, settings.data_dir)
-    database, wal = settings.data_dir / "ledger.db", settings.data_dir / "ledger.db-wal"
-    sizes = acknowledged(ledger, wal, 3)
-    content = bytearray(wal.read_bytes())
-    (_, first), (synced, second), (_, third) = sizes
-    content[synced + FRAME_HEADER + 100] ^= 0xFF
-    torn = tmp_path / "torn"
-    torn.mkdir()
-    shutil.copy(database, torn / "ledger.db")
-    (torn / "ledger.db-wal").write_bytes(content)
-    after = open_ledger(settings, torn)
-    assert [_is_held(after, claim_id) for claim_id in (first, second, third)] == [True, True, False]
-    assert unsound(after) == set()
-    after.close()
-    ledger.close()
-
-
-def _is_held(ledger: Ledger, claim_id: str) -> bool:
-    with ledger.read() as reader:
-        return find_claim(reader, claim_id) is not None
-
-
 def test_the_text_of_a_key_is_nowhere_in_the_ledger(ledger: Ledger, ledger_settings: Settings) -> None:
     keys = []
     for number in range(3):
@@ -486,120 +331,6 @@ def test_a_quote_that_was_tampered_with_is_seen(ledger: Ledger, column: str) -> 
     assert kept is not None and kept.quote != quote
     assert not is_intact(kept.quote)
     assert terms_of(quote, RAIL).amount == quote.amount
-
-
-def test_a_payment_that_leaves_the_chain_suspends_the_key_and_one_that_returns_reinstates_it(ledger: Ledger) -> None:
-    with ledger.transaction() as tx:
-        claim = issue(tx, open_quote(tx), transaction_hash()).claim
-
-    def state() -> tuple[str, KeyState]:
-        with ledger.read() as reader:
-            held, key = find_claim(reader, claim.claim_id), alive_key_of_claim(reader, claim.claim_id)
-        assert held is not None and key is not None
-        return held.state, key.state
-
-    assert state() == ("issued", KeyState.ACTIVE)
-    for _ in range(2):
-        with ledger.transaction() as tx:
-            assert reverse_claim(tx, claim, now=NOW)
-            assert not reverse_claim(tx, claim, now=NOW)
-        assert state() == ("reversed", KeyState.SUSPENDED)
-        with ledger.transaction() as tx:
-            back = replace(matched(open_quote(tx)).block, number=9, hash="0x" + "99" * 32)
-            assert reinstate_claim(tx, claim, back, now=NOW)
-            assert not reinstate_claim(tx, claim, back, now=NOW)
-        assert state() == ("issued", KeyState.ACTIVE)
-    with ledger.transaction() as tx:
-        assert settle_claim(tx, claim, now=NOW)
-        assert not settle_claim(tx, claim, now=NOW)
-        assert claims_not_final(tx) == []
-        held = find_claim(tx, claim.claim_id)
-        assert held is not None and (held.block_number, held.block_hash) == (9, "0x" + "99" * 32)
-    assert unsound(ledger) == set()
-    assert count(ledger, "api_keys") == 1
-
-
-def test_no_state_of_quote_or_claim_ever_goes_back(ledger: Ledger) -> None:
-    with ledger.transaction() as tx:
-        quote = open_quote(tx)
-        assert close_quote(tx, quote.quote_id)
-        assert not close_quote(tx, quote.quote_id)
-        assert tx.run("access_move_quote", quote_id=quote.quote_id, state="open") == 0
-        assert tx.run("access_move_quote", quote_id=quote.quote_id, state="expired") == 0
-    assert count(ledger, "access_quotes", "state = 'claimed'") == 1
-
-
-def mismatch(*positions: int, code: Any = "amount_mismatch", amount: int = 1) -> Mismatch:
-    found = tuple(Transfer(each, USDC, PAYER, TREASURY, amount) for each in positions)
-    return Mismatch(code, found, BlockView(7, "0x" + "bb" * 32, 1))
-
-
-def test_money_that_pays_nothing_is_recorded_once_however_often_it_is_claimed(ledger: Ledger) -> None:
-    paid_by = transaction_hash()
-    with ledger.transaction() as tx:
-        quote = open_quote(tx)
-    known = {"chain_id": 8453, "transaction_hash": paid_by, "quote_id": quote.quote_id, "now": NOW}
-    new = []
-    for found in (mismatch(0), mismatch(0), mismatch(0, 3), mismatch(3, code="payment_late"), mismatch()):
-        with ledger.transaction() as tx:
-            new.append(record_unmatched(tx, found, **known))
-    assert new == [1, 0, 1, 0, 0]
-    with ledger.transaction() as tx:
-        first, second = sorted(unmatched_payments(tx), key=lambda each: each.transfer.position)
-        assert (first.code, first.transfer.amount, first.quote_id) == ("amount_mismatch", 1, quote.quote_id)
-        assert settle_unmatched(tx, first.payment_id, "refunded", now=NOW, refund_transaction_hash=paid_by)
-        assert not settle_unmatched(tx, first.payment_id, "issued", now=NOW)
-        assert [each.payment_id for each in unmatched_payments(tx)] == [second.payment_id]
-
-
-def test_money_of_any_size_is_recorded_exactly(ledger: Ledger) -> None:
-    with ledger.transaction() as tx:
-        quote = open_quote(tx)
-        found = mismatch(0, code="wrong_asset", amount=2**256 - 1)
-        record_unmatched(
-            tx, found, chain_id=8453, transaction_hash=transaction_hash(), quote_id=quote.quote_id, now=NOW
-        )
-        assert unmatched_payments(tx)[0].transfer.amount == 2**256 - 1
-
-
-def test_money_that_a_later_quote_claims_is_no_longer_unmatched(ledger: Ledger) -> None:
-    paid_by = transaction_hash()
-    with ledger.transaction() as tx:
-        quote, other = open_quote(tx), open_quote(tx)
-        record_unmatched(tx, mismatch(0), chain_id=8453, transaction_hash=paid_by, quote_id=other.quote_id, now=NOW)
-    with ledger.transaction() as tx:
-        issue(tx, quote, paid_by)
-        assert unmatched_payments(tx) == []
-        assert len(unmatched_payments(tx, "claimed")) == 1
-    assert unsound(ledger) == set()
-
-
-def test_a_lease_is_one_clients_until_it_runs_out(ledger: Ledger) -> None:
-    with ledger.transaction() as tx:
-        quote = open_quote(tx)
-        assert take_lease(tx, quote.quote_id, "one", now=NOW)
-        assert not take_lease(tx, quote.quote_id, "two", now=NOW + LEASE_FOR - timedelta(seconds=1))
-        release_lease(tx, quote.quote_id, "two")
-        assert not take_lease(tx, quote.quote_id, "two", now=NOW)
-        assert take_lease(tx, quote.quote_id, "two", now=NOW + LEASE_FOR)
-        release_lease(tx, quote.quote_id, "one")
-        assert not take_lease(tx, quote.quote_id, "three", now=NOW + LEASE_FOR)
-        release_lease(tx, quote.quote_id, "two")
-        assert take_lease(tx, quote.quote_id, "three", now=NOW)
-
-
-def test_of_many_that_want_a_lease_at_once_one_gets_it(ledger: Ledger) -> None:
-    with ledger.transaction() as tx:
-        quote = open_quote(tx)
-    together = threading.Barrier(8)
-
-    def take(number: int) -> bool:
-        together.wait()
-        with ledger.transaction() as tx:
-            return take_lease(tx, quote.quote_id, f"client-{number}", now=NOW)
-
-    with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(take, range(8))) == 1
 
 
 def test_every_rule_of_soundness_can_be_broken(ledger: Ledger) -> None:

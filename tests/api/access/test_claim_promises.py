@@ -2,14 +2,14 @@
 
 | row | promise | held here, or by |
 |---|---|---|
-| S1 | one claim and one key a quote | `test_claims_of_one_quote_at_once...`, `test_claim_issue.py` |
+| S1 | one claim and one key a quote | `test_claims_of_one_quote_at_once...`, `test_claim_issue.py`, `test_claim_durability.py` |
 | S2 | a transfer pays one quote | `test_a_transfer_that_fits_two_quotes_pays_one_of_them` |
 | S3 | a batch of n pays n quotes | `test_claim_machine.py`, `test_payment_matching.py`, `test_claim_on_evm.py` |
 | S4 | nobody redeems another's payment | `test_nobody_who_ordered_a_quote_for_the_payer_beforehand...` |
 | S5 | both hashes, on every path | `test_both_hashes_have_to_be_right_on_every_path...` |
 | S6 to S10, S15 | what pays, and when | `test_payment_matching.py`, machine, `test_claim_on_evm.py` |
 | S11 | canonical and buried | `test_payment_matching.py`, `test_claim_on_evm.py` |
-| S12 | a payment that leaves the chain | `test_watcher.py`, `test_claim_issue.py` |
+| S12 | a payment that leaves the chain | `test_watcher.py`, `test_claim_states.py` |
 | S13, S14 | chain and agreement | `test_one_provider_in_trouble_makes_a_claim_wait...` |
 | S16 | no key anywhere | `test_claim_kills.py` (all files), `test_no_answer_but_the_one_that_issues...` |
 | S17 | quotes are as they were signed | `test_claim_issue.py`, `test_other_language.py` |
@@ -22,7 +22,7 @@
 | L3, L7 | repeated answers, named conflicts | `test_paid_access_routes.py`, `test_claim_machine.py` |
 | L4 | recovery by rotation | `test_recovery.py` |
 | L5 | money that does not match is kept | `test_money_of_every_refused_kind_is_kept_for_the_operator` |
-| L6 | acknowledged is durable | `test_claim_issue.py` |
+| L6 | acknowledged is durable | `test_claim_durability.py` |
 | L8 | quotes can't be exhausted | `test_quotes_for_a_payer_run_out_for_nobody_else_and_not_for_the_payer` |
 | L9 | clock skew | `test_watcher.py` |
 """
