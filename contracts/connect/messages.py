@@ -1,0 +1,131 @@
+"""What the tools of connect take and answer. Names are snake_case on the wire; a client's text is never believed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, WithJsonSchema
+
+from contracts.base import Timestamp
+from contracts.connect.plan import ConnectPlan, OperatingSystem, PlanStep, Said
+from contracts.connect.progress import Progress, StepReport
+from contracts.intake.requests import Assistant
+
+LONGEST_AGENT = 200
+LONGEST_QUESTION = 1000
+
+PairingCode = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "type": "string",
+            "description": "The code that the user gave: 6 to 64 characters of A-Z, a-z, 0-9, _ and -. Works once.",
+        }
+    ),
+    # No pattern: what is malformed has to be refused like what is unknown, and neither may be repeated.
+    Field(repr=False),
+]
+SessionToken = Annotated[str, Field(repr=False, max_length=200, description="As svc_connect_handshake gave it")]
+
+
+class HandshakeArguments(Said):
+    """Of `svc_connect_handshake`."""
+
+    pairing_code: PairingCode
+    agent: Annotated[str, Field(max_length=LONGEST_AGENT, pattern=r"^[^\x00-\x1f\x7f]*$")] | None = Field(
+        default=None, description="The name that the local operator goes by"
+    )
+
+
+class HandshakeResult(Said):
+    """A session that was just opened: the only time that its token is there."""
+
+    session_token: str = Field(
+        repr=False, description="To be sent in the arguments of every other tool; keep it secret"
+    )
+    expires_at: Timestamp = Field(description="When the session ends (UTC); it is not prolonged")
+    profile: str = Field(description="Whom the session belongs to, as `profile:<id>`")
+    next_tool: Literal["svc_connect_plan"] = "svc_connect_plan"
+
+
+class SessionArguments(Said):
+    """Of `svc_connect_status` and `svc_connect_close`."""
+
+    session_token: SessionToken
+
+
+class PlanArguments(SessionArguments):
+    """Of `svc_connect_plan`. What is left out stays as it was chosen before, or is the default."""
+
+    assistant: Assistant | None = None
+    os: OperatingSystem | None = Field(default=None, description="Operating system of the user's machine")
+    runtime_profile: Annotated[str, Field(max_length=60)] | None = Field(
+        default=None, description="A runtime profile of the intake"
+    )
+
+
+class PlanResult(Said):
+    """The plan, and where it is."""
+
+    expires_at: Timestamp = Field(description="When the session ends (UTC)")
+    plan: ConnectPlan
+    progress: Progress
+    next_step: PlanStep | None = Field(description="null: nothing is left to do")
+
+
+class ReportStepArguments(StepReport):
+    """Of `svc_connect_report_step`."""
+
+    session_token: SessionToken
+    intake_id: Annotated[str, Field(max_length=100)] | None = Field(
+        default=None, description="The `id` that POST /api/intake answered with, where the step registered the user"
+    )
+
+    @property
+    def report(self) -> StepReport:
+        """The report alone."""
+        return StepReport(step_id=self.step_id, outcome=self.outcome, detail=self.detail, evidence=self.evidence)
+
+
+class ReportStepResult(Said):
+    """Where the plan is after a report."""
+
+    expires_at: Timestamp = Field(description="When the session ends (UTC)")
+    progress: Progress
+    next_step: PlanStep | None = Field(description="null: nothing is left to do")
+    finished: bool
+    intake_id: str | None = Field(description="The intake that the session registered")
+
+
+class SessionSummary(Said):
+    """What there is to say of a session."""
+
+    profile: str = Field(description="Whom the session belongs to, as `profile:<id>`")
+    agent: str | None = Field(description="The name that the local operator goes by")
+    created_at: Timestamp
+    expires_at: Timestamp = Field(description="When the session ends (UTC); it is not prolonged")
+    intake_id: str | None = Field(description="The intake that the session registered")
+    revision: int = Field(description="Counts what changed since the session opened")
+
+
+class StatusResult(Said):
+    """A session as it stands: enough to go on after a lost context."""
+
+    session: SessionSummary
+    progress: Progress | None = Field(description="null: no plan was asked for yet")
+    next_step: PlanStep | None = Field(description="null: no plan was asked for yet, or nothing is left to do")
+    finished: bool
+    next_tool: Literal["svc_connect_plan", "svc_connect_report_step", "svc_connect_close"]
+
+
+class TalkArguments(SessionArguments):
+    """Of `svc_connect_talk`."""
+
+    question: Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
+
+
+class CloseResult(Said):
+    """A session that is over."""
+
+    closed: Literal[True] = True
+    closed_at: Timestamp

@@ -1,0 +1,73 @@
+"""What a tool answers with `isError`: one class, its codes, and what each of those of pairing and sessions says."""
+
+from __future__ import annotations
+
+from contracts.errors import ServiceError
+
+
+class ToolProblem(ServiceError):
+    """A tool call that came to nothing: `code` is stable, `detail` says what happened, `fix` what to do about it.
+
+    `retryable`: the same call may succeed later. None of the texts holds a pairing code or a session token.
+    """
+
+    def __init__(self, code: str, detail: str, *, fix: str, retryable: bool = False) -> None:
+        super().__init__(f"{code}: {detail} {fix}")
+        self.code = code
+        self.retryable = retryable
+        self.detail = detail
+        self.fix = fix
+
+
+def pairing_code_rejected(app_url: str | None) -> ToolProblem:
+    """The one answer to every code that opens nothing, whatever is wrong with it or with who has to vouch for it."""
+    return ToolProblem(
+        "pairing_code_rejected",
+        "No session was opened.",
+        fix=f"{how_to_get_a_code(app_url)} A code works once and for a few minutes. If fresh ones are refused too, "
+        "wait ten minutes.",
+    )
+
+
+def session_required(app_url: str | None) -> ToolProblem:
+    """A call without a session token, or with one that is none of ours."""
+    return ToolProblem(
+        "session_required",
+        "This tool needs the session_token of a paired session.",
+        fix=f"{how_to_get_a_code(app_url)} Then call svc_connect_handshake with it.",
+    )
+
+
+def session_ended(app_url: str | None) -> ToolProblem:
+    """The session was closed, or its time is over."""
+    return ToolProblem(
+        "session_ended",
+        "This session was closed, or its 30 minutes are over.",
+        fix=f"{how_to_get_a_code(app_url)} Then call svc_connect_handshake with it.",
+    )
+
+
+def store_unavailable() -> ToolProblem:
+    """What is needed to answer can't be read or written at the moment."""
+    return ToolProblem(
+        "store_unavailable",
+        "A store that the answer needs can't be used at the moment.",
+        fix="Try again in a few seconds.",
+        retryable=True,
+    )
+
+
+def intake_unknown() -> ToolProblem:
+    """A reported intake that does not exist."""
+    return ToolProblem(
+        "intake_unknown",
+        "No intake has this intake_id; nothing was recorded.",
+        fix="Send the `id` that POST /api/intake answered with, or leave intake_id out.",
+    )
+
+
+def how_to_get_a_code(app_url: str | None) -> str:
+    """Where a person finds a pairing code: on the companion application's profile page, or by `svc pair`."""
+    if app_url is None:
+        return "Ask the user for a fresh pairing code, which `svc pair` prints on the machine that runs this service."
+    return f"Ask the user for a fresh pairing code from {app_url}/profile."
