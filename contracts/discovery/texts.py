@@ -1,0 +1,123 @@
+"""The text documents that agents and crawlers look for, each from one template beside this module.
+
+Templates hold wording alone: prices, limits, paths and states come from the rooms that own them. Pages for browsers are
+in `site/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, date, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import jinja2
+
+from contracts.access import REQUESTS_A_DAY
+from contracts.commerce import plans
+from contracts.commerce.rail import ASSET_SYMBOL, usd_of
+from contracts.connect import server
+from contracts.discovery import service
+from contracts.discovery.installation import Installation
+from contracts.intake.answers import INTAKE_PATH
+from contracts.lifecycle import COMPATIBILITY_PATH, DEPRECATED
+
+TEMPLATES = Path(__file__).with_name("templates")
+
+SKILL_NAME = "svc-connect"
+SKILL_DESCRIPTION = (
+    "Buys API keys with USDC, checks actions with the guardrail, reads and writes the governed knowledge graph, reads "
+    "proven token telemetry and pairs over MCP. Use it when an agent has to discover, pay for or call this service."
+)
+"""At most 1,024 characters; agents choose by it."""
+
+AGENTS_TXT_PATH = "/.well-known/agents.txt"
+AGENTS_TXT_FALLBACK_PATH = "/agents.txt"
+ROBOTS_PATH = "/robots.txt"
+SITEMAP_PATH = "/sitemap.xml"
+SECURITY_PATH = "/.well-known/security.txt"
+
+MARKDOWN = "text/markdown; charset=utf-8"
+PLAIN = "text/plain; charset=utf-8"
+SITEMAP_MEDIA_TYPE = "application/xml"
+
+KEPT_FROM_CRAWLERS = (f"{INTAKE_PATH}/", plans.RECEIPT_PATH.partition("{")[0])
+"""Answers that are somebody's own: a crawler that has such an address must not show it."""
+
+_SECURITY_MONTHS = 9
+"""How far ahead of the quarter's first day a security.txt expires, so that it changes four times a year."""
+
+
+def llms_txt(installation: Installation) -> bytes:
+    """llmstxt.org: what is here, in links, with instructions for agents."""
+    return render_text("llms.txt", installation)
+
+
+def agents_txt(installation: Installation) -> bytes:
+    """The capabilities as draft-car-agents-txt has them."""
+    return render_text("agents.txt", installation, kept=KEPT_FROM_CRAWLERS)
+
+
+def skill_md(installation: Installation) -> bytes:
+    """The Agent Skill: how to use this service, step by step."""
+    return render_text("skill.md", installation, name=SKILL_NAME, description=SKILL_DESCRIPTION)
+
+
+def compatibility_md(installation: Installation) -> bytes:
+    """What may change without notice, what is deprecated first, and what is deprecated now."""
+    return render_text("compatibility.md", installation, deprecated=DEPRECATED)
+
+
+def robots_txt(installation: Installation) -> bytes:
+    """RFC 9309. What is disallowed comes first: some readers take the first rule that fits."""
+    return render_text("robots.txt", installation, disallowed=KEPT_FROM_CRAWLERS, sitemap=SITEMAP_PATH)
+
+
+def security_txt(installation: Installation, today: date) -> bytes:
+    """RFC 9116, which asks for a contact: the operator's address, else the page that says where there is one."""
+    first = date(today.year, today.month - (today.month - 1) % 3, 1)
+    month = first.month - 1 + _SECURITY_MONTHS
+    expires = datetime(first.year + month // 12, month % 12 + 1, 1, tzinfo=UTC)
+    return render_text("security.txt", installation, expires=expires, path=SECURITY_PATH)
+
+
+def sitemap_xml(installation: Installation, paths: Iterable[str]) -> bytes:
+    """The sitemap of these paths (sitemaps.org)."""
+    return render_text("sitemap.xml", installation, paths=sorted(paths))
+
+
+def render_text(template: str, installation: Installation, **facts: Any) -> bytes:
+    """One template of this package with what all of them may state, and `facts` of its own."""
+    return _templates().get_template(f"{template}.j2").render(**shared_facts(installation), **facts).encode()
+
+
+def shared_facts(installation: Installation) -> dict[str, Any]:
+    """What any page or text may state: the installation, plans, limits, the MCP server, names and paths."""
+    return {
+        "installation": installation,
+        "url": installation.url,
+        "prefix": urlsplit(installation.base_url).path,
+        "service": service,
+        "server": server,
+        "plans": plans,
+        "offers": plans.plans_answer(installation.rail, installation.base_url, REQUESTS_A_DAY).plans,
+        "one_time": plans.load_plans()[plans.DEFAULT_PLAN],
+        "usd_of": usd_of,
+        "coin": ASSET_SYMBOL,
+        "compatibility": COMPATIBILITY_PATH,
+        "intake": INTAKE_PATH,
+    }
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=jinja2.select_autoescape(enabled_extensions=("xml.j2",), default=False),
+    )

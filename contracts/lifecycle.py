@@ -1,0 +1,41 @@
+"""Paths that are going away: since when, until when, and what to use instead. Headers and documents say it from here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from email.utils import format_datetime
+
+COMPATIBILITY_PATH = "/docs/compatibility.md"
+"""The document that says what may change, and how that is announced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deprecation:
+    """A path, what to use instead, the day since when, and the day until which it is answered (UTC)."""
+
+    path: str
+    successor: str
+    since: date
+    until: date
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """RFC 9745, RFC 8594 and their links, in which `{prefix}` stands for the path of the base URL."""
+        links = {
+            "successor-version": self.successor,
+            "deprecation": COMPATIBILITY_PATH,
+            "sunset": COMPATIBILITY_PATH,
+        }
+        return {
+            "Deprecation": f"@{int(_midnight(self.since).timestamp())}",
+            "Sunset": format_datetime(_midnight(self.until), usegmt=True),
+            "Link": ", ".join(f'<{{prefix}}{path}>; rel="{rel}"' for rel, path in links.items()),
+        }
+
+
+DEPRECATED = (Deprecation("/api/worldmodel", "/api/worldmodel/live", date(2026, 11, 21), date(2027, 11, 21)),)
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
