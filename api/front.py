@@ -258,11 +258,11 @@ class Front:
                     await self._keys.give_back(admission, self._clock())
                     counted = counted._replace(taken=counted.taken._replace(remaining=counted.taken.remaining + 1))
                 given = dict(message["headers"])
-                cached = b"cache-control" in given
+                cache = given.get(b"cache-control")
                 shared = {"X-Request-Id": request_id}
-                if not cached:
+                if cache is None:
                     shared["Cache-Control"] = "no-store"
-                shared |= _limit_fields(counted, policy_alone=cached)
+                shared |= _limit_fields(counted, policy_alone=cache not in (None, b"no-store"))
                 message = {**message, "headers": [*message["headers"], *_OPEN, *_encode_headers(shared)]}
             elif is_head:
                 message = {**message, "body": b""}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from api.wording import in_words
 from contracts.errors import (
@@ -24,6 +24,8 @@ from contracts.errors import (
     StoreUnavailable,
 )
 from contracts.problems import PROBLEM_MEDIA_TYPE, problem_body
+
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 _log = logging.getLogger(__name__)
 
@@ -74,7 +76,7 @@ def _query_model(request: Request) -> type[BaseModel] | None:
 
 def _on_framework(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return _answer(request, _of_status(error.status_code, request.url.path, error.headers or {}))
+    return _answer(request, _of_status(error.status_code, request))
 
 
 def store_unavailable() -> StoreUnavailable:
@@ -87,14 +89,25 @@ def _on_fault(request: Request, error: Exception) -> Response:
     return _answer(request, InternalFault("The fault is logged under the request id."))
 
 
-def _of_status(status: int, path: str, headers: Mapping[str, str]) -> RequestProblem:
+def _of_status(status: int, request: Request) -> RequestProblem:
     if status == 404:
-        return RouteUnknown(f"No path {path} is served; /openapi.json lists those that are.")
+        return RouteUnknown(f"No path {request.url.path} is served; /openapi.json lists those that are.")
     if status == 405:
-        # the front answers HEAD wherever there is a GET
-        allowed = headers.get("Allow", "").replace("GET", "GET, HEAD")
-        return MethodNotAllowed("The Allow header names the methods of this path.", headers={"Allow": allowed})
+        allowed = {"Allow": ", ".join(_methods(request))}
+        return MethodNotAllowed("The Allow header names the methods of this path.", headers=allowed)
     return BadRequest("The request can't be read.")
+
+
+def _methods(request: Request) -> list[str]:
+    """What a path answers, over all routes that have it; the framework would name those of the first alone."""
+    answered = [method for method in _METHODS if _is_answered(request, method)]
+    # the front answers HEAD wherever there is a GET
+    return ["GET", "HEAD", *answered[1:]] if "GET" in answered else answered
+
+
+def _is_answered(request: Request, method: str) -> bool:
+    asked = {**request.scope, "method": method}
+    return any(route.matches(asked)[0] == Match.FULL for route in request.app.routes)
 
 
 def _pointer(location: tuple[int | str, ...]) -> str:

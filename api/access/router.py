@@ -8,7 +8,8 @@ from fastapi import APIRouter, Header, Path, Request, Response
 from api.access.service import AccessService, Redeemed
 from api.bodies import JsonRoute
 from api.negotiation import is_unchanged
-from api.responses import problems
+from api.openapi.headers import header_refs
+from api.responses import UNCHANGED, problems
 from contracts.base import Document
 from contracts.canonical import sha256_hex
 from contracts.commerce.claims import RETRY_AFTER_S, ClaimAnswer, ClaimRequest, PendingAnswer, Receipt
@@ -53,10 +54,6 @@ IdempotencyKey = Annotated[
 _EVERY = (MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
 _BODY = (BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
 
-_UNCHANGED: dict[int | str, dict[str, Any]] = {
-    304: {"description": "Unchanged for the entity tags in If-None-Match"},
-}
-
 _CLAIM_RESPONSES: dict[int | str, dict[str, Any]] = {
     201: {
         "description": "Issued, or the same answer again",
@@ -70,7 +67,7 @@ _CLAIM_RESPONSES: dict[int | str, dict[str, Any]] = {
     202: {
         "model": PendingAnswer,
         "description": "Not settled yet, or not known: send the same again later, and don't pay again",
-        "headers": {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}},
+        "headers": header_refs("Retry-After"),
     },
 }
 
@@ -99,7 +96,7 @@ def access_router(service: AccessService) -> APIRouter:
     @router.get(
         PLANS_PATH,
         response_model=PlansAnswer,
-        responses=_UNCHANGED | problems(*_EVERY),
+        responses=UNCHANGED | problems(*_EVERY),
         summary="What can be bought",
         description="Plans with prices, how to pay for them and how payments are verified.",
         operation_id="agent_access_plans",
@@ -153,7 +150,7 @@ def access_router(service: AccessService) -> APIRouter:
     @router.get(
         JWKS_PATH,
         response_model=Jwks,
-        responses=_UNCHANGED | problems(MethodNotAllowed, InternalFault, StoreUnavailable),
+        responses=UNCHANGED | problems(MethodNotAllowed, InternalFault, StoreUnavailable),
         summary="Keys that sign quotes and receipts",
         description="The public keys, the oldest of which still verify what they signed.",
         operation_id="jwks",

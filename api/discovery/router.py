@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from api.published import PublishedSite
-from api.responses import not_ready, problems
+from api.responses import UNCHANGED, not_ready, problems
 from contracts.discovery.health import MOST_CLOCK_SKEW_S, Health
 from contracts.errors import InternalFault, MethodNotAllowed, NotReady, RouteUnknown
 
@@ -30,6 +30,7 @@ def discovery_router(
         response_class=Response,
         responses=_HEALTH | problems(MethodNotAllowed, InternalFault, NotReady),
         summary="Service health",
+        description="Whether a generation is served and fresh, and how ledger, guardrail rules and clock stand.",
         operation_id="health",
     )
     def health() -> Response:
@@ -60,6 +61,7 @@ def discovery_router(
         response_class=Response,
         responses=_FILE | problems(MethodNotAllowed, RouteUnknown),
         summary="An immutable file that a document names",
+        description="Whole holder lists, as their proofs name them. The content under a name never changes.",
         operation_id="data_file",
     )
     def data_file(file: str) -> Response:
@@ -75,5 +77,5 @@ _FILE: dict[int | str, dict[str, Any]] = {
         "description": "The file, as it is",
         "content": {"application/gzip": {"schema": {"type": "string", "format": "binary"}}},
     },
-    304: {"description": "Unchanged for the entity tags in If-None-Match"},
+    **UNCHANGED,
 }

@@ -130,6 +130,7 @@ def intake_router(place: Place, ledger: Callable[[], Ledger], pepper: Callable[[
         response_model=IntakeStatusResponse,
         responses=problems(IntakeNotFound, *_EVERY),
         summary="An intake as it stands",
+        description="Its states, what is missing and the links to go on, for whoever holds the id.",
         operation_id="intake_status",
     )
     def status(intake_id: IntakeId) -> Response:

@@ -1,6 +1,7 @@
 """Published documents over HTTP: a route for each of their paths. What is published never comes here; variants do."""
 
 import gzip
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -12,7 +13,7 @@ from pydantic import BaseModel
 
 from api.negotiation import IDENTITY, acceptable_encodings, is_unchanged
 from api.parameters import refuse_repeated
-from api.responses import cached, not_ready, problems, redirected
+from api.responses import cached, not_ready, problems
 from contracts.canonical import sha256_hex
 from contracts.errors import (
     InternalFault,
@@ -30,6 +31,7 @@ from warehouse.projections import read
 from warehouse.serving import Reading, ServedGenerations
 
 SMALLEST_ENCODED_BYTES = 1024
+_OTHER_THAN_WORDS = re.compile(r"\W+")
 
 # Levels for a body that is made while somebody waits: 5,000 rows in some 10 ms.
 _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
@@ -51,23 +53,23 @@ def telemetry_router(served: ServedGenerations) -> APIRouter:
                 _unpublished if parameters is None else _variant(projection, parameters, headers, served),
                 summary=projection.summary,
                 description=projection.description if own else f"{projection.description} As {projection.path}.",
-                operation_id=projection.name if own else path.strip("/").replace("/", "_").replace(".", "_"),
+                operation_id=projection.name if own else _OTHER_THAN_WORDS.sub("_", path.strip("/")),
                 tags=[projection.group],
                 deprecated=True if "Deprecation" in headers else None,
                 response_class=Response,
-                responses=cached(projection.model, limited=is_limited(path))
-                | problems(*_problems(projection, path, parameters)),
+                responses=cached(projection.model) | problems(*_problems(projection, path, parameters)),
             )
     for redirect in REDIRECTS:
         router.add_api_route(
             redirect.path,
             _unpublished,
             summary=redirect.summary,
+            description=f"Leads to {redirect.to}.",
             operation_id=redirect.name,
             tags=["redirects"],
             response_class=Response,
             status_code=302,
-            responses=redirected(limited=is_limited(redirect.path))
+            responses={302: {"description": "The path to go on to"}}
             | problems(MethodNotAllowed, NotReady, *([RateLimited] if is_limited(redirect.path) else [])),
         )
     return router

@@ -30,7 +30,7 @@ def trust_router(served: ServedGenerations) -> APIRouter:
         summary=TRUST_SCORE.summary,
         description=TRUST_SCORE.description,
         response_class=Response,
-        responses=cached(TRUST_SCORE.model, limited=True)
+        responses=cached(TRUST_SCORE.model)
         | problems(ParameterInvalid, MethodNotAllowed, RateLimited, InternalFault, NotReady),
     )
     def score(

@@ -3,7 +3,8 @@ import json
 import pytest
 from openapi_spec_validator import validate
 
-from api.openapi import lower_schema, text
+from api.openapi.describing import text
+from api.openapi.lowering import lower_schema
 from contracts.description import OPENAPI_FILE, description_for
 
 

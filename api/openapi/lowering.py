@@ -1,50 +1,12 @@
-"""The OpenAPI description: what the framework says of the routes, lowered to 3.0.3, and committed as a file.
-
-`python -m api.openapi` writes the file; a test says when it is old.
-"""
+"""From OpenAPI 3.1, as the framework writes it, to 3.0.3: the same said in that version's dialect of JSON Schema. Pure."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
-
-from api.app import build_rooms
-from api.deps import SECURITY_SCHEMES
-from api.stores import Stores
-from contracts.description import OPENAPI_FILE
-from contracts.problems import Problem
-from contracts.projections import PROJECTIONS
-from contracts.settings import Settings
 
 OPENAPI_VERSION = "3.0.3"
 _NULL = {"type": "object", "nullable": True, "enum": [None]}
 """A schema that only null fits: 3.0 has no type for it, and `nullable` does not reach through a reference."""
-
-
-def description() -> dict[str, Any]:
-    """The whole description, without `servers`, which are known when it is published."""
-    app = build_rooms(Stores(Settings(_env_file=None)), lambda: None)
-    document = app.openapi()
-    schemas = document.setdefault("components", {}).setdefault("schemas", {})
-    problem = Problem.model_json_schema(mode="serialization", ref_template="#/components/schemas/{model}")
-    schemas |= {**problem.pop("$defs", {}), "Problem": problem}
-    for unused in ("HTTPValidationError", "ValidationError"):
-        schemas.pop(unused, None)
-    for path in document["paths"].values():
-        for operation in path.values():
-            operation["responses"].pop("422", None)
-            operation.setdefault("security", [])
-    document["components"]["securitySchemes"] = SECURITY_SCHEMES
-    for projection in PROJECTIONS:
-        for path in projection.paths:
-            content = document["paths"][path]["get"]["responses"]["200"]["content"]
-            content[projection.media_type.partition(";")[0]] = content.pop("application/json")
-    return lower(document)
-
-
-def text() -> str:
-    """The committed file's text."""
-    return json.dumps(description(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def lower(document: dict[str, Any]) -> dict[str, Any]:
@@ -101,8 +63,3 @@ def _lower_within(node: Any) -> Any:
     if isinstance(node, list):
         return [_lower_within(item) for item in node]
     return node
-
-
-if __name__ == "__main__":
-    OPENAPI_FILE.parent.mkdir(exist_ok=True)
-    OPENAPI_FILE.write_text(text())

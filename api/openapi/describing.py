@@ -1,0 +1,53 @@
+"""The whole description: what the framework says of the routes, completed part by part."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from api.app import build_rooms
+from api.deps import SECURITY_SCHEMES
+from api.openapi.examples import add_examples
+from api.openapi.headers import add_headers
+from api.openapi.links import add_links
+from api.openapi.lowering import lower
+from api.openapi.texts import add_texts
+from api.stores import Stores
+from contracts.problems import Problem
+from contracts.projections import PROJECTIONS
+from contracts.settings import Settings
+
+
+def description() -> dict[str, Any]:
+    """The whole description, without what is known when it is published: `servers`, and live examples."""
+    document = build_rooms(Stores(Settings(_env_file=None)), lambda: None).openapi()
+    _use_our_problems(document)
+    for path in document["paths"].values():
+        for operation in path.values():
+            operation.setdefault("security", [])
+    document["components"]["securitySchemes"] = SECURITY_SCHEMES
+    for projection in PROJECTIONS:
+        for path in projection.paths:
+            content = document["paths"][path]["get"]["responses"]["200"]["content"]
+            content[projection.media_type.partition(";")[0]] = content.pop("application/json")
+    document = lower(document)
+    for complete in (add_texts, add_headers, add_links, add_examples):
+        complete(document)
+    return document
+
+
+def text() -> str:
+    """The committed file's text."""
+    return json.dumps(description(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def _use_our_problems(document: dict[str, Any]) -> None:
+    """The one problem body in place of the framework's."""
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    problem = Problem.model_json_schema(mode="serialization", ref_template="#/components/schemas/{model}")
+    schemas |= {**problem.pop("$defs", {}), "Problem": problem}
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    for path in document["paths"].values():
+        for operation in path.values():
+            operation["responses"].pop("422", None)

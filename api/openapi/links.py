@@ -1,0 +1,134 @@
+"""Which operation goes on from an answer, and with what of it. Pure: a table, and putting it into the description."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Link:
+    """From the answer of one operation to a request of another: parameters, and fields of the body."""
+
+    of: str
+    status: int
+    name: str
+    to: str
+    description: str
+    parameters: dict[str, str] = field(default_factory=dict)
+    body: dict[str, Any] = field(default_factory=dict)
+
+
+def _from(pointer: str) -> str:
+    return f"$response.body#{pointer}"
+
+
+_CLAIM_ID = {"claimId": _from("/data/claim/claimId")}
+_INTAKE_ID = {"intakeId": _from("/intakeId")}
+
+LINKS = (
+    Link(
+        "agent_access_plans",
+        200,
+        "quote",
+        "agent_access_quote",
+        "A quote for a plan of the catalog",
+        body={"planId": _from("/plans/0/id")},
+    ),
+    Link(
+        "agent_access_quote",
+        201,
+        "claim",
+        "agent_access_claim",
+        "Pay what the quote says in one transfer, and claim it with that transfer's hash",
+        body={
+            "quoteId": _from("/quoteId"),
+            "quoteHash": _from("/quoteHash"),
+            "paymentRequirementHash": _from("/paymentRequirementHash"),
+        },
+    ),
+    Link("agent_access_claim", 201, "receipt", "agent_access_receipt", "The receipt of the claim", _CLAIM_ID),
+    Link(
+        "agent_access_claim",
+        201,
+        "recoveryChallenge",
+        "agent_access_recovery_challenge",
+        "What to sign when the key is lost",
+        _CLAIM_ID,
+    ),
+    Link(
+        "agent_access_recovery_challenge",
+        200,
+        "recovery",
+        "agent_access_recovery",
+        "The signed challenge gives the next key",
+        {"claimId": _from("/claimId")},
+        {"issuedAt": _from("/issuedAt")},
+    ),
+    Link("intake_register", 201, "status", "intake_status", "The intake as it stands", _INTAKE_ID),
+    Link("intake_register", 201, "capsule", "intake_capsule", "Its provisioning capsule", _INTAKE_ID),
+    Link("intake_status", 200, "capsule", "intake_capsule", "Its provisioning capsule", _INTAKE_ID),
+    Link(
+        "world_model_create",
+        201,
+        "claim",
+        "world_model_capsule_claim",
+        "Attach the capsule to your key",
+        body={"claimToken": _from("/claimToken")},
+    ),
+    Link(
+        "world_model_signal",
+        201,
+        "query",
+        "world_model_query",
+        "The node that was written",
+        body={"node_id": _from("/data/signalId")},
+    ),
+    Link(
+        "knowledge_graph_build",
+        201,
+        "query",
+        "world_model_query",
+        "The first node that was written",
+        body={"node_id": _from("/data/nodes/0/id")},
+    ),
+    Link(
+        "world_model_query",
+        200,
+        "nextPage",
+        "world_model_query",
+        "The next page: the same question with the cursor",
+        body={"cursor": _from("/data/cursor")},
+    ),
+    Link(
+        "world_model_live",
+        200,
+        "nextPage",
+        "world_model_live",
+        "The next page",
+        {"cursor": _from("/data/cursor")},
+    ),
+    Link(
+        "token_holders_map",
+        200,
+        "nextPage",
+        "token_holders_map",
+        "The next page of the same list; none where nextCursor is null",
+        {"cursor": _from("/nextCursor")},
+    ),
+)
+
+
+def add_links(document: dict[str, Any], links: tuple[Link, ...] = LINKS) -> None:
+    """Put `links` into the answers they go on from, in place."""
+    answers = {
+        (operation["operationId"], int(status)): response
+        for operations in document["paths"].values()
+        for operation in operations.values()
+        for status, response in operation["responses"].items()
+    }
+    for link in links:
+        said: dict[str, Any] = {"operationId": link.to, "description": link.description}
+        said |= {"parameters": link.parameters} if link.parameters else {}
+        said |= {"requestBody": link.body} if link.body else {}
+        answers[link.of, link.status].setdefault("links", {})[link.name] = said

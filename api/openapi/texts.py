@@ -1,0 +1,53 @@
+"""What the description says about the service as a whole: its info, and its tags in the order of a first visit. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+INFO: dict[str, Any] = {
+    "description": "A runtime for personal AI agents: telemetry of a token that carries its proof, a governed knowledge "
+    "graph, guardrail checks, and API keys that agents buy with USDC.\n\n"
+    "**Answers.** JSON with `ok` at the top. Amounts are decimal strings, times UTC. What is missing is `null` with "
+    '`quality: "unavailable"` and a stable `reason`; it is never invented.\n\n'
+    "**Errors.** `application/problem+json` (RFC 9457) with a stable `code`, `retryable`, and `errors` with JSON "
+    "pointers.\n\n"
+    "**Keys.** Routes of API v2 that name a security scheme take an API key as `Authorization: Bearer` or `X-Api-Key`. "
+    "Everything else is public.\n\n"
+    "**Limits.** `RateLimit-Policy` and `RateLimit` say what a request counts against; a 429 says `Retry-After`.\n\n"
+    "**Caches.** Published documents have a strong `ETag` and answer `If-None-Match` with 304. HEAD is answered "
+    "wherever GET is.\n\n"
+    "**Compatibility.** Fields and codes may be added, and are neither renamed nor taken away under the same path. What "
+    "is to go is marked `deprecated` and says so with Deprecation, Sunset and a successor link.",
+    "contact": {"name": "The operator of this installation"},
+    "license": {"name": "All rights reserved"},
+}
+
+TAGS: dict[str, tuple[str, str]] = {
+    "discovery": ("discovery", "What the service is, how it stands, and where everything lies."),
+    "overview": ("overview", "Everything live in one body."),
+    "agent access": ("agent access", "Plans, quotes, claims and receipts: how an agent buys a key."),
+    "intake": ("intake", "Registration with consent, and the documents that it leads to."),
+    "connect": ("connect", "How an assistant sets up a local runtime with its user, over MCP."),
+    "guardrail": ("guardrail", "Actions judged before they are taken."),
+    "world model": ("world model", "The governed graph: writing, asking, and how it stands."),
+    "world": ("world projection", "The public part of the graph, published."),
+    "holders": ("token holders", "Who holds the token, with proof."),
+    "market": ("market", "Prices, each with every source's answer."),
+    "contract_balance": ("contract balance", "A watched contract: balance, worth, trigger and transfers."),
+    "trust": ("trust", "Scores of agents from a registry on the chain."),
+    "partner": ("partners", "What others say of us: a partner's snapshot, a marketplace's revenue."),
+    "blink": ("wallet actions", "Payloads of the wallet action standard."),
+    "redirects": ("redirects", "Paths that lead to others."),
+}
+"""By what a route says: the tag's name, and its description."""
+
+
+def add_texts(document: dict[str, Any]) -> None:
+    """Describe service and tags, in place. A tag that is not known here keeps its name."""
+    document["info"] = {**document["info"], **INFO}
+    used: set[str] = set()
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            operation["tags"] = list(dict.fromkeys(TAGS.get(tag, (tag,))[0] for tag in operation["tags"]))
+            used |= set(operation["tags"])
+    document["tags"] = [{"name": name, "description": text} for name, text in TAGS.values() if name in used]

@@ -1,0 +1,108 @@
+"""The whole service over one small history: published documents, a graph, keys, and payments on a chain in memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+from claim_payments import TREASURY, USDC, Due, paying
+from fake_providers import FakeChain, Provider
+from holder_rows import TOKEN
+from publishing import House, mint
+from pydantic import SecretStr
+
+from api.app import create_app
+from contracts.access import Tier
+from contracts.settings import Settings
+from warehouse.keys import create_key
+from warehouse.ledger import open_ledger
+from warehouse.secrets import load_secrets
+
+PAYER = "0x" + "aa" * 20
+REGISTRY = "0x" + "7a" * 20
+CONTRACT = "0x" + "b1" * 20
+CONFIRMATIONS = 3
+
+
+class WholeService:
+    """Made with `whole_service`."""
+
+    def __init__(self, data_dir: Path, node: Provider, **settings: Any) -> None:
+        self.node = node
+        given: dict[str, Any] = {
+            "rpc_urls": (node.url,),
+            "usdc_address": USDC,
+            "treasury_address": TREASURY,
+            "claim_confirmations": CONFIRMATIONS,
+            "token_address": TOKEN,
+            "bidwall_address": CONTRACT,
+            "trust_registry_address": REGISTRY,
+            "master_secret": SecretStr("a secret of tests, long enough to be one"),
+            "rate_limit_per_minute": 0,
+        }
+        self.house = House(data_dir, **(given | settings))
+        self.house.read_chain(mint(3), 20)
+        self.house.read_chain(mint(1, first=4, block=30), 40)
+        self.house.publish()
+        self.app = create_app(self.settings)
+
+    @property
+    def settings(self) -> Settings:
+        return self.house.settings
+
+    def key(self, tier: Tier = Tier.PRO, owner: str = "local:test") -> str:
+        """A new API key."""
+        ledger = open_ledger(self.settings, self.settings.data_dir)
+        try:
+            with ledger.transaction() as tx:
+                pepper = load_secrets(self.settings).pepper
+                issued = create_key(tx, pepper, tier=tier, owner=owner, now=datetime.now(UTC))
+        finally:
+            ledger.close()
+        return issued.key.reveal()
+
+    def pay(self, quote: dict[str, Any], *, bury: int = CONFIRMATIONS) -> str:
+        """Pay a quote on the chain, and give the transaction's hash."""
+        said = quote["data"]["quote"]
+        due = Due(said["payer"], said["payTo"], said["asset"], int(said["amount"]))
+        transaction = self.node.truth.send([paying(due)])
+        if bury:
+            self.mine(bury)
+        return transaction
+
+    def mine(self, blocks: int = 1) -> None:
+        """Mine on the chain, at the time of now."""
+        self.node.truth.mine(blocks, time_s=int(datetime.now(UTC).timestamp()))
+
+    def client(self) -> httpx.AsyncClient:
+        """A client on the application, within a running loop."""
+        return self.house.client(application=self.app)
+
+
+@contextmanager
+def whole_service(data_dir: Path, **settings: Any) -> Iterator[WholeService]:
+    """The service with a chain of its own."""
+    with Provider(FakeChain(time_s=int(datetime.now(UTC).timestamp()) - 60)) as node:
+        yield WholeService(data_dir, node, **settings)
+
+
+@contextmanager
+def listening(service: WholeService) -> Iterator[str]:
+    """The service on a free port of this machine; its address."""
+    server = uvicorn.Server(uvicorn.Config(service.app, host="127.0.0.1", port=0, log_level="critical"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started and thread.is_alive():
+        threading.Event().wait(0.01)
+    try:
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join()
