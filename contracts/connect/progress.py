@@ -1,0 +1,279 @@
+"""How far a set-up is: a state a step, moved by reports. Pure; who keeps it is `warehouse/connect.py`'s matter."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from contracts.base import storable
+from contracts.connect.plan import Choice, ConnectPlan, PlanStep, Said
+from contracts.connect.problems import ToolProblem
+
+StepState = Literal["pending", "active", "done", "failed", "skipped", "rolled_back"]
+Outcome = Literal["done", "failed", "skipped", "rolled_back"]
+
+SETTLED: tuple[StepState, ...] = ("done", "skipped")
+
+LONGEST_DETAIL = 500
+LONGEST_EVIDENCE = 200
+INTAKE_EVIDENCE = "intake_id"
+
+_SECRET_LIKE = re.compile(r"svcs_[0-9A-Za-z_-]{8}|svc_(free|basic|pro)_[0-9A-Za-z]{8}")
+
+Detail = Annotated[str, Field(max_length=LONGEST_DETAIL), AfterValidator(storable)]
+Evidence = Annotated[str, Field(max_length=LONGEST_EVIDENCE), AfterValidator(storable)]
+
+
+class StepReport(Said):
+    """What an assistant says of a step. `evidence` holds what the step itself names. Neither may hold a secret."""
+
+    step_id: Annotated[str, Field(max_length=60)]
+    outcome: Outcome
+    detail: Detail = ""
+    evidence: dict[str, Evidence] = Field(default={}, max_length=8)
+
+
+class StepProgress(Said):
+    """Where one step is, by the last report of it."""
+
+    step_id: str
+    digest: str
+    state: StepState = "pending"
+    implied: bool = False
+    """Whether it is skipped because one that it needs is."""
+    failures: int = 0
+    detail: str = ""
+    evidence: dict[str, str] = Field(default={})
+
+
+class Progress(Said):
+    """Where a set-up is; round-trips through JSON."""
+
+    plan_version: str
+    choice: Choice
+    steps: tuple[StepProgress, ...]
+
+    @property
+    def finished(self) -> bool:
+        """Whether every step is done or skipped."""
+        return all(step.state in SETTLED for step in self.steps)
+
+    @property
+    def steps_done(self) -> int:
+        """How many steps are done."""
+        return sum(step.state == "done" for step in self.steps)
+
+    @property
+    def intake_id(self) -> str | None:
+        """The intake that the set-up registered, as it was reported; nobody has checked it."""
+        found = (step.evidence.get(INTAKE_EVIDENCE) for step in self.steps if step.state == "done")
+        return next((each for each in found if each), None)
+
+
+class NextStep(Said):
+    """What to do next."""
+
+    step: PlanStep
+    state: StepState
+    guidance: str
+
+
+class StepStatus(Said):
+    """One line of a status."""
+
+    step_id: str
+    title: str
+    state: StepState
+    optional: bool
+    detail: str
+
+
+class ProgressStatus(Said):
+    """A whole set-up at a glance: enough to go on after a lost context."""
+
+    plan_version: str
+    plan_changed: bool = Field(description="Whether the plan is another one than when the set-up began")
+    finished: bool
+    counts: dict[StepState, int]
+    steps: tuple[StepStatus, ...]
+    next: NextStep | None = Field(description="Null where every step is done or skipped, or the plan has changed")
+    guidance: str
+
+
+def start(plan: ConnectPlan) -> Progress:
+    """Nothing done, the first step active."""
+    steps = [StepProgress(step_id=step.id, digest=step.digest) for step in plan.steps]
+    return Progress(plan_version=plan.version, choice=plan.choice, steps=_consistent(plan, steps))
+
+
+def carry_over(plan: ConnectPlan, progress: Progress) -> Progress:
+    """The progress under a plan that has changed: a step that is the same word for word stays where it was, every other
+    starts anew."""
+    held = {step.digest: step for step in progress.steps}
+    steps = [
+        held[step.digest] if step.digest in held else StepProgress(step_id=step.id, digest=step.digest)
+        for step in plan.steps
+    ]
+    return Progress(plan_version=plan.version, choice=plan.choice, steps=_consistent(plan, steps))
+
+
+def advance(plan: ConnectPlan, progress: Progress, report: StepReport) -> Progress:
+    """The progress after a report. The same report once more changes nothing.
+
+    Raises `ToolProblem`: `plan_changed`, `step_unknown`, `step_out_of_order`, `step_required`, `step_is_done`,
+    `needs_skipped`, `others_need_it`, `nothing_to_roll_back`, `evidence_unusable`, `secret_in_report`.
+    """
+    if progress.plan_version != plan.version:
+        raise ToolProblem(
+            "plan_changed",
+            "The plan has changed since the set-up began.",
+            fix="Ask for the plan once more: what is the same in it stays done.",
+        )
+    step = plan.step(report.step_id)
+    _check_evidence(step, report)
+    held = {each.step_id: each for each in progress.steps}
+    before = held[step.id]
+    if before.state == report.outcome and (before.implied or _same(before, report)):
+        return progress
+    _check_order(plan, held, step, report.outcome)
+    held[step.id] = StepProgress(
+        step_id=step.id,
+        digest=before.digest,
+        state=report.outcome,
+        failures=before.failures + (report.outcome == "failed"),
+        detail=report.detail,
+        evidence=report.evidence,
+    )
+    return progress.model_copy(update={"steps": _consistent(plan, list(held.values()))})
+
+
+def next_step(plan: ConnectPlan, progress: Progress) -> NextStep | None:
+    """The first step that is neither done nor skipped; None where there is none."""
+    for step, at in zip(plan.steps, progress.steps, strict=True):
+        if at.state not in SETTLED:
+            return NextStep(step=step, state=at.state, guidance=_guidance(step, at))
+    return None
+
+
+def status_of(plan: ConnectPlan, progress: Progress) -> ProgressStatus:
+    """Where the set-up is. `plan` is the one of now: where it is another one, the status says so."""
+    changed = progress.plan_version != plan.version
+    told = {step.id: step for step in plan.steps}
+    coming = None if changed else next_step(plan, progress)
+    if changed:
+        guidance = "The plan has changed since the set-up began: ask for it once more. What is the same stays done."
+    elif coming is None:
+        guidance = "Every step is done or skipped. Close the session; the workspace stays the user's."
+    else:
+        guidance = f"Next is {coming.step.id}. {coming.guidance}"
+    return ProgressStatus(
+        plan_version=progress.plan_version,
+        plan_changed=changed,
+        finished=progress.finished,
+        counts=dict(Counter(step.state for step in progress.steps)),
+        steps=tuple(
+            StepStatus(
+                step_id=at.step_id,
+                title=told[at.step_id].title if at.step_id in told else at.step_id,
+                state=at.state,
+                optional=at.step_id in told and told[at.step_id].optional,
+                detail=at.detail,
+            )
+            for at in progress.steps
+        ),
+        next=coming,
+        guidance=guidance,
+    )
+
+
+def _guidance(step: PlanStep, at: StepProgress) -> str:
+    if at.state == "failed":
+        return (
+            f"It failed{f' {at.failures} times' if at.failures > 1 else ''}. Undo it by its rollback, mend the cause, "
+            "do it again and report done; report rolled_back where it stays undone."
+            + (" It is optional: it may be skipped." if step.optional else "")
+        )
+    if at.state == "rolled_back":
+        return "It is undone. Do it again and report done" + (", or skip it." if step.optional else ".")
+    asked = f"Ask the user first: {step.consent} " if step.consent else ""
+    refused = "Without a yes, report skipped. " if step.consent and step.optional else ""
+    return f"{asked}{refused}Write its files, run its commands, then its checks; report done where all of them pass."
+
+
+def _check_order(plan: ConnectPlan, held: dict[str, StepProgress], step: PlanStep, outcome: Outcome) -> None:
+    state = held[step.id].state
+    if outcome in ("done", "failed"):
+        if skipped := [need for need in step.needs if held[need].state == "skipped"]:
+            raise ToolProblem(
+                "needs_skipped",
+                f"{step.id} needs {skipped[0]}, which was skipped.",
+                fix=f"Do {skipped[0]} and report it first.",
+            )
+    elif outcome == "skipped" and not step.optional:
+        raise ToolProblem(
+            "step_required",
+            f"{step.id} can't be skipped.",
+            fix="Do it, or roll back what was done and close the session.",
+        )
+    elif outcome == "skipped" and state == "done":
+        raise ToolProblem("step_is_done", f"{step.id} is done.", fix="Roll it back and report rolled_back first.")
+    elif outcome == "rolled_back" and state in ("pending", "skipped"):
+        raise ToolProblem("nothing_to_roll_back", f"{step.id} was not begun.", fix="Report the step that was undone.")
+    else:
+        later = [each.id for each in plan.steps if step.id in each.needs and held[each.id].state == "done"]
+        if later:
+            raise ToolProblem(
+                "others_need_it",
+                f"{later[-1]} is done and needs {step.id}.",
+                fix=f"Roll {later[-1]} back and report that first.",
+            )
+    for earlier in plan.steps:
+        if earlier.id == step.id:
+            return
+        if held[earlier.id].state not in SETTLED and outcome != "rolled_back":
+            raise ToolProblem(
+                "step_out_of_order",
+                f"{earlier.id} comes before {step.id}.",
+                fix=f"Do {earlier.id} and report it first.",
+            )
+
+
+def _check_evidence(step: PlanStep, report: StepReport) -> None:
+    if any(_SECRET_LIKE.search(text) for text in (report.detail, *report.evidence.values())):
+        raise ToolProblem(
+            "secret_in_report",
+            "The report holds an API key or a session token. A key belongs in the environment file alone.",
+            fix="Report without it. A key that was shown to others is to be rotated.",
+        )
+    for name, text in report.evidence.items():
+        pattern = step.evidence.get(name)
+        if pattern is None or not re.fullmatch(pattern, text):
+            wanted = ", ".join(f"{each} ({shape})" for each, shape in step.evidence.items()) or "none"
+            raise ToolProblem(
+                "evidence_unusable", f"{step.id} can't use this evidence.", fix=f"It takes {wanted}; leave others out."
+            )
+
+
+def _same(at: StepProgress, report: StepReport) -> bool:
+    return (at.detail, at.evidence) == (report.detail, report.evidence)
+
+
+def _consistent(plan: ConnectPlan, steps: list[StepProgress]) -> tuple[StepProgress, ...]:
+    """What follows from the reports: a step whose need is skipped is skipped too, and the first open one is active."""
+    held = {each.step_id: each for each in steps}
+    active_found = False
+    for step in plan.steps:
+        at = held[step.id]
+        lost = any(held[need].state == "skipped" for need in step.needs)
+        if lost and at.state not in SETTLED:
+            at = at.model_copy(update={"state": "skipped", "implied": True})
+        elif at.implied and not lost:
+            at = at.model_copy(update={"state": "pending", "implied": False})
+        if at.state in ("pending", "active"):
+            at = at.model_copy(update={"state": "pending" if active_found else "active"})
+        active_found = active_found or at.state not in SETTLED
+        held[step.id] = at
+    return tuple(held[step.id] for step in plan.steps)
