@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, WithJsonSchema
 
 from contracts.base import Timestamp
-from contracts.connect.plan import ConnectPlan, OperatingSystem, PlanStep, Said
-from contracts.connect.progress import Progress, StepReport
+from contracts.connect.plan import ConnectPlan, OperatingSystem, Said
+from contracts.connect.progress import ProgressStatus, StepReport
 from contracts.intake.requests import Assistant
 
 LONGEST_AGENT = 200
@@ -69,8 +69,7 @@ class PlanResult(Said):
 
     expires_at: Timestamp = Field(description="When the session ends (UTC)")
     plan: ConnectPlan
-    progress: Progress
-    next_step: PlanStep | None = Field(description="null: nothing is left to do")
+    progress: ProgressStatus
 
 
 class ReportStepArguments(StepReport):
@@ -91,9 +90,7 @@ class ReportStepResult(Said):
     """Where the plan is after a report."""
 
     expires_at: Timestamp = Field(description="When the session ends (UTC)")
-    progress: Progress
-    next_step: PlanStep | None = Field(description="null: nothing is left to do")
-    finished: bool
+    progress: ProgressStatus
     intake_id: str | None = Field(description="The intake that the session registered")
 
 
@@ -112,9 +109,7 @@ class StatusResult(Said):
     """A session as it stands: enough to go on after a lost context."""
 
     session: SessionSummary
-    progress: Progress | None = Field(description="null: no plan was asked for yet")
-    next_step: PlanStep | None = Field(description="null: no plan was asked for yet, or nothing is left to do")
-    finished: bool
+    progress: ProgressStatus | None = Field(description="null: no plan was asked for yet")
     next_tool: Literal["svc_connect_plan", "svc_connect_report_step", "svc_connect_close"]
 
 

@@ -47,5 +47,5 @@ def is_code(given: object) -> bool:
 
 
 def code_digest(pepper: bytes, code: str) -> str:
-    """HMAC-SHA256 of a code under the pepper, as 64 hex digits: what is stored of it."""
-    return hmac.digest(pepper, b"pairing code\0" + code.encode(), hashlib.sha256).hex()
+    """HMAC-SHA256 of a code, or of what was given for one, under the pepper, as 64 hex digits: what is stored of it."""
+    return hmac.digest(pepper, b"pairing code\0" + code.encode("utf-8", "surrogatepass"), hashlib.sha256).hex()

@@ -57,6 +57,13 @@ def store_unavailable() -> ToolProblem:
     )
 
 
+def plan_required() -> ToolProblem:
+    """A report before there is a plan."""
+    return ToolProblem(
+        "plan_required", "This session has no plan yet.", fix="Call svc_connect_plan, and report its steps."
+    )
+
+
 def intake_unknown() -> ToolProblem:
     """A reported intake that does not exist."""
     return ToolProblem(

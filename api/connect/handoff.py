@@ -1,0 +1,117 @@
+"""Asking the companion application about a pairing code, within bounds. Which replies are believed is for others."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import ssl
+from collections.abc import Callable
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING
+
+import httpx
+
+from contracts.connect.handoff import (
+    CLOCKS_DIFFER_S,
+    MAX_REPLY_BYTES,
+    VERIFY_PATH,
+    ReplyRefused,
+    may_be_asked,
+    read_reply,
+    request_body,
+    signed_headers,
+    signed_nonce,
+)
+from contracts.connect.pairing import Vouched
+
+if TYPE_CHECKING:
+    from warehouse.counters import Counters
+
+TIMEOUT_S = 3.0
+"""For the whole exchange, from the name's resolution to the reply's last byte."""
+
+_HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+
+_log = logging.getLogger(__name__)
+
+
+class Handoff:
+    """One companion application. Any event loop may use it."""
+
+    def __init__(
+        self,
+        app_url: str,
+        secret: bytes | None,
+        counters: Counters,
+        clock: Callable[[], datetime],
+        *,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        """`secret` signs both ways; without it only a companion on this machine counts. `clock` is in UTC."""
+        self.timeout_s = timeout_s
+        self._url = app_url + VERIFY_PATH
+        self._may_be_asked = may_be_asked(app_url, signed=secret is not None)
+        self._secret = secret
+        self._counters = counters
+        self._clock = clock
+
+    async def vouched(self, code: str) -> Vouched | None:
+        """What the companion says of a code; None where it is not good, or nothing came that can be believed.
+
+        Raises `OperatorProblem` where the nonces of earlier replies can't be looked up.
+        """
+        if not self._may_be_asked:
+            _log.warning("SVC_APP_URL is not on this machine: no code is good until SVC_HANDOFF_SECRET is set.")
+            return None
+        try:
+            async with asyncio.timeout(self.timeout_s):
+                headers, reply = await self._asked(request_body(code))
+                if self._secret is not None:
+                    await self._check_signature(self._secret, headers, reply)
+                return read_reply(reply, self._clock())
+        except TimeoutError:
+            return _refused("it did not reply in time")
+        except httpx.HTTPError as error:
+            return _refused(type(error).__name__)
+        except ReplyRefused as reason:
+            return _refused(str(reason))
+
+    async def _asked(self, body: bytes) -> tuple[httpx.Headers, bytes]:
+        headers = dict(_HEADERS)
+        if self._secret is not None:
+            headers |= signed_headers(self._secret, secrets.token_urlsafe(24), body, self._clock().timestamp())
+        reply = bytearray()
+        async with (
+            httpx.AsyncClient(verify=_tls(), trust_env=False, timeout=self.timeout_s) as client,
+            client.stream("POST", self._url, content=body, headers=headers) as response,
+        ):
+            if response.status_code != 200:
+                raise ReplyRefused(f"HTTP {response.status_code}")
+            if response.headers.get("Content-Type", "").partition(";")[0].strip().lower() != "application/json":
+                raise ReplyRefused("it is not of type application/json")
+            async for chunk in response.aiter_raw():
+                reply += chunk
+                if len(reply) > MAX_REPLY_BYTES:
+                    raise ReplyRefused("it is too large")
+            return response.headers, bytes(reply)
+
+    async def _check_signature(self, secret: bytes, headers: httpx.Headers, reply: bytes) -> None:
+        nonce, timestamp = signed_nonce(secret, headers, reply, self._clock().timestamp())
+        # Counted at the time that is signed: a replay falls into the same window, whenever it comes.
+        first = await asyncio.to_thread(
+            self._counters.take, f"handoff nonce:{timestamp}.{nonce}", 1, 2 * CLOCKS_DIFFER_S, float(timestamp)
+        )
+        if not first.allowed:
+            raise ReplyRefused("it was here before")
+
+
+def _refused(reason: str) -> None:
+    _log.warning("The companion application gave no usable reply: %s", reason)
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Made once: reading the roots takes longer than the exchange."""
+    return httpx.create_ssl_context(trust_env=False)

@@ -1,0 +1,319 @@
+"""The order of steps behind the tools of connect: pair, plan, report, look, talk, close. Rules are in the contracts.
+
+What is tried against a pairing code, and what stands against it:
+
+- Our own codes have 131 random bits: no number of tries finds one, so tries are not counted for secrecy's sake.
+- A companion may give out short codes. Guesses at those, each another code, are counted by address
+  (`REFUSALS_OF_AN_ADDRESS` an hour), which is far below what the general limit lets through and far above what people
+  mistype. Behind many addresses the companion's own limit has to hold, since only it knows how short its codes are.
+- One code tried over and over, from however many addresses, is locked after `TRIES_OF_A_CODE`: it reaches neither the
+  ledger nor the companion any more. A code is good for one try anyway, so this locks nobody out who holds another one.
+
+Every refusal has one shape. With our own codes all of them take the same way through the ledger; with a companion's
+they are held back until its time-out has passed, so that neither shape nor time tells why. Only a lock answers at once:
+it depends on nothing but what its caller, or others with the same code, sent before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from contracts.connect import problems
+from contracts.connect.messages import (
+    CloseResult,
+    HandshakeArguments,
+    HandshakeResult,
+    PlanArguments,
+    PlanResult,
+    ReportStepArguments,
+    ReportStepResult,
+    SessionSummary,
+    StatusResult,
+    TalkArguments,
+)
+from contracts.connect.pairing import Vouched, code_digest, is_code
+from contracts.connect.plan import Choice, ConnectPlan, plan_for
+from contracts.connect.progress import Progress, advance, carry_over, start, status_of
+from contracts.connect.sessions import Session
+from contracts.connect.talk import SessionFacts, TalkAnswer, answer
+from contracts.connect.tokens import is_token
+from contracts.errors import OperatorProblem
+from contracts.intake.answers import Place
+from warehouse import connect
+from warehouse.intake import find_intake
+
+if TYPE_CHECKING:
+    from api.connect.handoff import Handoff
+    from warehouse.counters import Counters
+    from warehouse.ledger import Ledger, Transaction
+
+TRIES_OF_A_CODE = 5
+CODE_WINDOW_S = 600
+REFUSALS_OF_AN_ADDRESS = 60
+ADDRESS_WINDOW_S = 3600
+
+HELD_BACK_S = 0.1
+"""A refusal that a companion had a part in comes so long after its time-out: what we ourselves need besides."""
+
+_SAVES_TRIED = 8
+_INTAKE_ID = re.compile(r"[0-9a-f]{32}")
+
+_log = logging.getLogger(__name__)
+
+
+class ConnectService:
+    """One object a process. Every method raises `ToolProblem` and nothing else that is foreseen.
+
+    `handoff` is None where `svc pair` gives the codes. `payments_live`: whether a payment can be made here at all.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        ledger: Callable[[], Ledger],
+        pepper: Callable[[], bytes],
+        counters: Callable[[], Counters],
+        handoff: Callable[[], Handoff] | None,
+        *,
+        payments_live: bool,
+    ) -> None:
+        self._place = place
+        self._ledger = ledger
+        self._pepper = pepper
+        self._counters = counters
+        self._handoff = handoff
+        self._payments_live = payments_live
+
+    async def handshake(self, asked: HandshakeArguments, client: str) -> HandshakeResult:
+        """Open a session by a pairing code. `client` is the rate-limit key of the client's address.
+
+        Raises `pairing_code_rejected`, whatever is wrong, or `store_unavailable`.
+        """
+        with _failing_closed():
+            pairing = _Pairing(asked.pairing_code, await asyncio.to_thread(self._pepper), client)
+            if not await asyncio.to_thread(self._is_admitted, pairing):
+                raise problems.pairing_code_rejected(self._place.app_url)
+            if self._handoff is None:
+                opened = await asyncio.to_thread(self._redeem_issued, pairing, asked.agent)
+            else:
+                opened = await self._redeem_vouched(self._handoff(), pairing, asked.agent)
+            if opened is None:
+                raise problems.pairing_code_rejected(self._place.app_url)
+        return HandshakeResult(
+            session_token=opened.token, expires_at=opened.session.expires_at, profile=opened.session.owner
+        )
+
+    async def session(self, token: object) -> Session:
+        """The open session of a token, whatever a client sent for one.
+
+        Raises `session_required`, `session_ended` or `store_unavailable`.
+        """
+        with _failing_closed():
+            found = await asyncio.to_thread(self._find, token) if isinstance(token, str) and is_token(token) else None
+            if found is None:
+                raise problems.session_required(self._place.app_url)
+            return self._still_open(found)
+
+    async def plan(self, session: Session, asked: PlanArguments) -> PlanResult:
+        """The plan for what was chosen; what is the same in it as before stays done."""
+
+        def chosen(held: Session) -> Session:
+            plan = self._plan(held, asked)
+            before = _progress(held)
+            if before is not None and (before.plan_version, before.choice) == (plan.version, plan.choice):
+                return held
+            return _with_progress(held, start(plan) if before is None else carry_over(plan, before))
+
+        held = await self._change(session, chosen)
+        plan, progress = self._plan(held), _progress(held)
+        assert progress is not None
+        return PlanResult(expires_at=held.expires_at, plan=plan, progress=status_of(plan, progress))
+
+    async def report_step(self, session: Session, asked: ReportStepArguments) -> ReportStepResult:
+        """Move on by a report. Raises what `contracts.connect.progress.advance` does, `plan_required` and
+        `intake_unknown`."""
+
+        def reported(held: Session) -> Session:
+            progress = _progress(held)
+            if progress is None:
+                raise problems.plan_required()
+            advanced = advance(self._plan(held), progress, asked.report)
+            intake_id = asked.intake_id or advanced.intake_id or held.intake_id
+            return replace(_with_progress(held, advanced), intake_id=intake_id)
+
+        held = await self._change(session, reported)
+        progress = _progress(held)
+        assert progress is not None
+        return ReportStepResult(
+            expires_at=held.expires_at, progress=status_of(self._plan(held), progress), intake_id=held.intake_id
+        )
+
+    async def status(self, session: Session) -> StatusResult:
+        """The session as it stands."""
+        progress = _progress(session)
+        status = None if progress is None else status_of(self._plan(session), progress)
+        if status is None or status.plan_changed:
+            next_tool = "svc_connect_plan"
+        else:
+            next_tool = "svc_connect_close" if status.finished else "svc_connect_report_step"
+        summary = SessionSummary(
+            profile=session.owner,
+            agent=session.agent,
+            created_at=session.created_at,
+            expires_at=session.expires_at,
+            intake_id=session.intake_id,
+            revision=session.revision,
+        )
+        return StatusResult(session=summary, progress=status, next_tool=next_tool)
+
+    async def talk(self, session: Session, asked: TalkArguments) -> TalkAnswer:
+        """An answer about the session and its plan, or about the default plan before one was asked for."""
+        with _failing_closed():
+            facts = SessionFacts(
+                now=self._ledger().now(),
+                expires_at=session.expires_at,
+                base_url=self._place.base_url,
+                payments_live=self._payments_live,
+            )
+        plan, progress = self._plan(session), _progress(session)
+        return answer(asked.question, plan, progress or start(plan), facts)
+
+    async def close(self, session: Session) -> CloseResult:
+        """End the session for good."""
+        with _failing_closed():
+            closed = await asyncio.to_thread(self._close, session.session_id)
+        assert closed.closed_at is not None
+        return CloseResult(closed_at=closed.closed_at)
+
+    # Pairing.
+
+    def _is_admitted(self, pairing: _Pairing) -> bool:
+        """Count a try; False where the code, or the address of a companion's guesser, has none left."""
+        counters, now_s = self._counters(), self._ledger().now().timestamp()
+        if not counters.take(pairing.code_key, TRIES_OF_A_CODE, CODE_WINDOW_S, now_s).allowed:
+            return False
+        if self._handoff is None:
+            return True
+        return counters.take(pairing.address_key, REFUSALS_OF_AN_ADDRESS, ADDRESS_WINDOW_S, now_s).allowed
+
+    def _redeem_issued(self, pairing: _Pairing, agent: str | None) -> connect.OpenedSession | None:
+        with self._ledger().transaction() as tx:
+            return connect.redeem_issued(tx, pairing.digest, pairing.pepper, agent)
+
+    async def _redeem_vouched(
+        self, handoff: Handoff, pairing: _Pairing, agent: str | None
+    ) -> connect.OpenedSession | None:
+        loop = asyncio.get_running_loop()
+        answer_at = loop.time() + handoff.timeout_s + HELD_BACK_S
+        opened = None
+        if pairing.code is not None and not await asyncio.to_thread(self._is_used, pairing):
+            vouched = await handoff.vouched(pairing.code)
+            if vouched is not None:
+                opened = await asyncio.to_thread(self._redeem_vouched_now, pairing, vouched, agent)
+        if opened is None:
+            await asyncio.sleep(answer_at - loop.time())
+        return opened
+
+    def _is_used(self, pairing: _Pairing) -> bool:
+        with self._ledger().read() as reader:
+            return connect.is_known(reader, pairing.digest)
+
+    def _redeem_vouched_now(
+        self, pairing: _Pairing, vouched: Vouched, agent: str | None
+    ) -> connect.OpenedSession | None:
+        ledger = self._ledger()
+        with ledger.transaction() as tx:
+            opened = connect.redeem_vouched(tx, pairing.digest, vouched, pairing.pepper, agent)
+        if opened is not None:
+            self._counters().give_back(pairing.address_key, ledger.now().timestamp())
+        return opened
+
+    # Sessions.
+
+    def _find(self, token: str) -> Session | None:
+        with self._ledger().read() as reader:
+            return connect.find_session(reader, self._pepper(), token)
+
+    def _still_open(self, session: Session) -> Session:
+        if not session.is_open(self._ledger().now()):
+            raise problems.session_ended(self._place.app_url)
+        return session
+
+    def _close(self, session_id: str) -> Session:
+        with self._ledger().transaction() as tx:
+            return connect.close_session(tx, session_id)
+
+    async def _change(self, session: Session, change: Callable[[Session], Session]) -> Session:
+        with _failing_closed():
+            return await asyncio.to_thread(self._changed, session, change)
+
+    def _changed(self, held: Session, change: Callable[[Session], Session]) -> Session:
+        """What `change` makes of a session, saved. Worked out before the ledger is locked, and again where another
+        call was faster."""
+        for _ in range(_SAVES_TRIED):
+            changed = change(held)
+            if changed == held:
+                return held
+            with self._ledger().transaction() as tx:
+                if changed.intake_id != held.intake_id and not _is_intake(tx, changed.intake_id):
+                    raise problems.intake_unknown()
+                saved = connect.save_session(tx, changed)
+                if saved is not None:
+                    return saved
+                held = self._still_open(connect.session_of_id(tx, held.session_id))
+        raise problems.store_unavailable()
+
+    def _plan(self, session: Session, asked: PlanArguments | None = None) -> ConnectPlan:
+        """The plan of what was asked for, else of what was chosen before, else of the defaults."""
+        named: dict[str, Any] = {}
+        for name in Choice.model_fields:
+            given = getattr(session, name) if asked is None else getattr(asked, name) or getattr(session, name)
+            if given is not None:
+                named[name] = given
+        return plan_for(Choice(**named), self._place)
+
+
+class _Pairing:
+    """What one handshake was tried with. What is no code at all is counted and looked up like one."""
+
+    def __init__(self, given: object, pepper: bytes, client: str) -> None:
+        self.pepper = pepper
+        self.code = given if isinstance(given, str) and is_code(given) else None
+        self.digest = code_digest(pepper, given if isinstance(given, str) else json.dumps(given))
+        self.code_key = f"pairing code:{self.digest}"
+        self.address_key = f"pairing address:{client}"
+
+
+def _progress(session: Session) -> Progress | None:
+    return None if session.progress_json is None else Progress.model_validate_json(session.progress_json)
+
+
+def _with_progress(session: Session, progress: Progress) -> Session:
+    choice = progress.choice
+    return replace(
+        session,
+        assistant=choice.assistant,
+        os=choice.os,
+        runtime_profile=choice.runtime_profile,
+        progress_json=progress.model_dump_json(),
+    )
+
+
+def _is_intake(tx: Transaction, intake_id: str | None) -> bool:
+    return intake_id is None or (_INTAKE_ID.fullmatch(intake_id) is not None and find_intake(tx, intake_id) is not None)
+
+
+@contextmanager
+def _failing_closed() -> Iterator[None]:
+    try:
+        yield
+    except OperatorProblem as problem:
+        _log.warning("A tool of connect was not served: %s", problem)
+        raise problems.store_unavailable() from None
