@@ -18,13 +18,15 @@ from contracts.connect.plan_rows import (
     VARIABLE,
     CommandCheckRow,
     HttpCheckRow,
-    OperatingSystem as OperatingSystem,
     PlanFile,
     Row,
     Shell,
     StepRow,
     ToolCheckRow,
     load_plan_file,
+)
+from contracts.connect.plan_rows import (
+    OperatingSystem as OperatingSystem,
 )
 from contracts.connect.problems import ToolProblem
 from contracts.connect.server import FIRST_TOOL, MCP_PATH, SERVER_NAME

@@ -123,7 +123,7 @@ def carry_over(plan: ConnectPlan, progress: Progress) -> Progress:
 def advance(plan: ConnectPlan, progress: Progress, report: StepReport) -> Progress:
     """The progress after a report. The same report once more changes nothing.
 
-    Raises `ToolProblem`: `plan_changed`, `step_unknown`, `step_out_of_order`, `step_required`, `step_is_done`,
+    Raises `ToolProblem`: `plan_changed`, `step_unknown`, `step_not_ready`, `step_required`, `step_is_done`,
     `needs_skipped`, `others_need_it`, `nothing_to_roll_back`, `evidence_unusable`, `secret_in_report`.
     """
     if progress.plan_version != plan.version:
@@ -235,7 +235,7 @@ def _check_order(plan: ConnectPlan, held: dict[str, StepProgress], step: PlanSte
             return
         if held[earlier.id].state not in SETTLED and outcome != "rolled_back":
             raise ToolProblem(
-                "step_out_of_order",
+                "step_not_ready",
                 f"{earlier.id} comes before {step.id}.",
                 fix=f"Do {earlier.id} and report it first.",
             )
