@@ -11,6 +11,7 @@ from contracts.settings import Settings
 if TYPE_CHECKING:
     from api.guardrail_rules import GuardrailRules
     from contracts.secrets import DerivedSecrets
+    from warehouse.counters import Counters
     from warehouse.guardrail_log import GuardrailLog
     from warehouse.ledger import Ledger
     from warehouse.serving import ServedGenerations
@@ -18,18 +19,20 @@ if TYPE_CHECKING:
     from warehouse.world.served import ServedGraph
 
 LEDGER_WAIT_S = 1.0
+COUNTERS_WAIT_S = 0.25
 
 
 class Stores:
-    """One object a process. Threads may share it."""
+    """One object a process. Threads may share it. `counters` are those of the front, where it has opened them."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, counters: Counters | None = None) -> None:
         from warehouse.serving import ServedGenerations
 
         self.settings = settings
         self.served: ServedGenerations = ServedGenerations(settings.data_dir)
         self._lock = threading.Lock()
         self._ledger: Ledger | None = None
+        self._counters = counters
         self._secrets: DerivedSecrets | None = None
         self._signing_keys: SigningKeys | None = None
         self._guardrail_rules: GuardrailRules | None = None
@@ -55,6 +58,16 @@ class Stores:
             if self._secrets is None:
                 self._secrets = load_secrets(self.settings)
             return self._secrets
+
+    @property
+    def counters(self) -> Counters:
+        """Rate and quota counters. Raises `StoreBusy`, `StoreUnusable`."""
+        from warehouse.counters import open_counters
+
+        with self._lock:
+            if self._counters is None:
+                self._counters = open_counters(self.settings, self.settings.data_dir, wait_s=COUNTERS_WAIT_S)
+            return self._counters
 
     @property
     def signing_keys(self) -> SigningKeys:
@@ -109,5 +122,7 @@ class Stores:
         self.served.close()
         if self._guardrail_log is not None:
             self._guardrail_log.close()
+        if self._counters is not None:
+            self._counters.close()
         if self._ledger is not None:
             self._ledger.close()

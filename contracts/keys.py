@@ -14,6 +14,7 @@ import string
 import zlib
 
 from contracts.access import Tier
+from contracts.connect.tokens import redact_tokens
 
 BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 RANDOM_LENGTH = 30
@@ -87,7 +88,8 @@ def checksum(text: str) -> str:
 
 
 def redact_keys(text: str) -> str:
-    """`text` with everything that has the form of a key redacted, whether or not its checksum holds."""
+    """`text` with everything that has the form of a key, or of a session's token, redacted."""
+    text = redact_tokens(text)
     if "svc_" not in text:
         return text
     return _KEY.sub(lambda found: ApiKey(found[0]).redacted, text)

@@ -1,6 +1,7 @@
 """Wires assets, checks, jobs and schedules into one Dagster code location. The only file that knows all of them."""
 
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 
 import dagster as dg
@@ -31,6 +32,8 @@ from pipelines.trust import assets as trust
 from pipelines.upkeep import why_due
 from pipelines.world import assets as world
 from pipelines.world import positions
+from warehouse.connect import delete_ended
+from warehouse.ledger import open_ledger
 
 CHAIN_JOB = "chain"
 CHAIN_CRON = "*/2 * * * *"
@@ -60,11 +63,6 @@ def leave_last_good(context: dg.HookContext) -> None:
 def delete_run_records(context: dg.OpExecutionContext) -> None:
     deleted = delete_old_runs(context.instance, datetime.now(UTC))
     context.log.info(f"deleted {deleted} old runs")
-
-
-@dg.job(executor_def=dg.in_process_executor, description="Upkeep of Dagster's own records.")
-def upkeep() -> None:
-    delete_run_records()
 
 
 def quiet_console(level: str) -> dg.RunConfig:
@@ -153,6 +151,17 @@ def build_definitions(settings: Settings) -> dg.Definitions:
     )
     def claims_job() -> None:
         watch_issued_claims()
+
+    @dg.op(description="Delete pairing codes and sessions of connect that ended more than 30 days ago.")
+    def delete_ended_sessions(context: dg.OpExecutionContext) -> None:
+        with closing(open_ledger(settings, settings.data_dir)) as ledger, ledger.transaction() as tx:
+            deleted = delete_ended(tx)
+        context.log.info(f"deleted {deleted} codes and sessions")
+
+    @dg.job(executor_def=dg.in_process_executor, description="Upkeep: what is kept for a while is deleted after it.")
+    def upkeep() -> None:
+        delete_run_records()
+        delete_ended_sessions()
 
     schedules = [
         _when_due(

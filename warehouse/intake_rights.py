@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from contracts.intake.graph import node_ids
+from warehouse.connect import forget_sessions_of_intake, sessions_of_intake
 from warehouse.intake import INTAKE_CHANGED, graph_key, known_intake
 from warehouse.ledger import Reader, Transaction, utc_text
 from warehouse.world.forget import forget_nodes
@@ -27,6 +28,7 @@ def export_intake(reader: Reader, intake_id: str) -> dict[str, Any]:
         "details": json.loads(row["details_json"]),
         "person": json.loads(row["person_json"]),
         "steps": [dict(step) for step in reader.rows("intake_steps_of", intake_id=intake_id)],
+        "sessions": sessions_of_intake(reader, intake_id),
         "same_identity": [each["intake_id"] for each in reader.rows("intake_linked_to", intake_id=intake_id)],
     }
 
@@ -50,6 +52,7 @@ def forget_intake(tx: Transaction, intake_id: str, operator: str) -> int:
     tx.run("intake_forget_contact", intake_id=intake_id)
     tx.run("intake_forget_steps", intake_id=intake_id)
     tx.run("intake_forget_links", intake_id=intake_id)
+    forget_sessions_of_intake(tx, intake_id)
     tx.run("intake_forget", intake_id=intake_id, forgotten_at=utc_text(tx.now()))
     tx.changed(INTAKE_CHANGED, intake_id)
     return forget_nodes(tx, node_ids(graph_key(intake_id)), operator)

@@ -1,0 +1,35 @@
+"""`svc pair`: a fresh pairing code, where this installation has no companion application that gives them."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from cli.environment import effective_settings, make_data_dir
+from cli.output import AsJson, operator_problems, print_json, say
+from contracts.errors import SettingsInvalid
+from contracts.times import utc_text
+from warehouse.connect import issue_code
+from warehouse.ledger import open_ledger
+from warehouse.secrets import load_secrets
+
+
+def pair(as_json: AsJson = False) -> None:
+    """Print a pairing code for an assistant. It works once, for ten minutes."""
+    with operator_problems(as_json):
+        settings = effective_settings()
+        if settings.app_url is not None:
+            raise SettingsInvalid(
+                "SVC_APP_URL is set, so pairing codes come from the companion application.",
+                cure=f"Take one from {settings.app_url}/profile, or unset SVC_APP_URL.",
+            )
+        make_data_dir(settings.data_dir)
+        pepper = load_secrets(settings).pepper
+        with closing(open_ledger(settings, settings.data_dir)) as ledger, ledger.transaction() as tx:
+            issued = issue_code(tx, pepper)
+    if as_json:
+        print_json({"pairingCode": issued.code, "expiresAt": utc_text(issued.expires_at)})
+        return
+    say(issued.code)
+    say(
+        f"Give it to your assistant before {issued.expires_at:%H:%M:%SZ}: {settings.public_base_url}/mcp pairs with it."
+    )
