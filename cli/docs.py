@@ -1,0 +1,231 @@
+"""`svc docs check URL`: read every document of a service as an agent finds it. Judging is pure and elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import httpx
+import typer
+
+from cli.output import AsJson, note, operator_problems, print_json, say
+from contracts.discovery.checks.evidence import Answer, Evidence, Reading, path_below
+from contracts.discovery.checks.expected import EXPECTED, STRANGERS, Expected
+from contracts.discovery.checks.judge import findings_of
+from contracts.discovery.checks.links import addresses_in, external_addresses
+from contracts.errors import OperatorProblem
+from contracts.routes import is_limited
+
+app = typer.Typer(no_args_is_help=True, help="The documents by which agents find and understand a service.")
+
+_TIMEOUT_S = 20.0
+_DOCUMENT_BYTES = 8 << 20
+_LONGEST_WAIT_S = 90.0
+_TRIES = 3
+_ORIGIN = "https://page.example"
+"""Of a page elsewhere, for preflights."""
+
+_MCP_PATH = "/mcp"
+_LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+
+Heard = Callable[[str, int, int], None]
+"""What is being read, how many are done, and of how many."""
+
+
+class NothingToCheck(OperatorProblem):
+    """Nobody answers at the address."""
+
+    code = "nothing_to_check"
+
+
+@app.callback()
+def docs() -> None:
+    """See `svc docs COMMAND --help`."""
+
+
+@app.command()
+def check(
+    base_url: Annotated[str, typer.Argument(help="Where the service is published, such as http://127.0.0.1:8000")],
+    as_json: AsJson = False,
+) -> None:
+    """Read every document, follow every link, compare what they state. Exit code 0 only if nothing is wrong."""
+    with operator_problems(as_json), httpx.Client(timeout=_TIMEOUT_S) as client, _shown_progress() as heard:
+        evidence = gather(client, base_url.rstrip("/"), heard=heard)
+    findings = findings_of(evidence)
+    external = sorted(external_addresses(evidence))
+    if as_json:
+        print_json(
+            {
+                "ok": not findings,
+                "baseUrl": evidence.base_url,
+                "documents": len(evidence.documents),
+                "links": len(evidence.linked),
+                "findings": [asdict(each) for each in findings],
+                "unread": evidence.unread,
+                "elsewhere": external,
+            }
+        )
+    else:
+        for each in findings:
+            say(f"{each.document}: {each.what}. {each.cure}")
+        for url, why in evidence.unread.items():
+            note(f"not read: {url} ({why})")
+        for url in external:
+            note(f"elsewhere, not asked: {url}")
+        say(f"{len(evidence.documents)} documents and {len(evidence.linked)} links read, {len(findings)} findings")
+    if findings:
+        raise typer.Exit(1)
+
+
+def gather(
+    client: httpx.Client,
+    base_url: str,
+    *,
+    heard: Heard = lambda what, done, of: None,
+    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> Evidence:
+    """Everything that is read of a service. Limited routes are asked as fast as its own policy lets one address."""
+    reader = _Reader(client, base_url, sleep, clock)
+    if reader.ask("GET", "/").status == 0 and reader.ask("GET", "/health").status == 0:
+        raise NothingToCheck(f"Nobody answers at {base_url}.", cure="Check that the service runs there.")
+    readings: dict[str, Reading] = {}
+    for number, expected in enumerate(EXPECTED):
+        heard(expected.path, number, len(EXPECTED))
+        readings[expected.path] = _read(reader, expected)
+    evidence = Evidence(
+        base_url,
+        datetime.now(UTC),
+        readings,
+        strangers={path: reader.ask("GET", path) for path in STRANGERS},
+        tools=_tools(reader.ask("POST", _MCP_PATH, body=_LIST_TOOLS)),
+    )
+    linked: dict[str, Answer] = {}
+    links = sorted(_links(evidence), key=lambda url: (is_limited(_below(base_url, url)), url))
+    for number, url in enumerate(links):
+        path = _below(base_url, url)
+        heard(path, len(EXPECTED) + number, len(EXPECTED) + len(links))
+        linked[url] = reader.ask("GET", path)
+    return replace(evidence, linked=linked, unread=reader.unread)
+
+
+def _read(reader: _Reader, expected: Expected) -> Reading:
+    answer = reader.ask("GET", expected.path)
+    if expected.served != "file" or answer.status != 200:
+        return Reading(answer)
+    etag = answer.headers.get("etag")
+    preflight = {
+        "Origin": _ORIGIN,
+        "Access-Control-Request-Method": "GET",
+        "Access-Control-Request-Headers": "if-none-match",
+    }
+    return Reading(
+        answer,
+        again=None if etag is None else reader.ask("GET", expected.path, {"If-None-Match": etag}),
+        head=reader.ask("HEAD", expected.path),
+        options=reader.ask("OPTIONS", expected.path, preflight),
+    )
+
+
+def _links(evidence: Evidence) -> set[str]:
+    """Addresses on this host that documents name, and that are no documents themselves."""
+    return {
+        url
+        for path, answer in evidence.documents.items()
+        for url in addresses_in(evidence.base_url, path, answer)
+        if (below := path_below(evidence.base_url, url)) is not None and below not in evidence.readings
+    }
+
+
+def _below(base_url: str, url: str) -> str:
+    return path_below(base_url, url) or "/"
+
+
+def _tools(answer: Answer) -> tuple[str, ...] | None:
+    """The names of the tools that an MCP server lists; None where it lists none."""
+    value = answer.value
+    result = value.get("result") if isinstance(value, dict) else None
+    tools = result.get("tools") if isinstance(result, dict) else None
+    return tuple(str(each.get("name")) for each in tools if isinstance(each, dict)) if isinstance(tools, list) else None
+
+
+class _Reader:
+    """Asks one service, without following redirects elsewhere, and never faster than it allows."""
+
+    def __init__(
+        self, client: httpx.Client, base_url: str, sleep: Callable[[float], None], clock: Callable[[], float]
+    ) -> None:
+        self._client, self._base_url, self._sleep, self._clock = client, base_url, sleep, clock
+        self._asked: deque[float] = deque()
+        self._allowed: tuple[int, float] | None = None
+        self.unread: dict[str, str] = {}
+
+    def ask(
+        self, method: str, path: str, headers: Mapping[str, str] | None = None, body: dict[str, Any] | None = None
+    ) -> Answer:
+        """The answer at a path below the base address. 429 is waited for; what stays refused is noted as unread."""
+        for _ in range(_TRIES):
+            if is_limited(path.partition("?")[0]):
+                self._keep_pace()
+            answer = self._once(method, path, dict(headers or {}), body)
+            self._learn(answer)
+            if answer.status != 429:
+                return answer
+            wait = answer.headers.get("retry-after", "")
+            self._sleep(min(float(wait) if wait.isdigit() else 1.0, _LONGEST_WAIT_S))
+        self.unread[self._base_url + path] = "the rate limit"
+        return answer
+
+    def _once(self, method: str, path: str, headers: dict[str, str], body: dict[str, Any] | None) -> Answer:
+        if body is not None:
+            headers["Accept"] = "application/json, text/event-stream"
+        try:
+            with self._client.stream(method, self._base_url + path, headers=headers, json=body) as response:
+                given = {name.lower(): value for name, value in response.headers.items()}
+                read = b""
+                for part in response.iter_bytes():
+                    read += part
+                    if len(read) > _DOCUMENT_BYTES:
+                        return Answer(0, given, fault=f"more than {_DOCUMENT_BYTES} bytes")
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            return Answer(0, fault=type(error).__name__)
+        return Answer(response.status_code, given, read)
+
+    def _keep_pace(self) -> None:
+        now = self._clock()
+        if self._allowed is not None:
+            requests, window_s = self._allowed
+            while self._asked and now - self._asked[0] >= window_s:
+                self._asked.popleft()
+            if len(self._asked) >= requests:
+                self._sleep(self._asked[0] + window_s - now)
+                now = self._clock()
+        self._asked.append(now)
+
+    def _learn(self, answer: Answer) -> None:
+        """The service's policy for one address: `"permin";q=20;w=60`."""
+        name, *parameters = answer.headers.get("ratelimit-policy", "").split(";")
+        given = dict(each.split("=", 1) for each in parameters if "=" in each)
+        if name == '"permin"' and given.get("q", "").isdigit() and given.get("w", "").isdigit():
+            self._allowed = int(given["q"]), float(given["w"])
+
+
+@contextmanager
+def _shown_progress() -> Iterator[Heard]:
+    """A line on a terminal that says what is being read; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda what, done, of: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda what, done, of: bar.update(task, description=what, completed=done, total=of)

@@ -1,0 +1,279 @@
+"""Facts that several documents state: names, addresses, versions, tools, statuses. Each has one place that is right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from contracts.discovery.checks.evidence import Answer, Evidence, Finding, path_below
+from contracts.discovery.checks.money import money_findings
+
+DOMAINS = ("FOUNDATION", "VISION", "STRATEGY", "TACTICS", "EXECUTION", "TRACK", "SYMBIOSIS")
+
+_OPENAPI = "/openapi.json"
+_CARD = "/.well-known/agent-card.json"
+_SERVER_CARD = "/mcp/server-card"
+_REGISTRY = "/.well-known/svc-base-capabilities.json"
+_CONTRACT = "/.well-known/svc-public-contract.json"
+_REGISTRATION = "/.well-known/svc-agent-registration.json"
+_X402 = "/.well-known/x402.json"
+_ERC8004 = "/.well-known/agent-registration.json"
+_CONTEXT = "/svc-context.json"
+_AGENTS = "/.well-known/agents.txt"
+_PLANS = "/api/agent-access/plans"
+
+_TWINS = (
+    (_CARD, "/.well-known/agent.json"),
+    (_SERVER_CARD, "/.well-known/mcp.json"),
+    (_AGENTS, "/agents.txt"),
+)
+"""Documents of one content at two paths."""
+
+_TOOL = re.compile(r"\bsvc_(?!(?:basic|pro|free)(?:_|\b))[a-z]+(?:_[a-z]+)*\b(?!_)")
+_PER_MINUTE = re.compile(r"\b(\d+)(?: requests (?:a|per) minute|/minute)\b")
+_REVISION = re.compile(r"\b20\d\d-\d\d-\d\d\b")
+
+Stated = tuple[str, Any]
+"""Where a fact is stated, and what is stated there."""
+
+
+def fact_findings(evidence: Evidence) -> Iterator[Finding]:
+    """Documents that contradict one another, or what the service does."""
+    yield from _twins(evidence)
+    yield from _identity(evidence)
+    yield from _endpoints(evidence)
+    yield from _tools(evidence)
+    yield from _rate_limit(evidence)
+    yield from _capabilities(evidence)
+    yield from _routes(evidence)
+    yield from money_findings(evidence)
+
+
+def _twins(evidence: Evidence) -> Iterator[Finding]:
+    for first, second in _TWINS:
+        one, other = evidence.documents.get(first), evidence.documents.get(second)
+        if one is not None and other is not None and one.body != other.body:
+            yield Finding(second, f"differs from {first}", "Publish one document at both paths.")
+
+
+def _identity(evidence: Evidence) -> Iterator[Finding]:
+    def field(path: str, *names: str | int) -> Stated:
+        return path, _dig(evidence.value(path), *names)
+
+    agents = evidence.text(_AGENTS)
+    llms = evidence.text("/llms.txt")
+    skill = evidence.text("/skill.md")
+    yield from _agree(
+        "the name",
+        [
+            field(_CARD, "name"),
+            field(_REGISTRY, "service"),
+            field(_CONTRACT, "service"),
+            field(_ERC8004, "name"),
+            (_AGENTS, _found(r"^Site-Name: (.+)$", agents)),
+            ("/llms.txt", _found(r"^# (.+)$", llms)),
+        ],
+    )
+    yield from _agree(
+        "the version",
+        [
+            field(_OPENAPI, "info", "version"),
+            field("/openapi-v2.yaml", "info", "version"),
+            field(_CARD, "version"),
+            field(_REGISTRY, "version"),
+            ("/skill.md", _found(r"^  version: \"?([^\"\n]+)\"?$", skill)),
+        ],
+    )
+    for path, value in (
+        field(_CONTEXT, "baseUrl"),
+        field(_REGISTRY, "baseUrl"),
+        field(_CONTRACT, "baseUrl"),
+        field(_REGISTRATION, "baseUrl"),
+        field(_OPENAPI, "servers", 0, "url"),
+        field("/openapi-v2.yaml", "servers", 0, "url"),
+        ("/llms.txt", _found(r"Base URL: (\S+?)\.?(?:\s|$)", llms)),
+        ("/skill.md", _found(r"^  base-url: \"?([^\"\n]+?)\"?$", skill)),
+        (_AGENTS, (_found(r"^Site-URL: (\S+)$", agents) or "").rstrip("/") or None),
+    ):
+        if value is not None and value != evidence.base_url:
+            yield Finding(
+                path, f"names the base address {value}", f"It is read at {evidence.base_url}: set SVC_BASE_URL."
+            )
+    for path, stated in (
+        (_CONTEXT, _dig(evidence.value(_CONTEXT), "domains")),
+        (_CONTRACT, [each.get("name") for each in _rows(evidence.value(_CONTRACT), "domains")] or None),
+    ):
+        if stated is not None and tuple(stated) != DOMAINS:
+            yield Finding(path, f"names the domains {stated}", f"They are {', '.join(DOMAINS)}.")
+
+
+def _endpoints(evidence: Evidence) -> Iterator[Finding]:
+    card, registration = evidence.value(_SERVER_CARD), evidence.value(_REGISTRATION)
+    blocks = re.split(r"^Capability: ", evidence.text(_AGENTS), flags=re.MULTILINE)[1:]
+    over_mcp = [_found(r"^\s*Endpoint: (\S+)$", each) for each in blocks if "Protocol: MCP" in each]
+    yield from _agree(
+        "the MCP endpoint",
+        [
+            (_SERVER_CARD, _dig(card, "remotes", 0, "url")),
+            (_REGISTRATION, _dig(registration, "mcp", "url")),
+            *((_AGENTS, each) for each in over_mcp),
+            *((_ERC8004, row.get("endpoint")) for row in _named(evidence.value(_ERC8004), "services", "MCP")),
+        ],
+    )
+    versions = _dig(card, "remotes", 0, "supportedProtocolVersions")
+    line = _found(r"^- MCP: (.+)$", evidence.text("/llms.txt"))
+    yield from _agree(
+        "the revisions of MCP",
+        [
+            (_SERVER_CARD, versions),
+            (_REGISTRATION, _dig(registration, "mcp", "protocolVersions")),
+            ("/llms.txt", _REVISION.findall(line) if line and _REVISION.search(line) else None),
+        ],
+    )
+
+
+def _tools(evidence: Evidence) -> Iterator[Finding]:
+    if evidence.tools is None:
+        return
+    known = set(evidence.tools)
+    for path, answer in evidence.documents.items():
+        for name in sorted(set(_TOOL.findall(answer.text)) - known):
+            yield Finding(path, f"names the tool {name}, which /mcp does not list", "Name a tool of tools/list.")
+    listed = _dig(evidence.value(_REGISTRATION), "mcp", "tools")
+    if isinstance(listed, list) and set(listed) != known:
+        odd = ", ".join(sorted(known.symmetric_difference(listed)))
+        yield Finding(_REGISTRATION, f"lists other tools than /mcp ({odd})", "List the tools of tools/list.")
+
+
+def _rate_limit(evidence: Evidence) -> Iterator[Finding]:
+    if _PLANS not in evidence.documents:
+        return
+    policy = evidence.documents[_PLANS].headers.get("ratelimit-policy", "")
+    limit = _found(r'"permin";q=(\d+)', policy)
+    for path, answer in evidence.documents.items():
+        for line in _lines(answer):
+            for stated in _PER_MINUTE.findall(line):
+                if stated != limit and "session" not in line:
+                    said = "no limit" if limit is None else f"{limit} a minute"
+                    yield Finding(path, f"says {stated} requests a minute", f"The service itself says {said}.")
+
+
+def _capabilities(evidence: Evidence) -> Iterator[Finding]:
+    rows = {str(row.get("id")): row for row in _rows(evidence.value(_REGISTRY), "capabilities")}
+    if not rows:
+        return
+    status = {id_: row.get("status") for id_, row in rows.items()}
+    x402, plans = evidence.value(_X402), evidence.value(_PLANS)
+    listed = _dig(evidence.value(_CONTRACT), "capabilities") or {}
+    stated: list[tuple[str, str, Any]] = [
+        (_X402, "paid_access", _dig(x402, "status", "receiptVerification")),
+        (_X402, "payment_signature", _dig(x402, "status", "paymentSignatureSettlement")),
+        *((_CONTRACT, id_, each) for each, ids in listed.items() for id_ in ids),
+        *(
+            (_REGISTRATION, str(mode.get("capability")), mode.get("status"))
+            for mode in _rows(evidence.value(_REGISTRATION), "modes")
+        ),
+    ]
+    for path, id_, value in stated:
+        if value is None:
+            continue
+        if id_ not in status:
+            yield Finding(path, f"names the capability {id_}, which the registry does not know", "Name one of it.")
+        elif value != status[id_] and not (value == "live" and _found_out(rows[id_])):
+            yield Finding(path, f"calls {id_} {value}, the registry {status[id_]}", "Make both from the same state.")
+    for path, id_, live in (
+        (_PLANS, "paid_access", _dig(plans, "payment", "live")),
+        (_PLANS, "payment_signature", _dig(plans, "payment", "paymentSignatureLive")),
+        (_ERC8004, "payment_signature", _dig(evidence.value(_ERC8004), "x402Support")),
+    ):
+        if live is not None and id_ in status and live != (status[id_] == "live") and not _found_out(rows[id_]):
+            yield Finding(path, f"says that {id_} is {'live' if live else 'not live'}", f"The registry: {status[id_]}.")
+    for skill in _rows(evidence.value(_CARD), "skills"):
+        id_ = str(skill.get("id"))
+        if id_ in status and status[id_] != "live" and not _found_out(rows[id_]):
+            yield Finding(_CARD, f"offers {id_}, which is {status[id_]}", "Offer what is live.")
+
+
+def _found_out(row: dict[str, Any]) -> bool:
+    """Whether a capability is off because a probe found it so: documents that go by the settings can't say it."""
+    return row.get("status") == "off" and (
+        row.get("determinedBy") != "settings" or row.get("reason") == "not_looked_yet"
+    )
+
+
+def _routes(evidence: Evidence) -> Iterator[Finding]:
+    described = _operations(evidence.value(_OPENAPI))
+    if not described:
+        return
+    for row in _rows(evidence.value(_REGISTRY), "capabilities"):
+        for route in _rows(row, "routes"):
+            path = path_below(evidence.base_url, str(route.get("url")))
+            operation = (str(route.get("method")).lower(), path or "")
+            if operation not in described:
+                what = f"{route.get('method')} {path}"
+                yield Finding(_REGISTRY, f"names {what}, which is not described", "Name an operation of OpenAPI.")
+    server = _dig(evidence.value("/openapi-v2.yaml"), "servers", 0, "url") or evidence.base_url
+    prefix = urlsplit(str(server)).path.removeprefix(urlsplit(evidence.base_url).path)
+    for method, path in sorted(_operations(evidence.value("/openapi-v2.yaml"))):
+        if (method, prefix + path) not in described:
+            yield Finding("/openapi-v2.yaml", f"describes {method} {path} alone", "Make it from /openapi.json.")
+
+
+def _operations(description: Any) -> set[tuple[str, str]]:
+    paths = _dig(description, "paths")
+    if not isinstance(paths, dict):
+        return set()
+    return {(method, path) for path, item in paths.items() if isinstance(item, dict) for method in item}
+
+
+def _agree(what: str, stated: Iterable[Stated]) -> Iterator[Finding]:
+    """One finding for each that states something else than the first."""
+    said = [(path, value) for path, value in stated if value is not None]
+    for path, value in said[1:]:
+        if value != said[0][1]:
+            yield Finding(path, f"states {what} {value!r}", f"{said[0][0]} states {said[0][1]!r}: take both from one.")
+
+
+def _lines(answer: Answer) -> Iterator[str]:
+    """What a body says, in pieces that belong together: lines of texts, strings of JSON."""
+    value = answer.value
+    if value is None:
+        yield from answer.text.splitlines()
+        return
+    yield from _texts(value)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _dig(value: Any, *names: str | int) -> Any:
+    for name in names:
+        if isinstance(name, int):
+            value = value[name] if isinstance(value, list) and len(value) > name else None
+        else:
+            value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _rows(value: Any, name: str) -> list[dict[str, Any]]:
+    found = _dig(value, name)
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _named(value: Any, name: str, wanted: str) -> list[dict[str, Any]]:
+    return [row for row in _rows(value, name) if row.get("name") == wanted]
+
+
+def _found(pattern: str, text: str) -> str | None:
+    match = re.search(pattern, text, re.MULTILINE)
+    return match[1] if match else None

@@ -1,0 +1,121 @@
+"""Every address that documents name: on this host it has to answer, elsewhere it is listed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+
+from contracts.discovery.checks.evidence import Answer, Evidence, Finding, path_below
+from contracts.discovery.checks.expected import BY_PATH
+from contracts.discovery.checks.headers import link_targets
+from contracts.discovery.checks.texts import read_page
+
+_ADDRESS = re.compile(r"https?://[^\s<>\"'`\\^|)\]]+")
+_MARKDOWN_LINK = re.compile(r"\]\((/[^\s)]*)\)")
+_PATH_KEYS = {"path", "href", "apiPath"}
+"""Names under which JSON documents give paths below the base address."""
+
+_GONE = (404, 410)
+
+
+def addresses_in(base_url: str, path: str, answer: Answer) -> set[str]:
+    """The absolute addresses, without fragments, that a document names in any way. Templates (`{id}`) are left out."""
+    found = {urljoin(base_url + "/", target) for target in link_targets(answer) if "://" in target}
+    found |= {base_url + target for target in link_targets(answer) if target.startswith("/")}
+    kind = answer.media_type
+    if kind.endswith(("json", "yaml")):
+        for text, name in _strings(answer.value):
+            found |= set(_ADDRESS.findall(text))
+            if name in _PATH_KEYS and text.startswith("/") and " " not in text:
+                found.add(base_url + text)
+        if path in BY_PATH and BY_PATH[path].shape == "openapi" and isinstance(answer.value, dict):
+            found |= {base_url + route for route in _routes_without_parameters(answer.value)}
+    else:
+        found |= set(_ADDRESS.findall(answer.text))
+        if kind == "text/html":
+            page = read_page(answer.text)
+            found |= {urljoin(base_url + path, target) for target in (*page.links, *page.loads) if target}
+        if kind == "text/markdown":
+            found |= {base_url + target for target in _MARKDOWN_LINK.findall(answer.text)}
+    return {clean for each in found if (clean := _cleaned(each))}
+
+
+def link_findings(evidence: Evidence) -> Iterator[Finding]:
+    """Addresses of this host that don't answer, and those of ours that name another host."""
+    for path, answer in evidence.documents.items():
+        for url in sorted(addresses_in(evidence.base_url, path, answer)):
+            below = path_below(evidence.base_url, url)
+            if below is None:
+                yield from _elsewhere(evidence, path, url)
+                continue
+            answered = evidence.linked.get(url) or (
+                evidence.readings[below].answer if below in evidence.readings else None
+            )
+            if answered is not None:
+                yield from _answered(path, below, answered)
+
+
+def external_addresses(evidence: Evidence) -> set[str]:
+    """The addresses elsewhere that documents name; nobody asks them."""
+    return {
+        url
+        for path, answer in evidence.documents.items()
+        for url in addresses_in(evidence.base_url, path, answer)
+        if path_below(evidence.base_url, url) is None
+    }
+
+
+def _answered(path: str, below: str, answer: Answer) -> Iterator[Finding]:
+    if answer.status in _GONE or answer.status == 0:
+        said = answer.fault if answer.status == 0 else answer.status
+        yield Finding(path, f"leads to {below}, which answers {said}", "Mend the link, or serve what it leads to.")
+    elif answer.status >= 500:
+        yield Finding(path, f"leads to {below}, which fails with {answer.status}", "Look into the log of the service.")
+    elif answer.status == 405 and not answer.headers.get("allow"):
+        yield Finding(path, f"leads to {below}, whose 405 has no Allow", "Name the methods in Allow.")
+    elif answer.status == 200 and answer.media_type.endswith("json") and answer.value is None:
+        yield Finding(path, f"leads to {below}, which is not the JSON it says", "Mend that body.")
+
+
+def _elsewhere(evidence: Evidence, path: str, url: str) -> Iterator[Finding]:
+    """An address of another host (or outside of the prefix) with a path that only we have."""
+    there = urlsplit(url)
+    ends = [each for each in BY_PATH if len(each) > 1 and there.path.endswith(each)]
+    ours = urlsplit(evidence.base_url)
+    local = there.hostname in ("localhost", "127.0.0.1", "0.0.0.0", "::1", "testserver", "test")  # noqa: S104
+    if ends or there.netloc == ours.netloc or (local and ours.hostname != there.hostname):
+        yield Finding(
+            path, f"names {url}, which is not below {evidence.base_url}", "Make addresses from the base address."
+        )
+
+
+def _strings(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Every string of a JSON value with the name it stands under."""
+    if isinstance(value, str):
+        yield value, name
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _strings(inner, str(key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner, name)
+
+
+def _routes_without_parameters(description: dict[str, Any]) -> Iterator[str]:
+    for route, item in description.get("paths", {}).items():
+        if "{" not in route and "get" in item:
+            yield route
+
+
+def _cleaned(url: str) -> str | None:
+    """An address as it can be asked for; None for a template or what is none."""
+    url = urldefrag(url).url.rstrip(".,;:!*")
+    if "{" in unquote(url) or "<" in unquote(url) or "…" in url or "..." in url:
+        return None
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return url if parts.scheme in ("http", "https") and parts.hostname else None

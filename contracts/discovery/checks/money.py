@@ -1,0 +1,139 @@
+"""Prices, limits and payment addresses wherever they are stated, against the plan catalog."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from contracts.discovery.checks.evidence import Evidence, Finding
+
+CATALOG = "/api/agent-access/plans"
+
+_ID_NAMES = ("id", "planId", "plan_id", "plan")
+_PRICE_NAMES = ("price", "priceUsd", "price_usd", "amountUsd", "amount", "amountUnits", "amountUnitsFrom")
+_LIMIT_NAMES = ("requestsPerDay", "requests_per_day")
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
+_NETWORK = re.compile(r"eip155:\d+")
+_TAG = re.compile(r"<[^>]*>")
+_USD = re.compile(r"\$ ?(\d+(?:\.\d+)?)|\b(\d+(?:\.\d+)?) (?:USDC?|US dollars)\b")
+_REQUESTS = re.compile(r"\b(\d[\d,]*) (?:API v2 )?requests a (?:UTC )?day")
+_UNITS = Decimal(1_000_000)
+_SMALLEST_UNITS = 10_000
+"""A number from here on is in the coin's smallest unit: no plan costs as many dollars."""
+
+_REACH = 200
+"""Characters after a plan's id within which a text states its price."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    price: Decimal
+    highest: Decimal
+    requests: int | None
+
+
+def money_findings(evidence: Evidence) -> Iterator[Finding]:
+    """Where a price, a limit, a payment address or a network differs from the catalog."""
+    catalog = evidence.value(CATALOG)
+    plans = _plans(catalog)
+    payment = catalog.get("payment", {}) if isinstance(catalog, dict) else {}
+    bodies = {**evidence.linked_documents, **evidence.documents}
+    for path, answer in bodies.items():
+        value = answer.value
+        if value is None:
+            if answer.media_type.startswith("text/"):
+                yield from _text_findings(path, answer.text, answer.media_type, plans)
+            continue
+        for each in _dicts(value):
+            yield from _plan_findings(path, each, plans)
+            yield from _rail_findings(path, each, payment)
+
+
+def _plans(catalog: Any) -> dict[str, _Plan]:
+    found: dict[str, _Plan] = {}
+    rows = catalog.get("plans", []) if isinstance(catalog, dict) else []
+    for row in rows:
+        try:
+            price = Decimal(row["price"]["amount"])
+            highest = Decimal(row["price"]["amountUnitsTo"]) / _UNITS
+            found[row["id"]] = _Plan(price, highest, row.get("requestsPerDay"))
+        except (KeyError, TypeError, InvalidOperation):
+            continue
+    return found
+
+
+def _plan_findings(path: str, row: dict[str, Any], plans: dict[str, _Plan]) -> Iterator[Finding]:
+    id_ = next((row[name] for name in _ID_NAMES if isinstance(row.get(name), str) and row[name] in plans), None)
+    if id_ is None:
+        metadata = row.get("metadata")
+        id_ = metadata.get("planId") if isinstance(metadata, dict) else None
+        amounts = [each.get("amount") for each in row.get("accepts", [])] if id_ in plans else []
+    else:
+        amounts = [_amount(row[name]) for name in _PRICE_NAMES if name in row]
+    if id_ is None or id_ not in plans:
+        return
+    plan = plans[id_]
+    for amount in amounts:
+        dollars = _dollars(amount)
+        if dollars is not None and not plan.price <= dollars <= plan.highest:
+            yield Finding(
+                path, f"states {dollars} USD for {id_}", f"The catalog says {plan.price}: take it from there."
+            )
+    for name in _LIMIT_NAMES:
+        if name in row and row[name] != plan.requests:
+            yield Finding(path, f"states {row[name]} requests a day for {id_}", f"The catalog says {plan.requests}.")
+
+
+def _text_findings(path: str, text: str, media_type: str, plans: dict[str, _Plan]) -> Iterator[Finding]:
+    """Of a text: the first price and the first daily limit after a plan's id, before the next plan."""
+    if media_type == "text/html":
+        text = html.unescape(_TAG.sub(" ", text))
+    if not plans:
+        return
+    places = list(re.finditer("|".join(re.escape(id_) for id_ in plans), text))
+    for number, place in enumerate(places):
+        end = places[number + 1].start() if number + 1 < len(places) else len(text)
+        after = text[place.end() : min(end, place.end() + _REACH)]
+        plan = plans[place[0]]
+        price, limit = _USD.search(after), _REQUESTS.search(after)
+        dollars = Decimal(price[1] or price[2]) if price else None
+        if dollars is not None and not plan.price <= dollars <= plan.highest:
+            yield Finding(path, f"states {dollars} USD for {place[0]}", f"The catalog says {plan.price}.")
+        if limit and int(limit[1].replace(",", "")) != plan.requests:
+            yield Finding(path, f"states {limit[1]} requests a day for {place[0]}", f"The catalog: {plan.requests}.")
+
+
+def _rail_findings(path: str, row: dict[str, Any], payment: dict[str, Any]) -> Iterator[Finding]:
+    for name in ("asset", "payTo"):
+        stated, right = row.get(name), payment.get(name)
+        if isinstance(stated, str) and _ADDRESS.fullmatch(stated) and stated.lower() != str(right).lower():
+            yield Finding(path, f"names {stated} as {name}", f"The catalog names {right}: money would go astray.")
+    network = row.get("network")
+    if isinstance(network, str) and _NETWORK.fullmatch(network) and network != payment.get("network", network):
+        yield Finding(path, f"names the network {network}", f"The catalog names {payment['network']}.")
+
+
+def _amount(value: Any) -> Any:
+    return value.get("amount") if isinstance(value, dict) else value
+
+
+def _dollars(amount: Any) -> Decimal | None:
+    try:
+        value = Decimal(str(amount))
+    except InvalidOperation:
+        return None
+    return value / _UNITS if value >= _SMALLEST_UNITS else value
+
+
+def _dicts(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+        for inner in value.values():
+            yield from _dicts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _dicts(inner)

@@ -1,0 +1,105 @@
+"""Each document against its standard: the schemas of `shapes.yaml`, and the checkers of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator
+
+from contracts.discovery.checks import texts
+from contracts.discovery.checks.evidence import Evidence, Finding
+from contracts.discovery.checks.expected import BY_PATH
+
+SHAPES_FILE = Path(__file__).with_name("shapes.yaml")
+
+_MOST_FINDINGS = 5
+"""Of one document: what is wrong everywhere in it is said often enough."""
+
+_TEXTS: dict[str, Callable[[str, Evidence], Iterator[Finding]]] = {
+    "llms": texts.llms_findings,
+    "agents": texts.agents_findings,
+    "robots": texts.robots_findings,
+    "security": texts.security_findings,
+    "sitemap": texts.sitemap_findings,
+    "skill": texts.skill_findings,
+    "markdown": texts.markdown_findings,
+    "page": texts.page_findings,
+}
+
+
+def shape_findings(evidence: Evidence) -> Iterator[Finding]:
+    """Where a document is not what its standard says."""
+    for path, answer in evidence.documents.items():
+        shape = BY_PATH[path].shape
+        if shape in _TEXTS:
+            yield from _TEXTS[shape](path, evidence)
+            continue
+        value = answer.value
+        if value is None:
+            yield Finding(path, "can't be read as what it is served as", "Publish well-formed JSON or YAML.")
+            continue
+        errors = list(_validator(shape).iter_errors(value))
+        for error in errors[:_MOST_FINDINGS]:
+            place = "/".join(map(str, error.absolute_path)) or "the document"
+            yield Finding(path, f"{place}: {error.message[:200]}", "Mend it as the standard of this document says.")
+        if shape == "openapi" and not errors:
+            yield from _description_findings(path, value)
+
+
+def _description_findings(path: str, description: dict[str, Any]) -> Iterator[Finding]:
+    """What a schema can't say of an OpenAPI description: unique names, references that resolve, parameters of paths."""
+    names: list[str] = []
+    for route, item in description["paths"].items():
+        for method, operation in item.items():
+            if not isinstance(operation, dict) or "operationId" not in operation:
+                continue
+            names.append(operation["operationId"])
+            given = [*item.get("parameters", []), *operation.get("parameters", [])]
+            declared = {each.get("name") for each in given if each.get("in") == "path"}
+            wanted = {part[1:-1] for part in route.split("/") if part.startswith("{")}
+            if wanted != declared and not any("$ref" in each for each in given):
+                yield Finding(path, f"{method} {route} declares other path parameters", f"Declare {sorted(wanted)}.")
+    for name in sorted({each for each in names if names.count(each) > 1}):
+        yield Finding(path, f"the operationId {name!r} stands twice", "Name each operation once.")
+    for reference in sorted(set(_references(description))):
+        if not _resolves(description, reference):
+            yield Finding(path, f"{reference} leads nowhere", "Define it under components.")
+
+
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(value.get("$ref"), str):
+            yield value["$ref"]
+        for name, inner in value.items():
+            if name not in ("example", "examples"):
+                yield from _references(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _references(inner)
+
+
+def _resolves(description: dict[str, Any], reference: str) -> bool:
+    if not reference.startswith("#/"):
+        return False
+    found: Any = description
+    for part in reference[2:].split("/"):
+        key = part.replace("~1", "/").replace("~0", "~")
+        if not isinstance(found, dict) or key not in found:
+            return False
+        found = found[key]
+    return True
+
+
+@cache
+def _validator(shape: str) -> Draft202012Validator:
+    return Draft202012Validator({**_shapes(), "$ref": f"#/$defs/{shape}"})
+
+
+@cache
+def _shapes() -> dict[str, Any]:
+    shapes: dict[str, Any] = yaml.load(SHAPES_FILE.read_text(), yaml.CSafeLoader)
+    return shapes

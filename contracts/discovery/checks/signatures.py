@@ -1,0 +1,103 @@
+"""Signatures by the published key set; what calls itself signed without being it; digests of what is named."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from contracts.canonical import canonical_json, sha256_hex
+from contracts.discovery.checks.evidence import Evidence, Finding, path_below
+from contracts.discovery.checks.expected import BY_PATH
+
+_CURE = "Sign the card as it is published, with a key of jwks.json (A2A 1.0, JWS over canonical JSON)."
+
+
+def signature_findings(evidence: Evidence) -> Iterator[Finding]:
+    """Cards whose signatures don't hold, keys that are named and not published, digests that differ."""
+    keys = evidence.value("/.well-known/jwks.json")
+    published = {each.get("kid"): each for each in _dicts(keys, "keys")}
+    for path, answer in evidence.documents.items():
+        if BY_PATH[path].shape == "agent_card" and isinstance(answer.value, dict):
+            yield from _card(path, evidence, answer.value, published)
+    yield from _digests(evidence)
+
+
+def _card(
+    path: str, evidence: Evidence, card: dict[str, Any], published: dict[Any, dict[str, Any]]
+) -> Iterator[Finding]:
+    signatures = _dicts(card, "signatures")
+    if not signatures:
+        yield Finding(path, "is not signed", _CURE)
+        return
+    payload = _base64url(canonical_json(_without_empty({k: v for k, v in card.items() if k != "signatures"})))
+    for signature in signatures:
+        header = _header(signature)
+        if header is None:
+            yield Finding(path, "has a signature whose header can't be read", _CURE)
+            continue
+        jku = header.get("jku")
+        if jku != evidence.base_url + "/.well-known/jwks.json":
+            yield Finding(path, f"names the key set {jku}", "Name the jwks.json of this service as jku.")
+        key = published.get(header.get("kid"))
+        if key is None:
+            yield Finding(path, f"is signed by {header.get('kid')}, which jwks.json does not hold", _CURE)
+        elif header.get("alg") != "EdDSA" or not _holds(key, signature, payload):
+            yield Finding(path, "has a signature that does not hold", _CURE)
+
+
+def _digests(evidence: Evidence) -> Iterator[Finding]:
+    path = "/.well-known/agent-skills/index.json"
+    for skill in _dicts(evidence.value(path), "skills"):
+        below = path_below(evidence.base_url, str(skill.get("url", "")))
+        answer = evidence.documents.get(below or "")
+        if answer is None:
+            yield Finding(path, f"offers {skill.get('url')}, which is no document here", "Name the served skill.")
+        elif skill.get("digest") != f"sha256:{sha256_hex(answer.body)}":
+            yield Finding(path, f"states another digest of {below}", "Take the SHA-256 of the served bytes.")
+
+
+def _holds(key: dict[str, Any], signature: dict[str, Any], payload: str) -> bool:
+    try:
+        public = Ed25519PublicKey.from_public_bytes(_unbase64url(str(key.get("x"))))
+        public.verify(_unbase64url(signature["signature"]), f"{signature['protected']}.{payload}".encode())
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def _header(signature: dict[str, Any]) -> dict[str, Any] | None:
+    try:
+        header = json.loads(_unbase64url(signature["protected"]))
+    except (KeyError, TypeError, ValueError, binascii.Error):
+        return None
+    return header if isinstance(header, dict) else None
+
+
+def _without_empty(value: Any) -> Any:
+    """A card as A2A canonicalises it: empty texts, lists and objects are left out."""
+    if isinstance(value, dict):
+        return {
+            name: kept for name, inner in value.items() if (kept := _without_empty(inner)) not in ("", [], {}, None)
+        }
+    if isinstance(value, list):
+        return [kept for inner in value if (kept := _without_empty(inner)) not in ("", [], {}, None)]
+    return value
+
+
+def _dicts(value: Any, name: str) -> list[dict[str, Any]]:
+    found = value.get(name) if isinstance(value, dict) else None
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _base64url(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def _unbase64url(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
