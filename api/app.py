@@ -16,9 +16,12 @@ from contracts.settings import Settings, load_settings
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from api.access.service import AccessService
     from api.access.watcher import Watcher
+    from api.connect.edge import Edge
     from api.key_gate import Admission, KeyGate
     from api.stores import Stores
+    from contracts.intake.answers import Place
     from warehouse.counters import Counters
 
 TITLE = "Agent runtime service"
@@ -51,6 +54,7 @@ def build_rooms(
     from api.access.router import access_router
     from api.access.rpc import Providers
     from api.access.service import AccessService
+    from api.connect.router import connect_router
     from api.discovery.router import discovery_router
     from api.guardrail.router import guardrail_router
     from api.intake.router import intake_router
@@ -60,6 +64,7 @@ def build_rooms(
     from api.trust.router import trust_router
     from api.worldmodel.queries import world_health_router, world_queries_router
     from api.worldmodel.router import world_writes_router
+    from contracts.discovery.installation import installation_of
     from contracts.intake.answers import Place
 
     app = FastAPI(title=TITLE, version=VERSION, docs_url=None, redoc_url=None, openapi_url=None)
@@ -68,7 +73,7 @@ def build_rooms(
     app.include_router(
         discovery_router(site, stores.ledger_reachable, lambda: stores.guardrail_rules.problem(), clock_skew_s)
     )
-    app.include_router(telemetry_router(stores.served))
+    app.include_router(telemetry_router(stores.served, installation_of(stores.settings)))
     app.include_router(trust_router(stores.served))
     app.include_router(guardrail_router(lambda: stores.guardrail_rules.current(), lambda: stores.guardrail_log))
     settings, providers = stores.settings, Providers(stores.settings.rpc_urls)
@@ -92,10 +97,54 @@ def build_rooms(
     app.include_router(recovery_router(recovery))
     place = Place(base_url=settings.public_base_url, app_url=settings.app_url)
     app.include_router(intake_router(place, lambda: stores.ledger, lambda: stores.secrets.pepper))
+    app.include_router(connect_router(_edge(stores, site, access, place)))
     app.include_router(world_writes_router(stores))
     app.include_router(world_health_router(lambda: stores.graph))
     app.include_router(world_queries_router(lambda: stores.graph, stores.served))
     return app
+
+
+def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: AccessService, place: Place) -> Edge:
+    """What answers `/mcp`. The SDK is imported with the first message."""
+    from api.connect.edge import Edge
+    from api.connect.handoff import Handoff
+    from api.connect.service import ConnectService
+    from api.guardrail.router import check_action
+    from api.intake.router import intake_status
+    from api.worldmodel.queries import answer_query
+
+    settings = stores.settings
+    app_url, secret = settings.app_url, settings.handoff_secret
+
+    def handoff() -> Handoff:
+        assert app_url is not None
+        signed = None if secret is None else secret.get_secret_value().encode()
+        return Handoff(app_url, signed, stores.counters, stores.ledger.now)
+
+    def open_server() -> Application:
+        from api.connect.resources import Resources
+        from api.connect.server import McpServer
+        from api.connect.tools import House, Toolbox
+
+        service = ConnectService(
+            place,
+            lambda: stores.ledger,
+            lambda: stores.secrets.pepper,
+            lambda: stores.counters,
+            None if app_url is None else handoff,
+            payments_live=not access.rail.missing,
+        )
+        house = House(
+            judge=lambda asked, session_id: check_action(
+                stores.guardrail_rules.current(), stores.guardrail_log, asked, source="mcp", caller=session_id
+            ),
+            ask_graph=lambda asked, owner: answer_query(stores.graph, stores.served, asked, owner),
+            plans=access.plans,
+            intake=lambda intake_id: intake_status(stores.ledger, place, intake_id),
+        )
+        return McpServer(Toolbox(service, house), Resources(site))
+
+    return Edge(settings, open_server)
 
 
 class Rooms:
@@ -165,7 +214,7 @@ class Rooms:
         from api.stores import Stores
         from contracts.commerce.rail import rail_of
 
-        stores = self._stores = Stores(self._settings)
+        stores = self._stores = Stores(self._settings, self._counters)
         self._gate = KeyGate(stores, self._counters)
         providers = Providers(self._settings.rpc_urls)
         watcher = self._watcher = Watcher(rail_of(self._settings), providers, lambda: stores.ledger)

@@ -4,6 +4,7 @@ ServiceError
 ├── RequestProblem                what a client did; rendered as RFC 9457 problem+json
 │   ├── BadRequest        400     ParameterInvalid, CursorInvalid, SnapshotUnknown, BodyInvalid, ProposalRejected
 │   ├── Unauthorized      401     no valid key
+│   ├── OriginForbidden   403     a page of another origin
 │   ├── NotFound          404     RouteUnknown, ClaimTokenUnknown
 │   ├── PaymentNotMatched 402     and the rest of a claim's refusals: in contracts/commerce/problems.py
 │   ├── MethodNotAllowed  405
@@ -11,6 +12,7 @@ ServiceError
 │   ├── Conflict          409     RevisionConflict, IdempotencyKeyReused
 │   ├── BodyTooLarge      413
 │   ├── MediaTypeUnsupported 415
+│   ├── HostUnknown       421     a Host header that names none of ours
 │   ├── RateLimited       429     QuotaExceeded
 │   ├── InternalFault     500
 │   ├── NotReady          503     before the first generation
@@ -161,6 +163,18 @@ class Unauthorized(RequestProblem):
     status = 401
     code = "unauthorized"
     title = "A valid API key is needed"
+
+
+class OriginForbidden(RequestProblem):
+    status = 403
+    code = "origin_forbidden"
+    title = "Pages of this origin may not send requests here"
+
+
+class HostUnknown(RequestProblem):
+    status = 421
+    code = "host_unknown"
+    title = "The request is for another host"
 
 
 class MediaTypeUnsupported(RequestProblem):

@@ -31,25 +31,31 @@ def guardrail_router(rules: Callable[[], Ruleset], log: Callable[[], GuardrailLo
         operation_id="guardrail_check",
     )
     async def check(asked: GuardrailRequest, caller: Authenticated) -> Response:
-        _refuse_unusable(asked)
-        ruleset, kept = rules(), log()
-        started = time.perf_counter()
-        verdict = ruleset.check(asked.action, asked.severity, asked.context)
-        latency_us = round((time.perf_counter() - started) * 1e6)
-        now = datetime.now(UTC)
-        kept.record(
-            verdict,
-            action=asked.action,
-            asked=asked.severity,
-            source=SOURCE,
-            caller=caller.key_id,
-            checked_at=now,
-            latency_us=latency_us,
-        )
-        answer = GuardrailAnswer(data=_result(verdict, now))
-        return Response(answer.model_dump_json(), media_type="application/json")
+        result = check_action(rules(), log(), asked, source=SOURCE, caller=caller.key_id)
+        return Response(GuardrailAnswer(data=result).model_dump_json(), media_type="application/json")
 
     return router
+
+
+def check_action(
+    rules: Ruleset, log: GuardrailLog, asked: GuardrailRequest, *, source: str, caller: str
+) -> GuardrailResult:
+    """Judge an action, and keep the check. `caller` is the id of a key or a session. Raises `BodyInvalid`."""
+    _refuse_unusable(asked)
+    started = time.perf_counter()
+    verdict = rules.check(asked.action, asked.severity, asked.context)
+    latency_us = round((time.perf_counter() - started) * 1e6)
+    now = datetime.now(UTC)
+    log.record(
+        verdict,
+        action=asked.action,
+        asked=asked.severity,
+        source=source,
+        caller=caller,
+        checked_at=now,
+        latency_us=latency_us,
+    )
+    return _result(verdict, now)
 
 
 def _refuse_unusable(asked: GuardrailRequest) -> None:

@@ -134,7 +134,7 @@ def intake_router(place: Place, ledger: Callable[[], Ledger], pepper: Callable[[
         operation_id="intake_status",
     )
     def status(intake_id: IntakeId) -> Response:
-        return _answer(answers.status(_found(intake_id), place))
+        return _answer(intake_status(ledger(), place, intake_id))
 
     @router.get(
         CAPSULE_PATH,
@@ -145,16 +145,22 @@ def intake_router(place: Place, ledger: Callable[[], Ledger], pepper: Callable[[
         operation_id="intake_capsule",
     )
     def capsule(intake_id: IntakeId) -> Response:
-        return _answer(answers.capsule(_found(intake_id), place))
-
-    def _found(intake_id: str) -> IntakeRecord:
-        with ledger().read() as reader:
-            record = find_intake(reader, intake_id) if _ID.fullmatch(intake_id) else None
-        if record is None:
-            raise IntakeNotFound("No intake has this id.")
-        return record
+        return _answer(answers.capsule(_found(ledger(), intake_id), place))
 
     return router
+
+
+def intake_status(ledger: Ledger, place: Place, intake_id: str) -> IntakeStatusResponse:
+    """The intake as it stands. Raises `IntakeNotFound`."""
+    return answers.status(_found(ledger, intake_id), place)
+
+
+def _found(ledger: Ledger, intake_id: str) -> IntakeRecord:
+    with ledger.read() as reader:
+        record = find_intake(reader, intake_id) if _ID.fullmatch(intake_id) else None
+    if record is None:
+        raise IntakeNotFound("No intake has this id.")
+    return record
 
 
 _ID = re.compile(r"[0-9a-f]{32}")

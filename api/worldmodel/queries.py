@@ -10,7 +10,6 @@ from fastapi import APIRouter, Query, Request, Response
 from api.deps import Authenticated, authenticated_router
 from api.parameters import refuse_repeated
 from api.responses import problems
-from contracts.access import Caller
 from contracts.canonical import canonical_sha256
 from contracts.errors import (
     BodyInvalid,
@@ -56,7 +55,7 @@ def world_queries_router(graph: Callable[[], ServedGraph], served: ServedGenerat
         question = question_of("live", asked.as_of, asked.at_revision)
         position = _position(asked.cursor, question)
         wanted = query.Query(limit=asked.limit, include_edges=True, after=position.after)
-        with _view(graph(), served, caller, asked.as_of, asked.at_revision, ParameterInvalid) as view:
+        with _view(graph(), served, caller.owner, asked.as_of, asked.at_revision, ParameterInvalid) as view:
             answer = query.answer(view, wanted)
             nodes = sum(view.node_counts().values()) if isinstance(view, CurrentView) else view.node_count()
             edges = view.edge_count()
@@ -64,8 +63,8 @@ def world_queries_router(graph: Callable[[], ServedGraph], served: ServedGenerat
             {
                 "nodeCount": nodes,
                 "edgeCount": edges,
-                "nodes": [_shown(each, caller) for each in answer.nodes],
-                "edges": [_shown(each, caller) for each in answer.edges or ()],
+                "nodes": [_shown(each, caller.owner) for each in answer.nodes],
+                "edges": [_shown(each, caller.owner) for each in answer.edges or ()],
                 "truncated": answer.truncated,
                 "cursor": _cursor(answer, question),
                 "revision": answer.revision,
@@ -82,23 +81,32 @@ def world_queries_router(graph: Callable[[], ServedGraph], served: ServedGenerat
         operation_id="world_model_query",
     )
     def ask(asked: reading.GraphQueryRequest, caller: Authenticated) -> Response:
-        body = asked.model_dump(mode="json", exclude={"cursor", "limit"})
-        question = question_of("query", body)
-        wanted = _query(asked, _position(asked.cursor, question))
-        with _view(graph(), served, caller, asked.as_of, asked.at_revision, BodyInvalid) as view:
-            answer = query.answer(view, wanted)
-        result = {
-            "query_id": f"qry_{canonical_sha256([asked.model_dump(mode='json'), caller.owner, answer.revision])[:24]}",
-            "matched_nodes": answer.matched,
-            "nodes": [_shown(each, caller) for each in answer.nodes],
-            "edges": None if answer.edges is None else [_shown(each, caller) for each in answer.edges],
-            "truncated": answer.truncated,
-            "cursor": _cursor(answer, question),
-            "revision": answer.revision,
-        }
-        return _json(result)
+        return _json(answer_query(graph(), served, asked, caller.owner))
 
     return router
+
+
+def answer_query(
+    graph: ServedGraph, served: ServedGenerations, asked: reading.GraphQueryRequest, owner: str
+) -> dict[str, Any]:
+    """The fields of `GraphQueryResult`, as `owner` sees the graph; nodes and edges are still records.
+
+    Raises `BodyInvalid`, `CursorInvalid`, `NotReady`.
+    """
+    body = asked.model_dump(mode="json", exclude={"cursor", "limit"})
+    question = question_of("query", body)
+    wanted = _query(asked, _position(asked.cursor, question))
+    with _view(graph, served, owner, asked.as_of, asked.at_revision, BodyInvalid) as view:
+        answer = query.answer(view, wanted)
+    return {
+        "query_id": f"qry_{canonical_sha256([asked.model_dump(mode='json'), owner, answer.revision])[:24]}",
+        "matched_nodes": answer.matched,
+        "nodes": [_shown(each, owner) for each in answer.nodes],
+        "edges": None if answer.edges is None else [_shown(each, owner) for each in answer.edges],
+        "truncated": answer.truncated,
+        "cursor": _cursor(answer, question),
+        "revision": answer.revision,
+    }
 
 
 def world_health_router(graph: Callable[[], ServedGraph]) -> APIRouter:
@@ -137,13 +145,13 @@ def world_health_router(graph: Callable[[], ServedGraph]) -> APIRouter:
 def _view(
     graph: ServedGraph,
     served: ServedGenerations,
-    caller: Caller,
+    owner: str,
     as_of: str | None,
     at_revision: int | None,
     invalid: type[ParameterInvalid] | type[BodyInvalid],
 ) -> Iterator[CurrentView | PastView]:
-    """The graph of now, or of the past where the caller asks for it, as the caller sees it."""
-    with graph.seen_by(caller.owner) as now:
+    """The graph of now, or of the past where that is asked for, as `owner` sees it."""
+    with graph.seen_by(owner) as now:
         if as_of is None and at_revision is None:
             yield now.view
             return
@@ -153,7 +161,7 @@ def _view(
         raise invalid(f"The newest revision is {newest}.", errors=[(where, f"is above {newest}")])
     past = Past(as_of, newest if at_revision is None else at_revision)
     with served.reading() as generation:
-        yield PastView(generation.readable.connection, events, past, caller.owner)
+        yield PastView(generation.readable.connection, events, past, owner)
 
 
 def _query(asked: reading.GraphQueryRequest, position: Position) -> query.Query:
@@ -180,10 +188,10 @@ def _cursor(answer: query.Answer, question: str) -> str | None:
     return encode_position(Position(question, answer.next_after, answer.next_skip or 0))
 
 
-def _shown(state: Node | Edge, caller: Caller) -> Node | Edge:
-    """A state with who wrote it only as far as that is a part of the service or the caller: others are people."""
+def _shown(state: Node | Edge, owner: str) -> Node | Edge:
+    """A state with who wrote it only as far as that is a part of the service or `owner`: others are people."""
     actor = state.actor
-    if actor != caller.owner and actor not in PARTS_OF_THE_SERVICE:
+    if actor != owner and actor not in PARTS_OF_THE_SERVICE:
         actor = OPERATOR if actor.startswith(f"{OPERATOR}:") else OTHERS
     return msgspec.structs.replace(state, actor=actor)
 

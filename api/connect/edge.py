@@ -1,0 +1,232 @@
+"""The HTTP edge in front of the MCP SDK: what reaches the SDK is one well-formed message from somebody who may send it.
+
+The SDK takes what is not JSON-RPC for bad parameters, `id: null` for a notification, and holds a GET open for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from api.bodies import strict_json
+from api.client_address import ClientAddresses
+from contracts.connect.jsonrpc import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    UNSUPPORTED_PROTOCOL_VERSION,
+    MessageInvalid,
+    RequestId,
+    error_body,
+    problem_as_error,
+    read_message,
+)
+from contracts.connect.server import PROTOCOL_VERSIONS
+from contracts.errors import (
+    BodyInvalid,
+    HostUnknown,
+    MediaTypeUnsupported,
+    MethodNotAllowed,
+    OriginForbidden,
+    RequestProblem,
+)
+from contracts.settings import Settings
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+CLIENT = "svc.client"
+"""In the scope of what goes on to the SDK: the rate-limit key of the client's address."""
+
+METHODS = "POST, OPTIONS"
+PREFLIGHT = {
+    "Allow": METHODS,
+    "Access-Control-Allow-Methods": METHODS,
+    "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "
+    "Mcp-Session-Id, X-Api-Key",
+    "Access-Control-Max-Age": "86400",
+}
+
+_JSON = "application/json"
+_ACCEPT = b"application/json, text/event-stream"
+_VERSION = b"mcp-protocol-version"
+_OUR_ID = "id-of-the-edge"
+_PORTS = {"http": 80, "https": 443}
+
+_log = logging.getLogger(__name__)
+
+
+class Edge:
+    """An ASGI application for one path. `open_server` gives what answers messages; it is called once, in a thread."""
+
+    def __init__(self, settings: Settings, open_server: Callable[[], Application]) -> None:
+        self._visitors = Visitors(settings)
+        self._open_server = open_server
+        self._server: Application | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] == "OPTIONS":
+            await Response(status_code=204, headers=PREFLIGHT)(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        try:
+            self._visitors.check(request)
+            _check_media_type(request)
+            message = read_message(strict_json(await request.body()))
+        except RequestProblem as problem:
+            await self._refuse(problem, scope, receive, send)
+        except MessageInvalid as invalid:
+            await _error(400, error_body(INVALID_REQUEST, str(invalid)))(scope, receive, send)
+        else:
+            await self._answer(message, scope, receive, send)
+
+    async def _answer(self, message: dict[str, Any], scope: Scope, receive: Receive, send: Send) -> None:
+        version = dict(scope["headers"]).get(_VERSION, PROTOCOL_VERSIONS[0].encode()).decode("latin-1")
+        if version not in PROTOCOL_VERSIONS:
+            told = {"supported": list(PROTOCOL_VERSIONS), "requested": version}
+            body = error_body(
+                UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", id=message.get("id"), data=told
+            )
+            await _error(400, body)(scope, receive, send)
+            return
+        if "id" not in message:
+            await Response(status_code=202)(scope, receive, send)
+            return
+        if self._server is None:
+            self._server = await asyncio.to_thread(self._open_server)
+        given = [(name, value) for name, value in scope["headers"] if name not in (b"accept", b"content-length")]
+        if not isinstance(message["id"], str | int):
+            # the SDK knows neither null nor fractions
+            send = _giving_back(message["id"], send)
+            message = {**message, "id": _OUR_ID}
+        body = json.dumps(message).encode()
+        length = (b"content-length", str(len(body)).encode())
+        headers = [*given, (b"accept", _ACCEPT), length]
+        inner = {**scope, "headers": headers, CLIENT: self._visitors.client(scope)}
+        await self._server(inner, _whole(body), send)
+
+    async def _refuse(self, problem: RequestProblem, scope: Scope, receive: Receive, send: Send) -> None:
+        request_id = scope.get("request_id", "")
+        if isinstance(problem, BodyInvalid):
+            data = {"code": problem.code, "retryable": False, "requestId": request_id}
+            body = error_body(PARSE_ERROR, f"Parse error: {problem.detail}", data=data)
+        else:
+            body = problem_as_error(problem, request_id)
+        await _error(problem.status, body, problem.headers)(scope, receive, send)
+
+
+class Visitors:
+    """Who may send messages: whoever names a host that is ours, and of web pages those that are ours or let in.
+
+    So no page of another origin can make a browser act here, not even where its name was pointed at our address.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        public = urlsplit(settings.public_base_url)
+        assert public.hostname is not None
+        self._hosts = {public.netloc.lower(), public.hostname.lower()}
+        self._hosts.add(f"{settings.host}:{settings.port}".lower())
+        if _PORTS.get(public.scheme) and public.port is None:
+            self._hosts.add(f"{public.hostname}:{_PORTS[public.scheme]}".lower())
+        self._origins = {_origin(f"{public.scheme}://{public.netloc}")}
+        self._origins |= {_origin(origin) for origin in settings.allowed_origins}
+        self._clients = ClientAddresses(settings.trusted_proxies)
+
+    def check(self, request: Request) -> None:
+        """Raises `MethodNotAllowed`, `HostUnknown` or `OriginForbidden`."""
+        if request.method != "POST":
+            raise MethodNotAllowed("Messages are sent by POST, and streams are not held.", headers={"Allow": METHODS})
+        host = request.headers.get("host", "").lower()
+        if not self._is_ours(host, request):
+            raise HostUnknown("The Host header names none of the hosts of this service.")
+        origin = request.headers.get("origin")
+        if origin is not None and _origin(origin) not in self._origins and urlsplit(origin.lower()).netloc != host:
+            raise OriginForbidden("Pages of this origin are not let in; the operator names those that are.")
+
+    def client(self, scope: Scope) -> str:
+        """The rate-limit key of the address that the request is from."""
+        forwarded = {b"x-forwarded-for": [], b"forwarded": []}
+        for name, value in scope["headers"]:
+            if name in forwarded:
+                forwarded[name].append(value)
+        hops = [b",".join(values) if values else None for values in forwarded.values()]
+        return self._clients.key(scope["client"][0] if scope.get("client") else "unknown", *hops)
+
+    def _is_ours(self, host: str, request: Request) -> bool:
+        if host in self._hosts or _is_loopback(host):
+            return True
+        if request.client is not None and self._clients.trusts(request.client.host):
+            # a proxy asks by a name of its own
+            return True
+        listening = request.scope.get("server")
+        return listening is not None and host == f"{listening[0]}:{listening[1]}"
+
+
+def _is_loopback(host: str) -> bool:
+    name = urlsplit(f"//{host}").hostname if host else None
+    if name is None or name == "localhost":
+        return name is not None
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _origin(text: str) -> str:
+    return text.lower().rstrip("/")
+
+
+def _check_media_type(request: Request) -> None:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != _JSON:
+        raise MediaTypeUnsupported("Send the message as application/json.")
+
+
+def _error(status: int, body: bytes, headers: dict[str, str] | None = None) -> Response:
+    return Response(body, status, headers, _JSON)
+
+
+def _whole(body: bytes) -> Receive:
+    """A receive that gives `body`, and then waits as for a client that stays."""
+    given = False
+
+    async def receive() -> MutableMapping[str, Any]:
+        nonlocal given
+        if given:
+            await asyncio.Event().wait()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive
+
+
+def _giving_back(id: RequestId, send: Send) -> Send:
+    """A send for an answer in one piece, whose id becomes `id` again."""
+    start: MutableMapping[str, Any] = {}
+
+    async def give_back(message: MutableMapping[str, Any]) -> None:
+        nonlocal start
+        if message["type"] == "http.response.start":
+            start = message
+            return
+        body = message.get("body", b"")
+        if body:
+            answer = json.loads(body)
+            if answer.get("id") == _OUR_ID:
+                answer["id"] = id
+                body = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
+        headers = [(name, value) for name, value in start["headers"] if name != b"content-length"]
+        headers.append((b"content-length", str(len(body)).encode()))
+        await send({**start, "headers": headers})
+        await send({**message, "body": body})
+
+    return give_back

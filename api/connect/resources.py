@@ -1,0 +1,67 @@
+"""Resources of `/mcp`: published documents under names of their own, as far as the generation has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from api.negotiation import IDENTITY
+from api.published import PublishedSite
+from contracts.discovery.service import CAPABILITIES_PATH, OPENAPI_PATH, SKILL_PATH
+from contracts.intake.links import artifact_path
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One document: its URI, the path that it is published at, and what is said of it."""
+
+    uri: str
+    path: str
+    name: str
+    title: str
+    description: str
+    media_type: str = "application/json"
+
+
+RESOURCES: tuple[Resource, ...] = (
+    Resource(
+        "svc://openapi", OPENAPI_PATH, "openapi", "OpenAPI description", "Every route with its bodies and errors."
+    ),
+    Resource("svc://skill", SKILL_PATH, "skill", "Skill", "How an agent works with this service.", "text/markdown"),
+    Resource(
+        "svc://capabilities",
+        CAPABILITIES_PATH,
+        "capabilities",
+        "Capability registry",
+        "What the service can do, and what of it is live, planned or switched off here.",
+    ),
+    Resource("svc://plans", artifact_path("plans"), "plans", "Plans", "What can be bought, and what it costs."),
+    Resource(
+        "svc://intake-template",
+        artifact_path("intake-template"),
+        "intake-template",
+        "Intake template",
+        "A body for POST /api/intake in each lane.",
+    ),
+)
+
+
+class Resources:
+    """The resources of the moment. `site` gives what is published, or None before anything is."""
+
+    def __init__(self, site: Callable[[], PublishedSite | None]) -> None:
+        self._site = site
+
+    def listed(self) -> list[Resource]:
+        """Those that are published, in their order."""
+        site = self._site()
+        return [] if site is None else [each for each in RESOURCES if each.path in site.documents]
+
+    def read(self, uri: str) -> tuple[Resource, str] | None:
+        """A resource and its text; None where no published one has this URI."""
+        site = self._site()
+        found = next((each for each in RESOURCES if each.uri == uri), None)
+        if site is None or found is None or found.path not in site.documents:
+            return None
+        body: bytes = site.documents[found.path].fresh[IDENTITY].body["body"]
+        return found, body.decode()

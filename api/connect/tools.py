@@ -1,0 +1,164 @@
+"""What runs behind each tool of `contracts.connect.tools`, and how it fails: a result that says why and what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from pydantic import BaseModel, ValidationError
+
+from api.connect.service import ConnectService
+from api.wording import in_words
+from contracts.commerce.plans import PlansAnswer
+from contracts.connect.paired import GuardrailCheckArguments, IntakeStatusArguments, WorldQueryArguments
+from contracts.connect.problems import ToolProblem, store_unavailable
+from contracts.connect.sessions import Session
+from contracts.connect.tools import TOOLS, Tool
+from contracts.errors import OperatorProblem, RequestProblem
+from contracts.guardrail.documents import GuardrailRequest, GuardrailResult
+from contracts.intake.documents import IntakeStatusResponse
+from contracts.world.reading import GraphQueryRequest
+
+STORE_RETRY_AFTER_S = 2
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a call came to. `fields` are those of the tool's result, or of the problem where it failed."""
+
+    failed: bool
+    fields: dict[str, Any]
+
+    @property
+    def text(self) -> str:
+        """The same as JSON."""
+        return json.dumps(self.fields, ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """What a paired session may ask other rooms: the code behind their HTTP routes, which blocks and raises as there.
+
+    `judge` takes the action and the id of the session, `ask_graph` the question and whose private nodes are seen.
+    """
+
+    judge: Callable[[GuardrailRequest, str], GuardrailResult]
+    ask_graph: Callable[[GraphQueryRequest, str], dict[str, Any]]
+    plans: Callable[[], PlansAnswer]
+    intake: Callable[[str], IntakeStatusResponse]
+
+
+class Toolbox:
+    """Every tool over the one service of this process."""
+
+    def __init__(self, service: ConnectService, house: House) -> None:
+        self._service = service
+        self._house = house
+        self._tools = {tool.name: tool for tool in TOOLS}
+        self._runs: dict[str, Callable[[Session, Any], Awaitable[Any]]] = {
+            "svc_connect_plan": service.plan,
+            "svc_connect_report_step": service.report_step,
+            "svc_connect_status": lambda session, _: service.status(session),
+            "svc_connect_talk": service.talk,
+            "svc_connect_close": lambda session, _: service.close(session),
+            "svc_guardrail_check": self._guardrail_check,
+            "svc_world_query": self._world_query,
+            "svc_plans": self._plans,
+            "svc_intake_status": self._intake_status,
+        }
+
+    def has(self, name: str) -> bool:
+        """Whether there is a tool of this name."""
+        return name in self._tools
+
+    async def call(self, name: str, given: dict[str, Any], client: str) -> Outcome:
+        """Run a tool. `client` is the rate-limit key of the client's address. Whatever goes wrong is an outcome."""
+        try:
+            return Outcome(False, _fields(await self._run(self._tools[name], given, client)))
+        except ToolProblem as problem:
+            return _failed(problem)
+        except RequestProblem as problem:
+            fix = "Try again in a moment." if problem.retryable else "Send other arguments, as the detail says."
+            told = ToolProblem(problem.code, problem.detail, fix=fix, retryable=problem.retryable)
+            return _failed(told, problem.errors)
+        except OperatorProblem as problem:
+            _log.warning("%s was not served: %s", name, problem)
+            return _failed(store_unavailable())
+        except Exception:
+            _log.exception("%s failed", name)
+            fix = "Try again; if it goes on, tell the operator."
+            return _failed(ToolProblem("internal_fault", "Something failed on our side.", fix=fix, retryable=True))
+
+    async def _run(self, tool: Tool, given: dict[str, Any], client: str) -> Any:
+        if not tool.needs_session:
+            return await self._service.handshake(_arguments(tool, given), client)
+        # whoever is not paired hears that first, whatever else is wrong
+        session = await self._service.session(given.get("session_token"))
+        return await self._runs[tool.name](session, _arguments(tool, given))
+
+    async def _guardrail_check(self, session: Session, asked: GuardrailCheckArguments) -> GuardrailResult:
+        return await asyncio.to_thread(self._house.judge, asked.asked, session.session_id)
+
+    async def _world_query(self, session: Session, asked: WorldQueryArguments) -> dict[str, Any]:
+        return await asyncio.to_thread(self._house.ask_graph, asked.asked, session.owner)
+
+    async def _plans(self, _: Session, __: Any) -> PlansAnswer:
+        return await asyncio.to_thread(self._house.plans)
+
+    async def _intake_status(self, session: Session, asked: IntakeStatusArguments) -> IntakeStatusResponse:
+        intake_id = asked.intake_id or session.intake_id
+        if intake_id is None:
+            raise ToolProblem(
+                "intake_not_found",
+                "This session has registered no intake.",
+                fix="Send the intake_id, or register with POST /api/intake as the plan says.",
+            )
+        return await asyncio.to_thread(self._house.intake, intake_id)
+
+
+def _arguments(tool: Tool, given: dict[str, Any]) -> Any:
+    try:
+        return tool.arguments.model_validate(given)
+    except ValidationError as error:
+        faults = [(_pointer(fault["loc"]), in_words(fault)) for fault in error.errors(include_input=False)]
+    raise ArgumentsInvalid(faults)
+
+
+class ArgumentsInvalid(ToolProblem):
+    """Arguments that don't fit the tool's schema, each with its JSON pointer into them."""
+
+    def __init__(self, faults: list[tuple[str, str]]) -> None:
+        detail = "; ".join(f"{pointer.strip('/') or 'the arguments'}: {message}" for pointer, message in faults)
+        super().__init__("arguments_invalid", f"{detail}.", fix="Send arguments that fit the tool's inputSchema.")
+        self.faults = faults
+
+
+def _failed(problem: ToolProblem, faults: list[tuple[str, str]] | None = None) -> Outcome:
+    if isinstance(problem, ArgumentsInvalid):
+        faults = problem.faults
+    fields: dict[str, Any] = {"code": problem.code, "retryable": problem.retryable}
+    if problem.retryable:
+        fields["retry_after"] = STORE_RETRY_AFTER_S
+    fields |= {"detail": problem.detail, "fix": problem.fix}
+    if faults:
+        fields["errors"] = [{"pointer": pointer, "detail": detail} for pointer, detail in faults]
+    return Outcome(True, fields)
+
+
+def _fields(result: BaseModel | dict[str, Any]) -> dict[str, Any]:
+    """A result as JSON has it."""
+    if isinstance(result, BaseModel):
+        return result.model_dump(mode="json", by_alias=True)
+    fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(result))
+    return fields
+
+
+def _pointer(location: tuple[int | str, ...]) -> str:
+    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in location)

@@ -1,0 +1,106 @@
+"""JSON-RPC 2.0 as `/mcp` speaks it: the envelope that is taken, and errors that never reached a tool."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from contracts.base import Document
+from contracts.errors import RequestProblem
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+UNSUPPORTED_PROTOCOL_VERSION = -32022
+
+RequestId = str | int | float | None
+
+_OTHER_CODES = {429: 429, 500: INTERNAL_ERROR, 503: 503}
+"""By HTTP status. JSON-RPC leaves codes outside of -32768 to -32000 to applications."""
+
+
+class JsonRpcRequest(Document):
+    """One request, or a notification where `id` is left out. Arrays of them are not taken."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    jsonrpc: Literal["2.0"]
+    method: str = Field(min_length=1, description="`server/discover`, `tools/list`, `tools/call`, ... as MCP has them")
+    id: RequestId = Field(default=None, description="Comes back with the answer; left out, nothing is answered")
+    params: dict[str, Any] | None = Field(default=None, description="Of `tools/call`: `name` and `arguments`")
+
+
+class JsonRpcError(Document):
+    """Why a message was not answered. What goes wrong inside a tool is a result with `isError` instead."""
+
+    code: int
+    message: str
+    data: dict[str, Any] = Field(
+        default={}, description="Stable `code`, `retryable` and the `requestId`, or as MCP says"
+    )
+
+
+class JsonRpcAnswer(Document):
+    """The answer to one request: `result`, or `error`."""
+
+    jsonrpc: Literal["2.0"]
+    id: RequestId
+    result: dict[str, Any] | None = None
+    error: JsonRpcError | None = None
+
+
+class JsonRpcRefusal(Document):
+    """A message that was refused before it was looked into; its `id` is null where none could be read."""
+
+    jsonrpc: Literal["2.0"]
+    id: RequestId
+    error: JsonRpcError
+
+
+class MessageInvalid(ValueError):
+    """JSON that is no JSON-RPC message."""
+
+
+def read_message(value: Any) -> dict[str, Any]:
+    """`value`, where it is one JSON-RPC request or notification. Raises `MessageInvalid`, which says what it is not."""
+    if not isinstance(value, dict):
+        raise MessageInvalid("The body must be one JSON-RPC object; batches are not taken.")
+    if value.get("jsonrpc") != "2.0":
+        raise MessageInvalid('jsonrpc must be "2.0".')
+    if not isinstance(value.get("method"), str) or not value["method"]:
+        raise MessageInvalid("method must be a text; answers are not taken.")
+    if isinstance(value.get("id"), bool) or not isinstance(value.get("id"), str | int | float | None):
+        raise MessageInvalid("id must be a text, a number or null.")
+    if not isinstance(value.get("params"), dict | None):
+        raise MessageInvalid("params must be an object.")
+    return value
+
+
+def error_body(code: int, message: str, *, id: RequestId = None, data: dict[str, Any] | None = None) -> bytes:
+    """An error as it is sent."""
+    error: dict[str, Any] = {"code": code, "message": message}
+    if data:
+        error["data"] = data
+    return json.dumps({"jsonrpc": "2.0", "id": id, "error": error}, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def problem_as_error(problem: RequestProblem, request_id: str) -> bytes:
+    """A problem with an HTTP request as the JSON-RPC error that it is on `/mcp`."""
+    data: dict[str, Any] = {"code": problem.code, "retryable": problem.retryable, "requestId": request_id}
+    if "Retry-After" in problem.headers:
+        data["retryAfter"] = int(problem.headers["Retry-After"])
+    return error_body(_OTHER_CODES.get(problem.status, INVALID_REQUEST), problem.detail, data=data)
+
+
+def session_token_of(body: bytes) -> str | None:
+    """The session token among the arguments of the tool call that `body` is; None where it is none, or brings none."""
+    if b"session_token" not in body:
+        return None
+    try:
+        found = json.loads(body)["params"]["arguments"]["session_token"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return found if isinstance(found, str) else None

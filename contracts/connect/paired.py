@@ -1,0 +1,39 @@
+"""What a paired session may ask of the rest of the service. The answers are those of the HTTP routes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from contracts.connect.messages import SessionArguments
+from contracts.guardrail.documents import GuardrailRequest
+from contracts.world.reading import GraphQueryRequest
+
+
+class GuardrailCheckArguments(SessionArguments, GuardrailRequest):
+    """Of `svc_guardrail_check`."""
+
+    @property
+    def asked(self) -> GuardrailRequest:
+        """The question alone."""
+        return GuardrailRequest(action=self.action, severity=self.severity, context=self.context)
+
+
+class WorldQueryArguments(SessionArguments, GraphQueryRequest):
+    """Of `svc_world_query`. Without anything but the token: all nodes, by id."""
+
+    model_config = ConfigDict(alias_generator=str)
+
+    @property
+    def asked(self) -> GraphQueryRequest:
+        """The question alone."""
+        return GraphQueryRequest.model_validate(self.model_dump(exclude={"session_token"}), by_name=True)
+
+
+class IntakeStatusArguments(SessionArguments):
+    """Of `svc_intake_status`."""
+
+    intake_id: Annotated[str, Field(max_length=100)] | None = Field(
+        default=None, description="As POST /api/intake answered; left out: the intake that this session registered"
+    )

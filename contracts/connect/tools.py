@@ -1,0 +1,198 @@
+"""The tools of `/mcp`, in their order: what each is called, does, takes and answers. `api/connect` runs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pydantic import BaseModel
+
+from contracts.commerce.plans import PLANS_PATH, PlansAnswer
+from contracts.connect.messages import (
+    CloseResult,
+    HandshakeArguments,
+    HandshakeResult,
+    PlanArguments,
+    PlanResult,
+    ReportStepArguments,
+    ReportStepResult,
+    SessionArguments,
+    StatusResult,
+    TalkArguments,
+)
+from contracts.connect.paired import GuardrailCheckArguments, IntakeStatusArguments, WorldQueryArguments
+from contracts.connect.server import FIRST_TOOL
+from contracts.connect.talk import TalkAnswer
+from contracts.guardrail.documents import GuardrailResult
+from contracts.intake.documents import IntakeStatusResponse
+from contracts.world.reading import GraphQueryResult
+
+_SESSION_ERRORS = (
+    "Without a paired session it answers `session_required`, after its end `session_ended`: ask the user for a fresh "
+    f"pairing code and call {FIRST_TOOL}."
+)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool. The hints are those of MCP; all but the first tool need a session's token."""
+
+    name: str
+    title: str
+    what: str
+    arguments: type[BaseModel]
+    result: type[BaseModel]
+    read_only: bool
+    destructive: bool = False
+    idempotent: bool = True
+    open_world: bool = False
+
+    @property
+    def needs_session(self) -> bool:
+        """Whether it takes a session's token."""
+        return self.name != FIRST_TOOL
+
+    @property
+    def description(self) -> str:
+        """What it does to what, and how it fails."""
+        return f"{self.what} {_SESSION_ERRORS}" if self.needs_session else self.what
+
+    @cached_property
+    def input_schema(self) -> dict[str, Any]:
+        """What it takes, as JSON Schema 2020-12 in one piece: what may be left out is never null."""
+        schema = self.arguments.model_json_schema()
+        definitions = schema.pop("$defs", {})
+        taken: dict[str, Any] = _in_one_piece(schema, definitions)
+        return {"type": "object", "additionalProperties": False} | _without_titles(taken)
+
+    @cached_property
+    def output_schema(self) -> dict[str, Any]:
+        """What it answers where it succeeds, as JSON Schema 2020-12."""
+        answered: dict[str, Any] = _without_titles(self.result.model_json_schema(mode="serialization"))
+        return answered
+
+
+TOOLS: tuple[Tool, ...] = (
+    Tool(
+        FIRST_TOOL,
+        "Pair with the user",
+        "Call this first. Exchanges the pairing code that the user gives you for the token of a session of 30 minutes, "
+        "which every other tool takes. Consumes the code: it can't be used again. Whatever is wrong with a code, or "
+        "with asking about it, answers `pairing_code_rejected`: ask the user for a fresh one. Keep the token secret.",
+        HandshakeArguments,
+        HandshakeResult,
+        read_only=False,
+        idempotent=False,
+        open_world=True,
+    ),
+    Tool(
+        "svc_connect_plan",
+        "Get the set-up plan",
+        "Answers the steps that set up a local runtime for the chosen assistant, operating system and runtime profile, "
+        "with commands, files, checks and how each is undone. Runs nothing: you do, with the user's consent. Keeps the "
+        "choice in the session; another choice makes another plan, in which steps that are the same stay done.",
+        PlanArguments,
+        PlanResult,
+        read_only=False,
+    ),
+    Tool(
+        "svc_connect_report_step",
+        "Report a step",
+        "Records how a step of the plan went, and answers which is next. Changes the session's progress alone. A step "
+        "that is not in the plan answers `step_unknown`, one before its turn `step_out_of_order`.",
+        ReportStepArguments,
+        ReportStepResult,
+        read_only=False,
+        idempotent=False,
+    ),
+    Tool(
+        "svc_connect_status",
+        "Where the set-up stands",
+        "Answers the session, its progress and what to do next: enough to go on after a lost context. Changes nothing.",
+        SessionArguments,
+        StatusResult,
+        read_only=True,
+    ),
+    Tool(
+        "svc_connect_talk",
+        "Ask about the session",
+        "Answers a question about the session and its plan from their data, always the same way; no model is called. "
+        "Changes nothing. A question that it does not understand is answered with those that it does.",
+        TalkArguments,
+        TalkAnswer,
+        read_only=True,
+    ),
+    Tool(
+        "svc_connect_close",
+        "End the session",
+        "Ends the session: its token is good for nothing any more, and going on needs a fresh pairing code. Undoes "
+        "nothing of what was set up.",
+        SessionArguments,
+        CloseResult,
+        read_only=False,
+        destructive=True,
+    ),
+    Tool(
+        "svc_guardrail_check",
+        "Judge an action before taking it",
+        "Deterministic rules say whether an action may be taken, why not, and what would make it acceptable. The check "
+        "is logged without the action; nothing is run. An action that can't be judged answers `body_invalid`.",
+        GuardrailCheckArguments,
+        GuardrailResult,
+        read_only=True,
+    ),
+    Tool(
+        "svc_world_query",
+        "Ask the knowledge graph",
+        "Searches, fetches, filters and traverses nodes that are public or the user's own. Changes nothing. Unknown "
+        "domains, types and cursors answer `arguments_invalid` or `cursor_invalid`.",
+        WorldQueryArguments,
+        GraphQueryResult,
+        read_only=True,
+    ),
+    Tool(
+        "svc_plans",
+        "What can be bought",
+        f"The paid plans, as GET {PLANS_PATH} answers them: prices, and how an API key is bought. Changes and buys "
+        "nothing.",
+        SessionArguments,
+        PlansAnswer,
+        read_only=True,
+    ),
+    Tool(
+        "svc_intake_status",
+        "How an intake stands",
+        "The state of a registration, as GET /api/intake/{intakeId} answers it. Changes nothing. An id that nobody has "
+        "answers `intake_not_found`.",
+        IntakeStatusArguments,
+        IntakeStatusResponse,
+        read_only=True,
+    ),
+)
+
+
+def _in_one_piece(node: Any, definitions: dict[str, Any]) -> Any:
+    """A schema without references, and without null: some clients know neither."""
+    if isinstance(node, list):
+        return [_in_one_piece(each, definitions) for each in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        referred = definitions[node["$ref"].rpartition("/")[2]]
+        return _in_one_piece({**referred, **{key: value for key, value in node.items() if key != "$ref"}}, definitions)
+    options = [option for option in node.get("anyOf", ()) if option != {"type": "null"}]
+    if len(options) == 1:
+        rest = {key: value for key, value in node.items() if key != "anyOf" and (key, value) != ("default", None)}
+        return _in_one_piece({**options[0], **rest}, definitions)
+    return {key: _in_one_piece(value, definitions) for key, value in node.items()}
+
+
+def _without_titles(node: Any) -> Any:
+    """A schema without the titles that its model's own names are; properties may well be called `title`."""
+    if isinstance(node, list):
+        return [_without_titles(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    kept = {key: value for key, value in node.items() if key != "title" or not isinstance(value, str)}
+    return {key: _without_titles(value) for key, value in kept.items()}
