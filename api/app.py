@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from api.connect.edge import Edge
     from api.key_gate import Admission, KeyGate
     from api.stores import Stores
+    from contracts.discovery.installation import installation_of
     from contracts.intake.answers import Place
     from warehouse.counters import Counters
 
@@ -64,6 +65,7 @@ def build_rooms(
     from api.trust.router import trust_router
     from api.worldmodel.queries import world_health_router, world_queries_router
     from api.worldmodel.router import world_writes_router
+    from contracts.discovery.installation import installation_of
     from contracts.discovery.installation import installation_of
     from contracts.intake.answers import Place
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from api.client_address import ClientAddresses
 from api.key_gate import CALLER, DAY_S, STORE_FAILED, Admission, presented_key
-from api.negotiation import acceptable_encodings, is_unchanged
-from api.published import Encoded, Message, PublishedFile, PublishedSite, load_site
+from api.negotiation import acceptable_encodings, is_unchanged, prefers_markdown
+from api.published import READS, Encoded, Message, PublishedFile, PublishedSite, load_site
+from contracts.connect.server import MCP_PATH
 from contracts.errors import (
     BodyTooLarge,
     MethodNotAllowed,
@@ -24,7 +25,7 @@ from contracts.errors import (
     RequestProblem,
 )
 from contracts.problems import PROBLEM_MEDIA_TYPE, problem_body
-from contracts.routes import OPEN_HEADERS, is_limited
+from contracts.routes import BLINK_PREFIX, OPEN_HEADERS, PREFLIGHT_HEADERS, action_headers, is_limited
 from contracts.settings import Settings
 from warehouse.generations import current_generation
 
@@ -94,6 +95,8 @@ class Front:
         self._keys = keys
         self._policy = _policy("permin", self._limit, WINDOW_S) if self._take is not None else None
         self._clients = ClientAddresses(settings.trusted_proxies)
+        self._action_headers = {**OPEN_HEADERS, **action_headers(settings.chain_id)}
+        self._action_fields = _encode_headers(self._action_headers)
         self._clock = clock
         self._pointer: str | None = None
         self._look_again_at = 0.0
@@ -107,6 +110,11 @@ class Front:
         if now_s >= self._look_again_at or now_s < self._look_again_at - POINTER_EVERY_S:
             self.look_again(now_s)
         path: str = scope["path"]
+        method = scope["method"]
+        if method == "OPTIONS" and (leave := self._leave(scope)) is not None:
+            await send(leave)
+            await send(_NO_BODY)
+            return
         accept_encoding = if_none_match = x_forwarded_for = forwarded = None
         authorization: list[bytes] = []
         x_api_key: list[bytes] = []
@@ -145,7 +153,6 @@ class Front:
             await self._refuse(scope, send, _over_limit(counted), counted)
             return
 
-        method = scope["method"]
         if document is not None and document.has_variants and scope["query_string"]:
             document = document.variants.get(scope["query_string"])
         if document is None:
@@ -165,6 +172,8 @@ class Front:
         if method not in _READS:
             await self._refuse(scope, send, _wrong_method(), counted)
             return
+        if document.markdown is not None and prefers_markdown(_accept(scope)):
+            document = document.markdown
         encodings = document.fresh if now_s < document.stale_at else document.stale
         encoded = _choose(encodings, accept_encoding)
         if encoded is None:
@@ -175,6 +184,17 @@ class Front:
         else:
             await send(encoded.start)
             await send(encoded.body if method == "GET" else _NO_BODY)
+
+    def _leave(self, scope: Scope) -> Message | None:
+        """The answer to OPTIONS: of a document, or to a browser that asks leave for a page of another origin. None
+        where the rooms answer it."""
+        path = scope["path"]
+        document = None if self.site is None else self.site.documents.get(path)
+        if document is not None:
+            return document.options
+        if path == MCP_PATH or path.startswith(BLINK_PREFIX):
+            return None
+        return _PREFLIGHT if any(name == _ASKS_LEAVE for name, _ in scope["headers"]) else None
 
     def look_again(self, now_s: float) -> None:
         """Follow the pointer where it moved. A generation that can't be served is logged, and the last one stays."""
@@ -225,7 +245,7 @@ class Front:
         request_id = _request_id()
         body = problem_body(problem, scope["path"], request_id)
         headers = {
-            **OPEN_HEADERS,
+            **(self._action_headers if scope["path"].startswith(BLINK_PREFIX) else OPEN_HEADERS),
             "Content-Type": PROBLEM_MEDIA_TYPE,
             "Content-Length": str(len(body)),
             "Cache-Control": "no-store",
@@ -249,6 +269,7 @@ class Front:
                 await self._refuse(scope, send, BodyTooLarge(f"At most {limit} bytes."), counted)
                 return
             receive = _replay(whole, receive)
+        opening = self._action_fields if scope["path"].startswith(BLINK_PREFIX) else _OPEN
 
         async def send_on(message: MutableMapping[str, Any]) -> None:
             nonlocal counted
@@ -263,7 +284,7 @@ class Front:
                 if cache is None:
                     shared["Cache-Control"] = "no-store"
                 shared |= _limit_fields(counted, policy_alone=cache not in (None, b"no-store"))
-                message = {**message, "headers": [*message["headers"], *_OPEN, *_encode_headers(shared)]}
+                message = {**message, "headers": [*message["headers"], *opening, *_encode_headers(shared)]}
             elif is_head:
                 message = {**message, "body": b""}
             await send(message)
@@ -352,7 +373,7 @@ def _over_limit(counted: Counted) -> RateLimited:
 
 
 def _wrong_method() -> MethodNotAllowed:
-    return MethodNotAllowed("The Allow header names the methods of this path.", headers={"Allow": "GET, HEAD"})
+    return MethodNotAllowed("The Allow header names the methods of this path.", headers={"Allow": READS})
 
 
 def _request_id() -> str:
@@ -363,4 +384,14 @@ def _encode_headers(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
 
 
+def _accept(scope: Scope) -> bytes:
+    return b",".join(value for name, value in scope["headers"] if name == b"accept")
+
+
 _OPEN = _encode_headers(OPEN_HEADERS)
+_PREFLIGHT: Message = {
+    "type": "http.response.start",
+    "status": 204,
+    "headers": _encode_headers({**OPEN_HEADERS, **PREFLIGHT_HEADERS, "Cache-Control": "no-store"}),
+}
+_ASKS_LEAVE = b"access-control-request-method"

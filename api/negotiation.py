@@ -51,6 +51,17 @@ def is_unchanged(if_none_match: bytes, etag: bytes) -> bool:
     return if_none_match == etag or if_none_match.strip() == b"*" or etag in _listed_tags(if_none_match)
 
 
+@lru_cache(maxsize=512)
+def prefers_markdown(accept: bytes) -> bool:
+    """Whether the Accept header names Markdown, and wants nothing of HTML more. Browsers never name it."""
+    weights: dict[str, float] = {}
+    for item in accept.decode("latin-1").lower().split(","):
+        media_range, _, parameters = item.strip().partition(";")
+        weights[media_range.strip()] = _weight(parameters)
+    html = next((weights[each] for each in ("text/html", "text/*", "*/*") if each in weights), 0.0)
+    return weights.get("text/markdown", 0.0) > 0 and weights["text/markdown"] >= html
+
+
 def _weight(parameters: str) -> float:
     for parameter in parameters.split(";"):
         name, _, value = parameter.strip().partition("=")

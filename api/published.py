@@ -11,11 +11,23 @@ import msgspec
 
 from api.negotiation import IDENTITY
 from contracts.canonical import sha256_hex
-from contracts.routes import ENCODINGS, Route, RouteTable, is_limited
+from contracts.routes import (
+    CACHE_CONTROL,
+    ENCODINGS,
+    OPEN_HEADERS,
+    PREFLIGHT_HEADERS,
+    RedirectRoute,
+    Route,
+    RouteTable,
+    is_limited,
+)
 from warehouse.generations import Generation
 
 Message = dict[str, Any]
 """An ASGI message."""
+
+READS = "GET, HEAD, OPTIONS"
+"""The methods of what is published."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +45,7 @@ class Published:
     """One document: its encodings now, and those to send from `stale_at` (seconds since 1970) on.
 
     Where it has variants, a query asks for one; those that are published are in `variants` by their query string.
+    `markdown` is its twin, for whoever prefers that; `options` answers OPTIONS.
     """
 
     fresh: dict[str, Encoded]
@@ -41,6 +54,8 @@ class Published:
     limited: bool
     has_variants: bool
     variants: dict[bytes, Published]
+    options: Message
+    markdown: Published | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +92,12 @@ def load_site(generation: Generation, rate_limit_policy: str | None) -> Publishe
     # A document's variants are other routes, which have none.
     for path, route in sorted(table.routes.items(), key=lambda item: bool(item[1].variants)):
         variants = {query.encode(): documents[held] for query, held in route.variants.items()}
-        documents[path] = _document(generation, path, route, variants, rate_limit_policy)
+        twin = None
+        if route.markdown is not None:
+            held = table.routes[route.markdown]
+            negotiated = msgspec.structs.replace(held, own_headers={**held.own_headers, "Vary": "Accept"})
+            twin = _document(generation, route.markdown, negotiated, {}, rate_limit_policy)
+        documents[path] = _document(generation, path, route, variants, rate_limit_policy, twin)
     files = {}
     for name, component in generation.manifest.components.items():
         path = "/" + name.removeprefix("public/")
@@ -85,28 +105,51 @@ def load_site(generation: Generation, rate_limit_policy: str | None) -> Publishe
             if name.startswith("public/") and path.startswith(prefix):
                 encoded = _encoded(folder.headers, component.sha256[:32], component.bytes)
                 files[path] = PublishedFile(generation.path / name, encoded)
-    redirects = {path: _redirect(table, path, to, rate_limit_policy) for path, to in table.redirects.items()}
+    redirects = {path: _redirect(path, route, rate_limit_policy) for path, route in table.redirects.items()}
     return PublishedSite(generation, documents, files, redirects)
 
 
-def _redirect(table: RouteTable, path: str, to: str, rate_limit_policy: str | None) -> Message:
-    headers = {"Location": to, **table.redirect_headers, "Content-Length": "0"}
+def _redirect(path: str, route: RedirectRoute, rate_limit_policy: str | None) -> Message:
+    headers = {"Location": route.to, **route.headers, "Content-Length": "0"}
     if rate_limit_policy is not None and is_limited(path):
         headers["RateLimit-Policy"] = rate_limit_policy
     return _start(302, [(name.lower().encode(), value.encode()) for name, value in headers.items()])
 
 
 def _document(
-    generation: Generation, path: str, route: Route, variants: dict[bytes, Published], rate_limit_policy: str | None
+    generation: Generation,
+    path: str,
+    route: Route,
+    variants: dict[bytes, Published],
+    rate_limit_policy: str | None,
+    markdown: Published | None = None,
 ) -> Published:
     entry = generation.manifest.documents[route.document or path]
-    headers = {**route.headers, "Vary": "Accept-Encoding"}
+    # as web servers say it, which add their own to ours
+    vary = ", ".join(["Accept-Encoding", *([route.headers["Vary"]] if "Vary" in route.headers else [])])
+    headers = {**route.headers, "Vary": vary}
     if rate_limit_policy is not None and is_limited(path):
         headers["RateLimit-Policy"] = rate_limit_policy
     fresh = _encodings(generation.path / "public" / route.file, headers)
     stale_at = math.inf if entry.stale_after is None else entry.stale_after.timestamp()
     stale = fresh if entry.stale_after is None else _encodings(generation.path / "stale" / route.file, headers)
-    return Published(fresh, stale, stale_at, is_limited(path), bool(route.parameters), variants)
+    return Published(
+        fresh, stale, stale_at, is_limited(path), bool(route.parameters), variants, _options(route), markdown
+    )
+
+
+def _options(route: Route) -> Message:
+    """The answer to OPTIONS: how the document may be read, and what it says of itself to other origins."""
+    own = {name: value for name, value in route.own_headers.items() if name.startswith(("Access-Control-", "X-"))}
+    headers = {
+        "Allow": READS,
+        **OPEN_HEADERS,
+        **PREFLIGHT_HEADERS,
+        "Access-Control-Allow-Methods": READS,
+        "Cache-Control": CACHE_CONTROL[route.cache],
+        **own,
+    }
+    return _start(204, [(name.lower().encode(), value.encode()) for name, value in headers.items()])
 
 
 def _encodings(file: Path, headers: dict[str, str]) -> dict[str, Encoded]:

@@ -1,4 +1,4 @@
-"""Paths that are going away: since when, until when, and what to use instead. Headers and documents say it from here."""
+"""Paths that are going away, as headers and documents say it: since when, until when, and what to use instead."""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ from contracts.errors import CursorInvalid, RequestProblem, SnapshotUnknown
 from contracts.feed import JsonFeed
 from contracts.intake.artifacts import ARTIFACT_KINDS, artifact_texts
 from contracts.intake.links import artifact_path
+from contracts.lifecycle import DEPRECATED
 from contracts.market import MAX_AGE, EthPrice, TokenPrice
 from contracts.overview import OVERVIEW_MAX_AGE_S, ContextSnapshot, Mode, ServiceContext, SiteMetrics
 from contracts.partner import MARKETPLACE_MAX_AGE_S, PARTNER_MAX_AGE_S, MarketplaceRevenue, PartnerSnapshot
@@ -43,7 +44,8 @@ from contracts.world.published import RenderParameters, RenderView, WorldProject
 
 @dataclass(frozen=True)
 class Alias:
-    """A second path of a document, with header fields of its own; one with `Deprecation` is described as deprecated."""
+    """A second path of a document, with header fields of its own as `Projection.headers` has them; one with
+    `Deprecation` is described as deprecated."""
 
     path: str
     headers: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -83,7 +85,12 @@ class Projection:
     media_type: str = "application/json"
     cache: Cache = "revalidated"
     headers: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """Header fields beside those that every published document has."""
+    """Header fields beside those that every published document has. `{prefix}` in a value is the base URL's path,
+    `{network}` the chain."""
+    template: str | None = None
+    """The template under `site/` that makes the body of the fields; publishing fills it."""
+    markdown: str | None = None
+    """The path of the document that says the same in Markdown: it is answered here too, to whoever prefers that."""
 
     @property
     def freshness(self) -> type[Freshness] | None:
@@ -120,13 +127,16 @@ class Projection:
 
 @dataclass(frozen=True)
 class Redirect:
-    """A path that leads (302) to another."""
+    """A path that leads (302) to another, with header fields as `Projection.headers` has them."""
 
     path: str
     to: str
     name: str
     summary: str
+    headers: Mapping[str, str] = field(default_factory=dict, hash=False)
 
+
+WORLD_LIVE_PATH = "/api/worldmodel/live"
 
 PRICE_GROUP = "market"
 """Documents of this group are published every minute, whatever becomes of the chain."""
@@ -287,22 +297,13 @@ PROJECTIONS: tuple[Projection, ...] = (
     ),
     Projection(
         name="world_live",
-        path="/api/worldmodel/live",
+        path=WORLD_LIVE_PATH,
         model=WorldProjection,
         group="world",
         summary="The public graph",
         description="Public nodes and the edges among them at a named revision, without anything that is private or "
         "personal. Of a very large graph, the nodes with the most edges.",
-        aliases=(
-            Alias(
-                "/api/worldmodel",
-                {
-                    "Deprecation": "@1795219200",
-                    "Sunset": "Sun, 21 Nov 2027 00:00:00 GMT",
-                    "Link": '</api/worldmodel/live>; rel="successor-version"',
-                },
-            ),
-        ),
+        aliases=tuple(Alias(each.path, each.headers) for each in DEPRECATED if each.successor == WORLD_LIVE_PATH),
     ),
     Projection(
         name="world_render",
@@ -356,7 +357,7 @@ TRUST_SCORE = Projection(
 REDIRECTS: tuple[Redirect, ...] = (
     Redirect(
         path="/api/worldmodel/public-projection",
-        to="/api/worldmodel/live",
+        to=WORLD_LIVE_PATH,
         name="world_public_projection",
         summary="The public graph, by another name",
     ),

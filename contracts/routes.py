@@ -9,6 +9,8 @@ from typing import Literal
 
 import msgspec
 
+from contracts.connect.server import MCP_PATH
+
 Cache = Literal["revalidated", "discovery", "immutable"]
 
 CACHE_CONTROL: dict[Cache, str] = {
@@ -29,17 +31,48 @@ ENCODINGS = {"br": ".br", "zstd": ".zst", "gzip": ".gz"}
 """Content codings in the order we prefer, with the suffix of their pre-compressed files."""
 
 
-LIMITED_PREFIXES = ("/api/", "/blink/")
+PREFLIGHT_HEADERS = {
+    "Access-Control-Allow-Methods": "GET, HEAD, POST, OPTIONS",
+    "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Api-Key",
+    "Access-Control-Max-Age": "86400",
+}
+"""What a page of another origin hears when its browser asks for leave first."""
+
+
+BLINK_PREFIX = "/blink/"
+
+LIMITED_PREFIXES = ("/api/", BLINK_PREFIX)
 
 
 def is_limited(path: str) -> bool:
     """Whether requests for the path count against the client's budget; a CDN serves the rest."""
-    return path.startswith(LIMITED_PREFIXES) or path == "/mcp"
+    return path.startswith(LIMITED_PREFIXES) or path == MCP_PATH
+
+
+ACTION_VERSION = "2.4"
+
+ACTION_HEADERS = {
+    "Access-Control-Allow-Methods": "GET,POST,PUT,OPTIONS",
+    "Access-Control-Allow-Headers": "Content-Type, Authorization, Content-Encoding, Accept-Encoding, X-Action-Version, "
+    "X-Blockchain-Ids",
+    "Access-Control-Expose-Headers": "X-Action-Version, X-Blockchain-Ids, ETag, RateLimit, RateLimit-Policy, "
+    "Retry-After, X-Request-Id",
+    "X-Action-Version": ACTION_VERSION,
+    "X-Blockchain-Ids": "{network}",
+}
+"""What wallet clients need with every answer, also with errors and OPTIONS: without the chain they take an action for
+one of Solana's. `{network}` stands for the chain."""
+
+
+def action_headers(chain_id: int) -> dict[str, str]:
+    """`ACTION_HEADERS` on a chain."""
+    return {name: value.format(network=f"eip155:{chain_id}") for name, value in ACTION_HEADERS.items()}
 
 
 class Route(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """One published path. `parameters` are those of variants that the API answers; `variants` says by query string
-    which of them are published too, at which path. `document` is the path whose body an alias has."""
+    which of them are published too, at which path. `document` is the path whose body an alias has, `markdown` that of
+    the twin which is answered here to whoever prefers Markdown."""
 
     file: str
     media_type: str
@@ -48,11 +81,25 @@ class Route(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     parameters: tuple[str, ...] = ()
     variants: dict[str, str] = msgspec.field(default_factory=dict)
     document: str | None = None
+    markdown: str | None = None
 
     @property
     def headers(self) -> dict[str, str]:
         """What every server of the file says beside `ETag` and the encoding."""
-        return {**headers_of(self.media_type, self.cache), **self.own_headers}
+        negotiated = {} if self.markdown is None else {"Vary": "Accept"}
+        return {**headers_of(self.media_type, self.cache), **negotiated, **self.own_headers}
+
+
+class RedirectRoute(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """Where a path leads (302)."""
+
+    to: str
+    own_headers: dict[str, str] = msgspec.field(default_factory=dict)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What every server says beside `Location`."""
+        return {"Cache-Control": CACHE_CONTROL["revalidated"], **OPEN_HEADERS, **self.own_headers}
 
 
 class Folder(msgspec.Struct, frozen=True, rename="camel"):
@@ -67,16 +114,12 @@ class Folder(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class RouteTable(msgspec.Struct, frozen=True, rename="camel"):
-    """Routes by path, folders by the prefix of their paths, and by path where a redirect (302) leads."""
+    """Routes by path, folders by the prefix of their paths, redirects by path. A base URL's own path is in what the
+    headers say, and not in these paths: a proxy takes it off."""
 
     routes: dict[str, Route]
     folders: dict[str, Folder]
-    redirects: dict[str, str] = msgspec.field(default_factory=dict)
-
-    @property
-    def redirect_headers(self) -> dict[str, str]:
-        """What every server says with a redirect, beside `Location`."""
-        return {"Cache-Control": CACHE_CONTROL["revalidated"], **OPEN_HEADERS}
+    redirects: dict[str, RedirectRoute] = msgspec.field(default_factory=dict)
 
 
 def headers_of(media_type: str, cache: Cache) -> dict[str, str]:

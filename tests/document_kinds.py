@@ -38,7 +38,7 @@ class View(BaseModel):
 SHARED = {"summary": "A kind", "description": "A kind.", "group": "kinds"}
 DEPRECATED = {
     "Deprecation": "@1795132800",
-    "Link": '</api/kinds/plain>; rel="successor-version", </why>; rel="deprecation"',
+    "Link": '<{prefix}/api/kinds/plain>; rel="successor-version", <{prefix}/why>; rel="deprecation"',
     "Sunset": "Sat, 20 Nov 2027 00:00:00 GMT",
 }
 
@@ -57,7 +57,7 @@ DISCOVERY = Projection(
     model=Discovery,
     media_type="application/feed+json",
     cache="discovery",
-    headers={"X-Kind": "discovery"},
+    headers={"X-Kind": "discovery", "X-Chain": "{network}"},
     **SHARED,
 )
 TEXT = Projection(
@@ -71,7 +71,31 @@ RENDERED = Projection(
     published_variants=(PublishedVariant("view=hero", "/api/kinds/render/hero"),),
     **SHARED,
 )
-REDIRECT = Redirect(path="/api/kinds/old", to="/api/kinds/plain", name="old", summary="Leads on")
+PAGE = Projection(
+    name="page",
+    path="/page/",
+    model=None,
+    media_type="text/html; charset=utf-8",
+    cache="discovery",
+    markdown="/page/index.md",
+    headers={"Link": '<{prefix}/page/index.md>; rel="alternate"; type="text/markdown"'},
+    **SHARED,
+)
+TWIN = Projection(
+    name="twin",
+    path="/page/index.md",
+    model=None,
+    media_type="text/markdown; charset=utf-8",
+    cache="discovery",
+    **SHARED,
+)
+REDIRECT = Redirect(
+    path="/api/kinds/old",
+    to="/api/kinds/plain",
+    name="old",
+    summary="Leads on",
+    headers={"Link": '<{prefix}/page/>; rel="describedby"'},
+)
 
 ANSWER = {
     "source": "test", "quality": "exact", "reason": None, "observed_at": NOON, "fetched_at": NOON, "answer": 42,
@@ -81,5 +105,7 @@ CONTENTS: dict[Projection, dict[str, Content]] = {
     ENVELOPED: {ENVELOPED.path: ANSWER},
     DISCOVERY: {DISCOVERY.path: {"title": "Kinds", "links": ["/api/kinds"]}},
     TEXT: {TEXT.path: b"A text.\n"},
+    PAGE: {PAGE.path: b"<!doctype html><title>A page</title>"},
+    TWIN: {TWIN.path: b"# A page\n"},
     RENDERED: {RENDERED.path: b'{"ok":true,"view":null}', "/api/kinds/render/hero": b'{"ok":true,"view":"hero"}'},
 }

@@ -13,6 +13,7 @@ from holder_rows import TOKEN, FakeToken, Row, address, put_transfers
 
 from api.app import create_app
 from api.front import Front
+from contracts.discovery.installation import installation_of
 from contracts.holders import ZERO_ADDRESS
 from contracts.projections import PROJECTIONS, Projection, Redirect
 from contracts.rendering import Content
@@ -89,7 +90,10 @@ class House:
             for row, bodies in contents.items()
             for path, content in bodies.items()
         ]
-        files = site_files(route_table(contents, redirects), f"{self.settings.host}:{self.settings.port}")
+        files = site_files(
+            route_table(installation_of(self.settings), contents, redirects),
+            f"{self.settings.host}:{self.settings.port}",
+        )
         parts = document_parts(documents) | {path: Part.of_bytes(content) for path, content in files.items()}
         entries = {document.path: document.entry for document in documents}
         build(self.data_dir, draft, parts, entries, self.settings.public_base_url)

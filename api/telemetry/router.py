@@ -15,6 +15,7 @@ from api.negotiation import IDENTITY, acceptable_encodings, is_unchanged
 from api.parameters import refuse_repeated
 from api.responses import cached, not_ready, problems
 from contracts.canonical import sha256_hex
+from contracts.discovery.installation import Installation
 from contracts.errors import (
     InternalFault,
     MethodNotAllowed,
@@ -41,7 +42,7 @@ _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def telemetry_router(served: ServedGenerations) -> APIRouter:
+def telemetry_router(served: ServedGenerations, installation: Installation) -> APIRouter:
     """Routes of every projection in the registry, at each of its paths, and of every redirect."""
     router = APIRouter()
     for projection in PROJECTIONS:
@@ -50,7 +51,9 @@ def telemetry_router(served: ServedGenerations) -> APIRouter:
             own = path == projection.path
             router.add_api_route(
                 path,
-                _unpublished if parameters is None else _variant(projection, parameters, headers, served),
+                _unpublished
+                if parameters is None
+                else _variant(projection, parameters, installation.header_fields(headers), served),
                 summary=projection.summary,
                 description=projection.description if own else f"{projection.description} As {projection.path}.",
                 operation_id=projection.name if own else _OTHER_THAN_WORDS.sub("_", path.strip("/")),

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from contracts.discovery.installation import installation_of
 from contracts.projections import Projection
 from contracts.settings import Settings
 from pipelines.publish.documents import document_parts, file_of, published_document
@@ -223,7 +224,7 @@ def _publish(settings: Settings) -> None:
         for path in (FREE_PATH, LIMITED_PATH)
     ]
     documents = [published_document(row, body, draft) for row in rows]
-    files = site_files(route_table(rows, ()), f"{settings.host}:{settings.port}")
+    files = site_files(route_table(installation_of(settings), rows, ()), f"{settings.host}:{settings.port}")
     parts = document_parts(documents) | {path: Part.of_bytes(content) for path, content in files.items()}
     entries = {document.path: document.entry for document in documents}
     build(settings.data_dir, draft, parts, entries, settings.public_base_url)

@@ -5,7 +5,9 @@ Nothing secret belongs here: whatever is here may be published.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from contracts.commerce.rail import PaymentRail, network_of, rail_of
 from contracts.commerce.signing import KeySet
@@ -36,6 +38,15 @@ class Installation:
     def network(self) -> str:
         """The chain as CAIP-2 writes it."""
         return network_of(self.rail.chain_id)
+
+    @property
+    def prefix(self) -> str:
+        """The path of the base URL, without a trailing slash: empty at the root of a host."""
+        return urlsplit(self.base_url).path
+
+    def header_fields(self, fields: Mapping[str, str]) -> dict[str, str]:
+        """Header fields of the registry, in whose values `{prefix}` and `{network}` stand for what holds here."""
+        return {name: value.format(prefix=self.prefix, network=self.network) for name, value in fields.items()}
 
     def url(self, path: str) -> str:
         """The absolute address of a path, which begins with a slash."""

@@ -11,7 +11,6 @@ from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import jinja2
 
@@ -98,7 +97,7 @@ def shared_facts(installation: Installation) -> dict[str, Any]:
     return {
         "installation": installation,
         "url": installation.url,
-        "prefix": urlsplit(installation.base_url).path,
+        "prefix": installation.prefix,
         "service": service,
         "server": server,
         "plans": plans,

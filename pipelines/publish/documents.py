@@ -60,6 +60,8 @@ def stale_again(projection: Projection, path: str, entry: DocumentEntry, body: b
 def file_of(path: str) -> str:
     """Where a path's body lies in the published tree. A path may be a file and a folder, so files have a suffix."""
     name = path.removeprefix("/")
+    if name.endswith("/"):
+        return f"{name}index.html"
     return name if "." in name.rpartition("/")[2] else f"{name}.json"
 
 

@@ -62,7 +62,7 @@ def publish(
         for row in rows
         for path, parameters in row.bodies
     ]
-    files = site_files(route_table(rows, redirects), f"{settings.host}:{settings.port}")
+    files = site_files(route_table(readable.installation, rows, redirects), f"{settings.host}:{settings.port}")
     parts = (
         document_parts(documents)
         | {path: Part.of_bytes(content) for path, content in files.items()}

@@ -9,8 +9,9 @@ from pathlib import Path
 import jinja2
 import msgspec
 
+from contracts.discovery.installation import Installation
 from contracts.projections import PROJECTIONS, REDIRECTS, Projection, Redirect
-from contracts.routes import Folder, Route, RouteTable
+from contracts.routes import Folder, RedirectRoute, Route, RouteTable
 from pipelines.publish.documents import file_of
 
 SITE = Path(__file__).resolve().parents[2] / "site"
@@ -27,11 +28,17 @@ TEMPLATES = {
 
 
 def route_table(
-    projections: Iterable[Projection] = PROJECTIONS, redirects: Iterable[Redirect] = REDIRECTS
+    installation: Installation,
+    projections: Iterable[Projection] = PROJECTIONS,
+    redirects: Iterable[Redirect] = REDIRECTS,
 ) -> RouteTable:
     """Routes of every published document, its aliases and published variants, and the redirects; all in order."""
-    routes = {path: route for projection in projections for path, route in _routes(projection).items()}
-    return RouteTable(dict(sorted(routes.items())), FOLDERS, {each.path: each.to for each in redirects})
+    routes = {path: route for row in projections for path, route in _routes(row, installation).items()}
+    leading = {
+        each.path: RedirectRoute(installation.prefix + each.to, installation.header_fields(each.headers))
+        for each in redirects
+    }
+    return RouteTable(dict(sorted(routes.items())), FOLDERS, leading)
 
 
 def site_files(table: RouteTable, api_address: str) -> dict[str, bytes]:
@@ -45,19 +52,22 @@ def site_files(table: RouteTable, api_address: str) -> dict[str, bytes]:
     return files
 
 
-def _routes(projection: Projection) -> dict[str, Route]:
+def _routes(projection: Projection, installation: Installation) -> dict[str, Route]:
     names = tuple(field.alias or name for name, field in getattr(projection.parameters, "model_fields", {}).items())
     own = Route(
         file=file_of(projection.path),
         media_type=projection.media_type,
         cache=projection.cache,
-        own_headers=dict(projection.headers),
+        own_headers=installation.header_fields(projection.headers),
         parameters=names,
         variants={variant.query: variant.path for variant in projection.published_variants},
+        markdown=projection.markdown,
     )
     aliases = {
         alias.path: msgspec.structs.replace(
-            own, own_headers={**projection.headers, **alias.headers}, document=projection.path
+            own,
+            own_headers=installation.header_fields({**projection.headers, **alias.headers}),
+            document=projection.path,
         )
         for alias in projection.aliases
     }

@@ -12,9 +12,11 @@ from document_kinds import (
     DEPRECATED,
     DISCOVERY,
     ENVELOPED,
+    PAGE,
     PLAIN,
     REDIRECT,
     RENDERED,
+    TWIN,
     Enveloped,
     Plain,
 )
@@ -131,7 +133,7 @@ def test_each_says_its_media_type_cache_and_own_header_fields(house):
     headers = ask(house, DISCOVERY.path).headers
     assert headers["content-type"] == "application/feed+json"
     assert headers["cache-control"] == "public, max-age=300, stale-while-revalidate=3600, stale-if-error=86400"
-    assert headers["x-kind"] == "discovery"
+    assert (headers["x-kind"], headers["x-chain"]) == ("discovery", "eip155:8453")
     assert ask(house, "/text.txt").headers["content-type"] == "text/plain; charset=utf-8"
     assert "x-kind" not in ask(house, PLAIN.path).headers
 
@@ -140,7 +142,7 @@ def test_an_alias_has_the_same_body_and_tag_and_header_fields_of_its_own(house):
     own, alias = ask(house, PLAIN.path), ask(house, "/api/kinds")
     assert (own.content, own.headers["etag"]) == (alias.content, alias.headers["etag"])
     for name, value in DEPRECATED.items():
-        assert alias.headers[name] == value
+        assert alias.headers[name] == value.format(prefix="")
         assert name not in own.headers
     again = ask(house, "/api/kinds", headers={"if-none-match": own.headers["etag"]})
     assert (again.status_code, again.headers["sunset"]) == (304, DEPRECATED["Sunset"])
@@ -160,7 +162,75 @@ def test_a_redirect_leads_on_and_has_no_body(house, method):
 
 def test_a_redirect_knows_only_reading(house):
     answer = ask(house, REDIRECT.path, "POST")
-    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
+
+
+def test_what_is_said_of_other_paths_lies_under_the_path_of_the_base_url(tmp_path):
+    made = House(tmp_path, base_url="https://svc.example/under/it")
+    made.publish_rows(CONTENTS, [REDIRECT])
+    assert ask(made, REDIRECT.path).headers["location"] == "/under/it/api/kinds/plain"
+    assert ask(made, REDIRECT.path).headers["link"] == '</under/it/page/>; rel="describedby"'
+    assert ask(made, "/api/kinds").headers["link"].startswith("</under/it/api/kinds/plain>; ")
+    assert ask(made, PAGE.path).headers["link"].startswith("</under/it/page/index.md>; ")
+
+
+@pytest.mark.parametrize(
+    ("accept", "markdown"),
+    [
+        (None, False),
+        ("*/*", False),
+        ("text/html", False),
+        ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", False),
+        ("text/html, text/markdown;q=0.9", False),
+        ("text/markdown;q=0", False),
+        ("text/markdown;q=0.5, text/*", False),
+        ("text/*", False),
+        ("application/json", False),
+        ("text/markdown", True),
+        ("TEXT/Markdown; charset=utf-8", True),
+        ("text/markdown, text/html, */*", True),
+        ("text/markdown, text/html;q=0.9", True),
+        ("text/html;q=0.5, text/markdown;q=0.8, */*;q=0.1", True),
+    ],
+)
+def test_a_page_is_markdown_for_whoever_prefers_that(house, accept, markdown):
+    answer = ask(house, PAGE.path, headers={} if accept is None else {"accept": accept})
+    page, twin = ask(house, PAGE.path), ask(house, TWIN.path)
+    asked = twin if markdown else page
+    assert (answer.content, answer.headers["etag"], answer.headers["content-type"]) == (
+        asked.content,
+        asked.headers["etag"],
+        asked.headers["content-type"],
+    )
+    assert answer.headers["vary"] == page.headers["vary"] == "Accept-Encoding, Accept"
+    assert twin.headers["vary"] == "Accept-Encoding"
+    tag = {"if-none-match": answer.headers["etag"], **({} if accept is None else {"accept": accept})}
+    assert ask(house, PAGE.path, headers=tag).status_code == 304
+
+
+@pytest.mark.parametrize("path", [PLAIN.path, PAGE.path, "/text.txt", "/api/kinds"])
+def test_a_page_of_another_origin_gets_leave_to_read(house, path):
+    counter = Counted()
+    answer = ask(house, path, "OPTIONS", {"access-control-request-method": "GET"}, take=counter.take)
+    assert (answer.status_code, answer.content, counter.taken) == (204, b"", 0)
+    assert answer.headers["allow"] == answer.headers["access-control-allow-methods"] == "GET, HEAD, OPTIONS"
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert "If-None-Match" in answer.headers["access-control-allow-headers"]
+
+
+def test_a_page_of_another_origin_gets_leave_to_write_to_the_rooms(house):
+    answer = ask(house, "/api/intake", "OPTIONS", {"access-control-request-method": "POST"})
+    assert answer.status_code == 204
+    assert "POST" in answer.headers["access-control-allow-methods"]
+    assert {"Authorization", "Content-Type", "X-Api-Key"} <= set(
+        answer.headers["access-control-allow-headers"].split(", ")
+    )
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/blink/guardrail", "/api/intake"])
+def test_other_questions_about_methods_are_handed_on(house, path):
+    headers = {} if path == "/api/intake" else {"access-control-request-method": "POST"}
+    assert ask(house, path, "OPTIONS", headers).status_code == 500  # there is nobody to hand it on to
 
 
 @pytest.mark.parametrize(
