@@ -98,9 +98,7 @@ def _identity(evidence: Evidence) -> Iterator[Finding]:
         (_AGENTS, (_found(r"^Site-URL: (\S+)$", agents) or "").rstrip("/") or None),
     ):
         if value is not None and value != evidence.base_url:
-            yield Finding(
-                path, f"names the base address {value}", f"It is read at {evidence.base_url}: set SVC_BASE_URL."
-            )
+            yield Finding(path, f"names the base address {value}", f"Set SVC_BASE_URL to {evidence.base_url}.")
     for path, stated in (
         (_CONTEXT, _dig(evidence.value(_CONTEXT), "domains")),
         (_CONTRACT, [each.get("name") for each in _rows(evidence.value(_CONTRACT), "domains")] or None),
@@ -198,9 +196,8 @@ def _capabilities(evidence: Evidence) -> Iterator[Finding]:
 
 def _found_out(row: dict[str, Any]) -> bool:
     """Whether a capability is off because a probe found it so: documents that go by the settings can't say it."""
-    return row.get("status") == "off" and (
-        row.get("determinedBy") != "settings" or row.get("reason") == "not_looked_yet"
-    )
+    by_settings = row.get("determinedBy") == "settings" and row.get("reason") != "not_looked_yet"
+    return row.get("status") == "off" and not by_settings
 
 
 def _routes(evidence: Evidence) -> Iterator[Finding]:
@@ -237,7 +234,7 @@ def _agree(what: str, stated: Iterable[Stated]) -> Iterator[Finding]:
 
 
 def _lines(answer: Answer) -> Iterator[str]:
-    """What a body says, in pieces that belong together: lines of texts, strings of JSON."""
+    """What a body says, in pieces that belong together: lines of texts, strings of JSON without its examples."""
     value = answer.value
     if value is None:
         yield from answer.text.splitlines()
@@ -249,8 +246,9 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for inner in value.values():
-            yield from _texts(inner)
+        for name, inner in value.items():
+            if name not in ("example", "examples"):
+                yield from _texts(inner)
     elif isinstance(value, list):
         for inner in value:
             yield from _texts(inner)

@@ -1,4 +1,4 @@
-"""How documents are served: status, type, ETag and 304, CORS, caching, Link, and honest answers of what is not there."""
+"""How documents are served: status, type, ETag and 304, CORS, caching, Link; and what answers where nothing is."""
 
 from __future__ import annotations
 

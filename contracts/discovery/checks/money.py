@@ -80,9 +80,7 @@ def _plan_findings(path: str, row: dict[str, Any], plans: dict[str, _Plan]) -> I
     for amount in amounts:
         dollars = _dollars(amount)
         if dollars is not None and not plan.price <= dollars <= plan.highest:
-            yield Finding(
-                path, f"states {dollars} USD for {id_}", f"The catalog says {plan.price}: take it from there."
-            )
+            yield Finding(path, f"states {dollars} USD for {id_}", f"The catalog says {plan.price}.")
     for name in _LIMIT_NAMES:
         if name in row and row[name] != plan.requests:
             yield Finding(path, f"states {row[name]} requests a day for {id_}", f"The catalog says {plan.requests}.")
