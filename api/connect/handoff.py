@@ -44,7 +44,7 @@ class Handoff:
         self,
         app_url: str,
         secret: bytes | None,
-        counters: Callable[[], Counters],
+        counters: Counters,
         clock: Callable[[], datetime],
         *,
         timeout_s: float = TIMEOUT_S,
@@ -101,7 +101,7 @@ class Handoff:
         nonce, timestamp = signed_nonce(secret, headers, reply, self._clock().timestamp())
         # Counted at the time that is signed: a replay falls into the same window, whenever it comes.
         first = await asyncio.to_thread(
-            self._counters().take, f"handoff nonce:{timestamp}.{nonce}", 1, 2 * CLOCKS_DIFFER_S, float(timestamp)
+            self._counters.take, f"handoff nonce:{timestamp}.{nonce}", 1, 2 * CLOCKS_DIFFER_S, float(timestamp)
         )
         if not first.allowed:
             raise ReplyRefused("it was here before")

@@ -46,7 +46,7 @@ FILLED: dict[str, tuple[str, ...]] = {
         "insert into access_receipts values ('r1', 'c1', '{}', 'h', '{}')",
     ),
     "0005": (
-        f"insert into intakes values ('i1', 'g1', 'agent', 'agent_runtime', 'api', '{AT}', '{AT}', 'v1', 'provisioned', "
+        f"insert into intakes values ('i1', 'g1', 'agent', 'p', 'api', '{AT}', '{AT}', 'v1', 'provisioned', "
         f"'pending_review', 'not_started', '{AT}', '{{}}', 'a1', 'h', 0, null, null, null, null, null, null)",
         "insert into intake_contacts values ('i1', '{}')",
         f"insert into intake_steps values ('i1', 1, 'received', '{AT}', 'service')",
