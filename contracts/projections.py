@@ -22,6 +22,7 @@ from contracts.bidwall import (
     BidwallSnapshot,
     BidwallSnapshotParameters,
 )
+from contracts.discovery.published import DISCOVERY_DOCUMENTS
 from contracts.errors import CursorInvalid, RequestProblem, SnapshotUnknown
 from contracts.feed import JsonFeed
 from contracts.intake.artifacts import ARTIFACT_KINDS, artifact_texts
@@ -331,6 +332,20 @@ PROJECTIONS: tuple[Projection, ...] = (
             cache="discovery",
         )
         for name, kind in ARTIFACT_KINDS.items()
+    ),
+    *(
+        Projection(
+            name=each.name,
+            path=each.path,
+            model=each.model,
+            group="discovery",
+            summary=each.summary,
+            description=each.description,
+            aliases=tuple(Alias(path) for path in each.aliases),
+            media_type=each.media_type,
+            cache="discovery",
+        )
+        for each in DISCOVERY_DOCUMENTS
     ),
     Projection(
         name="openapi",

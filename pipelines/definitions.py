@@ -13,6 +13,8 @@ from pipelines.access import assets as access
 from pipelines.access.watch import claims_due, watch_claims
 from pipelines.bidwall import assets as bidwall
 from pipelines.checks import expectation_checks
+from pipelines.discovery import assets as discovery
+from pipelines.discovery.probe import probe_due
 from pipelines.failure import mark_stale
 from pipelines.feed import assets as feed
 from pipelines.guardrail import assets as guardrail
@@ -41,6 +43,8 @@ PRICES_JOB = "prices"
 PRICES_CRON = "* * * * *"
 PARTNER_JOB = "partner"
 PARTNER_CRON = "* * * * *"
+DISCOVERY_JOB = "discovery"
+DISCOVERY_CRON = "* * * * *"
 CLAIMS_JOB = "claims"
 CLAIMS_CRON = "* * * * *"
 LOCK_PATIENCE_S = 5.0
@@ -136,6 +140,18 @@ def build_definitions(settings: Settings) -> dg.Definitions:
         tags=QUICK,
     )
 
+    discovery_job = dg.define_asset_job(
+        DISCOVERY_JOB,
+        selection=dg.AssetSelection.assets(
+            discovery.out_discovery__probes,
+            *map(publishing.document_key, publishing.documents_of(discovery.SERVED_TABLES)),
+        ).without_checks(),
+        description="Look at what the service itself answers, and publish the capability registry.",
+        executor_def=dg.in_process_executor,
+        config=quiet_console("WARNING"),
+        tags=QUICK,
+    )
+
     @dg.op(description="Look at the payment of every issued claim that may still leave the chain.")
     def watch_issued_claims(context: dg.OpExecutionContext) -> None:
         outcomes = watch_claims(settings)
@@ -185,6 +201,13 @@ def build_definitions(settings: Settings) -> dg.Definitions:
             not_beside=(CHAIN_JOB,),
         ),
         _when_due(
+            discovery_job,
+            DISCOVERY_CRON,
+            "Each minute it is looked whether to ask the service: every 5 minutes, each minute while it is silent.",
+            lambda: probe_due(settings, datetime.now(UTC)),
+            not_beside=(CHAIN_JOB,),
+        ),
+        _when_due(
             claims_job,
             CLAIMS_CRON,
             "Every minute, where a claim is not final.",
@@ -229,10 +252,12 @@ def build_definitions(settings: Settings) -> dg.Definitions:
             access.ledger,
             access.take_over_access_tables,
             intake.take_over_intake_tables,
+            discovery.own_endpoints,
+            discovery.out_discovery__probes,
             publishing.publish_generation,
         ],
         asset_checks=[*expectation_checks(), holders.proof, trust.contract_agrees, access.none_waits],
-        jobs=[chain_job, prices_job, partner_job, claims_job, upkeep],
+        jobs=[chain_job, prices_job, partner_job, discovery_job, claims_job, upkeep],
         schedules=[*schedules, upkeep_schedule],
         resources={"runtime": runtime_resource(settings)},
         loggers={"console": dg.json_console_logger if settings.log_format == "json" else dg.colored_console_logger},

@@ -15,11 +15,13 @@ from pydantic import BaseModel
 
 from contracts.description import description_for
 from contracts.discovery.installation import Installation, installation_of
+from contracts.discovery.published import AGENT_CARD, CAPABILITY_REGISTRY, DISCOVERY_DOCUMENTS, DiscoveryDocument
 from contracts.intake.artifacts import ARTIFACT_KINDS, SETTINGS
 from contracts.projections import PROJECTIONS, Projection
 from contracts.rendering import Content, Fields
 from contracts.settings import Settings
 from warehouse.bidwall import read_bidwall_balance, read_bidwall_events, read_bidwall_snapshot
+from warehouse.discovery import PROBES, read_agent_card, read_registry
 from warehouse.duck import read_sql
 from warehouse.feed_events import read_feed
 from warehouse.holder_documents import read_holders_map, read_holders_temporal, read_token_holders
@@ -80,7 +82,14 @@ def _intake_artifact(name: str, questions: tuple[str, ...]) -> Reader:
     return Reader(lambda readable, _: read_artifact(name, readable), (SETTINGS, *questions))
 
 
+def _discovery_document(document: DiscoveryDocument) -> Reader:
+    return Reader(lambda readable, _: document.content(readable.installation), ())
+
+
 READERS: dict[str, Reader | Composer] = {
+    **{each.name: _discovery_document(each) for each in DISCOVERY_DOCUMENTS},
+    AGENT_CARD.name: Reader(lambda readable, _: read_agent_card(readable), ()),
+    CAPABILITY_REGISTRY.name: Reader(lambda readable, _: read_registry(readable), (PROBES,)),
     "site_metrics": Composer(compose_site_metrics, OVERVIEW_PARTS, ("graph_counts",)),
     "context": Composer(compose_context, OVERVIEW_PARTS, ("graph_counts", "holder_status")),
     "service_context": Reader(lambda readable, _: read_service_context(readable), ("holder_status",)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 SERVICE_ID = "svc"
 SERVICE_NAME = "Agent runtime service"
+SERVICE_SHORT_NAME = "Agent runtime"
 SERVICE_VERSION = "0.2.0"
 SERVICE_SUMMARY = "An infrastructure runtime for personal AI agents."
 SERVICE_DESCRIPTION = (

@@ -110,6 +110,25 @@ GOLDEN = {
     "document/api/token/holders-map": "publish",
     "document/api/token/holders-map-temporal": "publish",
     "document/openapi.json": "publish",
+    "own_endpoints": "discovery",
+    "out_discovery__probes": "discovery",
+    "document/.well-known/agent-card.json": "publish",
+    "document/.well-known/agent-registration.json": "publish",
+    "document/.well-known/agent-skills/index.json": "publish",
+    "document/.well-known/ai-catalog.json": "publish",
+    "document/.well-known/ai-plugin.json": "publish",
+    "document/.well-known/api-catalog": "publish",
+    "document/.well-known/mcp.json": "publish",
+    "document/.well-known/svc-agent-registration.json": "publish",
+    "document/.well-known/svc-base-capabilities.json": "publish",
+    "document/.well-known/svc-public-contract.json": "publish",
+    "document/.well-known/x402-metadata.json": "publish",
+    "document/.well-known/x402.json": "publish",
+    "document/mcp/server-card": "publish",
+    "document/schemas/svc-agent-registration.json": "publish",
+    "document/schemas/svc-base-capabilities.json": "publish",
+    "document/schemas/svc-intake-request.json": "publish",
+    "document/schemas/svc-public-contract.json": "publish",
 }
 """Asset -> group."""
 
@@ -207,6 +226,7 @@ def test_checks_stand_on_the_tables_and_the_failing_of_rows_blocks(graph: Any):
         "out_access__revenue_daily:expectations": False,
         "out_access__funnel:expectations": False,
         "out_intake__stats:expectations": False,
+        "out_discovery__probes:expectations": False,
         "raw_ledger__unmatched_payments:none_waits": False,
     }
 
@@ -214,13 +234,20 @@ def test_checks_stand_on_the_tables_and_the_failing_of_rows_blocks(graph: Any):
 def test_schedules_run_from_the_start(definitions: dg.Definitions):
     schedules = {each.name: each.default_status for each in definitions.schedules}
     assert schedules == dict.fromkeys(
-        ("chain_schedule", "prices_schedule", "partner_schedule", "claims_schedule", "upkeep_schedule"),
+        (
+            "chain_schedule",
+            "prices_schedule",
+            "partner_schedule",
+            "discovery_schedule",
+            "claims_schedule",
+            "upkeep_schedule",
+        ),
         dg.DefaultScheduleStatus.RUNNING,
     )
 
 
 def test_every_job_runs_in_one_process(definitions: dg.Definitions):
-    for job in map(definitions.resolve_job_def, ("chain", "prices", "partner", "claims", "upkeep")):
+    for job in map(definitions.resolve_job_def, ("chain", "prices", "partner", "discovery", "claims", "upkeep")):
         assert job.executor_def.name == "in_process"
     assert definitions.executor.name == "in_process"
 

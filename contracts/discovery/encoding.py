@@ -1,0 +1,29 @@
+"""The bytes of documents whose shape is somebody else's standard, and the names that their addresses give a service."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+
+def document_bytes(document: Mapping[str, Any]) -> bytes:
+    """A document as compact JSON, its keys in the order given."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def host_of(base_url: str) -> str:
+    """The host of an address, without its port."""
+    return urlsplit(base_url).hostname or "localhost"
+
+
+def reverse_dns(base_url: str) -> str:
+    """The host of an address with its labels turned around (`com.example.svc`); an IP address has no such name."""
+    host = host_of(base_url)
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return ".".join(reversed(host.split(".")))
+    return "localhost"

@@ -1,0 +1,108 @@
+"""From what was looked at to how each capability stands. Pure: documents and answers in, findings out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from contracts.base import Quality
+from contracts.discovery.capabilities import CapabilityState, Status, Way
+from contracts.discovery.registry import NOT_ANSWERING, SETTINGS, Finding, stands_by_settings
+
+NO_DATA = "no_data"
+DEGRADED = "degraded"
+TOO_MANY_REQUESTS = 429
+
+Verdict = tuple[Status, str | None]
+Asked = tuple[str, str]
+"""Method and path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What the service answered at its public address.
+
+    `silent` says why nothing could be asked of it (`not_answering`, `not_ready`, `another_service`). `health` is the
+    body of `/health`; `statuses` has a status, or None where there was no answer, by method and path.
+    """
+
+    silent: str | None = None
+    health: Mapping[str, Any] = field(default_factory=dict)
+    statuses: Mapping[Asked, int | None] = field(default_factory=dict)
+
+
+def requests_needed(states: Mapping[str, CapabilityState]) -> list[Asked]:
+    """What has to be asked beside `/health`, each once."""
+    asked = [
+        (state.capability.judged.what[0], state.capability.judged.what[1])
+        for state in states.values()
+        if state.live and state.capability.judged.way == "asked"
+    ]
+    return list(dict.fromkeys(each for each in asked if each != ("GET", "/health")))
+
+
+def documents_needed(states: Mapping[str, CapabilityState]) -> list[str]:
+    """Paths of the documents that have to be read, each once."""
+    paths = (
+        state.capability.judged.what[0]
+        for state in states.values()
+        if state.live and state.capability.judged.way == "document"
+    )
+    return list(dict.fromkeys(paths))
+
+
+def judge(
+    states: Mapping[str, CapabilityState],
+    documents: Mapping[str, Mapping[str, Any]],
+    answers: Answers | None,
+    now: datetime,
+) -> dict[str, Finding]:
+    """Findings by capability. Without `answers`, and where an answer was refused for its number, there is none."""
+    return {finding.capability: finding for finding in _judge(states, documents, answers, now)}
+
+
+def _judge(
+    states: Mapping[str, CapabilityState],
+    documents: Mapping[str, Mapping[str, Any]],
+    answers: Answers | None,
+    now: datetime,
+) -> Iterator[Finding]:
+    for id_, state in states.items():
+        way, what = state.capability.judged.way, state.capability.judged.what
+        if stands_by_settings(state):
+            yield Finding(id_, state.status, state.reason, "settings", SETTINGS, now)
+        elif way == "document":
+            yield Finding(id_, *_of_document(documents[what[0]], what[1]), "warehouse", what[0], now)
+        elif answers is not None:
+            verdict = _of_answers(answers, way, what)
+            if verdict is not None:
+                evidence = f"{what[0]} {what[1]}" if way == "asked" else f"GET /health: {what[0]}"
+                yield Finding(id_, *verdict, "http", evidence, now)
+
+
+def _of_document(fields: Mapping[str, Any], needed: str | None) -> Verdict:
+    """A document with a freshness block is live unless its number is unavailable; another where a field is there."""
+    if needed is not None:
+        return (Status.LIVE, None) if fields.get(needed) else (Status.OFF, NO_DATA)
+    if fields["quality"] == Quality.UNAVAILABLE:
+        return Status.OFF, fields["reason"] or NO_DATA
+    return Status.LIVE, fields["reason"]
+
+
+def _of_answers(answers: Answers, way: Way, what: tuple[Any, ...]) -> Verdict | None:
+    if answers.silent is not None:
+        return Status.OFF, answers.silent
+    if way == "health":
+        name, expected = what
+        return (Status.LIVE, None) if answers.health.get(name) == expected else (Status.OFF, DEGRADED)
+    method, path, expected = what
+    if (method, path) == ("GET", "/health"):
+        return Status.LIVE, None
+    status = answers.statuses.get((method, path))
+    if status == TOO_MANY_REQUESTS:
+        return None
+    if status is None:
+        return Status.OFF, NOT_ANSWERING
+    return (Status.LIVE, None) if status == expected else (Status.OFF, f"http_{status}")

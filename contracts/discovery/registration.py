@@ -1,0 +1,186 @@
+"""The agent-assisted registration contract: ways to register with their steps, endpoints, consent, and the request."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, TypeAdapter
+
+from contracts.base import Document
+from contracts.commerce.plans import CLAIM_PATH, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH
+from contracts.connect.server import FIRST_TOOL, MCP_PATH, PROTOCOL_VERSIONS
+from contracts.discovery.capabilities import Status, capability_states, is_live, load_capabilities
+from contracts.discovery.installation import Installation
+from contracts.discovery.schemas import SCHEMA_DIALECT, schema_path
+from contracts.discovery.service import CAPABILITIES_PATH, OPENAPI_PATH, SERVER_CARD_PATH
+from contracts.intake.answers import CAPSULE_PATH, INTAKE_PATH, STATUS_PATH
+from contracts.intake.links import artifact_url
+from contracts.intake.requests import CONSENT_VERSION, IntakeRequest
+
+REGISTRATION_FILE = Path(__file__).with_name("registration.yaml")
+SCHEMA_ID = "svc.agent_registration.v1"
+REQUEST_SCHEMA = "svc-intake-request"
+
+
+class Step(Document):
+    """One step of a way to register."""
+
+    id: str
+    text: str
+
+
+class Mode(Document):
+    """One way to register, its steps in order."""
+
+    id: str
+    title: str
+    capability: str = Field(description="Its entry in the capability registry")
+    status: Status = Field(description="By the settings; whether it answers now, the registry says")
+    reason: str | None
+    missing_settings: list[str]
+    steps: list[Step] = Field(description="None where it is off")
+
+
+class Endpoint(Document):
+    """Where something is sent to or read from."""
+
+    name: str
+    method: str
+    url: str
+    capability: str
+
+
+class McpEndpoint(Document):
+    """The MCP server that pairs."""
+
+    url: str
+    server_card: str
+    protocol_versions: list[str]
+    first_tool: str
+    tools: list[str]
+    codes: list[Literal["companion_application", "operator"]] = Field(
+        description="Who hands out pairing codes: the companion application's profile page, or this service's operator"
+    )
+    app_url: str | None = Field(description="The companion application")
+
+
+class ConsentRule(Document):
+    """One thing that holds of consent."""
+
+    id: str
+    text: str
+
+
+class ConsentRules(Document):
+    """What holds of consent, and the version that is published."""
+
+    version: str
+    contract: str
+    rules: list[ConsentRule]
+
+
+class RequestSchema(Document):
+    """The registration request as JSON Schema 2020-12."""
+
+    url: str
+    json_schema: dict[str, Any]
+
+
+class RegistrationContract(Document):
+    """How an assistant registers its person, an agent itself, or somebody an enterprise."""
+
+    ok: Literal[True] = True
+    schema_: Literal["svc.agent_registration.v1"] = Field(alias="schema")
+    schema_url: str
+    title: str
+    summary: str
+    modes: list[Mode]
+    mcp: McpEndpoint
+    endpoints: list[Endpoint]
+    consent: ConsentRules
+    request: RequestSchema
+    capabilities_url: str
+    openapi: str
+
+
+def registration_contract(installation: Installation) -> dict[str, Any]:
+    """The fields of `RegistrationContract`. Endpoints of what is off are left out."""
+    texts = _texts()
+    return {
+        "schema_": SCHEMA_ID,
+        "schema_url": installation.url(schema_path("svc-agent-registration")),
+        "title": texts["title"],
+        "summary": texts["summary"],
+        "modes": [_mode(installation, id_, mode) for id_, mode in texts["modes"].items()],
+        "mcp": _mcp(installation),
+        "endpoints": [
+            Endpoint(name=name, method=method, url=installation.url(path), capability=capability)
+            for name, method, path, capability in _ENDPOINTS
+            if is_live(installation, capability)
+        ],
+        "consent": ConsentRules(
+            version=CONSENT_VERSION,
+            contract=artifact_url(installation.base_url, "registration-contract"),
+            rules=[ConsentRule(id=id_, text=text) for id_, text in texts["consent"].items()],
+        ),
+        "request": RequestSchema(
+            url=installation.url(schema_path(REQUEST_SCHEMA)), json_schema=intake_request_schema(installation)
+        ),
+        "capabilities_url": installation.url(CAPABILITIES_PATH),
+        "openapi": installation.url(OPENAPI_PATH),
+    }
+
+
+def intake_request_schema(installation: Installation) -> dict[str, Any]:
+    """The registration request of every lane as JSON Schema 2020-12."""
+    schema = TypeAdapter(IntakeRequest).json_schema(by_alias=True, mode="validation")
+    named = {"$schema": SCHEMA_DIALECT, "$id": installation.url(schema_path(REQUEST_SCHEMA)), "title": "IntakeRequest"}
+    return {**named, **schema}
+
+
+_ENDPOINTS = (
+    ("mcp", "POST", MCP_PATH, "connect"),
+    ("register", "POST", INTAKE_PATH, "intake"),
+    ("status", "GET", STATUS_PATH, "intake"),
+    ("capsule", "GET", CAPSULE_PATH, "intake"),
+    ("plans", "GET", PLANS_PATH, "plan_catalog"),
+    ("quote", "POST", QUOTE_PATH, "paid_access"),
+    ("claim", "POST", CLAIM_PATH, "paid_access"),
+    ("receipt", "GET", RECEIPT_PATH, "paid_access"),
+)
+"""Name, method, path, and the capability that it belongs to."""
+
+
+def _mode(installation: Installation, id_: str, texts: dict[str, Any]) -> Mode:
+    state = capability_states(installation)[texts["capability"]]
+    return Mode(
+        id=id_,
+        title=texts["title"],
+        capability=state.capability.id,
+        status=state.status,
+        reason=state.reason,
+        missing_settings=list(state.missing),
+        steps=[Step(id=step, text=text) for step, text in texts["steps"].items()] if state.live else [],
+    )
+
+
+def _mcp(installation: Installation) -> McpEndpoint:
+    companion = is_live(installation, "companion_application")
+    return McpEndpoint(
+        url=installation.url(MCP_PATH),
+        server_card=installation.url(SERVER_CARD_PATH),
+        protocol_versions=list(PROTOCOL_VERSIONS),
+        first_tool=FIRST_TOOL,
+        tools=sorted({tool for each in load_capabilities().values() for tool in each.tools}),
+        codes=["companion_application"] if companion else ["operator"],
+        app_url=installation.app_url,
+    )
+
+
+@cache
+def _texts() -> dict[str, Any]:
+    texts: dict[str, Any] = yaml.load(REGISTRATION_FILE.read_text(), yaml.CSafeLoader)
+    return texts

@@ -1,0 +1,75 @@
+"""How every capability stands, as an asset: by the settings, by what was read, and by what the service answers."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import dagster as dg
+
+from contracts.discovery.capabilities import Status, capability_states, load_capabilities
+from contracts.discovery.installation import installation_of
+from contracts.discovery.judging import documents_needed, judge, requests_needed
+from contracts.projections import PROJECTIONS
+from pipelines.discovery.probe import SOURCE, ask_ourselves, is_due
+from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
+from pipelines.resources import Runtime
+from warehouse.discovery import PROBES, is_our_generation, record_findings
+from warehouse.feeds import record_attempt
+from warehouse.inspection import preview
+from warehouse.projections import read, readable_for, tables_of
+
+GROUP = "discovery"
+TABLE = "out_discovery__probes"
+SERVED_TABLES = (TABLE,)
+
+_JUDGED = {each.judged.what[0] for each in load_capabilities().values() if each.judged.way == "document"}
+DOCUMENTS = {row.path: row for row in PROJECTIONS if row.path in _JUDGED}
+"""The documents that say of a capability whether it has something to give."""
+
+own_endpoints = dg.AssetSpec(
+    SOURCE,
+    group_name=GROUP,
+    description="This service at SVC_BASE_URL, asked as a client would: HEAD, OPTIONS and /health, never a write.",
+    kinds={"rest"},
+    owners=OWNERS,
+)
+
+
+@dg.asset(
+    deps=[SOURCE, *sorted(set().union(*map(tables_of, DOCUMENTS.values())))],
+    group_name=GROUP,
+    kinds={"rest", "duckdb"},
+    owners=OWNERS,
+    metadata=table_facts(TABLE),
+    pool="warehouse",
+    description=(
+        "How every capability stands: live, planned or off, why, and by what that is known. A row that says the same "
+        "is written anew hourly. Grain: one row per capability that was looked at."
+    ),
+)
+def out_discovery__probes(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+    """Read what the documents would say, ask the service itself where that is due, and keep what was found."""
+    installation = installation_of(runtime.settings)
+    states = capability_states(installation)
+    now = datetime.now(UTC)
+    with runtime.warehouse.connect() as connection:
+        readable = readable_for(connection, runtime.settings)
+        documents = {path: read(DOCUMENTS[path], readable) for path in documents_needed(states)}
+        due = is_due(connection, now)
+    answers = None
+    if due:
+        answers, attempt = asyncio.run(
+            ask_ourselves(
+                installation.base_url,
+                requests_needed(states),
+                lambda generation: is_our_generation(runtime.data_dir, generation),
+            )
+        )
+    found = judge(states, documents, answers, now)
+    with runtime.warehouse.connect() as connection:
+        if due:
+            record_attempt(connection, attempt)
+        changed = record_findings(connection, found, set(states))
+        metadata = row_count(connection, TABLE)
+        metadata["preview"] = markdown_table(preview(connection, PROBES), rows=50)
+    live = sum(each.status is Status.LIVE for each in found.values())
+    return dg.MaterializeResult(metadata={**metadata, "asked": due, "changed_rows": changed, "found_live": live})

@@ -1,0 +1,85 @@
+"""Asking the service at its public address what it answers. Reads alone: HEAD, OPTIONS and `/health`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+
+import httpx
+
+from contracts.discovery.capabilities import Status
+from contracts.discovery.judging import Answers, Asked
+from contracts.discovery.registry import NOT_ANSWERING
+from contracts.discovery.service import HEALTH_PATH
+from contracts.settings import Settings
+from pipelines.feeds import Feeds
+from warehouse.discovery import read_findings
+from warehouse.duck import Connection, Warehouse
+from warehouse.feeds import Attempt, may_ask
+
+SOURCE = "own_endpoints"
+"""The name of our own service among the sources that are asked."""
+
+ALL_WELL_EVERY = timedelta(minutes=5)
+ELSE_EVERY = timedelta(minutes=1)
+TIMEOUT_S = 2.0
+
+NOT_READY = "not_ready"
+ANOTHER_SERVICE = "another_service"
+
+
+def probe_due(settings: Settings, now: datetime) -> str | None:
+    """Why a look is due, in a few words; None where none is. The first one is part of the first whole run.
+
+    Raises `RunBusy` while a run writes the warehouse.
+    """
+    with Warehouse(settings.data_dir).read_only() as connection:
+        due = connection is not None and is_due(connection, now)
+    return "the service's own answers to be looked at" if due else None
+
+
+def is_due(connection: Connection, now: datetime) -> bool:
+    """Whether it is time to ask: every five minutes, each minute while something does not answer."""
+    asked = [each for each in read_findings(connection).values() if each.determined_by == "http"]
+    well = bool(asked) and all(each.status is Status.LIVE for each in asked)
+    return may_ask(connection, SOURCE, now, every=ALL_WELL_EVERY if well else ELSE_EVERY)
+
+
+async def ask_ourselves(
+    base_url: str,
+    asked: Sequence[Asked],
+    is_ours: Callable[[str], bool],
+    *,
+    transport: httpx.AsyncBaseTransport | None = None,
+) -> tuple[Answers, Attempt]:
+    """What the service at `base_url` answers. `is_ours` says of a generation's id whether it is one of ours: where
+    another service answers at the address, nothing more is asked of it."""
+    async with Feeds(timeout_s=TIMEOUT_S, transport=transport) as feeds:
+        health = await feeds.get(base_url + HEALTH_PATH)
+    attempt = health.attempt(SOURCE)
+    if health.reason is not None:
+        return Answers(silent=NOT_READY if health.reason == "http_503" else NOT_ANSWERING), attempt
+    if not isinstance(health.value, dict) or not is_ours(str(health.value.get("generation"))):
+        return Answers(silent=ANOTHER_SERVICE), health.attempt(SOURCE, reason=ANOTHER_SERVICE)
+    return Answers(health=health.value, statuses=await _statuses(base_url, asked, transport)), attempt
+
+
+async def _statuses(
+    base_url: str, asked: Sequence[Asked], transport: httpx.AsyncBaseTransport | None
+) -> dict[Asked, int | None]:
+    headers = {"user-agent": "svc", "accept-encoding": "identity"}
+    async with httpx.AsyncClient(
+        timeout=TIMEOUT_S, transport=transport, follow_redirects=False, headers=headers
+    ) as client:
+
+        async def status(method: str, path: str) -> int | None:
+            try:
+                async with asyncio.timeout(TIMEOUT_S):
+                    async with client.stream(method, base_url + path) as response:
+                        return response.status_code
+            except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, OSError):
+                return None
+
+        found = await asyncio.gather(*(status(method, path) for method, path in asked))
+    return dict(zip(asked, found, strict=True))
