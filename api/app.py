@@ -6,6 +6,7 @@ The front imports neither the framework nor a store, so that published documents
 from __future__ import annotations
 
 import asyncio
+import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
     from api.connect.edge import Edge
     from api.key_gate import Admission, KeyGate
     from api.stores import Stores
-    from contracts.discovery.installation import installation_of
     from contracts.intake.answers import Place
-    from warehouse.counters import Counters
+    from warehouse.counters import Counters, Take
 
 TITLE = "Agent runtime service"
 VERSION = "0.2.0"
@@ -65,7 +65,6 @@ def build_rooms(
     from api.trust.router import trust_router
     from api.worldmodel.queries import world_health_router, world_queries_router
     from api.worldmodel.router import world_writes_router
-    from contracts.discovery.installation import installation_of
     from contracts.discovery.installation import installation_of
     from contracts.intake.answers import Place
 
@@ -179,6 +178,12 @@ class Rooms:
         assert self._gate is not None
         await self._gate.give_back(admission, now_s)
 
+    async def take_of_session(self, token: str, now_s: float) -> Take | None:
+        """As `KeyGate.take_of_session`, once the rooms have loaded."""
+        await self._application()
+        assert self._gate is not None
+        return await self._gate.take_of_session(token, now_s)
+
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
         loading = self._application()
@@ -206,6 +211,7 @@ class Rooms:
         from api.access.service import warm_up
 
         warm_up()
+        importlib.import_module("api.connect.server")
         if self._stores is not None:
             self._stores.guardrail_rules.problem()
 

@@ -14,6 +14,7 @@ from api.client_address import ClientAddresses
 from api.key_gate import CALLER, DAY_S, STORE_FAILED, Admission, presented_key
 from api.negotiation import acceptable_encodings, is_unchanged, prefers_markdown
 from api.published import READS, Encoded, Message, PublishedFile, PublishedSite, load_site
+from contracts.connect.jsonrpc import problem_as_error, session_token_of
 from contracts.connect.server import MCP_PATH
 from contracts.errors import (
     BodyTooLarge,
@@ -23,6 +24,7 @@ from contracts.errors import (
     QuotaExceeded,
     RateLimited,
     RequestProblem,
+    SessionLimited,
 )
 from contracts.problems import PROBLEM_MEDIA_TYPE, problem_body
 from contracts.routes import BLINK_PREFIX, OPEN_HEADERS, PREFLIGHT_HEADERS, action_headers, is_limited
@@ -40,11 +42,13 @@ TakeOne = Callable[[str, int, int, float], "Take"]
 
 
 class Keys(Protocol):
-    """Whose keys are valid, as `KeyGate` knows it."""
+    """Whose keys and sessions are valid, as `KeyGate` knows it."""
 
     async def admit(self, presented: str, now_s: float) -> Admission | None: ...
 
     async def give_back(self, admission: Admission, now_s: float) -> None: ...
+
+    async def take_of_session(self, token: str, now_s: float) -> Take | None: ...
 
 
 class Counted(NamedTuple):
@@ -61,6 +65,9 @@ BODY_LIMIT_BYTES = 64 * 1024
 LARGER_BODIES = {"/api/v2/knowledge-graph/build": 1024 * 1024}
 """Limits of paths that take more than the others, in bytes."""
 
+_TOO_LARGE = bytes(BODY_LIMIT_BYTES + 1)
+"""Stands for a body that was not read to its end."""
+
 _CHUNK_BYTES = 256 * 1024
 _READS = ("GET", "HEAD")
 _NO_BODY: Message = {"type": "http.response.body", "body": b""}
@@ -73,7 +80,8 @@ class Front:
 
     `take` counts a limited request (`warehouse.counters.Counters.take`); None switches the limit off. `take_waits` says
     that taking crosses a network, and so must not hold up the loop. A limited request with a key that `keys` admits is
-    counted against that key's day, and not against its address.
+    counted against that key's day, and a message of a paired session against that session's minute, not against its
+    address.
     """
 
     def __init__(
@@ -136,12 +144,16 @@ class Front:
         admission: Admission | None = None
         counted: Counted | None = None
         limited = is_limited(path) if document is None else document.limited
-        if limited and (authorization or x_api_key) and self._keys is not None:
+        if path == MCP_PATH and method == "POST" and self._take is not None and self._keys is not None:
+            body = await _read_body(scope, receive, BODY_LIMIT_BYTES)
+            receive = _replay(_TOO_LARGE if body is None else body, receive)
+            counted = await self._count_session(body or b"", now_s)
+        if limited and counted is None and (authorization or x_api_key) and self._keys is not None:
             admission = await self._admit(scope, presented_key(authorization, x_api_key), now_s)
         if admission is not None:
             if admission.taken is not None:
                 counted = Counted("daily", DAY_S, admission.taken)
-        elif limited and self._take is not None:
+        elif limited and counted is None and self._take is not None:
             peer = scope["client"][0] if scope.get("client") else "unknown"
             if x_forwarded_for is None and forwarded is None:
                 client = self._clients.key(peer)
@@ -230,6 +242,19 @@ class Front:
             scope[CALLER] = admission.caller
         return admission
 
+    async def _count_session(self, body: bytes, now_s: float) -> Counted | None:
+        """What the message took of the minute of its paired session; None where it names none."""
+        assert self._keys is not None
+        token = session_token_of(body)
+        if token is None:
+            return None
+        try:
+            taken = await self._keys.take_of_session(token, now_s)
+        except OperatorProblem as problem:
+            _log.warning("No session can be looked up: %s", problem)
+            return None
+        return None if taken is None else Counted("session", WINDOW_S, taken)
+
     async def _count(self, client: str, now_s: float) -> Take | None:
         assert self._take is not None
         try:
@@ -243,10 +268,13 @@ class Front:
 
     async def _refuse(self, scope: Scope, send: Send, problem: RequestProblem, counted: Counted | None = None) -> None:
         request_id = _request_id()
-        body = problem_body(problem, scope["path"], request_id)
+        if scope["path"] == MCP_PATH:
+            media_type, body = "application/json", problem_as_error(problem, request_id)
+        else:
+            media_type, body = PROBLEM_MEDIA_TYPE, problem_body(problem, scope["path"], request_id)
         headers = {
             **(self._action_headers if scope["path"].startswith(BLINK_PREFIX) else OPEN_HEADERS),
-            "Content-Type": PROBLEM_MEDIA_TYPE,
+            "Content-Type": media_type,
             "Content-Length": str(len(body)),
             "Cache-Control": "no-store",
             "X-Request-Id": request_id,
@@ -369,6 +397,8 @@ def _over_limit(counted: Counted) -> RateLimited:
     wait = {"Retry-After": str(taken.reset_s)}
     if counted.policy == "daily":
         return QuotaExceeded(f"This key has {taken.limit} requests a UTC day.", headers=wait)
+    if counted.policy == "session":
+        return SessionLimited(f"{taken.limit} requests a minute are answered for one session.", headers=wait)
     return RateLimited(f"{taken.limit} requests a minute are answered for one address.", headers=wait)
 
 

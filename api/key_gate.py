@@ -1,4 +1,5 @@
 """Whose request it is by its API key, and whether that key has a request left today: asked by the front, before a room.
+Messages of a paired session are counted here too, by the minute.
 
 Quotas are counted for each family of keys and UTC day in the counter store, exactly over all workers. How much a key is
 used, which operators read, is gathered in memory and written to the ledger every few seconds; a crash loses those few.
@@ -14,6 +15,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from contracts.access import REQUESTS_A_DAY, Caller
+from contracts.connect.server import SESSION_REQUESTS_A_MINUTE
+from contracts.connect.tokens import is_token
 from contracts.errors import OperatorProblem
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ CALLER = "svc.caller"
 STORE_FAILED = "store failed"
 
 DAY_S = 86_400
+MINUTE_S = 60
 WRITE_USES_EVERY_S = 5.0
 
 _log = logging.getLogger(__name__)
@@ -90,6 +94,12 @@ class KeyGate:
         except OperatorProblem as problem:
             _log.warning("A request that failed stays counted: %s", problem)
 
+    async def take_of_session(self, token: str, now_s: float) -> Take | None:
+        """Take one request of a paired session's minute; None where the token opens none. Raises `OperatorProblem`."""
+        if not is_token(token):
+            return None
+        return await asyncio.to_thread(self._take_of_session, token, now_s)
+
     def write_uses(self) -> None:
         """Write what was gathered to the ledger. Where that fails it is kept for the next time."""
         from warehouse.keys import KeyUse, add_uses
@@ -129,6 +139,16 @@ class KeyGate:
             return None, None
         limit = REQUESTS_A_DAY[found.caller.tier]
         return found, None if limit is None else self._counters.take(_quota_key(found), limit, DAY_S, now_s)
+
+    def _take_of_session(self, token: str, now_s: float) -> Take | None:
+        from warehouse.connect import find_session
+
+        pepper = self._stores.secrets.pepper
+        with self._stores.ledger.read() as reader:
+            session = find_session(reader, pepper, token)
+        if session is None or not session.is_open(datetime.fromtimestamp(now_s, UTC)):
+            return None
+        return self._counters.take(f"session:{session.session_id}", SESSION_REQUESTS_A_MINUTE, MINUTE_S, now_s)
 
     def _opened(self) -> KeyLookup:
         if self._lookup is None:

@@ -13,7 +13,7 @@ ServiceError
 │   ├── BodyTooLarge      413
 │   ├── MediaTypeUnsupported 415
 │   ├── HostUnknown       421     a Host header that names none of ours
-│   ├── RateLimited       429     QuotaExceeded
+│   ├── RateLimited       429     QuotaExceeded, SessionLimited
 │   ├── InternalFault     500
 │   ├── NotReady          503     before the first generation
 │   └── StoreUnavailable  503     an OperatorProblem, as a client sees it
@@ -195,6 +195,12 @@ class QuotaExceeded(RateLimited):
     code = "quota_exceeded"
     title = "The key's requests of this day are used up"
     violated_policies = ("daily",)
+
+
+class SessionLimited(RateLimited):
+    code = "session_limited"
+    title = "The requests of this session's minute are used up"
+    violated_policies = ("session",)
 
 
 class InternalFault(RequestProblem):

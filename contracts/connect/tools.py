@@ -63,8 +63,8 @@ class Tool:
         """What it takes, as JSON Schema 2020-12 in one piece: what may be left out is never null."""
         schema = self.arguments.model_json_schema()
         definitions = schema.pop("$defs", {})
-        taken: dict[str, Any] = _in_one_piece(schema, definitions)
-        return {"type": "object", "additionalProperties": False} | _without_titles(taken)
+        taken: dict[str, Any] = _without_titles(_in_one_piece(schema, definitions))
+        return taken
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:
