@@ -1,11 +1,14 @@
 # One line each; everything works from a clean clone. `python3 bootstrap.py && .venv/bin/svc run` does without make.
-.PHONY: run test check bench soak contracts lock .venv/.ok
+.PHONY: run test check check-web bench soak contracts lock .venv/.ok
 
 run: .venv/.ok
 	.venv/bin/svc run
 
 test: .venv/.ok
-	.venv/bin/python -m pytest --numprocesses=logical --dist=loadfile
+	.venv/bin/python -m pytest --numprocesses=logical --dist=loadfile -m "not web"
+
+check-web: .venv/.ok
+	.venv/bin/python -m pytest -m web
 
 check: .venv/.ok
 	.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy && .venv/bin/lint-imports --no-cache

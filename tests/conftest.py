@@ -9,4 +9,5 @@ settings.load_profile("house")
 pytest_plugins = [
     "anvil_fixtures",
     "postgres_fixtures",
+    "web_fixtures",
 ]
