@@ -1,24 +1,97 @@
-"""The committed OpenAPI description, as it is published for one address. `python -m api.openapi` writes it."""
+"""The committed OpenAPI description, as it is published for one installation. `python -m api.openapi` writes it.
+
+Published, it has the installation's address, and what the installation publishes as examples. Two documents say it:
+`/openapi.json`, and `/openapi-v2.yaml` with API v2 alone.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+import yaml
+
+from contracts.access import REQUESTS_A_DAY
+from contracts.commerce.plans import PLANS_PATH, load_plans, plans_answer
+from contracts.commerce.rail import usd_of
+from contracts.commerce.signing import JWKS_PATH
+from contracts.discovery.installation import Installation
 
 OPENAPI_FILE = Path(__file__).with_name("openapi") / "openapi.json"
 EXAMPLES_DIR = OPENAPI_FILE.with_name("examples")
 PROBLEM_EXAMPLES = EXAMPLES_DIR / "problems.json"
 
+OPENAPI_PATH = "/openapi.json"
+OPENAPI_V2_PATH = "/openapi-v2.yaml"
+V2_PREFIX = "/api/v2/"
+
 LONGEST_LIST = 3
 LARGEST_WHOLE_BYTES = 4_096
 
+EXAMPLES_KEPT_FOR = timedelta(hours=1)
+"""How long examples of numbers that change all the time stay as they are, so that clients may keep the description."""
 
-def description_for(base_url: str) -> bytes:
-    """The description with `servers` naming `base_url`."""
-    description = json.loads(OPENAPI_FILE.read_text())
-    description["servers"] = [{"url": base_url}]
-    return json.dumps(description, ensure_ascii=False, separators=(",", ":")).encode()
+_EXAMPLES_AT = "x-examples-at"
+
+Bodies = Mapping[str, bytes]
+"""Published bodies by path; under `OPENAPI_PATH` the description as it was published last, if it was."""
+
+
+def openapi_json(installation: Installation, bodies: Bodies) -> bytes:
+    """The whole description."""
+    return json.dumps(description_for(installation, bodies), ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def openapi_v2_yaml(installation: Installation, bodies: Bodies) -> bytes:
+    """The description of API v2, in YAML."""
+    described = restricted(description_for(installation, bodies), V2_PREFIX)
+    text: str = yaml.dump(described, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=120)
+    return text.encode()
+
+
+def description_for(installation: Installation, bodies: Bodies) -> dict[str, Any]:
+    """The description with `servers`, `contact` and examples of `installation`."""
+    described: dict[str, Any] = json.loads(OPENAPI_FILE.read_text())
+    described["servers"] = [{"url": installation.base_url}]
+    if installation.contact_email is not None:
+        described["info"]["contact"]["email"] = installation.contact_email
+    _drop_other_prices(described)
+    at, examples = _live_examples(installation, described, bodies)
+    if at is not None:
+        described["info"][_EXAMPLES_AT] = at
+    for path, body in examples.items():
+        _media(described, path)["examples"] = {"published": {"summary": "As it is published here", "value": body}}
+    return described
+
+
+def restricted(described: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """The same description with the paths under `prefix` alone, and of tags and components what these refer to."""
+    paths = {path: operations for path, operations in described["paths"].items() if path.startswith(prefix)}
+    operations = [operation for each in paths.values() for operation in each.values()]
+    ids = {operation["operationId"] for operation in operations}
+    for operation in operations:
+        for response in operation["responses"].values():
+            kept = {name: link for name, link in response.pop("links", {}).items() if link["operationId"] in ids}
+            response |= {"links": kept} if kept else {}
+    needed: set[str] = set()
+    reached = set(_references(paths))
+    while reached - needed:
+        needed |= reached
+        reached = {each for ref in needed for each in _references(_at(described, ref))}
+    components = {
+        kind: {name: part for name, part in parts.items() if f"#/components/{kind}/{name}" in needed}
+        for kind, parts in described["components"].items()
+        if kind != "securitySchemes"
+    }
+    tags = {tag for operation in operations for tag in operation["tags"]}
+    return described | {
+        "paths": paths,
+        "tags": [tag for tag in described["tags"] if tag["name"] in tags],
+        "components": components | {"securitySchemes": described["components"]["securitySchemes"]},
+    }
 
 
 def shortened(body: Any) -> Any:
@@ -26,6 +99,93 @@ def shortened(body: Any) -> Any:
     if len(json.dumps(body)) <= LARGEST_WHOLE_BYTES:
         return body
     return _cut(body)
+
+
+def _live_examples(
+    installation: Installation, described: dict[str, Any], bodies: Bodies
+) -> tuple[str | None, dict[str, Any]]:
+    """Bodies by path, and from when the newest of those is that has a time."""
+    steady: dict[str, Any] = {
+        PLANS_PATH: plans_answer(installation.rail, installation.base_url, REQUESTS_A_DAY).model_dump(
+            mode="json", by_alias=True
+        )
+    }
+    if installation.keys is not None:
+        steady[JWKS_PATH] = installation.keys.jwks()
+    moving: dict[str, Any] = {}
+    for path, content in bodies.items():
+        if path in (OPENAPI_PATH, OPENAPI_V2_PATH) or not (media := _media(described, path)):
+            continue
+        body = shortened(json.loads(content)) if media["schema"].get("type") != "string" else content.decode()
+        if "generation" in _block(body) or "revision" in body:
+            moving[path] = body
+        else:
+            steady[path] = body
+    at, kept = _kept(described, bodies.get(OPENAPI_PATH), moving)
+    sound = {path: body for path, body in moving.items() if _block(body).get("quality") != "unavailable"}
+    return at, steady | sound | kept
+
+
+def _kept(described: dict[str, Any], last: bytes | None, moving: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
+    """The examples of moving bodies that stay as they were published last, and the time that holds from now on."""
+    times = [time for body in moving.values() if (time := _block(body).get("generatedAt"))]
+    at = max(times, default=None)
+    before = {} if last is None else json.loads(last)
+    since = before.get("info", {}).get(_EXAMPLES_AT)
+    if since is None or at is None or before["components"]["schemas"] != described["components"]["schemas"]:
+        return at, {}
+    if datetime.fromisoformat(at) - datetime.fromisoformat(since) >= EXAMPLES_KEPT_FOR:
+        return at, {}
+    shown = {path: _media(before, path).get("examples", {}).get("published") for path in moving}
+    return since, {path: example["value"] for path, example in shown.items() if example is not None}
+
+
+def _block(body: Any) -> dict[str, Any]:
+    """The freshness block of a body, at the top or in `data`; empty where it has none."""
+    for block in (body, body.get("data")) if isinstance(body, dict) else ():
+        if isinstance(block, dict) and "generatedAt" in block:
+            return block
+    return {}
+
+
+def _drop_other_prices(described: dict[str, Any]) -> None:
+    """Leave out examples of purchases that were recorded at other prices than those of now."""
+    examples = _media(described, PLANS_PATH).get("examples", {})
+    recorded = [example["value"]["plans"] for example in examples.values()]
+    now = {plan.id: usd_of(plan.price) for plan in load_plans().values()}
+    if all({plan["id"]: plan["price"]["amount"] for plan in plans} == now for plans in recorded):
+        return
+    for path, operations in described["paths"].items():
+        if not path.startswith(PLANS_PATH.rpartition("/")[0]):
+            continue
+        for operation in operations.values():
+            for response in operation["responses"].values():
+                for media in response.get("content", {}).values():
+                    if "problem" not in next(iter(response["content"])):
+                        media.pop("examples", None)
+
+
+def _media(described: dict[str, Any], path: str) -> dict[str, Any]:
+    """What the description says of the body that a GET of `path` gives; empty where it says nothing."""
+    operation = described["paths"].get(path, {}).get("get", {})
+    content: dict[str, Any] = operation.get("responses", {}).get("200", {}).get("content", {})
+    return next(iter(content.values()), {})
+
+
+def _references(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        if isinstance(ref := node.get("$ref"), str):
+            yield ref
+        for each in node.values():
+            yield from _references(each)
+    elif isinstance(node, list):
+        for each in node:
+            yield from _references(each)
+
+
+def _at(described: dict[str, Any], ref: str) -> Any:
+    _, _, kind, name = ref.split("/")
+    return described["components"][kind][name]
 
 
 def _cut(value: Any) -> Any:

@@ -22,6 +22,7 @@ from contracts.bidwall import (
     BidwallSnapshot,
     BidwallSnapshotParameters,
 )
+from contracts.description import OPENAPI_PATH, OPENAPI_V2_PATH
 from contracts.discovery.published import DISCOVERY_DOCUMENTS
 from contracts.errors import CursorInvalid, RequestProblem, SnapshotUnknown
 from contracts.feed import JsonFeed
@@ -138,6 +139,9 @@ class Redirect:
 
 
 WORLD_LIVE_PATH = "/api/worldmodel/live"
+
+DESCRIBING = ("openapi", "openapi_v2")
+"""Documents that show the bodies of others, which are made before them."""
 
 PRICE_GROUP = "market"
 """Documents of this group are published every minute, whatever becomes of the chain."""
@@ -349,11 +353,20 @@ PROJECTIONS: tuple[Projection, ...] = (
     ),
     Projection(
         name="openapi",
-        path="/openapi.json",
+        path=OPENAPI_PATH,
         model=None,
         group="discovery",
         summary="OpenAPI description",
-        description="The OpenAPI 3.0.3 description, with this installation's address.",
+        description="The OpenAPI 3.0.3 description, with this installation's address and examples of its own.",
+    ),
+    Projection(
+        name="openapi_v2",
+        path=OPENAPI_V2_PATH,
+        model=None,
+        group="discovery",
+        summary="OpenAPI description of API v2",
+        description="The part of the OpenAPI 3.0.3 description that is under `/api/v2`, in YAML.",
+        media_type="application/yaml",
     ),
 )
 

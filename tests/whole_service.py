@@ -5,11 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
 import uvicorn
 from claim_payments import TREASURY, USDC, Due, paying
 from fake_providers import FakeChain, Provider
@@ -47,6 +46,7 @@ class WholeService:
             "rate_limit_per_minute": 0,
         }
         self.house = House(data_dir, **(given | settings))
+        self.house.now = datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=2)
         self.house.read_chain(mint(3), 20)
         self.house.read_chain(mint(1, first=4, block=30), 40)
         self.house.publish()
@@ -79,10 +79,6 @@ class WholeService:
     def mine(self, blocks: int = 1) -> None:
         """Mine on the chain, at the time of now."""
         self.node.truth.mine(blocks, time_s=int(datetime.now(UTC).timestamp()))
-
-    def client(self) -> httpx.AsyncClient:
-        """A client on the application, within a running loop."""
-        return self.house.client(application=self.app)
 
 
 @contextmanager

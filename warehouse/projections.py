@@ -6,14 +6,14 @@ A room's read function is named in `READERS`; every other document is one row of
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import duckdb
 import msgspec
 from pydantic import BaseModel
 
-from contracts.description import description_for
+from contracts.description import Bodies, openapi_json, openapi_v2_yaml
 from contracts.discovery.installation import Installation, installation_of
 from contracts.discovery.published import AGENT_CARD, CAPABILITY_REGISTRY, DISCOVERY_DOCUMENTS, DiscoveryDocument
 from contracts.intake.artifacts import ARTIFACT_KINDS, SETTINGS
@@ -43,6 +43,8 @@ class Readable:
     connection: duckdb.DuckDBPyConnection
     holders_dir: Path
     installation: Installation
+    bodies: Bodies = field(default_factory=dict)
+    """What is published beside, for documents that show it; their rows are in `DESCRIBING`."""
 
     @property
     def base_url(self) -> str:
@@ -94,7 +96,8 @@ READERS: dict[str, Reader | Composer] = {
     "context": Composer(compose_context, OVERVIEW_PARTS, ("graph_counts", "holder_status")),
     "service_context": Reader(lambda readable, _: read_service_context(readable), ("holder_status",)),
     "event_feed": Reader(read_feed, ("feed_events",)),
-    "openapi": Reader(lambda readable, _: description_for(readable.base_url), ()),
+    "openapi": Reader(lambda readable, _: openapi_json(readable.installation, readable.bodies), ()),
+    "openapi_v2": Reader(lambda readable, _: openapi_v2_yaml(readable.installation, readable.bodies), ()),
     "bidwall_balance": Reader(read_bidwall_balance, ("bidwall_status",)),
     "bidwall_snapshot": Reader(read_bidwall_snapshot, ("bidwall_status", "bidwall_events", "bidwall_eth_usd")),
     "bidwall_events": Reader(read_bidwall_events, ("bidwall_status", "bidwall_events")),

@@ -14,7 +14,7 @@ from api.openapi.lowering import lower
 from api.openapi.texts import add_texts
 from api.stores import Stores
 from contracts.problems import Problem
-from contracts.projections import PROJECTIONS
+from contracts.projections import PROJECTIONS, Projection
 from contracts.settings import Settings
 
 
@@ -28,8 +28,7 @@ def description() -> dict[str, Any]:
     document["components"]["securitySchemes"] = SECURITY_SCHEMES
     for projection in PROJECTIONS:
         for path in projection.paths:
-            content = document["paths"][path]["get"]["responses"]["200"]["content"]
-            content[projection.media_type.partition(";")[0]] = content.pop("application/json")
+            _say_media_type(document["paths"][path]["get"]["responses"]["200"]["content"], projection)
     document = lower(document)
     for complete in (add_texts, add_headers, add_links, add_examples):
         complete(document)
@@ -39,6 +38,14 @@ def description() -> dict[str, Any]:
 def text() -> str:
     """The committed file's text."""
     return json.dumps(description(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def _say_media_type(content: dict[str, Any], projection: Projection) -> None:
+    said = content.pop("application/json")
+    media_type = projection.media_type.partition(";")[0]
+    content[media_type] = said if media_type.endswith("json") else {"schema": {"type": "string"}}
+    if projection.markdown is not None:
+        content["text/markdown"] = {"schema": {"type": "string"}}
 
 
 def _use_our_problems(document: dict[str, Any]) -> None:

@@ -48,7 +48,7 @@ def _add_exchange(operation: dict[str, Any], exchange: dict[str, Any]) -> None:
         media.setdefault("examples", {})[name] = {"value": request["body"]}
     response = operation["responses"].get(str(exchange["status"]))
     if response is not None and "body" in exchange:
-        (media,) = response["content"].values()
+        media = next(iter(response["content"].values()))
         media.setdefault("examples", {})[name] = _example(exchange["body"])
 
 

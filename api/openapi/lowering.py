@@ -1,4 +1,4 @@
-"""From OpenAPI 3.1, as the framework writes it, to 3.0.3: the same said in that version's dialect of JSON Schema. Pure."""
+"""From OpenAPI 3.1, as the framework writes it, to 3.0.3: the same in that version's dialect of JSON Schema. Pure."""
 
 from __future__ import annotations
 

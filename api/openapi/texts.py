@@ -1,12 +1,12 @@
-"""What the description says about the service as a whole: its info, and its tags in the order of a first visit. Pure."""
+"""What the description says about the service as a whole: its info, and its tags in order of a first visit. Pure."""
 
 from __future__ import annotations
 
 from typing import Any
 
 INFO: dict[str, Any] = {
-    "description": "A runtime for personal AI agents: telemetry of a token that carries its proof, a governed knowledge "
-    "graph, guardrail checks, and API keys that agents buy with USDC.\n\n"
+    "description": "A runtime for personal AI agents: telemetry of a token that carries its proof, a governed "
+    "knowledge graph, guardrail checks, and API keys that agents buy with USDC.\n\n"
     "**Answers.** JSON with `ok` at the top. Amounts are decimal strings, times UTC. What is missing is `null` with "
     '`quality: "unavailable"` and a stable `reason`; it is never invented.\n\n'
     "**Errors.** `application/problem+json` (RFC 9457) with a stable `code`, `retryable`, and `errors` with JSON "
@@ -16,8 +16,8 @@ INFO: dict[str, Any] = {
     "**Limits.** `RateLimit-Policy` and `RateLimit` say what a request counts against; a 429 says `Retry-After`.\n\n"
     "**Caches.** Published documents have a strong `ETag` and answer `If-None-Match` with 304. HEAD is answered "
     "wherever GET is.\n\n"
-    "**Compatibility.** Fields and codes may be added, and are neither renamed nor taken away under the same path. What "
-    "is to go is marked `deprecated` and says so with Deprecation, Sunset and a successor link.",
+    "**Compatibility.** Fields and codes may be added, and are neither renamed nor taken away under the same path. "
+    "What is to go is marked `deprecated` and says so with Deprecation, Sunset and a successor link.",
     "contact": {"name": "The operator of this installation"},
     "license": {"name": "All rights reserved"},
 }

@@ -9,14 +9,14 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from contracts.access import Tier
 from contracts.addresses import AskedAddress
 from contracts.base import Document, storable
 from contracts.canonical import canonical_json, canonical_sha256, sha256_hex
 from contracts.commerce.matching import CLAIM_GRACE, Terms
-from contracts.commerce.plans import CLAIM_PATH, DEFAULT_PLAN, SALT_UNITS, Plan
+from contracts.commerce.plans import CLAIM_PATH, DEFAULT_PLAN, SALT_UNITS, Plan, load_plans
 from contracts.commerce.proofs import LONGEST_SIGNATURE
 from contracts.commerce.rail import ASSET_NAME, ASSET_VERSION, PaymentRail, usd_of
 from contracts.evm import checksum_address
@@ -63,11 +63,20 @@ class QuoteProof(Document):
 class QuoteRequest(Document):
     """Who pays for what. One of the two addresses is needed: the payer is payerAddress, else operatorAddress."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"required": [name], "properties": {name: {"type": "string"}}}
+                for name in ("payerAddress", "operatorAddress")
+            ]
+        }
+    )
+
     operator_address: AskedAddress | None = Field(
         default=None, description="Who will own the key and what is written with it; default payerAddress"
     )
     payer_address: AskedAddress | None = Field(default=None, description="Who sends the transfer")
-    plan_id: str = Field(default=DEFAULT_PLAN, max_length=100)
+    plan_id: str = Field(default=DEFAULT_PLAN, max_length=100, json_schema_extra={"enum": list(load_plans())})
     agent_id: Label | None = None
     agent_name: Text | None = None
     assistant_id: Text | None = None

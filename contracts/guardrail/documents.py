@@ -17,7 +17,10 @@ class _Snake(BaseModel):
 class GuardrailRequest(_Snake):
     """An action that an agent is about to take."""
 
-    action: str = Field(description="A command, a tool call or a plan in words; at most 32 KiB")
+    action: str = Field(
+        description="A command, a tool call or a plan in words; at most 32 KiB",
+        json_schema_extra={"minLength": 1, "pattern": r"\S"},
+    )
     severity: Severity = Field(
         default=Severity.MEDIUM,
         description="The impact that the caller claims; the higher, the milder a rule that blocks",

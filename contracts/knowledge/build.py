@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from contracts.base import Document
 from contracts.canonical import canonical_sha256
@@ -34,6 +34,15 @@ DocumentId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/@#-]{0,127}
 class SourceDocument(Document):
     """One text to read. `url` only says where it is from; it is never fetched."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                {"required": ["text"], "properties": {"text": {"type": "string"}}},
+                {"required": ["markdown"], "properties": {"markdown": {"type": "string"}}},
+            ]
+        }
+    )
+
     id: DocumentId | None = Field(default=None, description="Its name in spans; `document-<n>` where none is given")
     title: str | None = Field(default=None, min_length=1, max_length=300)
     text: str | None = Field(default=None, description="The text, in the form that `mediaType` says")
@@ -50,6 +59,15 @@ class SourceDocument(Document):
 
 class BuildRequest(Document):
     """Documents, or statements that need no reading; at least one of them."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"required": [name], "properties": {name: {"minItems": 1}}}
+                for name in ("documents", "triples", "nodes")
+            ]
+        }
+    )
 
     graph_id: GraphId | None = Field(default=None, description="Its name; a hash of the content where none is given")
     documents: list[SourceDocument] = Field(default=[], max_length=100)

@@ -16,7 +16,11 @@ from contracts.world.records import Visibility
 SOURCE = "onboarding"
 OWNER_PREFIX = "capsule:"
 
-Line = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TITLE, strip_whitespace=True)]
+Line = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=LONGEST_TITLE, strip_whitespace=True),
+    Field(json_schema_extra={"pattern": r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"}),
+]
 
 
 class WorldModelCreateRequest(Document):

@@ -11,7 +11,7 @@ from contracts.canonical import canonical_sha256
 from contracts.errors import BodyInvalid
 from contracts.world.documents import DecisionFields, Instant
 from contracts.world.identity import content_id
-from contracts.world.ontology import Ontology
+from contracts.world.ontology import Ontology, load_ontology
 from contracts.world.proposal import HIGHEST_REVISION, LONGEST_TITLE, Actor, EdgeDraft, NodeDraft, Proposal
 from contracts.world.records import Visibility
 
@@ -31,7 +31,12 @@ class SignalLink(Document):
 class SignalRequest(Document):
     """One statement. With a `subject` and a single-valued `predicate` in the payload it supersedes what held before."""
 
-    type: str = Field(min_length=1, max_length=100, description="A node type of /api/v2/schema")
+    type: str = Field(
+        min_length=1,
+        max_length=100,
+        description="A node type of /api/v2/schema",
+        json_schema_extra={"enum": list(load_ontology().node_types)},
+    )
     title: str | None = Field(default=None, description=f"One line, at most {LONGEST_TITLE} characters")
     domain: str | None = Field(default=None, description="The domain of the type; only to be checked")
     payload: dict[str, Any] = Field(default={}, description="The node's properties")

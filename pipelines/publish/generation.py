@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from contracts.holders import csv_file_name, csv_path, list_file_name
-from contracts.projections import PROJECTIONS, REDIRECTS, Projection, Redirect
+from contracts.projections import DESCRIBING, PROJECTIONS, REDIRECTS, Projection, Redirect
 from contracts.settings import Settings
 from pipelines.publish.documents import (
     PublishedDocument,
@@ -57,11 +57,7 @@ def publish(
     started = time.monotonic()
     rows = tuple(projections)
     draft = begin(settings.data_dir, now or datetime.now(UTC))
-    documents = [
-        published_document(row, read(row, readable, parameters), draft, path=path)
-        for row in rows
-        for path, parameters in row.bodies
-    ]
+    documents = _documents(rows, readable, draft)
     files = site_files(route_table(readable.installation, rows, redirects), f"{settings.host}:{settings.port}")
     parts = (
         document_parts(documents)
@@ -108,13 +104,32 @@ def republish(
     if draft.previous is None:
         return PublishReport(None, published=False)
     entries = draft.previous.manifest.documents
-    documents = [
-        published_document(row, read(row, readable, parameters), draft, path=path)
-        for row in projections
-        for path, parameters in row.bodies
-        if path in entries and entries[path].stale_reason is None
-    ]
+    rows = [row for row in projections if row.path in entries and entries[row.path].stale_reason is None]
+    documents = _documents(rows, readable, draft)
     return _report(draft, _with(settings, draft.previous, draft, documents), started)
+
+
+def _documents(rows: Iterable[Projection], readable: Readable, draft: Draft) -> list[PublishedDocument]:
+    """The documents of `rows`. What describes others is made last, of their bodies here or of the last generation."""
+    chosen = list(rows)
+    documents = _read_all([row for row in chosen if row.name not in DESCRIBING], readable, draft)
+    describing = [row for row in chosen if row.name in DESCRIBING]
+    if not describing:
+        return documents
+    bodies: dict[str, bytes] = {}
+    if draft.previous is not None:
+        public = draft.previous.path / "public"
+        bodies = {path: (public / file_of(path)).read_bytes() for path in draft.previous.manifest.documents}
+    bodies |= {document.path: document.body for document in documents}
+    return documents + _read_all(describing, replace(readable, bodies=bodies), draft)
+
+
+def _read_all(rows: Iterable[Projection], readable: Readable, draft: Draft) -> list[PublishedDocument]:
+    return [
+        published_document(row, read(row, readable, parameters), draft, path=path)
+        for row in rows
+        for path, parameters in row.bodies
+    ]
 
 
 def _with(

@@ -6,6 +6,7 @@ from openapi_spec_validator import validate
 from api.openapi.describing import text
 from api.openapi.lowering import lower_schema
 from contracts.description import OPENAPI_FILE, description_for
+from contracts.discovery.installation import Installation
 
 
 def test_the_committed_description_is_what_the_routes_say():
@@ -19,7 +20,7 @@ def test_the_description_is_a_valid_3_0_3_document():
 
 
 def test_it_is_published_with_its_own_address():
-    assert json.loads(description_for("https://svc.example"))["servers"] == [{"url": "https://svc.example"}]
+    assert description_for(Installation("https://svc.example"), {})["servers"] == [{"url": "https://svc.example"}]
 
 
 @pytest.mark.parametrize(

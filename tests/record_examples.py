@@ -1,0 +1,277 @@
+"""Records the examples of the OpenAPI description by asking the whole service: `python tests/record_examples.py`.
+
+What differs from run to run by chance alone (ids, times, signatures) is no reason to write a file again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import httpx
+from eth_account import Account
+from eth_account.messages import encode_typed_data
+from intakes import AGENT, ENTERPRISE, HUMAN
+from whole_service import REGISTRY, WholeService, listening, whole_service
+
+from api.app import create_app
+from api.openapi.describing import description
+from contracts.description import EXAMPLES_DIR, PROBLEM_EXAMPLES
+
+PAYER = Account.from_key("0x" + "11" * 32)
+UNRECORDED = {"openapi", "openapi_v2"}
+"""The descriptions themselves."""
+
+_CHANCE = re.compile(
+    r"svc_(free|basic|pro)_…?[A-Za-z0-9_-]+|eyJ[A-Za-z0-9_.=-]+|\d{4}-\d\d-\d\d(T[0-9:.]+(Z|[+-]\d\d:\d\d)?)?"
+    r"|\d{8}T\d{6}\d*Z?|[0-9a-f]{12,}|[A-Za-z0-9_-]{40,}|uint256=\d+|\d+ rules"
+)
+_CHANCE_FIELDS = {
+    *("amount", "amountUnits", "exactAmount", "exactAmountUnits", "qrCode"),
+    *("issuedAt", "ageS", "clockSkewS", "rules_checked"),
+}
+"""Fields that follow from a quote's unique amount, from the clock, or from the number of guardrail rules."""
+
+
+class Recorder:
+    """Asks the service operation by operation, and keeps the exchanges by operation id and the problems by code."""
+
+    def __init__(self, service: WholeService, client: httpx.AsyncClient) -> None:
+        self.service = service
+        self.client = client
+        self.key = service.key()
+        self.exchanges: dict[str, list[dict[str, Any]]] = {}
+        self.problems: dict[str, Any] = {}
+        self.operations = {
+            operation["operationId"]: (method, path, operation)
+            for path, operations in description()["paths"].items()
+            for method, operation in operations.items()
+        }
+
+    async def ask(self, operation_id: str, name: str = "answer", **request: Any) -> Any:
+        """The body of an answer, which is kept as `name`. `request` has `path`, `query`, `header` and `body`."""
+        method, path, operation = self.operations[operation_id]
+        headers = dict(request.get("header", {}))
+        if operation["security"]:
+            headers["Authorization"] = f"Bearer {self.key}"
+        options = {"json": request["body"]} if "body" in request else {}
+        answer = await self.client.request(
+            method,
+            path.format(**request.get("path", {})),
+            params=request.get("query"),
+            headers=headers,
+            **options,
+        )
+        kept = {"name": name, "request": request, "status": answer.status_code}
+        media_type = answer.headers.get("content-type", "").partition(";")[0]
+        if media_type.endswith("json"):
+            kept["body"] = answer.json()
+        elif media_type.startswith("text/"):
+            kept["body"] = answer.text
+        if answer.status_code >= 400:
+            self.keep_problem(answer)
+        else:
+            self.exchanges.setdefault(operation_id, []).append(kept)
+        return kept.get("body")
+
+    async def fail(self, method: str, path: str, **options: Any) -> None:
+        """Keep the problem that a request gives."""
+        self.keep_problem(await self.client.request(method, path, **options))
+
+    def keep_problem(self, answer: httpx.Response) -> None:
+        body = answer.json()
+        self.problems.setdefault(body["code"], body)
+
+
+async def record(service: WholeService) -> Recorder:
+    """Every operation asked, in an order in which one answer leads to the next request."""
+    with listening(service) as url:
+        async with httpx.AsyncClient(base_url=url) as client:
+            recorder = Recorder(service, client)
+            for part in (_registrations, _purchase, _graph, _telemetry, _documents, _problems):
+                await part(recorder)
+    return recorder
+
+
+async def _registrations(recorder: Recorder) -> None:
+    agent = await recorder.ask("intake_register", "agent", header={"Idempotency-Key": "intake-1"}, body=AGENT)
+    await recorder.ask("intake_register", "human", body=HUMAN)
+    await recorder.ask("intake_register", "enterprise", body=ENTERPRISE)
+    for operation in ("intake_status", "intake_capsule"):
+        await recorder.ask(operation, path={"intakeId": agent["intakeId"]})
+        await recorder.ask(operation, path={"intakeId": "0" * 32})
+    await recorder.ask("intake_stats")
+    await recorder.ask("intake_recent")
+
+
+async def _purchase(recorder: Recorder) -> None:
+    quote = await recorder.ask(
+        "agent_access_quote",
+        body={"planId": "api_basic_monthly", "payerAddress": PAYER.address, "agentId": "agent-seven"},
+    )
+    body = {name: quote[name] for name in ("quoteId", "quoteHash", "paymentRequirementHash")}
+    header = {"Idempotency-Key": "claim-1"}
+    unknown = {**body, "transactionHash": "0x" + "ab" * 32}
+    await recorder.ask("agent_access_claim", header=header, body={**unknown, "quoteHash": "0" * 64})
+    await recorder.ask("agent_access_claim", "pending", header=header, body=unknown)
+    paid = {**body, "transactionHash": recorder.service.pay(quote)}
+    claim = await recorder.ask("agent_access_claim", "issued", header=header, body=paid)
+    await recorder.ask("agent_access_claim", body=paid)
+    where = {"claimId": claim["data"]["claim"]["claimId"]}
+    await recorder.ask("agent_access_receipt", path=where)
+    await recorder.ask("agent_access_receipt", path={"claimId": "claim_unknown"})
+    challenge = await recorder.ask("agent_access_recovery_challenge", path=where)
+    signed = PAYER.sign_message(encode_typed_data(full_message=challenge["typedData"])).signature.hex()
+    proof = {"type": "eip712", "signature": f"0x{signed.removeprefix('0x')}"}
+    refused = {"type": "eip712", "signature": "0x" + "00" * 65}
+    for sent in (refused, proof):
+        body = {"issuedAt": challenge["issuedAt"], "proof": sent}
+        await recorder.ask("agent_access_recovery", path=where, body=body)
+    await recorder.ask("agent_access_quote", body={"planId": "nothing", "payerAddress": PAYER.address})
+
+
+async def _graph(recorder: Recorder) -> None:
+    goal = {"type": "Goal", "title": "Answer within the hour", "source": "agent-seven", "idempotencyKey": "goal-1"}
+    signal = await recorder.ask("world_model_signal", "written", body=goal)
+    node_id = signal["data"]["signalId"]
+    linked = {"type": "Task", "title": "Answer Ada", "source": "agent-seven"}
+    wrong = {**linked, "links": [{"type": "PART_OF", "target": "nothing-of-this-name"}]}
+    await recorder.ask("world_model_signal", "rejected", body=wrong)
+    await recorder.ask("world_model_signal", body={**goal, "title": "Another one"})
+    await recorder.ask("world_model_signal", body={**linked, "expectedRevision": 0})
+    question = {"search": "hour", "domain": "VISION", "include_edges": True, "limit": 5}
+    await recorder.ask("world_model_query", "search", body=question)
+    await recorder.ask("world_model_query", "traverse", body={"traverse": {"from_id": node_id, "depth": 2}})
+    await recorder.ask("world_model_live", query={"limit": 5})
+    text = "# Notes\n\nWater: a clear liquid.\n\n- Goal: answer within the hour\n"
+    document = {"id": "notes", "mediaType": "text/markdown", "text": text}
+    for name, mode in (("preview", "preview"), ("written", "apply")):
+        await recorder.ask(
+            "knowledge_graph_build", name, body={"graphId": "notes", "documents": [document], "mode": mode}
+        )
+    plan = {
+        "agent": {"id": "agent-seven", "role": "support"},
+        "goals": ["Answer customers"],
+        "sources": ["Handbook"],
+        "constraints": {"retention": "P90D", "privacy": "internal", "budgetTokens": 4000},
+    }
+    for name, mode in (("preview", "preview"), ("written", "apply")):
+        await recorder.ask("memory_design", name, body={**plan, "mode": mode})
+    create = {"ownerId": "ada", "name": "Ada's world", "isAI": False, "values": ["Honesty"]}
+    capsule = await recorder.ask("world_model_create", header={"Idempotency-Key": "capsule-1"}, body=create)
+    for _ in range(2):
+        await recorder.ask("world_model_capsule_claim", body={"claimToken": capsule["claimToken"]})
+    action = {"action": "rm -rf / --no-preserve-root", "severity": "high", "context": {"environment": "production"}}
+    await recorder.ask("guardrail_check", "blocked", body=action)
+    await recorder.ask("guardrail_check", "passed", body={"action": "ls -la"})
+
+
+async def _telemetry(recorder: Recorder) -> None:
+    await recorder.ask("token_holders_map", query={"limit": 60})
+    await recorder.ask("token_holders_map", query={"limit": 60, "cursor": "unreadable"})
+    comparison = await recorder.ask("token_holders_map_temporal")
+    compared = {name: comparison[name]["block"] for name in ("from", "to")}
+    await recorder.ask("token_holders_map_temporal", "chosen", query=compared)
+    await recorder.ask("token_holders_map_temporal", query={"from": 7})
+    await recorder.ask("bidwall_snapshot", query={"events_limit": 5, "scope": "all"})
+    await recorder.ask(
+        "bidwall_events", query={"limit": 10, "scope": "all", "token": recorder.service.settings.token_address}
+    )
+    await recorder.ask("world_render", query={"view": "hero", "compact": "1"})
+    await recorder.ask("trust_score", path={"address": REGISTRY})
+    lists = await recorder.ask("token_holders")
+    await recorder.ask(
+        "data_file", path={"file": lists["consistency"]["proof"]["holderList"]["path"].rpartition("/")[2]}
+    )
+
+
+async def _documents(recorder: Recorder) -> None:
+    """Every operation that can be asked without saying anything."""
+    for operation_id, (method, path, _) in recorder.operations.items():
+        if method == "get" and "{" not in path and operation_id not in recorder.exchanges.keys() | UNRECORDED:
+            await recorder.ask(operation_id)
+
+
+async def _problems(recorder: Recorder) -> None:
+    await recorder.fail("GET", "/api/nothing")
+    await recorder.fail("DELETE", "/api/token/price")
+    await recorder.fail("GET", "/api/token/price", headers={"Accept-Encoding": "identity;q=0"})
+    await recorder.fail("GET", "/api/token/holders-map?limit=1")
+    await recorder.fail("GET", "/api/v2/world-model/live")
+    await recorder.fail("POST", "/api/intake", json={**AGENT, "consent": False})
+    await recorder.fail("POST", "/api/intake", content=b"a=b", headers={"Content-Type": "text/plain"})
+    await recorder.fail("POST", "/api/intake", content=b" " * 70_000, headers={"Content-Type": "application/json"})
+    payment = {"json": {"payerAddress": PAYER.address}, "headers": {"PAYMENT-SIGNATURE": "e30="}}
+    await recorder.fail("POST", "/api/agent-access/quote", **payment)
+    await recorder.ask("intake_register", header={"Idempotency-Key": "intake-1"}, body=HUMAN)
+    await _limits(recorder)
+
+
+async def _limits(recorder: Recorder) -> None:
+    """What a service says that answers one request a minute, and one that has not published yet."""
+    settings = recorder.service.settings.model_copy(update={"rate_limit_per_minute": 1})
+    with tempfile.TemporaryDirectory() as empty:
+        for given in (settings, settings.model_copy(update={"data_dir": Path(empty)})):
+            transport = httpx.ASGITransport(create_app(given))
+            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+                for _ in range(2):
+                    answer = await client.get("/api/token/price")
+                    if answer.status_code >= 400:
+                        recorder.keep_problem(answer)
+
+
+def same_but_for_chance(one: Any, other: Any) -> bool:
+    """Whether two recordings say the same: equal but for what the clock and random numbers decide, order too."""
+    return _without_chance(one) == _without_chance(other)
+
+
+def _without_chance(value: Any, field: str = "") -> Any:
+    if field in _CHANCE_FIELDS and not isinstance(value, dict | list):
+        return type(value).__name__
+    if isinstance(value, dict):
+        return {name: _without_chance(each, name) for name, each in value.items()}
+    if isinstance(value, list):
+        return sorted((_without_chance(each, field) for each in value), key=json.dumps)
+    return _CHANCE.sub("*", value) if isinstance(value, str) else value
+
+
+def files_of(recorder: Recorder) -> dict[Path, Any]:
+    """What every file under `contracts/openapi/examples/` has to hold."""
+    exchanges = {EXAMPLES_DIR / f"{name}.json": kept for name, kept in recorder.exchanges.items()}
+    return exchanges | {PROBLEM_EXAMPLES: dict(sorted(recorder.problems.items()))}
+
+
+def outdated(recorder: Recorder) -> list[Path]:
+    """Files that do not say what the service answers; those of operations that are gone too."""
+    wanted = files_of(recorder)
+    gone = [file for file in EXAMPLES_DIR.glob("*.json") if file not in wanted]
+    return gone + [file for file, value in wanted.items() if not _says(file, value)]
+
+
+def record_anew() -> Recorder:
+    """The recording of a service that was made for it."""
+    with tempfile.TemporaryDirectory() as directory, whole_service(Path(directory)) as service:
+        return asyncio.run(record(service))
+
+
+def _says(file: Path, value: Any) -> bool:
+    return file.exists() and same_but_for_chance(json.loads(file.read_text()), json.loads(json.dumps(value)))
+
+
+def main() -> None:
+    recorder = record_anew()
+    wanted = files_of(recorder)
+    EXAMPLES_DIR.mkdir(parents=True, exist_ok=True)
+    for file in outdated(recorder):
+        if file in wanted:
+            file.write_text(json.dumps(wanted[file], indent=1, ensure_ascii=False) + "\n")
+        else:
+            file.unlink()
+
+
+if __name__ == "__main__":
+    main()
