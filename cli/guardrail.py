@@ -53,7 +53,7 @@ def lint(
     notes = [
         f"{each.file}:{each.line}: {each.rule.id}: {_TEXT_OF_COMMANDS}" for each in loaded if reads_quotes(each.rule)
     ]
-    unpinned = [each.rule.id for each in loaded if not is_pinned(each.rule, lock)]
+    unpinned = [each.rule.id for each in loaded if not is_pinned(each, lock)]
     if write and not problems:
         _write_json(directory / LOCK_NAME, updated_lock(loaded, lock))
         _write_json(directory / SCHEMA_NAME, rule_schema())
