@@ -160,12 +160,12 @@ def flattened(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str,
 
 def values_at(tree: Any, path: str) -> list[Any]:
     """The values at a dotted path; null counts as missing, `*` is any item. A key that itself has dots is found too."""
-    if isinstance(tree, Mapping) and path in tree:
+    if isinstance(tree, dict) and path in tree:
         return [] if tree[path] is None else [tree[path]]
     head, _, rest = path.partition(".")
     if head == "*":
-        found = list(tree.values()) if isinstance(tree, Mapping) else tree if isinstance(tree, list) else []
-    elif isinstance(tree, Mapping) and head in tree:
+        found = list(tree.values()) if isinstance(tree, dict) else tree if isinstance(tree, list) else []
+    elif isinstance(tree, dict) and head in tree:
         found = [tree[head]]
     elif isinstance(tree, list) and head.isdecimal() and int(head) < len(tree):
         found = [tree[int(head)]]
@@ -182,8 +182,8 @@ def one_line(value: Any) -> str:
         return "true" if value else "false"
     if value is None:
         return "null"
-    if isinstance(value, Mapping | list | tuple | set):
-        return "{}" if isinstance(value, Mapping) else "[]"
+    if isinstance(value, dict | list | tuple | set):
+        return "{}" if isinstance(value, dict) else "[]"
     return _WHITE.sub(" ", str(value))
 
 

@@ -7,6 +7,7 @@ import binascii
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 Dialect = Literal["posix", "windows"]
@@ -24,15 +25,21 @@ _WINDOWS_PROGRAM = re.compile(
 
 @dataclass
 class Command:
-    """One simple command: its words without quotes, redirections in place as words of their own."""
+    """One simple command: its words without quotes, redirections in place as words of their own.
+
+    `line` is for a command whose words are all there: it is kept, since most views ask for it.
+    """
 
     words: list[str] = field(default_factory=list)
     heredoc: str | None = None
     depth: int = 0
 
-    @property
+    @cached_property
     def line(self) -> str:
         """The words joined by one space; white space inside a word is `INNER_SPACE`, an empty word is `''`."""
+        joined = " ".join(self.words)
+        if joined.split() == self.words:
+            return joined
         return " ".join(_WHITE.sub(INNER_SPACE, word) if word else "''" for word in self.words)
 
 

@@ -77,6 +77,7 @@ def pattern_options() -> Any:
     options = re2.Options()
     options.max_mem = PATTERN_MEMORY_BYTES
     options.log_errors = False
+    options.never_capture = True
     return options
 
 

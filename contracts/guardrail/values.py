@@ -76,6 +76,9 @@ _WINDOWS_PLACES = {
     "comspec": "c:/windows/system32/cmd.exe",
 }
 _DRIVE = re.compile(r"^[A-Za-z]:")
+_PATH_SIGN = re.compile(r"[/\\~.%$]")
+"""What every word that `_LOOKS_LIKE_PATH` fits has in it."""
+
 _LOOKS_LIKE_PATH = re.compile(r"^(?:[~/.\\]|[A-Za-z]:[\\/]|%\w+%|\$)|[/\\]")
 _OPTION_VALUE = re.compile(r"^(?:--?[\w-]+[=:]|[\w.-]+=|@|\d?[<>]{1,2})(?=[~/.$%\\A-Za-z])")
 _STARTS_AS_PATH = re.compile(r"[~/]|[A-Za-z]:[\\/]|\\\\|%\w+%|\$")
@@ -90,6 +93,8 @@ def paths(words: Iterable[str], cwd: str, home: str, windows: bool) -> Iterator[
     Windows paths have forward slashes and are in lower case. Words with options in front (`--file=x`, `if=x`) count.
     """
     for word in words:
+        if not _PATH_SIGN.search(word):
+            continue
         candidate = _OPTION_VALUE.sub("", word, count=1)
         if _NO_BARE_PATH.search(candidate) and not _STARTS_AS_PATH.match(candidate):
             continue
