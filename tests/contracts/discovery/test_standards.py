@@ -1,0 +1,279 @@
+"""Each document against the validator of its standard, and what is not right is seen to fail."""
+
+import asyncio
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jwt
+import pytest
+from a2a.client import A2ACardResolver
+from a2a.client.client_factory import ClientConfig, ClientFactory
+from a2a.types import AgentCard
+from a2a.utils.errors import InvalidParamsError
+from a2a.utils.proto_utils import validate_proto_required_fields
+from a2a.utils.signing import InvalidSignaturesError, create_signature_verifier
+from google.protobuf.json_format import ParseDict, ParseError
+from installations import KEYS, NOON, PREFIXED, bare, documents, installed
+from jsonschema import Draft202012Validator
+from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
+from x402.schemas import PaymentRequired, PaymentRequirements, SupportedResponse
+
+from contracts.canonical import canonical_json
+from contracts.commerce.plans import load_plans
+from contracts.connect.server import PROTOCOL_VERSIONS, SERVER_DESCRIPTION, SERVER_NAME, SERVER_VERSION
+from contracts.discovery.agent_card import agent_card, signed_card
+from contracts.discovery.encoding import reverse_dns
+from contracts.discovery.texts import skill_md
+from contracts.intake.artifacts import Facts, artifact_fields
+
+CARD_SCHEMA = Path(__file__).resolve().parents[4] / "shared/standards/server-card.schema.json"
+EVERYWHERE = [installed(), bare(), bare("http://127.0.0.1:8000")]
+
+
+def card_validator() -> Draft202012Validator:
+    if not CARD_SCHEMA.exists():
+        pytest.skip("the schema of server cards is not there")
+    return Draft202012Validator({**json.loads(CARD_SCHEMA.read_text()), "$ref": "#/$defs/ServerCard"})
+
+
+@pytest.mark.parametrize("installation", EVERYWHERE, ids=lambda each: each.base_url)
+def test_the_server_card_fits_its_schema_at_both_paths(installation):
+    found = documents(installation)
+    card_validator().validate(found["mcp_server_card"])
+    assert found["mcp_discovery"] == found["mcp_server_card"]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"description": "x" * 101},
+        {"name": "no-slash"},
+        {"$schema": "https://static.modelcontextprotocol.io/schemas/v9/server-card.schema.json"},
+        {"remotes": [{"type": "websocket", "url": "https://h.example"}]},
+    ],
+)
+def test_a_wrong_server_card_does_not(broken: dict[str, Any]):
+    assert not card_validator().is_valid(documents(installed())["mcp_server_card"] | broken)
+
+
+def test_the_server_card_says_what_the_server_says():
+    card = documents(installed())["mcp_server_card"]
+    assert card["name"].partition("/")[2] == SERVER_NAME
+    assert (card["version"], card["description"]) == (SERVER_VERSION, SERVER_DESCRIPTION)
+    (remote,) = card["remotes"]
+    assert remote["url"] == f"{PREFIXED}/mcp"
+    assert remote["supportedProtocolVersions"] == list(PROTOCOL_VERSIONS)
+    assert sorted(PROTOCOL_VERSIONS) == sorted(KNOWN_PROTOCOL_VERSIONS)
+
+
+@pytest.mark.parametrize(
+    ("base_url", "name"),
+    [
+        ("https://svc.h.example:8443/prefix", "example.h.svc"),
+        ("http://127.0.0.1:8000", "localhost"),
+        ("http://[::1]:8000", "localhost"),
+        ("http://localhost:8000", "localhost"),
+    ],
+)
+def test_names_come_from_the_host(base_url: str, name: str):
+    assert reverse_dns(base_url) == name
+    card_validator().validate(documents(bare(base_url))["mcp_server_card"])
+
+
+def test_the_catalog_names_cards_by_their_type():
+    catalog = documents(installed())["ai_catalog"]
+    assert catalog["specVersion"] == "1.0"
+    for entry in catalog["entries"]:
+        assert entry["identifier"].startswith("urn:air:h.example:")
+        assert entry["type"] == entry["mediaType"] and entry["displayName"]
+    by_type = {entry["type"]: entry["url"] for entry in catalog["entries"]}
+    assert by_type["application/mcp-server-card+json"] == f"{PREFIXED}/mcp/server-card"
+
+
+def parsed(card: dict[str, Any]) -> AgentCard:
+    message = ParseDict(card, AgentCard())
+    validate_proto_required_fields(message)
+    return message
+
+
+def verifier(keys: Any = KEYS):
+    published = {key["kid"]: key for key in keys.jwks()["keys"]}
+    return create_signature_verifier(lambda kid, _: jwt.PyJWK(published[kid]), ["EdDSA"])
+
+
+@pytest.mark.parametrize("installation", EVERYWHERE, ids=lambda each: each.base_url)
+def test_the_agent_card_parses_strictly_and_its_signature_holds(installation):
+    card = documents(installation)["agent_card"]
+    verifier()(parsed(card))
+    (signature,) = card["signatures"]
+    header = jwt.get_unverified_header(f"{signature['protected']}..{signature['signature']}")
+    assert header == {
+        "alg": "EdDSA",
+        "typ": "JOSE",
+        "kid": KEYS.keys[0].kid,
+        "jku": f"{installation.base_url}/.well-known/jwks.json",
+    }
+
+
+def test_the_card_itself_is_its_canonical_form():
+    from a2a.utils.signing import _canonicalize_agent_card
+
+    card = agent_card(installed())
+    assert _canonicalize_agent_card(parsed(card)).encode() == canonical_json(card)
+
+
+@pytest.mark.parametrize("field", ["name", "version", "description", "skills", "supportedInterfaces"])
+def test_a_changed_card_breaks_its_signature(field: str):
+    card = documents(installed())["agent_card"]
+    changed = card[field][1:] if isinstance(card[field], list) else card[field] + "!"
+    with pytest.raises(InvalidSignaturesError):
+        verifier()(parsed(card | {field: changed}))
+
+
+def test_a_card_of_the_old_shape_or_without_a_required_field_is_refused():
+    card = documents(installed())["agent_card"]
+    for extra in ({"url": PREFIXED}, {"preferredTransport": "JSONRPC"}, {"_own": 1}):
+        with pytest.raises(ParseError):
+            parsed(card | extra)
+    for missing in ("name", "skills", "defaultInputModes"):
+        with pytest.raises(InvalidParamsError):
+            parsed({name: value for name, value in card.items() if name != missing})
+
+
+def test_the_same_card_under_the_same_key_has_the_same_bytes():
+    signer = KEYS.signer(NOON)
+    assert signed_card(installed(), signer) == signed_card(installed(), signer)
+
+
+def test_the_resolver_fetches_and_verifies_the_card_over_http():
+    body = json.dumps(documents(installed("https://h.example"))["agent_card"])
+
+    async def fetched() -> AgentCard:
+        transport = httpx.MockTransport(lambda _: httpx.Response(200, text=body))
+        async with httpx.AsyncClient(transport=transport) as client:
+            return await A2ACardResolver(client, "https://h.example").get_agent_card(signature_verifier=verifier())
+
+    assert asyncio.run(fetched()).name == "Agent runtime service"
+
+
+def test_a_client_of_a2a_finds_no_transport_which_is_true():
+    card = parsed(documents(installed())["agent_card"])
+    with pytest.raises(ValueError, match="no compatible transports"):
+        ClientFactory(ClientConfig()).create(card)
+
+
+def test_planned_payments_are_requirements_that_x402_reads_and_nothing_is_payable():
+    manifest = documents(installed())["x402_manifest"]
+    assert manifest["items"] == []
+    assert manifest["status"]["receiptVerification"] == "live"
+    assert manifest["status"]["paymentSignatureSettlement"] == "planned"
+    assert manifest["headers"]["accepted"] is False
+    assert [each["metadata"]["planId"] for each in manifest["planned"]] == list(load_plans())
+    for each in manifest["planned"]:
+        assert each["status"] == "planned"
+        (accepted,) = each["accepts"]
+        read = PaymentRequirements.model_validate(accepted)
+        assert read.amount == str(load_plans()[each["metadata"]["planId"]].price)
+        PaymentRequired.model_validate(
+            {"x402Version": 2, "accepts": each["accepts"], "resource": {"url": each["resource"]}}
+        )
+        for missing in ("amount", "payTo", "network", "asset", "maxTimeoutSeconds", "scheme"):
+            with pytest.raises(ValueError, match=r"[Ff]ield required"):
+                PaymentRequirements.model_validate({name: v for name, v in accepted.items() if name != missing})
+
+
+def test_the_kinds_of_payment_are_those_of_a_facilitator_and_none():
+    metadata = documents(installed())["x402_metadata"]
+    assert SupportedResponse.model_validate(metadata).kinds == []
+    assert SupportedResponse.model_validate(metadata | {"kinds": metadata["plannedKinds"]}).kinds[0].scheme == "exact"
+
+
+ERC8004 = {
+    "type": "object",
+    "required": [
+        "type", "name", "description", "image", "services", "x402Support", "active", "registrations", "supportedTrust",
+    ],
+    "properties": {
+        "type": {"const": "https://eips.ethereum.org/EIPS/eip-8004#registration-v1"},
+        "services": {
+            "items": {
+                "required": ["name", "endpoint"],
+                "properties": {"name": {"enum": ["MCP", "A2A", "ENS", "DID", "wallet", "OASF"]}},
+            }
+        },
+        "registrations": {"items": {"required": ["agentId", "agentRegistry"]}},
+        "supportedTrust": {"items": {"enum": ["reputation", "crypto-economic", "tee-attestation"]}},
+    },
+}  # fmt: skip
+
+
+def test_the_registration_file_claims_neither_payment_nor_trust_nor_a_registry():
+    file = documents(installed())["erc8004_registration"]
+    check = Draft202012Validator(ERC8004)
+    check.validate(file)
+    assert (file["x402Support"], file["registrations"], file["supportedTrust"]) == (False, [], [])
+    assert not check.is_valid(file | {"services": [{"name": "web", "endpoint": PREFIXED}]})
+
+
+PLUGIN = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": [
+        "schema_version", "name_for_human", "name_for_model", "description_for_human", "description_for_model", "auth",
+        "api", "logo_url", "contact_email", "legal_info_url",
+    ],
+    "properties": {
+        "schema_version": {"const": "v1"},
+        "name_for_human": {"type": "string", "minLength": 1, "maxLength": 20},
+        "name_for_model": {"pattern": "^[a-zA-Z0-9_]{1,50}$"},
+        "description_for_human": {"type": "string", "maxLength": 100},
+        "description_for_model": {"type": "string", "maxLength": 8000},
+        "auth": {"properties": {"type": {"enum": ["none", "service_http", "user_http", "oauth"]}}},
+        "api": {"properties": {"type": {"const": "openapi"}, "url": {"pattern": "/openapi.json$"}}},
+        "logo_url": {"pattern": "^https?://"},
+        "contact_email": {"type": "string"},
+        "legal_info_url": {"pattern": "^https?://"},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("installation", EVERYWHERE, ids=lambda each: each.base_url)
+def test_the_plugin_manifest_is_within_its_lengths(installation):
+    check = Draft202012Validator(PLUGIN)
+    manifest = documents(installation)["ai_plugin"]
+    check.validate(manifest)
+    assert manifest["contact_email"] == (installation.contact_email or "")
+    assert not check.is_valid(manifest | {"name_for_human": "x" * 21})
+
+
+def test_the_catalog_of_apis_is_a_linkset():
+    linkset = documents(installed())["api_catalog"]["linkset"]
+    anchors = {context["anchor"]: context for context in linkset}
+    assert set(anchors) == {f"{PREFIXED}/", f"{PREFIXED}/api/v2", f"{PREFIXED}/mcp"}
+    for context in linkset:
+        for relation, targets in context.items():
+            if relation != "anchor":
+                assert targets and all(set(target) == {"href", "type"} for target in targets), relation
+    assert anchors[f"{PREFIXED}/"]["service-desc"][0]["href"] == f"{PREFIXED}/openapi.json"
+
+
+def test_the_digest_is_that_of_the_skill():
+    installation = installed()
+    (skill,) = documents(installation)["agent_skills"]["skills"]
+    assert skill["digest"] == f"sha256:{sha256(skill_md(installation)).hexdigest()}"
+    assert skill["url"] == f"{PREFIXED}/skill.md"
+
+
+def test_the_schema_of_a_registration_takes_what_the_templates_send_and_no_request_without_consent():
+    schema = documents(installed())["schema_svc_intake_request"]
+    assert documents(installed())["registration_contract"]["request"]["jsonSchema"] == schema
+    check = Draft202012Validator(schema)
+    for template in artifact_fields("intake-template", Facts(PREFIXED, None, (), ()))["templates"]:
+        body = template.body
+        check.validate(body)
+        assert not check.is_valid({name: value for name, value in body.items() if name != "consent"})
+        assert not check.is_valid(body | {"consent": False})
+        assert not check.is_valid(body | {"lane": "robot"})

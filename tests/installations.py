@@ -1,0 +1,79 @@
+"""Installations that differ in their settings, and every discovery document that is made of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from contracts.commerce.signing import KeySet, key_text, new_private_key, parse_key_set
+from contracts.discovery.agent_card import signed_card
+from contracts.discovery.installation import Installation, installation_of
+from contracts.discovery.published import AGENT_CARD, CAPABILITY_REGISTRY, DISCOVERY_DOCUMENTS
+from contracts.discovery.registry import Finding, registry
+from contracts.projections import PROJECTIONS
+from contracts.rendering import Origin, render
+from contracts.settings import Settings
+
+PREFIXED = "https://h.example/prefix"
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+ROWS = {row.name: row for row in PROJECTIONS}
+KEYS: KeySet = parse_key_set(key_text(new_private_key()), "a key of tests")
+
+EVERYTHING: dict[str, Any] = {
+    "rpc_urls": ("http://127.0.0.1:1",),
+    "token_address": "0x" + "11" * 20,
+    "pool_address": "0x" + "12" * 20,
+    "bidwall_address": "0x" + "13" * 20,
+    "usdc_address": "0x" + "14" * 20,
+    "treasury_address": "0x" + "15" * 20,
+    "trust_registry_address": "0x" + "16" * 20,
+    "escrow_address": "0x" + "17" * 20,
+    "chainlink_feed_address": "0x" + "18" * 20,
+    "partner_url": "https://partner.example/snapshot",
+    "marketplace_url": "https://marketplace.example",
+    "marketplace_agent_id": "84",
+    "app_url": "https://app.example",
+    "contact_email": "operator@example.com",
+}
+"""Every setting that a capability needs."""
+
+
+def installed(base_url: str = PREFIXED, **changes: Any) -> Installation:
+    """An installation with everything configured but for `changes`; None switches a setting off."""
+    given = {name: value for name, value in (EVERYTHING | changes).items() if value is not None}
+    return installation_of(Settings(base_url=base_url, _env_file=None, **given), KEYS)
+
+
+def bare(base_url: str = PREFIXED) -> Installation:
+    """An installation without any setting but its address."""
+    return installation_of(Settings(base_url=base_url, _env_file=None), KEYS)
+
+
+def bodies(installation: Installation, findings: Mapping[str, Finding] | None = None) -> dict[str, bytes]:
+    """The bytes of every discovery document by its name."""
+    contents: dict[str, Any] = {
+        each.name: each.content(installation) for each in DISCOVERY_DOCUMENTS if each.make is not None
+    }
+    contents[AGENT_CARD.name] = json.dumps(signed_card(installation, KEYS.signer(NOON))).encode()
+    contents[CAPABILITY_REGISTRY.name] = registry(installation, findings or {})
+    origin = Origin("20261121T120000Z-000001", NOON)
+    return {name: render(ROWS[name], content, origin) for name, content in contents.items()}
+
+
+def documents(installation: Installation, findings: Mapping[str, Finding] | None = None) -> dict[str, Any]:
+    """Every discovery document by its name, as a client reads it."""
+    return {name: json.loads(body) for name, body in bodies(installation, findings).items()}
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text within a JSON value; names of members are none."""
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from texts_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts_in(inner)
+    elif isinstance(value, str):
+        yield value
