@@ -13,6 +13,7 @@ from pipelines.access import assets as access
 from pipelines.access.watch import claims_due, watch_claims
 from pipelines.bidwall import assets as bidwall
 from pipelines.checks import expectation_checks
+from pipelines.connect import assets as connect
 from pipelines.discovery import assets as discovery
 from pipelines.discovery.probe import probe_due
 from pipelines.failure import mark_stale
@@ -252,6 +253,7 @@ def build_definitions(settings: Settings) -> dg.Definitions:
             access.ledger,
             access.take_over_access_tables,
             intake.take_over_intake_tables,
+            connect.take_over_connect_tables,
             discovery.own_endpoints,
             discovery.out_discovery__probes,
             publishing.publish_generation,

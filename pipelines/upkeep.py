@@ -14,6 +14,8 @@ from pipelines.rpc import RpcPool
 from pipelines.transfers.head import ChainHead, probe
 from warehouse.access_tables import access_has_moved, taken_over_to
 from warehouse.chain_head import read_head
+from warehouse.connect_tables import sessions_have_moved
+from warehouse.connect_tables import taken_over_to as sessions_taken_over_to
 from warehouse.duck import Warehouse, run_lock
 from warehouse.generations import current_generation
 from warehouse.holder_lists import latest_snapshot_taken_at
@@ -74,6 +76,16 @@ def intakes_moved(settings: Settings) -> bool:
         return intakes_have_moved(ledger, since)
 
 
+def connect_has_moved(settings: Settings) -> bool:
+    """Whether connect sessions changed since a run took them over. Raises `RunBusy`."""
+    with Warehouse(settings.data_dir).read_only() as connection:
+        if connection is None:
+            return False
+        since = sessions_taken_over_to(connection)
+    with closing(open_ledger(settings, settings.data_dir)) as ledger:
+        return sessions_have_moved(ledger, since)
+
+
 def why_run(settings: Settings, head: ChainHead | None, now: datetime) -> str | None:
     """Why a run would change something, in a few words; None where it would not. Raises `RunBusy` while one goes on.
 
@@ -90,6 +102,8 @@ def why_run(settings: Settings, head: ChainHead | None, now: datetime) -> str | 
         return "quotes, claims or keys have changed"
     if intakes_moved(settings):
         return "intakes have changed"
+    if connect_has_moved(settings):
+        return "connect sessions have changed"
     if head is None:
         return None
     with Warehouse(settings.data_dir).read_only() as connection:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from contracts.connect.graph import node_ids as setup_node_ids
+from contracts.connect.told import session_key
 from contracts.intake.graph import node_ids
 from warehouse.connect import forget_sessions_of_intake, sessions_of_intake
 from warehouse.intake import INTAKE_CHANGED, graph_key, known_intake
@@ -44,7 +46,8 @@ _INTERNAL = {
 
 
 def forget_intake(tx: Transaction, intake_id: str, operator: str) -> int:
-    """Delete what is kept of an intake but lane, profile, day and states, and erase its nodes; how many those were.
+    """Delete what is kept of an intake but lane, profile, day and states, and erase its nodes and those of the set-ups
+    that registered it; how many those were, with the edges at them.
 
     Counts stay as they were. Raises `IntakeUnknown`.
     """
@@ -52,7 +55,9 @@ def forget_intake(tx: Transaction, intake_id: str, operator: str) -> int:
     tx.run("intake_forget_contact", intake_id=intake_id)
     tx.run("intake_forget_steps", intake_id=intake_id)
     tx.run("intake_forget_links", intake_id=intake_id)
+    setups = [session_key(row["session_id"]) for row in sessions_of_intake(tx, intake_id)]
     forget_sessions_of_intake(tx, intake_id)
     tx.run("intake_forget", intake_id=intake_id, forgotten_at=utc_text(tx.now()))
     tx.changed(INTAKE_CHANGED, intake_id)
-    return forget_nodes(tx, node_ids(graph_key(intake_id)), operator)
+    told = [node_id for setup in setups for node_id in setup_node_ids(setup)]
+    return forget_nodes(tx, [*node_ids(graph_key(intake_id)), *told], operator)

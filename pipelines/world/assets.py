@@ -89,7 +89,7 @@ def world_signals(context: dg.AssetExecutionContext, runtime: dg.ResourceParam[R
     specs=[
         dg.AssetSpec(
             table,
-            deps=["world_constitution", "world_signals", "intake_events"],
+            deps=["world_constitution", "world_signals", "intake_events", "connect_events"],
             group_name=GROUP,
             kinds={"duckdb"},
             owners=OWNERS,

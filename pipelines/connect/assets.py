@@ -1,0 +1,79 @@
+"""Connect as assets: finished set-ups as governed graph events, sessions and steps without persons, and counts."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import dagster as dg
+
+from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
+from pipelines.resources import Runtime
+from warehouse.connect_tables import take_over_sessions
+from warehouse.inspection import preview
+from warehouse.ledger import open_ledger
+
+GROUP = "ledger"
+SESSIONS, STEPS = "raw_ledger__connect_sessions", "raw_ledger__connect_steps"
+DAILY, BY_STEP = "out_connect__daily", "out_connect__steps"
+
+
+def _spec(table: str, deps: list[str], description: str) -> dg.AssetSpec:
+    return dg.AssetSpec(
+        table,
+        deps=deps,
+        group_name=GROUP,
+        description=description,
+        kinds={"duckdb"},
+        owners=OWNERS,
+        metadata=table_facts(table),
+    )
+
+
+@dg.multi_asset(
+    name="take_over_connect",
+    specs=[
+        dg.AssetSpec(
+            "connect_events",
+            deps=["ledger", "world_constitution", "intake_events"],
+            group_name=GROUP,
+            kinds={"ledger"},
+            owners=OWNERS,
+            description=(
+                "Finished set-ups as nodes of EXECUTION and SYMBIOSIS, tied to the intake that they registered, "
+                "written to the ledger through the validator, without anything personal. Grain: one proposal per "
+                "set-up that changed."
+            ),
+        ),
+        _spec(SESSIONS, ["ledger"], "Sessions as they are now, without who paired. Grain: one row per session."),
+        _spec(
+            STEPS,
+            ["ledger"],
+            "Steps as they stand, without what was said of them. Grain: one row per session and step.",
+        ),
+        _spec(DAILY, [SESSIONS], "Sessions and how far they came. Grain: one row per UTC day of opening."),
+        _spec(BY_STEP, [SESSIONS, STEPS], "How far set-ups come. Grain: one row per assistant and step."),
+    ],
+    pool="warehouse",
+)
+def take_over_connect_tables(
+    context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
+) -> Iterator[dg.MaterializeResult]:
+    """Tell the graph what was finished, take sessions over, and count."""
+    with (
+        runtime.warehouse.connect() as connection,
+        closing(open_ledger(runtime.settings, runtime.data_dir)) as opened,
+    ):
+        taken = take_over_sessions(connection, opened)
+        found = {table: row_count(connection, table) for table in (SESSIONS, STEPS, DAILY, BY_STEP)}
+        found[DAILY]["preview"] = markdown_table(preview(connection, "connect_shown_days"), rows=20)
+        found[BY_STEP]["preview"] = markdown_table(preview(connection, "connect_shown_steps"), rows=60)
+    for decision in taken.decisions:
+        for stage in decision.stages:
+            if stage.result == "fail":
+                context.log.warning(f"decision {decision.seq}: {stage.stage}: {stage.reason}")
+    verdicts = [decision.verdict for decision in taken.decisions]
+    yield dg.MaterializeResult(
+        asset_key="connect_events",
+        metadata={"approved": verdicts.count("approved"), "rejected": verdicts.count("rejected")},
+    )
+    for table, metadata in found.items():
+        yield dg.MaterializeResult(asset_key=table, metadata=metadata | {"changed_sessions": taken.changed})
