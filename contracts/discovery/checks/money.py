@@ -19,14 +19,12 @@ _LIMIT_NAMES = ("requestsPerDay", "requests_per_day")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _NETWORK = re.compile(r"eip155:\d+")
 _TAG = re.compile(r"<[^>]*>")
+_BLOCK_END = re.compile(r"</(?:li|tr|option|article|section)>")
 _USD = re.compile(r"\$ ?(\d+(?:\.\d+)?)|\b(\d+(?:\.\d+)?) (?:USDC?|US dollars)\b")
 _REQUESTS = re.compile(r"\b(\d[\d,]*) (?:API v2 )?requests a (?:UTC )?day")
 _UNITS = Decimal(1_000_000)
 _SMALLEST_UNITS = 10_000
 """A number from here on is in the coin's smallest unit: no plan costs as many dollars."""
-
-_REACH = 200
-"""Characters after a plan's id within which a text states its price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +85,31 @@ def _plan_findings(path: str, row: dict[str, Any], plans: dict[str, _Plan]) -> I
 
 
 def _text_findings(path: str, text: str, media_type: str, plans: dict[str, _Plan]) -> Iterator[Finding]:
-    """Of a text: the first price and the first daily limit after a plan's id, before the next plan."""
-    if media_type == "text/html":
-        text = html.unescape(_TAG.sub(" ", text))
-    if not plans:
-        return
-    places = list(re.finditer("|".join(re.escape(id_) for id_ in plans), text))
-    for number, place in enumerate(places):
-        end = places[number + 1].start() if number + 1 < len(places) else len(text)
-        after = text[place.end() : min(end, place.end() + _REACH)]
-        plan = plans[place[0]]
-        price, limit = _USD.search(after), _REQUESTS.search(after)
-        dollars = Decimal(price[1] or price[2]) if price else None
-        if dollars is not None and not plan.price <= dollars <= plan.highest:
-            yield Finding(path, f"states {dollars} USD for {place[0]}", f"The catalog says {plan.price}.")
-        if limit and int(limit[1].replace(",", "")) != plan.requests:
-            yield Finding(path, f"states {limit[1]} requests a day for {place[0]}", f"The catalog: {plan.requests}.")
+    """Of a text: prices and daily limits in the piece (line, list item, row) that names one plan; where a piece names
+    several, the first that stand after each."""
+    ids = re.compile("|".join(map(re.escape, plans))) if plans else None
+    for piece in _BLOCK_END.split(text) if media_type == "text/html" else text.splitlines():
+        places = list(ids.finditer(piece)) if ids else []
+        if len({place[0] for place in places}) == 1:
+            yield from _stated(path, _plain(piece), places[0][0], plans[places[0][0]])
+            continue
+        ends = [*(place.start() for place in places[1:]), len(piece)]
+        for place, end in zip(places, ends, strict=True):
+            yield from _stated(path, _plain(piece[place.end() : end]), place[0], plans[place[0]], most=1)
+
+
+def _stated(path: str, text: str, id_: str, plan: _Plan, most: int | None = None) -> Iterator[Finding]:
+    for found in list(_USD.finditer(text))[:most]:
+        dollars = Decimal(found[1] or found[2])
+        if not plan.price <= dollars <= plan.highest:
+            yield Finding(path, f"states {dollars} USD for {id_}", f"The catalog says {plan.price}.")
+    for found in list(_REQUESTS.finditer(text))[:most]:
+        if int(found[1].replace(",", "")) != plan.requests:
+            yield Finding(path, f"states {found[1]} requests a day for {id_}", f"The catalog says {plan.requests}.")
+
+
+def _plain(markup: str) -> str:
+    return " ".join(html.unescape(_TAG.sub(" ", markup)).split())
 
 
 def _rail_findings(path: str, row: dict[str, Any], payment: dict[str, Any]) -> Iterator[Finding]:
