@@ -22,6 +22,9 @@ _OTHER_CODES = {429: 429, 500: INTERNAL_ERROR, 503: 503}
 """By HTTP status. JSON-RPC leaves codes outside of -32768 to -32000 to applications."""
 
 
+_LEAVING_OUT = ConfigDict(json_schema_serialization_defaults_required=False)
+
+
 class JsonRpcRequest(Document):
     """One request, or a notification where `id` is left out. Arrays of them are not taken."""
 
@@ -36,15 +39,19 @@ class JsonRpcRequest(Document):
 class JsonRpcError(Document):
     """Why a message was not answered. What goes wrong inside a tool is a result with `isError` instead."""
 
+    model_config = _LEAVING_OUT
+
     code: int
     message: str
-    data: dict[str, Any] = Field(
+    data: Any = Field(
         default={}, description="Stable `code`, `retryable` and the `requestId`, or as MCP says"
     )
 
 
 class JsonRpcAnswer(Document):
     """The answer to one request: `result`, or `error`."""
+
+    model_config = _LEAVING_OUT
 
     jsonrpc: Literal["2.0"]
     id: RequestId

@@ -1,0 +1,99 @@
+"""A running service with `/mcp`, which can be stopped and started again on its stores, and JSON-RPC to send to it."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from pathlib import Path
+from typing import Any, Self
+
+import uvicorn
+from keyed_service import with_secrets
+from publishing import House, mint
+
+from api.app import create_app
+from contracts.settings import Settings
+from warehouse.connect import issue_code
+from warehouse.ledger import open_ledger
+from warehouse.secrets import load_secrets
+
+MODERN = "2026-07-28"
+JSON = {"content-type": "application/json"}
+
+
+class McpService:
+    """Use as a context manager. `restart` is what the end of a process and the next one's start come to."""
+
+    def __init__(self, data_dir: Path, **settings: Any) -> None:
+        given = {"base_url": None, "port": free_port(), "rate_limit_per_minute": 0} | settings
+        self.settings = with_secrets(Settings(_env_file=None, data_dir=data_dir, **given))
+        self.house = House(data_dir, **{name: getattr(self.settings, name) for name in ("base_url", "port")})
+        self.house.read_chain(mint(3), 20)
+        self.house.publish()
+        self._server: uvicorn.Server | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def url(self) -> str:
+        return f"{self.settings.public_base_url}/mcp"
+
+    def pairing_code(self) -> str:
+        """As `svc pair` gives it."""
+        ledger = open_ledger(self.settings, self.settings.data_dir)
+        try:
+            with ledger.transaction() as tx:
+                return issue_code(tx, load_secrets(self.settings).pepper).code
+        finally:
+            ledger.close()
+
+    def start(self) -> None:
+        config = uvicorn.Config(
+            create_app(self.settings), host="127.0.0.1", port=self.settings.port, log_level="critical", lifespan="on"
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run)
+        self._thread.start()
+        while not self._server.started and self._thread.is_alive():
+            threading.Event().wait(0.01)
+
+    def stop(self) -> None:
+        assert self._server is not None and self._thread is not None
+        self._server.should_exit = True
+        self._thread.join()
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def message(method: str, params: dict[str, Any] | None = None, **members: Any) -> str:
+    """One request with id 1, unless `members` says otherwise."""
+    whole = {"jsonrpc": "2.0", "id": 1, "method": method, **members}
+    return json.dumps(whole if params is None else {**whole, "params": params})
+
+
+def modern(method: str, params: dict[str, Any] | None = None, **headers: str) -> tuple[dict[str, str], str]:
+    """Headers and body of a request as revision 2026-07-28 wants it."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    name = (params or {}).get("name") or (params or {}).get("uri")
+    named = {"mcp-name": name} if name else {}
+    sent = {**JSON, "mcp-protocol-version": MODERN, "mcp-method": method, **named, **headers}
+    return sent, message(method, {**(params or {}), "_meta": meta})
