@@ -55,9 +55,10 @@ def build_rooms(
     from api.access.router import access_router
     from api.access.rpc import Providers
     from api.access.service import AccessService
+    from api.blink.router import blink_router
     from api.connect.router import connect_router
     from api.discovery.router import discovery_router
-    from api.guardrail.router import guardrail_router
+    from api.guardrail.router import check_action, guardrail_router
     from api.intake.router import intake_router
     from api.key_gate import REQUESTS_A_DAY
     from api.problems import handle_problems
@@ -68,13 +69,14 @@ def build_rooms(
     from contracts.discovery.installation import installation_of
     from contracts.intake.answers import Place
 
+    installation = installation_of(stores.settings)
     app = FastAPI(title=TITLE, version=VERSION, docs_url=None, redoc_url=None, openapi_url=None)
     app.router.redirect_slashes = False
     handle_problems(app)
     app.include_router(
         discovery_router(site, stores.ledger_reachable, lambda: stores.guardrail_rules.problem(), clock_skew_s)
     )
-    app.include_router(telemetry_router(stores.served, installation_of(stores.settings)))
+    app.include_router(telemetry_router(stores.served, installation))
     app.include_router(trust_router(stores.served))
     app.include_router(guardrail_router(lambda: stores.guardrail_rules.current(), lambda: stores.guardrail_log))
     settings, providers = stores.settings, Providers(stores.settings.rpc_urls)
@@ -99,6 +101,16 @@ def build_rooms(
     place = Place(base_url=settings.public_base_url, app_url=settings.app_url)
     app.include_router(intake_router(place, lambda: stores.ledger, lambda: stores.secrets.pepper))
     app.include_router(connect_router(_edge(stores, site, access, place)))
+    app.include_router(
+        blink_router(
+            installation,
+            lambda asked: check_action(
+                stores.guardrail_rules.current(), stores.guardrail_log, asked, source="blink", caller="public"
+            ),
+            lambda: stores.guardrail_rules.current(),
+            lambda: stores.graph,
+        )
+    )
     app.include_router(world_writes_router(stores))
     app.include_router(world_health_router(lambda: stores.graph))
     app.include_router(world_queries_router(lambda: stores.graph, stores.served))
@@ -209,8 +221,9 @@ class Rooms:
     def _warm_up(self) -> None:
         """Do what would hold up somebody's first request."""
         from api.access.service import warm_up
+        from contracts.commerce.rail import rail_of
 
-        warm_up()
+        warm_up(rail_of(self._settings))
         importlib.import_module("api.connect.server")
         if self._stores is not None:
             self._stores.guardrail_rules.problem()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 import msgspec
@@ -418,6 +418,7 @@ def bloom_may_hold(logs_bloom: bytes, *items: str) -> bool:
     return int.from_bytes(logs_bloom) & wanted == wanted
 
 
+@lru_cache(maxsize=1024)
 def checksum_address(address: str) -> str:
     """EIP-55 spelling of an address."""
     from eth_utils.address import to_checksum_address  # costs 0.4 s, and few callers need it

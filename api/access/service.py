@@ -52,7 +52,7 @@ from contracts.commerce.proofs import (
     contract_agrees,
     quote_typed_data,
 )
-from contracts.commerce.quote_answers import QuoteAnswer, qr_code, quote_answer
+from contracts.commerce.quote_answers import QuoteAnswer, payment_uri, qr_code, quote_answer
 from contracts.commerce.quotes import (
     LIVE_QUOTES_MAX,
     PROVEN_QUOTES_MAX,
@@ -68,7 +68,6 @@ from contracts.commerce.rail import PaymentRail, rail_of
 from contracts.commerce.signing import JWKS_PATH, KeySet
 from contracts.commerce.views import Silence, View
 from contracts.errors import RequestProblem
-from contracts.evm import ZERO_ADDRESS, checksum_address
 from contracts.sealing import unseal
 from contracts.secrets import DerivedSecrets
 from contracts.settings import Settings
@@ -386,9 +385,11 @@ class AccessService:
         return hmac.digest(self._derived().pepper, f"idempotency {idempotency_key}".encode(), hashlib.sha256).hex()
 
 
-def warm_up() -> None:
-    """Load what the first quote would wait for."""
-    qr_code(checksum_address(ZERO_ADDRESS))
+def warm_up(rail: PaymentRail) -> None:
+    """Load and draw what the first quote of each plan would wait for."""
+    if not rail.missing:
+        for plan in load_plans().values():
+            qr_code(payment_uri(plan.price, rail))
 
 
 def _hashes_match(asked: ClaimRequest, quote: Quote) -> bool:

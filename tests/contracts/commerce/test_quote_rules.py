@@ -1,9 +1,11 @@
 import itertools
 import json
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import segno
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -11,7 +13,7 @@ from pydantic import ValidationError
 from contracts.access import Tier
 from contracts.canonical import canonical_sha256
 from contracts.commerce.plans import SALT_UNITS, load_plans, plans_answer
-from contracts.commerce.quote_answers import payment_uri, quote_answer, transfer_call
+from contracts.commerce.quote_answers import payment_uri, qr_code, quote_answer, transfer_call
 from contracts.commerce.quotes import (
     QuoteRequest,
     entitlement_of,
@@ -150,7 +152,7 @@ def test_a_quote_tells_a_wallet_what_to_send():
     )
     assert answer.data.next.pay.call == transfer_call(RAIL.treasury, 9_000_042)
     assert answer.data.next.pay.call == "0xa9059cbb" + "0" * 24 + "7e" * 20 + f"{9_000_042:064x}"
-    assert answer.data.next.pay.uri == payment_uri(quote, RAIL)
+    assert answer.data.next.pay.uri == payment_uri(quote.amount, RAIL)
     assert answer.price.exact_amount == "9.000042"
     assert answer.data.next.claim.not_after == quote.expires_at + timedelta(days=7)
 
@@ -193,3 +195,26 @@ def test_the_catalog_names_what_is_missing():
     assert catalog.payment.missing == ["SVC_USDC_ADDRESS", "SVC_TREASURY_ADDRESS", "SVC_RPC_URLS"]
     assert {plan.status for plan in catalog.plans} == {"unavailable"}
     assert catalog.payment.asset is None
+
+
+@given(st.integers(0, SALT_UNITS - 1), st.sampled_from(sorted(plan.price for plan in load_plans().values())))
+def test_the_code_that_is_put_together_is_the_one_that_segno_draws(salt, price):
+    uri = payment_uri(price + salt, RAIL)
+    drawn = segno.make(uri, error="l", boost_error=False, mask=0, micro=False)
+    assert dark_modules(qr_code(uri)) == {
+        (column, row)
+        for row, modules in enumerate(drawn.matrix_iter(border=4))
+        for column, dark in enumerate(modules)
+        if dark
+    }
+
+
+@pytest.mark.parametrize("text", ["ethereum:0xdead", "7", "12345678901234", "a1"])
+def test_a_text_with_more_digits_at_its_end_or_none_is_drawn_too(text):
+    drawn = segno.make(text, mode="byte", error="l", boost_error=False, mask=0, micro=False)
+    assert len(dark_modules(qr_code(text))) == sum(map(sum, drawn.matrix))
+
+
+def dark_modules(uri):
+    runs = re.findall(r"M(\d+) (\d+)\.5h(\d+)", uri)
+    return {(int(column) + step, int(row)) for column, row, length in runs for step in range(int(length))}
