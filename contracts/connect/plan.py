@@ -211,7 +211,7 @@ def _filled(choice: Choice, base_url: str) -> ConnectPlan:
     profile = load_profiles()[choice.runtime_profile]
     filling = _Filling(file, choice, profile, base_url)
     steps = tuple(filling.step(row) for row in file.steps)
-    told = {
+    told: dict[str, Any] = {
         "title": filling.text(file.title),
         "profile_label": profile.label,
         "workspace": filling.text("{{workspace}}"),
@@ -219,8 +219,9 @@ def _filled(choice: Choice, base_url: str) -> ConnectPlan:
         "first_mission": profile.first_mission,
         "sent": tuple(map(filling.text, file.sent)),
     }
-    digest = canonical_sha256([told | {"sent": list(told["sent"])}, [step.digest for step in steps]])[:12]
-    return ConnectPlan(version=f"{file.version}+{digest}", choice=choice, steps=steps, **told)
+    plan = ConnectPlan(version=file.version, choice=choice, steps=steps, **told)
+    digest = canonical_sha256(plan.model_dump(mode="json"))[:12]
+    return plan.model_copy(update={"version": f"{file.version}+{digest}"})
 
 
 class _Filling:

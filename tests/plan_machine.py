@@ -1,0 +1,85 @@
+"""A scratch home in which a set-up plan is followed: files written, commands run, checks made, steps undone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from contracts.connect.plan import Check, CommandCheck, ConnectPlan, HttpCheck, PlanStep, ToolCheck
+from contracts.connect.plan_rows import INPUT
+
+PATH = os.environ["PATH"]
+
+ToolCall = Callable[[str, dict[str, Any]], dict[str, Any]]
+
+
+class Machine:
+    """`answers` is what the user gives; `call` calls a tool of the session."""
+
+    def __init__(self, home: Path, answers: Mapping[str, str], call: ToolCall | None = None) -> None:
+        self.home = home
+        self.answers = answers
+        self.call = call
+        self.path = PATH
+
+    def run(self, command: str) -> subprocess.CompletedProcess[str]:
+        """The command in a fresh shell that knows nothing but home and path."""
+        environment = {"HOME": str(self.home), "PATH": self.path}
+        return subprocess.run(
+            ["/bin/sh", "-c", command], env=environment, cwd="/", capture_output=True, text=True, timeout=60
+        )
+
+    def workspace(self, plan: ConnectPlan) -> Path:
+        return Path(plan.workspace.replace("$HOME", str(self.home)))
+
+    def write(self, plan: ConnectPlan, step: PlanStep) -> None:
+        """Write the step's files as an assistant's own tool would."""
+        for each in step.files:
+            target = self.workspace(plan) / each.path
+            target.parent.mkdir(exist_ok=True)
+            target.write_text(INPUT.sub(lambda found: self.answers[found[1]], each.content))
+
+    def do(self, plan: ConnectPlan, step: PlanStep) -> list[str]:
+        """Files, then commands; what those said that failed."""
+        self.write(plan, step)
+        return self._failed(each.run for each in step.commands)
+
+    def roll_back(self, step: PlanStep) -> list[str]:
+        return self._failed(each.run for each in step.rollback.commands)
+
+    def passes(self, step: PlanStep) -> bool:
+        return all(map(self.holds, step.checks))
+
+    def holds(self, check: Check) -> bool:
+        match check:
+            case CommandCheck():
+                return self.run(check.run).returncode == 0
+            case HttpCheck():
+                try:
+                    answer = httpx.request(
+                        check.method, check.url, headers=check.headers, content=check.body, timeout=10
+                    )
+                except httpx.TransportError:
+                    return False
+                return answer.status_code == check.status and check.contains in answer.text
+            case ToolCheck():
+                assert self.call is not None
+                return self.call(check.tool, check.arguments).get(check.field) == check.equals
+
+    def tree(self) -> dict[str, bytes]:
+        """Every path below home, with what files hold."""
+        found = sorted(self.home.rglob("*"))
+        return {str(each.relative_to(self.home)): each.read_bytes() if each.is_file() else b"/" for each in found}
+
+    def _failed(self, commands: Any) -> list[str]:
+        said = []
+        for command in commands:
+            done = self.run(command)
+            if done.returncode != 0:
+                said.append(f"{command}\n{done.stdout}{done.stderr}")
+        return said
