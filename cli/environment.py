@@ -26,7 +26,7 @@ def effective_settings() -> Settings:
     named = {name: value for name, value in demo.items() if name in Settings.model_fields}
     if not demo["paid_flow"]:
         named["treasury_address"] = None  # a recording takes no payments, so nothing is for sale
-    return here.model_copy(update=named | {"rpc_urls": (demo["rpc_url"],)})
+    return here.model_copy(update=named | {"demo": True, "rpc_urls": (demo["rpc_url"],)})
 
 
 def make_data_dir(data_dir: Path) -> None:

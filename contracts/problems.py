@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field
 from contracts.base import Document
 from contracts.errors import RequestProblem
 from contracts.keys import redact_keys
+from contracts.routes import BLINK_PREFIX
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 
@@ -46,6 +47,7 @@ class Problem(Document):
     )
     claim_id: str = Field(default="", description="With `claim_exists` only: the claim that redeemed the quote")
     links: dict[str, str] = Field(default={}, description="Where to go on, by what is there")
+    message: str = Field(default="", description="Under `/blink/` only: the detail, where wallets look for it")
     proof: dict[str, Any] = Field(
         default={}, description="With `payer_proof_required` only: the EIP-712 typed data that the payer has to sign"
     )
@@ -67,6 +69,7 @@ def problem_body(problem: RequestProblem, instance: str, request_id: str) -> byt
             "requestId": request_id,
             "errors": [{"pointer": pointer, "detail": detail} for pointer, detail in problem.errors],
             **quota,
+            **({"message": problem.detail} if instance.startswith(BLINK_PREFIX) else {}),
             **problem.extensions,
         },
         separators=(",", ":"),

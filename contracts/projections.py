@@ -22,8 +22,12 @@ from contracts.bidwall import (
     BidwallSnapshot,
     BidwallSnapshotParameters,
 )
+from contracts.blink import ACTIONS_PATH, ActionsRegistry
 from contracts.description import OPENAPI_PATH, OPENAPI_V2_PATH
+from contracts.discovery import service
+from contracts.discovery.connect_page import CONNECT_MARKDOWN_PATH
 from contracts.discovery.published import DISCOVERY_DOCUMENTS
+from contracts.discovery.texts import TEXT_DOCUMENTS
 from contracts.errors import CursorInvalid, RequestProblem, SnapshotUnknown
 from contracts.feed import JsonFeed
 from contracts.intake.artifacts import ARTIFACT_KINDS, artifact_texts
@@ -32,7 +36,7 @@ from contracts.lifecycle import DEPRECATED
 from contracts.market import MAX_AGE, EthPrice, TokenPrice
 from contracts.overview import OVERVIEW_MAX_AGE_S, ContextSnapshot, Mode, ServiceContext, SiteMetrics
 from contracts.partner import MARKETPLACE_MAX_AGE_S, PARTNER_MAX_AGE_S, MarketplaceRevenue, PartnerSnapshot
-from contracts.routes import Cache
+from contracts.routes import ACTION_HEADERS, Cache
 from contracts.telemetry import (
     HoldersMapParameters,
     HoldersTemporalParameters,
@@ -139,6 +143,28 @@ class Redirect:
 
 
 WORLD_LIVE_PATH = "/api/worldmodel/live"
+
+PAGE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+}
+"""What a page may load and do: nothing from elsewhere, and nothing that stands in its text."""
+
+
+def _link(path: str, rel: str, media_type: str) -> str:
+    return f'<{{prefix}}{path}>; rel="{rel}"; type="{media_type}"'
+
+
+FRONT_LINKS = ", ".join(
+    (
+        _link(service.API_CATALOG_PATH, "api-catalog", service.API_CATALOG_MEDIA_TYPE),
+        _link(service.OPENAPI_PATH, "service-desc", "application/json"),
+        _link(service.SKILL_PATH, "service-doc", "text/markdown"),
+        _link(service.LLMS_PATH, "describedby", "text/plain"),
+    )
+)
+"""Where a reader of the front door's header fields goes on (RFC 8288)."""
 
 DESCRIBING = ("openapi", "openapi_v2")
 """Documents that show the bodies of others, which are made before them."""
@@ -351,6 +377,58 @@ PROJECTIONS: tuple[Projection, ...] = (
         )
         for each in DISCOVERY_DOCUMENTS
     ),
+    *(
+        Projection(
+            name=each.name,
+            path=each.path,
+            model=None,
+            group="discovery",
+            summary=each.summary,
+            description=each.description,
+            aliases=tuple(Alias(path) for path in each.aliases),
+            media_type=each.media_type,
+            cache="discovery",
+        )
+        for each in TEXT_DOCUMENTS
+    ),
+    Projection(
+        name="actions_registry",
+        path=ACTIONS_PATH,
+        model=ActionsRegistry,
+        group="discovery",
+        summary="Wallet actions",
+        description="Which addresses of this site wallets may show as actions, and where those are asked for.",
+        cache="discovery",
+        headers=ACTION_HEADERS,
+    ),
+    Projection(
+        name="connect_page",
+        path=service.CONNECT_PAGE_PATH,
+        model=None,
+        group="discovery",
+        summary="Connect page",
+        description="What this is, how to pair, plans, and a paid claim step by step, for a browser. Whoever prefers "
+        "Markdown gets that.",
+        media_type="text/html; charset=utf-8",
+        cache="discovery",
+        headers={
+            **PAGE_HEADERS,
+            "Link": f"{FRONT_LINKS}, {_link(CONNECT_MARKDOWN_PATH, 'alternate', 'text/markdown')}",
+        },
+        template="connect/index.html.j2",
+        markdown=CONNECT_MARKDOWN_PATH,
+    ),
+    Projection(
+        name="icon",
+        path=service.ICON_PATH,
+        model=None,
+        group="discovery",
+        summary="Icon",
+        description="The icon of pages, cards and wallet actions.",
+        media_type="image/svg+xml",
+        cache="discovery",
+        template="icon.svg",
+    ),
     Projection(
         name="openapi",
         path=OPENAPI_PATH,
@@ -383,6 +461,19 @@ TRUST_SCORE = Projection(
 """Not published as a file: one body an address, read from the published query copy."""
 
 REDIRECTS: tuple[Redirect, ...] = (
+    Redirect(
+        path="/",
+        to=service.CONNECT_PAGE_PATH,
+        name="root",
+        summary="The front door",
+        headers={"Link": FRONT_LINKS},
+    ),
+    Redirect(
+        path=service.CONNECT_PAGE_PATH.rstrip("/"),
+        to=service.CONNECT_PAGE_PATH,
+        name="connect",
+        summary="The connect page, without its last slash",
+    ),
     Redirect(
         path="/api/worldmodel/public-projection",
         to=WORLD_LIVE_PATH,

@@ -60,6 +60,9 @@ class Settings(BaseSettings):
     rpc_urls: CommaSeparated = Field(
         default=(), description="JSON-RPC addresses, comma-separated; unset = the demo chain"
     )
+    demo: bool = Field(
+        default=False, description="Whether the chain is the local one of the demo, which sets this; pages say so"
+    )
     chain_id: int = Field(default=8453, ge=1, description="EIP-155 chain id; RPC answers for another chain are refused")
     confirmations: int | None = Field(
         default=None,

@@ -7,15 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 import msgspec
 from pydantic import BaseModel
 
+from contracts.blink import actions_registry
 from contracts.description import Bodies, openapi_json, openapi_v2_yaml
 from contracts.discovery.installation import Installation, installation_of
 from contracts.discovery.published import AGENT_CARD, CAPABILITY_REGISTRY, DISCOVERY_DOCUMENTS, DiscoveryDocument
+from contracts.discovery.texts import (
+    SECURITY,
+    SITEMAP,
+    TEXT_DOCUMENTS,
+    TextDocument,
+    connect_page_fields,
+    security_txt,
+    sitemap_xml,
+)
 from contracts.intake.artifacts import ARTIFACT_KINDS, SETTINGS
 from contracts.projections import PROJECTIONS, Projection
 from contracts.rendering import Content, Fields
@@ -88,7 +99,24 @@ def _discovery_document(document: DiscoveryDocument) -> Reader:
     return Reader(lambda readable, _: document.content(readable.installation), ())
 
 
+def _text_document(document: TextDocument) -> Reader:
+    make = document.make
+    assert make is not None, f"{document.name} takes more than the installation"
+    return Reader(lambda readable, _: make(readable.installation), ())
+
+
 READERS: dict[str, Reader | Composer] = {
+    **{each.name: _text_document(each) for each in TEXT_DOCUMENTS if each.make is not None},
+    SECURITY.name: Reader(lambda readable, _: security_txt(readable.installation, datetime.now(UTC).date()), ()),
+    SITEMAP.name: Reader(
+        lambda readable, _: sitemap_xml(
+            readable.installation, [row.path for row in PROJECTIONS if row.cache == "discovery"]
+        ),
+        (),
+    ),
+    "actions_registry": Reader(lambda readable, _: actions_registry(readable.installation), ()),
+    "connect_page": Reader(lambda readable, _: connect_page_fields(readable.installation), ()),
+    "icon": Reader(lambda *_: {}, ()),
     **{each.name: _discovery_document(each) for each in DISCOVERY_DOCUMENTS},
     AGENT_CARD.name: Reader(lambda readable, _: read_agent_card(readable), ()),
     CAPABILITY_REGISTRY.name: Reader(lambda readable, _: read_registry(readable), (PROBES,)),

@@ -59,7 +59,8 @@ def discovery_router(
     @router.get(
         "/data/{file}",
         response_class=Response,
-        responses=_FILE | problems(MethodNotAllowed, RouteUnknown),
+        responses=_file("application/gzip", {"type": "string", "format": "binary"})
+        | problems(MethodNotAllowed, RouteUnknown),
         summary="An immutable file that a document names",
         description="Whole holder lists, as their proofs name them. The content under a name never changes.",
         operation_id="data_file",
@@ -67,15 +68,26 @@ def discovery_router(
     def data_file(file: str) -> Response:
         raise RouteUnknown(f"No file {file} is published; documents name those that are.")
 
+    for kind, media_type in {"css": "text/css", "js": "text/javascript"}.items():
+        router.add_api_route(
+            f"/assets/{kind}/{{file}}",
+            _no_asset,
+            response_class=Response,
+            responses=_file(media_type, {"type": "string"}) | problems(MethodNotAllowed, RouteUnknown),
+            summary=f"What pages load: {media_type}",
+            description="The content under a name never changes; pages name what there is.",
+            operation_id=f"asset_{kind}",
+        )
     return router
 
 
-_HEALTH: dict[int | str, dict[str, Any]] = {200: {"model": Health, "description": "A generation is served"}}
+def _no_asset(file: str) -> Response:
+    raise RouteUnknown(f"No file {file} is published; pages name those that are.")
 
-_FILE: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The file, as it is",
-        "content": {"application/gzip": {"schema": {"type": "string", "format": "binary"}}},
-    },
-    **UNCHANGED,
-}
+
+def _file(media_type: str, schema: dict[str, Any]) -> dict[int | str, dict[str, Any]]:
+    content = {media_type: {"schema": schema}}
+    return {200: {"description": "The file, as it is", "content": content}, **UNCHANGED}
+
+
+_HEALTH: dict[int | str, dict[str, Any]] = {200: {"model": Health, "description": "A generation is served"}}

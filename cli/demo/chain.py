@@ -104,6 +104,7 @@ class DemoChain:
         """Overrides of `Settings` fields that point the service at this chain."""
         demo = self._description
         return {
+            "demo": True,
             "rpc_urls": (self.rpc_url,),
             "chain_id": demo.chain_id,
             "token_address": demo.token_address,

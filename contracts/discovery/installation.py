@@ -30,6 +30,7 @@ class Installation:
     partner: bool = False
     marketplace: bool = False
     rate_limit_per_minute: int = 20
+    demo: bool = False
     keys: KeySet | None = None
     configured: frozenset[str] = frozenset()
     """The names of the settings that are made (`SVC_TOKEN_ADDRESS`); of secret ones, too, only the name."""
@@ -67,6 +68,7 @@ def installation_of(settings: Settings, keys: KeySet | None = None) -> Installat
         partner=settings.partner_url is not None,
         marketplace=settings.marketplace_url is not None,
         rate_limit_per_minute=settings.rate_limit_per_minute,
+        demo=settings.demo,
         keys=keys,
         configured=frozenset(
             PREFIX + name.upper() for name in Settings.model_fields if getattr(settings, name) not in (None, "", ())

@@ -1,12 +1,13 @@
 """The text documents that agents and crawlers look for, each from one template beside this module.
 
-Templates hold wording alone: prices, limits, paths and states come from the rooms that own them. Pages for browsers are
-in `site/`.
+Templates hold wording alone: prices, limits, paths and states come from the rooms that own them. What only a browser
+reads is in `site/`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
@@ -16,12 +17,15 @@ import jinja2
 
 from contracts.access import REQUESTS_A_DAY
 from contracts.commerce import plans
-from contracts.commerce.rail import ASSET_SYMBOL, usd_of
+from contracts.commerce.rail import ASSET_SYMBOL
 from contracts.connect import server
 from contracts.discovery import service
+from contracts.discovery.capabilities import Status, capability_states
+from contracts.discovery.connect_page import CONNECT_MARKDOWN_PATH, connect_facts
 from contracts.discovery.installation import Installation
 from contracts.intake.answers import INTAKE_PATH
 from contracts.lifecycle import COMPATIBILITY_PATH, DEPRECATED
+from contracts.routes import is_limited
 
 TEMPLATES = Path(__file__).with_name("templates")
 
@@ -44,6 +48,20 @@ SITEMAP_MEDIA_TYPE = "application/xml"
 
 KEPT_FROM_CRAWLERS = (f"{INTAKE_PATH}/", plans.RECEIPT_PATH.partition("{")[0])
 """Answers that are somebody's own: a crawler that has such an address must not show it."""
+
+
+@dataclass(frozen=True)
+class TextDocument:
+    """One text document. `make` is None where it takes more than the installation."""
+
+    name: str
+    path: str
+    media_type: str
+    summary: str
+    description: str
+    make: Callable[[Installation], bytes] | None = None
+    aliases: tuple[str, ...] = ()
+
 
 _SECURITY_MONTHS = 9
 """How far ahead of the quarter's first day a security.txt expires, so that it changes four times a year."""
@@ -87,6 +105,16 @@ def sitemap_xml(installation: Installation, paths: Iterable[str]) -> bytes:
     return render_text("sitemap.xml", installation, paths=sorted(paths))
 
 
+def connect_page_fields(installation: Installation) -> dict[str, Any]:
+    """What the template of the connect page may state."""
+    return {**shared_facts(installation), **connect_facts(installation), "markdown": CONNECT_MARKDOWN_PATH}
+
+
+def connect_md(installation: Installation) -> bytes:
+    """The connect page in Markdown."""
+    return render_text("connect.md", installation, **connect_facts(installation))
+
+
 def render_text(template: str, installation: Installation, **facts: Any) -> bytes:
     """One template of this package with what all of them may state, and `facts` of its own."""
     return _templates().get_template(f"{template}.j2").render(**shared_facts(installation), **facts).encode()
@@ -102,9 +130,11 @@ def shared_facts(installation: Installation) -> dict[str, Any]:
         "server": server,
         "plans": plans,
         "offers": plans.plans_answer(installation.rail, installation.base_url, REQUESTS_A_DAY).plans,
-        "one_time": plans.load_plans()[plans.DEFAULT_PLAN],
-        "usd_of": usd_of,
+        "is_limited": is_limited,
         "coin": ASSET_SYMBOL,
+        "states": list(capability_states(installation).values()),
+        "off": Status.OFF,
+        "planned": Status.PLANNED,
         "compatibility": COMPATIBILITY_PATH,
         "intake": INTAKE_PATH,
     }
@@ -112,7 +142,7 @@ def shared_facts(installation: Installation) -> dict[str, Any]:
 
 @cache
 def _templates() -> jinja2.Environment:
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -120,3 +150,71 @@ def _templates() -> jinja2.Environment:
         keep_trailing_newline=True,
         autoescape=jinja2.select_autoescape(enabled_extensions=("xml.j2",), default=False),
     )
+    environment.tests["parameterised"] = lambda route: "{" in route
+    return environment
+
+
+SECURITY = TextDocument(
+    "security_txt",
+    SECURITY_PATH,
+    PLAIN,
+    "Where to report a vulnerability",
+    "RFC 9116. It expires some months ahead and changes once a quarter.",
+)
+SITEMAP = TextDocument(
+    "sitemap", SITEMAP_PATH, SITEMAP_MEDIA_TYPE, "Sitemap", "The pages and documents that a search engine may show."
+)
+
+TEXT_DOCUMENTS: tuple[TextDocument, ...] = (
+    TextDocument(
+        "llms_txt",
+        service.LLMS_PATH,
+        PLAIN,
+        "What a language model reads first",
+        "llmstxt.org: what is here, how to begin, and what is planned and not live. It is a map, not a schema.",
+        llms_txt,
+    ),
+    TextDocument(
+        "agents_capabilities",
+        AGENTS_TXT_PATH,
+        PLAIN,
+        "Capabilities for agents",
+        "Every capability that is live with endpoint, protocol and authentication (draft-car-agents-txt).",
+        agents_txt,
+        aliases=(AGENTS_TXT_FALLBACK_PATH,),
+    ),
+    TextDocument(
+        "robots_txt",
+        ROBOTS_PATH,
+        PLAIN,
+        "What crawlers may read",
+        "RFC 9309, with what content may be used for.",
+        robots_txt,
+    ),
+    TextDocument(
+        "skill_md",
+        service.SKILL_PATH,
+        MARKDOWN,
+        "Agent Skill",
+        "How to buy a key, use it and pair over MCP, step by step, as an Agent Skill.",
+        skill_md,
+    ),
+    TextDocument(
+        "compatibility",
+        COMPATIBILITY_PATH,
+        MARKDOWN,
+        "Compatibility policy",
+        "What may change without notice, what is announced first and how, and what is deprecated now.",
+        compatibility_md,
+    ),
+    TextDocument(
+        "connect_markdown",
+        CONNECT_MARKDOWN_PATH,
+        MARKDOWN,
+        "Connect page in Markdown",
+        "The connect page for readers without a browser; `/connect/` answers it to whoever prefers Markdown.",
+        connect_md,
+    ),
+    SECURITY,
+    SITEMAP,
+)

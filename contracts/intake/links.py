@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-PAGE_WITHOUT_APP = "/artifacts/registration-contract"
+from contracts.discovery.service import CONNECT_PAGE_PATH
+
+PAGE_WITHOUT_APP = CONNECT_PAGE_PATH
 """Where to go on by hand where no companion application is configured."""
 
 ARTIFACTS = "/artifacts/"

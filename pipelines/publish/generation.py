@@ -21,7 +21,7 @@ from pipelines.publish.documents import (
     published_document,
     stale_again,
 )
-from pipelines.publish.site import route_table, site_files
+from pipelines.publish.site import filled, route_table, site_files
 from warehouse.generations import Built, DocumentEntry, Draft, Generation, Part, begin, build
 from warehouse.projections import Readable, holder_list_blocks, read
 from warehouse.serving import FILE_NAME, serving_copy
@@ -126,7 +126,7 @@ def _documents(rows: Iterable[Projection], readable: Readable, draft: Draft) -> 
 
 def _read_all(rows: Iterable[Projection], readable: Readable, draft: Draft) -> list[PublishedDocument]:
     return [
-        published_document(row, read(row, readable, parameters), draft, path=path)
+        published_document(row, filled(row, read(row, readable, parameters)), draft, path=path)
         for row in rows
         for path, parameters in row.bodies
     ]

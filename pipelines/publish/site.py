@@ -9,14 +9,23 @@ from pathlib import Path
 import jinja2
 import msgspec
 
+from contracts.canonical import sha256_hex
 from contracts.discovery.installation import Installation
 from contracts.projections import PROJECTIONS, REDIRECTS, Projection, Redirect
+from contracts.rendering import Content
 from contracts.routes import Folder, RedirectRoute, Route, RouteTable
 from pipelines.publish.documents import file_of
 
 SITE = Path(__file__).resolve().parents[2] / "site"
 
-FOLDERS = {"/data/": Folder(media_type="application/gzip")}
+FOLDERS = {
+    "/data/": Folder(media_type="application/gzip"),
+    "/assets/css/": Folder(media_type="text/css; charset=utf-8"),
+    "/assets/js/": Folder(media_type="text/javascript; charset=utf-8"),
+}
+
+ASSETS = {"connect.css": "/assets/css/", "connect.js": "/assets/js/"}
+"""What pages load, by its name in `site/connect/`, and the folder it is published in, under a name with its hash."""
 
 TEMPLATES = {
     "public/_headers": "hosting/_headers.j2",
@@ -48,8 +57,24 @@ def site_files(table: RouteTable, api_address: str) -> dict[str, bytes]:
         for path, name in TEMPLATES.items()
     }
     files["public/routes.json"] = msgspec.json.format(msgspec.json.encode(table), indent=1)
+    files |= {f"public{asset_path(name)}": (SITE / "connect" / name).read_bytes() for name in ASSETS}
     files["public/404.html"] = (SITE / "404.html").read_bytes()
     return files
+
+
+def filled(projection: Projection, content: Content) -> Content:
+    """The content; where the projection has a template, the body that this makes of it."""
+    if projection.template is None:
+        return content
+    assert not isinstance(content, bytes), f"{projection.name} has no fields for a template"
+    return _templates().get_template(projection.template).render(content, asset=asset_path).encode()
+
+
+@cache
+def asset_path(name: str) -> str:
+    """The path of an asset, which changes with its content."""
+    stem, suffix = name.split(".")
+    return f"{ASSETS[name]}{stem}.{sha256_hex((SITE / 'connect' / name).read_bytes())[:12]}.{suffix}"
 
 
 def _routes(projection: Projection, installation: Installation) -> dict[str, Route]:
@@ -92,7 +117,7 @@ def _templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 - configuration files, made of our own route table
+        autoescape=jinja2.select_autoescape(enabled_extensions=("html.j2",), default=False),
     )
     environment.filters["quoted"] = _quoted
     return environment

@@ -1,0 +1,133 @@
+"""What the connect page says, as a page and in Markdown: plans, a quote of this installation's own, real answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from contracts.access import REQUESTS_A_DAY
+from contracts.canonical import sha256_hex
+from contracts.commerce.plans import load_plans, plans_answer
+from contracts.commerce.quotes import QuoteRequest, make_quote
+from contracts.commerce.rail import usd_of
+from contracts.connect import server
+from contracts.connect.tools import TOOLS
+from contracts.description import EXAMPLES_DIR
+from contracts.discovery.installation import Installation
+from contracts.discovery.service import CONNECT_PAGE_PATH
+
+CONNECT_MARKDOWN_PATH = f"{CONNECT_PAGE_PATH}index.md"
+
+EXAMPLE_PAYER = "0x" + "70" * 20
+"""An address whose key nobody has: for quotes that nobody means to pay."""
+
+EXAMPLE_PLAN = "api_basic_monthly"
+_EXAMPLE_ISSUED_AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+_CATALOG_FIELDS = {"id", "name", "price", "status", "requests_per_day"}
+_VERDICT_FIELDS = ("passed", "severity", "reason", "matched_guardrails", "remediation")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a status of a claim means, and what to do next."""
+
+    status: int
+    meaning: str
+    next: str
+
+
+OUTCOMES = (
+    Outcome(
+        201, "Issued", "Keep the key secret; until its first use the same claim shows it again, for a day at most."
+    ),
+    Outcome(202, "Pending", "Nothing need be paid again. Send the same claim after Retry-After seconds."),
+    Outcome(402, "Not matched", "The payment does not fit the quote; code says why. It is no x402 challenge."),
+    Outcome(409, "Claimed before, or being claimed now", "Follow links to the receipt, or send the claim again."),
+    Outcome(429, "Too many requests", "Wait Retry-After seconds."),
+)
+
+
+def connect_facts(installation: Installation) -> dict[str, Any]:
+    """What the page says beside what every text states."""
+    return {
+        "tools": TOOLS,
+        "outcomes": OUTCOMES,
+        "catalog_answer": _catalog_answer(installation),
+        "example_plan": EXAMPLE_PLAN,
+        "example_payer": EXAMPLE_PAYER,
+        "example_quote": example_quote(installation),
+        "claim_pending": _pretty(_recorded("agent_access_claim", "pending")["body"]),
+        "claim_issued": _pretty(_claim_issued()),
+        **_guardrail(),
+        "client_configuration": _pretty(
+            {"mcpServers": {server.SERVER_NAME: {"type": "http", "url": installation.url(server.MCP_PATH)}}}
+        ),
+    }
+
+
+def example_quote(installation: Installation) -> dict[str, str] | None:
+    """A quote as this installation would make it, for nobody: what a payer looks at. None where nothing is for sale."""
+    if installation.rail.missing:
+        return None
+    digits = sha256_hex(b"an example")[:32]
+    plan = load_plans()[EXAMPLE_PLAN]
+    quote = make_quote(
+        QuoteRequest(payer_address=EXAMPLE_PAYER, plan_id=plan.id),
+        plan,
+        installation.rail,
+        installation.base_url,
+        quote_id=f"quote_{digits}",
+        nonce=digits,
+        amount=plan.price + int(digits[:3], 16),
+        now=_EXAMPLE_ISSUED_AT,
+    )
+    answer = {
+        "ok": True,
+        "quoteId": quote.quote_id,
+        "quoteHash": quote.quote_hash,
+        "paymentRequirementHash": quote.requirement_hash,
+        "data": {"paymentRequirement": json.loads(quote.requirement_json)},
+    }
+    claim = {
+        "quoteId": quote.quote_id,
+        "transactionHash": "0x…",
+        "quoteHash": quote.quote_hash,
+        "paymentRequirementHash": quote.requirement_hash,
+    }
+    return {"amount": usd_of(quote.amount), "answer": _pretty(answer), "claim": json.dumps(claim, ensure_ascii=False)}
+
+
+def _catalog_answer(installation: Installation) -> str:
+    answer = plans_answer(installation.rail, installation.base_url, REQUESTS_A_DAY)
+    plans = [plan.model_dump(mode="json", by_alias=True, include=_CATALOG_FIELDS) for plan in answer.plans[:1]]
+    return _pretty({"ok": True, "network": answer.network, "plans": plans})
+
+
+def _claim_issued() -> dict[str, Any]:
+    """The recorded answer, with the key left out."""
+    data = _recorded("agent_access_claim", "issued")["body"]["data"]
+    packet = data["activationPacket"]
+    shown = {name: packet[name] for name in ("tier", "keyId") if name in packet}
+    return {"ok": True, "data": {"claim": data["claim"], "activationPacket": {"apiKey": "svc_…", **shown}}}
+
+
+def _guardrail() -> dict[str, str]:
+    exchange = _recorded("guardrail_check", "blocked")
+    verdict = {name: exchange["body"]["data"][name] for name in _VERDICT_FIELDS}
+    return {
+        "guardrail_request": json.dumps(exchange["request"]["body"]),
+        "guardrail_answer": _pretty({"ok": True, "data": verdict}),
+    }
+
+
+def _recorded(operation: str, name: str) -> dict[str, Any]:
+    """One exchange that was recorded with the service itself."""
+    exchanges: list[dict[str, Any]] = json.loads((EXAMPLES_DIR / f"{operation}.json").read_text())
+    return next(each for each in exchanges if each["name"] == name)
+
+
+def _pretty(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)

@@ -1,0 +1,84 @@
+// The connect page: copying, and a quote whose hashes this browser recomputes. Without it the page says the same.
+
+/** JSON as RFC 8785 has it: members in the order of their names' UTF-16 code units, numbers and strings as JavaScript writes them. */
+export function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  const members = Object.keys(value).sort().map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`);
+  return `{${members.join(",")}}`;
+}
+
+export async function sha256(text) {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function element(name, text, className) {
+  const made = document.createElement(name);
+  made.textContent = text;
+  if (className) made.className = className;
+  return made;
+}
+
+async function compared(what, said, value) {
+  const ours = await sha256(canonical(value));
+  const equal = ours === said;
+  return { equal, rows: [[`${what}, as the service says`, said], [`${what}, as this browser computes`, `${ours} ${equal ? "(equal)" : "(NOT equal)"}`]] };
+}
+
+async function check(form, outcome) {
+  const body = JSON.stringify({ planId: form.plan.value, payerAddress: form.payer.value });
+  const answer = await fetch(form.dataset.quote, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+  const said = await answer.json();
+  if (answer.status !== 201) {
+    const wait = answer.headers.get("Retry-After");
+    const detail = `${answer.status} ${said.code}: ${said.detail}${wait ? ` Try again in ${wait} s.` : ""}`;
+    outcome.replaceChildren(element("p", detail, "verdict wrong"));
+    return;
+  }
+  const quote = await compared("quoteHash", said.quoteHash, said.data.quote);
+  const requirement = await compared("paymentRequirementHash", said.paymentRequirementHash, said.data.paymentRequirement);
+  const equal = quote.equal && requirement.equal;
+  const rows = [["Quote", said.quoteId], ["Amount", `${said.price.exactAmount} ${said.data.next.pay.assetSymbol}`], ["Pay to", said.data.paymentRequirement.payTo], ["Expires", said.expiresAt], ...quote.rows, ...requirement.rows];
+  const list = document.createElement("dl");
+  for (const [name, text] of rows) list.append(element("dt", name), element("dd", text));
+  const verdict = equal ? "Both hashes are equal: this quote is what was signed." : "The hashes differ: don’t pay this quote.";
+  outcome.replaceChildren(element("p", verdict, equal ? "verdict" : "verdict wrong"), list);
+}
+
+function begin() {
+  if (navigator.clipboard) {
+    for (const button of document.querySelectorAll("[data-copy]")) {
+      const label = button.firstChild;
+      button.hidden = false;
+      button.addEventListener("click", async () => {
+        try {
+          await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+          label.textContent = "Copied";
+        } catch {
+          label.textContent = "Not copied";
+        }
+        setTimeout(() => { label.textContent = "Copy"; }, 2000);
+      });
+    }
+  }
+  const form = document.getElementById("check");
+  if (!form || !globalThis.crypto?.subtle) return;
+  form.hidden = false;
+  const outcome = document.getElementById("outcome");
+  const button = form.querySelector("button");
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    outcome.replaceChildren(element("p", "Asking…"));
+    try {
+      await check(form, outcome);
+    } catch (error) {
+      outcome.replaceChildren(element("p", `No answer that can be read: ${error.message}`, "verdict wrong"));
+    } finally {
+      button.disabled = false;
+    }
+  });
+}
+
+if (typeof document !== "undefined") begin();
