@@ -51,6 +51,11 @@ def honest(reply: Reply) -> None:
     reply.sign()
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+
 class Companion:
     """Use as a context manager."""
 
@@ -62,8 +67,7 @@ class Companion:
         self._seen: set[str] = set()
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     @property

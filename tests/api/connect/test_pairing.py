@@ -1,0 +1,218 @@
+"""Pairing fails closed: whatever is refused looks the same and takes as long, whoever tries and however often."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import statistics
+import time
+from datetime import timedelta
+
+import pytest
+from companion_app import Companion, Reply
+from connect_desk import HANDOFF_TIMEOUT_S, Clock, Desk, opened
+
+from api.connect.service import REFUSALS_OF_AN_ADDRESS, TRIES_OF_A_CODE
+from contracts.connect.messages import HandshakeResult
+from contracts.connect.problems import ToolProblem
+from contracts.errors import StoreUnusable
+from contracts.settings import Settings
+
+RACERS = 16
+MALFORMED = ["", "short", "a" * 65, "with space", "tab\tcode", "ａｂｃｄｅｆ", "\ud800abcdef", "nul\0code", "a\n" * 9]
+NO_TEXT = [None, 123456, 1.5, True, ["ABC123"], {"code": "ABC123"}]
+
+
+def shape(problem: object) -> tuple[str, bool, str, str, str]:
+    assert isinstance(problem, ToolProblem), problem
+    return problem.code, problem.retryable, problem.detail, problem.fix, str(problem)
+
+
+def test_a_code_opens_one_session(ledger_settings: Settings):
+    with Desk(ledger_settings) as desk:
+        code = desk.give()
+        first = desk.handshake(code)
+        assert isinstance(first, HandshakeResult)
+        assert first.profile == "profile:svc-pair"
+        assert first.session_token.startswith("svcs_")
+        assert timedelta(minutes=29) < first.expires_at - desk.clock() <= timedelta(minutes=30)
+        assert shape(desk.handshake(code))[0] == "pairing_code_rejected"
+        session = desk.session(first.session_token)
+        assert (session.owner, session.agent, session.revision) == ("profile:svc-pair", "Ada", 0)
+        assert [change.kind for change in desk.ledger.changes_after(0, 10)] == ["pairing", "pairing", "connect"]
+
+
+def test_sixteen_at_once_with_one_code_open_one_session(ledger_settings: Settings):
+    with Desk(ledger_settings) as desk:
+        for _ in range(3):
+            assert len(opened(desk.at_once(*[desk.give()] * RACERS))) == 1
+
+
+def test_sixteen_at_once_with_codes_of_their_own_open_sixteen(ledger_settings: Settings):
+    with Desk(ledger_settings) as desk:
+        results = opened(desk.at_once(*[desk.give() for _ in range(RACERS)]))
+        assert len({each.session_token for each in results}) == RACERS
+
+
+def test_a_race_on_a_companions_code_opens_one_session_though_the_companion_vouches_for_all(ledger_settings: Settings):
+    with Companion() as companion:
+        said: list[bytes] = []
+
+        def vouch_again(reply: Reply) -> None:
+            said.append(reply.body)
+            reply.body = said[0]
+
+        companion.behaviour = vouch_again
+        with Desk(ledger_settings, companion=companion) as desk:
+            code = desk.give()
+            assert len(opened(desk.at_once(*[code] * RACERS))) == 1
+            assert len(opened([desk.handshake(code)])) == 0
+            assert len(companion.asked) <= TRIES_OF_A_CODE
+
+
+def test_whatever_is_wrong_with_a_code_the_answer_is_the_same(ledger_settings: Settings):
+    clock = Clock()
+    with Desk(ledger_settings, clock) as desk:
+        stale, used = desk.give(), desk.give()
+        assert isinstance(desk.handshake(used), HandshakeResult)
+        clock.ahead(timedelta(minutes=10))
+        shapes = {shape(desk.handshake(code)) for code in (stale, used, "ABC123", *MALFORMED, *NO_TEXT)}
+        locked = [desk.handshake("ABC123") for _ in range(TRIES_OF_A_CODE + 1)]
+        assert shapes | set(map(shape, locked)) == {shape(locked[0])}
+        assert "svc pair" in str(locked[0])
+
+
+def test_a_code_is_good_until_its_ten_minutes_are_over(ledger_settings: Settings):
+    clock = Clock()
+    with Desk(ledger_settings, clock) as desk:
+        early, late = desk.give(), desk.give()
+        clock.ahead(timedelta(minutes=10) - timedelta(microseconds=1))
+        assert isinstance(desk.handshake(early), HandshakeResult)
+        clock.ahead(timedelta(microseconds=1))
+        assert isinstance(desk.handshake(late), ToolProblem)
+
+
+def test_a_code_tried_a_thousand_times_from_many_addresses_is_locked_and_others_are_not(ledger_settings: Settings):
+    clock = Clock()
+    with Companion() as companion, Desk(ledger_settings, clock, companion) as desk:
+        companion.behaviour = lambda reply: setattr(reply, "body", b'{"ok":false}')
+        started = time.monotonic()
+        results = desk.at_once(*["ABC123"] * 1000)
+        assert time.monotonic() - started < 15
+        assert len(set(map(shape, results))) == 1
+        assert companion.asked == ["ABC123"] * TRIES_OF_A_CODE
+        companion.behaviour = lambda reply: None
+        companion.give("ABC123")
+        assert isinstance(desk.handshake("ABC123"), ToolProblem)
+        assert isinstance(desk.handshake(desk.give()), HandshakeResult)
+        clock.ahead(timedelta(minutes=10))
+        assert isinstance(desk.handshake("ABC123"), HandshakeResult)
+
+
+def test_guesses_at_a_companions_codes_are_counted_by_address_and_nobody_else_is_kept_out(ledger_settings: Settings):
+    with Companion() as companion, Desk(ledger_settings, companion=companion) as desk:
+
+        async def guess() -> None:
+            for start in range(0, 80, 20):
+                await asyncio.gather(*(desk.tried(f"guess-{start + number}", "guesser") for number in range(20)))
+
+        asyncio.run(guess())
+        assert 0 < len(companion.asked) <= REFUSALS_OF_AN_ADDRESS
+        assert isinstance(desk.handshake(desk.give(), "guesser"), ToolProblem)
+        assert isinstance(desk.handshake(desk.give(), "somebody else"), HandshakeResult)
+
+
+def test_pairing_itself_uses_nothing_of_an_address_up(ledger_settings: Settings):
+    with Companion() as companion, Desk(ledger_settings, companion=companion) as desk:
+        for _ in range(REFUSALS_OF_AN_ADDRESS + 5):
+            assert isinstance(desk.handshake(desk.give(), "an office"), HandshakeResult)
+
+
+def drop(reply: Reply) -> None:
+    reply.drop = True
+
+
+def hang(reply: Reply) -> None:
+    reply.wait_s = 60.0
+
+
+def lie(reply: Reply) -> None:
+    reply.body = b'{"ok":true,"profileId":"eve"}'
+
+
+def test_a_companions_refusals_take_one_time_whatever_the_companion_does(tmp_path):
+    settings = Settings(_env_file=None, data_dir=tmp_path)
+    with Companion() as companion, Desk(settings, companion=companion) as desk:
+        used = desk.give()
+        assert isinstance(desk.handshake(used), HandshakeResult)
+        cases = [(None, used), (None, "ABC123"), (None, "no code"), (drop, "code-1"), (hang, "code-2"), (lie, "code-3")]
+        took = []
+        for behaviour, code in cases:
+            companion.behaviour = behaviour or (lambda reply: None)
+            started = time.monotonic()
+            assert shape(desk.handshake(code))[0] == "pairing_code_rejected"
+            took.append(time.monotonic() - started)
+        assert min(took) > HANDOFF_TIMEOUT_S
+        assert max(took) - min(took) < 0.25, took
+
+
+def test_refusals_of_our_own_codes_take_one_way(tmp_path):
+    clock, took = Clock(), {}
+    with Desk(Settings(_env_file=None, data_dir=tmp_path), clock) as desk:
+        stale, used = [desk.give() for _ in range(20)], [desk.give() for _ in range(20)]
+        desk.at_once(*used)
+        clock.ahead(timedelta(minutes=11))
+        cases = {
+            "stale": stale,
+            "used": used,
+            "unknown": [f"unknown-{n}" for n in range(20)],
+            "malformed": [f"mal formed {n}" for n in range(20)],
+        }
+        for name, codes in cases.items():
+            times = []
+            for code in codes:
+                started = time.perf_counter()
+                assert isinstance(desk.handshake(code), ToolProblem)
+                times.append(time.perf_counter() - started)
+            took[name] = statistics.median(times)
+    assert max(took.values()) < 3 * min(took.values()) + 0.005, took
+
+
+def test_a_ledger_or_counters_that_are_down_open_nothing_and_use_no_code_up(ledger_settings: Settings):
+    with Desk(ledger_settings) as desk:
+        code, token = desk.give(), desk.paired()
+
+        def gone() -> None:
+            raise StoreUnusable("The store is gone.", cure="Bring it back.")
+
+        for broken in ("_ledger", "_counters", "_pepper"):
+            held = getattr(desk.service, broken)
+            setattr(desk.service, broken, gone)
+            assert shape(desk.handshake(code))[:2] == ("store_unavailable", True)
+            if broken != "_counters":
+                assert shape(desk.session(token))[:2] == ("store_unavailable", True)
+            setattr(desk.service, broken, held)
+        assert isinstance(desk.handshake(code), HandshakeResult)
+
+
+def test_neither_code_nor_token_is_in_a_store_a_log_or_a_printed_object(
+    ledger_settings: Settings, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level(logging.DEBUG)
+    with Companion(b"secret of both") as companion, Desk(ledger_settings, companion=companion) as desk:
+        code, refused = desk.give(), "a-guess-of-mine"
+        paired = desk.handshake(code)
+        assert isinstance(paired, HandshakeResult)
+        desk.handshake(refused)
+        desk.plan(paired.session_token)
+        secrets = [code, refused, paired.session_token, "secret of both"]
+        shown = repr(paired) + str(desk.session(paired.session_token)) + caplog.text
+        with desk.ledger.read() as reader:
+            for table in ("connect_pairings", "connect_sessions", "ledger_changes"):
+                shown += str(list(reader._connection.exec_driver_sql(f"select * from {table}")))
+        assert paired.profile in shown
+        for secret in secrets:
+            assert secret not in shown
+    for file in ledger_settings.data_dir.iterdir():
+        for secret in secrets:
+            assert secret.encode() not in file.read_bytes()

@@ -1,0 +1,101 @@
+"""Whatever is issued, used, raced, left to expire and closed, in any order and over restarts: one code, one session."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+from typing import Any
+
+from connect_desk import Clock, Desk, opened
+from hypothesis import settings as hypothesis
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from api.connect.service import CODE_WINDOW_S, TRIES_OF_A_CODE
+from contracts.connect.pairing import CODE_LIVES
+from contracts.connect.problems import ToolProblem
+from contracts.connect.sessions import SESSION_LIVES, Session
+from contracts.settings import Settings
+
+RACERS = 16
+
+
+def pairing(settings: Settings, clock: Clock) -> type[RuleBasedStateMachine]:
+    """The machine on one ledger; its runs follow one another there."""
+
+    class Pairing(RuleBasedStateMachine):
+        codes = Bundle("codes")
+        tokens = Bundle("tokens")
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.desk = Desk(settings, clock)
+            self.good_until: dict[str, Any] = {}
+            self.tries: dict[tuple[str, int], int] = {}
+            self.open_until: dict[str, Any] = {}
+            self.sessions_of: dict[str, int] = {}
+
+        @rule(target=codes)
+        def issue(self) -> str:
+            code = self.desk.give()
+            self.good_until[code] = clock.now + CODE_LIVES
+            return code
+
+        @rule(target=codes)
+        def guess(self) -> str:
+            return secrets.token_urlsafe(6)
+
+        @rule(target=tokens, code=codes, racers=st.sampled_from([1, 1, 2, RACERS]))
+        def redeem(self, code: str, racers: int) -> str | None:
+            window = (code, int(clock.now.timestamp()) // CODE_WINDOW_S)
+            tried = self.tries.get(window, 0)
+            self.tries[window] = tried + racers
+            results = opened(self.desk.at_once(*[code] * racers))
+            is_good = code in self.good_until and clock.now < self.good_until.pop(code) and tried < TRIES_OF_A_CODE
+            assert len(results) == int(is_good)
+            if not results:
+                return None
+            self.sessions_of[code] = self.sessions_of.get(code, 0) + 1
+            token = results[0].session_token
+            self.open_until[token] = clock.now + SESSION_LIVES
+            return token
+
+        @rule(token=tokens)
+        def use(self, token: str | None) -> None:
+            found = self.desk.session(token)
+            if token is None:
+                assert isinstance(found, ToolProblem) and found.code == "session_required"
+            elif clock.now < self.open_until[token]:
+                assert isinstance(found, Session)
+            else:
+                assert isinstance(found, ToolProblem) and found.code == "session_ended"
+
+        @rule(token=tokens)
+        def close(self, token: str | None) -> None:
+            if token is not None:
+                self.desk.close(token)
+                self.open_until[token] = min(self.open_until[token], clock.now)
+
+        @rule(minutes=st.sampled_from([1, 5, 9, 10, 29, 30]))
+        def wait(self, minutes: int) -> None:
+            clock.ahead(timedelta(minutes=minutes))
+
+        @rule()
+        def restart(self) -> None:
+            self.desk.__exit__(None, None, None)
+            self.desk = Desk(settings, clock)
+
+        @invariant()
+        def one_code_one_session(self) -> None:
+            assert all(count == 1 for count in self.sessions_of.values())
+
+        def teardown(self) -> None:
+            self.desk.__exit__(None, None, None)
+
+    return Pairing
+
+
+def test_pairing_in_any_order(ledger_settings: Settings):
+    machine = pairing(ledger_settings, Clock())
+    few = hypothesis(max_examples=15, stateful_step_count=20, deadline=None)
+    run_state_machine_as_test(machine, settings=few)

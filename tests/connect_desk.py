@@ -1,0 +1,154 @@
+"""A service of connect on stores of its own: what one process has, and what the next one finds."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Coroutine
+from datetime import UTC, datetime, timedelta
+from types import TracebackType
+from typing import Any, Self
+
+from companion_app import Companion
+
+from api.connect.handoff import Handoff
+from api.connect.service import ConnectService
+from contracts.connect.messages import HandshakeArguments, HandshakeResult, PlanArguments, ReportStepArguments
+from contracts.connect.problems import ToolProblem
+from contracts.intake.answers import Place
+from contracts.settings import Settings
+from warehouse.connect import issue_code
+from warehouse.counters import open_counters
+from warehouse.ledger import open_ledger
+
+PEPPER = bytes(range(32))
+BASE_URL = "http://127.0.0.1:8000"
+HANDOFF_TIMEOUT_S = 1.0
+
+
+class Clock:
+    """Stands still until it is moved."""
+
+    def __init__(self, now: datetime = datetime(2026, 11, 21, 12, tzinfo=UTC)) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def ahead(self, by: timedelta) -> None:
+        self.now += by
+
+
+def real_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+class Desk:
+    """Use as a context manager. Another one on the same settings is the process after a restart."""
+
+    def __init__(self, settings: Settings, clock: Any = real_clock, companion: Companion | None = None) -> None:
+        self.clock = clock
+        self.ledger = open_ledger(settings, settings.data_dir, clock=clock)
+        self.counters = open_counters(settings, settings.data_dir)
+        self.companion = companion
+        self.service = ConnectService(
+            Place(base_url=BASE_URL, app_url=None if companion is None else companion.url),
+            lambda: self.ledger,
+            lambda: PEPPER,
+            lambda: self.counters,
+            None if companion is None else self._handoff,
+            payments_live=False,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.counters.close()
+        self.ledger.close()
+
+    def give(self) -> str:
+        """A fresh code, from the companion where there is one."""
+        if self.companion is not None:
+            return self.companion.give()
+        with self.ledger.transaction() as tx:
+            return issue_code(tx, PEPPER).code
+
+    async def tried(self, code: object, client: str | None = None) -> HandshakeResult | ToolProblem:
+        """What a handshake comes to; from an address of its own unless one is named."""
+        asked = HandshakeArguments(pairing_code=code, agent="Ada")
+        try:
+            return await self.service.handshake(asked, client or secrets.token_hex(4))
+        except ToolProblem as problem:
+            return problem
+
+    def handshake(self, code: object, client: str | None = None) -> HandshakeResult | ToolProblem:
+        return asyncio.run(self.tried(code, client))
+
+    def at_once(self, *codes: object) -> list[HandshakeResult | ToolProblem]:
+        """Handshakes that race."""
+
+        async def raced() -> list[HandshakeResult | ToolProblem]:
+            return list(await asyncio.gather(*map(self.tried, codes)))
+
+        return asyncio.run(raced())
+
+    def paired(self) -> str:
+        """The token of a fresh session."""
+        opened = self.handshake(self.give())
+        assert isinstance(opened, HandshakeResult), opened
+        return opened.session_token
+
+    def session(self, token: object) -> Any:
+        return outcome(self.service.session(token))
+
+    def plan(self, token: str, **choice: Any) -> Any:
+        async def planned() -> Any:
+            session = await self.service.session(token)
+            return await self.service.plan(session, PlanArguments(session_token=token, **choice))
+
+        return outcome(planned())
+
+    def report(self, token: str, step_id: str, result: str = "done", **more: Any) -> Any:
+        async def reported() -> Any:
+            session = await self.service.session(token)
+            asked = ReportStepArguments(session_token=token, step_id=step_id, outcome=result, **more)
+            return await self.service.report_step(session, asked)
+
+        return outcome(reported())
+
+    def status(self, token: str) -> Any:
+        async def looked() -> Any:
+            return await self.service.status(await self.service.session(token))
+
+        return outcome(looked())
+
+    def close(self, token: str) -> Any:
+        async def closed() -> Any:
+            return await self.service.close(await self.service.session(token))
+
+        return outcome(closed())
+
+    def _handoff(self) -> Handoff:
+        assert self.companion is not None
+        return Handoff(
+            self.companion.url, self.companion.secret, self.counters, real_clock, timeout_s=HANDOFF_TIMEOUT_S
+        )
+
+
+def outcome(asked: Coroutine[Any, Any, Any]) -> Any:
+    """What a call comes to: its result, or its problem."""
+
+    async def heard() -> Any:
+        try:
+            return await asked
+        except ToolProblem as problem:
+            return problem
+
+    return asyncio.run(heard())
+
+
+def opened(results: list[HandshakeResult | ToolProblem]) -> list[HandshakeResult]:
+    return [each for each in results if isinstance(each, HandshakeResult)]

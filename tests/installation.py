@@ -1,0 +1,93 @@
+"""An installation whose commands and service run as processes of their own, its ledger on either engine."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ledger_process import MASTER_SECRET
+
+SVC = Path(sys.executable).with_name("svc")
+
+
+class Installation:
+    """A data directory with its environment, whose ledger is on either engine."""
+
+    def __init__(self, settings) -> None:
+        self.data_dir = settings.data_dir
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")} | {
+            "SVC_RPC_URLS": "http://127.0.0.1:1",
+            "SVC_DATA_DIR": str(settings.data_dir),
+            "SVC_PORT": str(self.port),
+            "SVC_LOG_FORMAT": "json",
+            "SVC_RATE_LIMIT_PER_MINUTE": "0",
+        }
+        if settings.ledger_url is not None:
+            self.environment |= {
+                "SVC_LEDGER_URL": settings.ledger_url,
+                "SVC_MASTER_SECRET": MASTER_SECRET,
+                "SVC_SIGNING_KEY_FILE": str(settings.data_dir / "signing.pem"),
+            }
+
+    def svc(self, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        ran = subprocess.run([SVC, *arguments], env=self.environment, capture_output=True, text=True, timeout=120)
+        assert ran.returncode == code, ran.stderr
+        return ran
+
+    @contextmanager
+    def served(self, log: Path) -> Iterator[None]:
+        """The API answers while the context is open; what it says is added to `log`."""
+        with log.open("a") as file:
+            server = subprocess.Popen([SVC, "serve"], env=self.environment, stdout=file, stderr=file)
+            try:
+                self._wait(server)
+                yield
+            finally:
+                server.terminate()
+                server.wait(60)
+
+    def keys(self, *arguments: str):
+        return json.loads(self.svc("keys", *arguments, "--json").stdout)
+
+    def ask(self, method: str, path: str, headers: dict[str, str], body: str | None = None) -> int:
+        return self.answer(method, path, headers, body)[0]
+
+    def answer(self, method: str, path: str, headers: dict[str, str], body: str | None = None) -> tuple[int, bytes]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        content = answer.read()
+        connection.close()
+        return answer.status, content
+
+    def ledger_text(self) -> str:
+        """Every row of a PostgreSQL ledger; nothing on SQLite, whose files are in the data directory."""
+        if "SVC_LEDGER_URL" not in self.environment:
+            return ""
+        url = self.environment["SVC_LEDGER_URL"].replace("postgresql+psycopg", "postgresql")
+        import psycopg
+
+        with psycopg.connect(url) as connection:
+            tables = connection.execute("select tablename from pg_tables where schemaname = 'public'").fetchall()
+            rows = {name: connection.execute(f'select * from "{name}"').fetchall() for (name,) in tables}
+            return repr(rows)
+
+    def _wait(self, server: subprocess.Popen[bytes]) -> None:
+        while server.poll() is None:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return
+            except OSError:
+                time.sleep(0.05)
+        raise AssertionError("the server ended")
