@@ -1,6 +1,6 @@
 """Wallet actions over HTTP: what can be asked, and the answer. The front adds the header fields that wallets need."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -84,7 +84,8 @@ def blink_router(
         response_model=blink.ActionAnswer,
         responses=_REFUSALS,
         summary="Judge an action, for a wallet",
-        description="With `action`, in the address or in `data`: the verdict, as the next action. Without: where to go on.",
+        description="With `action`, in the address or in `data`: the verdict, as the next action. Without: where to go "
+        "on.",
         operation_id="blink_guardrail_post",
     )
     def check(request: Request, asked: blink.ActionRequest, action: Text = None, severity: Text = None) -> Response:
@@ -93,9 +94,7 @@ def blink_router(
         if what is None:
             return _json(blink.way_on(installation))
         if impact is not None and impact not in set(Severity):
-            raise ParameterInvalid(
-                f"severity: one of {', '.join(Severity)}", errors=[("/query/severity", "is unknown")]
-            )
+            raise _unknown("severity", Severity)
         verdict = judge(GuardrailRequest(action=what, severity=Severity(impact or Severity.MEDIUM)))
         return _json(blink.verdict_answer(installation, verdict))
 
@@ -140,11 +139,16 @@ def _searched(words: str) -> str:
         raise ParameterInvalid("search: too long", errors=[("/query/search", "is too long")]) from None
 
 
+def _unknown(parameter: str, known: Iterable[str]) -> ParameterInvalid:
+    said = f"{parameter}: one of {', '.join(known)}"
+    return ParameterInvalid(said, errors=[(f"/query/{parameter}", "is unknown")])
+
+
 def _domain(name: str | None) -> str | None:
     if name is None or name == blink.ANY_DOMAIN:
         return None
     if name not in DOMAINS:
-        raise ParameterInvalid(f"domain: one of {', '.join(DOMAINS)}", errors=[("/query/domain", "is unknown")])
+        raise _unknown("domain", DOMAINS)
     return name
 
 
