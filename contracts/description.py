@@ -62,8 +62,8 @@ def description_for(installation: Installation, bodies: Bodies) -> dict[str, Any
     at, examples = _live_examples(installation, described, bodies)
     if at is not None:
         described["info"][_EXAMPLES_AT] = at
-    for path, body in examples.items():
-        _media(described, path)["examples"] = {"published": {"summary": "As it is published here", "value": body}}
+    for path, example in examples.items():
+        _media(described, path)["examples"] = {"published": example}
     return described
 
 
@@ -77,10 +77,10 @@ def restricted(described: dict[str, Any], prefix: str) -> dict[str, Any]:
             kept = {name: link for name, link in response.pop("links", {}).items() if link["operationId"] in ids}
             response |= {"links": kept} if kept else {}
     needed: set[str] = set()
-    reached = set(_references(paths))
+    reached = set(references(paths))
     while reached - needed:
         needed |= reached
-        reached = {each for ref in needed for each in _references(_at(described, ref))}
+        reached = {each for ref in needed for each in references(_at(described, ref))}
     components = {
         kind: {name: part for name, part in parts.items() if f"#/components/{kind}/{name}" in needed}
         for kind, parts in described["components"].items()
@@ -94,42 +94,52 @@ def restricted(described: dict[str, Any], prefix: str) -> dict[str, Any]:
     }
 
 
-def shortened(body: Any) -> Any:
-    """A large body with its lists cut to a few items, so that it shows rather than fills."""
+def example_of(body: Any, address: str | None) -> dict[str, Any] | None:
+    """A body as an example, its lists cut to a few items where it is large. One with references of its own, a JSON
+    Schema, can't stand within a description: it is shown by its address; None where it has none."""
+    if any(references(body)):
+        return None if address is None else {"externalValue": address}
     if len(json.dumps(body)) <= LARGEST_WHOLE_BYTES:
-        return body
-    return _cut(body)
+        return {"value": body}
+    return {"summary": "Long lists are cut", "value": _cut(body)}
+
+
+def references(node: Any) -> Iterator[str]:
+    """What a part of the description refers to, by `$ref`."""
+    if isinstance(node, dict):
+        if isinstance(ref := node.get("$ref"), str):
+            yield ref
+        for each in node.values():
+            yield from references(each)
+    elif isinstance(node, list):
+        for each in node:
+            yield from references(each)
 
 
 def _live_examples(
     installation: Installation, described: dict[str, Any], bodies: Bodies
 ) -> tuple[str | None, dict[str, Any]]:
-    """Bodies by path, and from when the newest of those is that has a time."""
-    steady: dict[str, Any] = {
-        PLANS_PATH: plans_answer(installation.rail, installation.base_url, REQUESTS_A_DAY).model_dump(
-            mode="json", by_alias=True
-        )
-    }
+    """Examples by path, and from when the newest of those is that change all the time."""
+    catalog = plans_answer(installation.rail, installation.base_url, REQUESTS_A_DAY)
+    steady: dict[str, Any] = {PLANS_PATH: catalog.model_dump(mode="json", by_alias=True)}
     if installation.keys is not None:
         steady[JWKS_PATH] = installation.keys.jwks()
     moving: dict[str, Any] = {}
     for path, content in bodies.items():
         if path in (OPENAPI_PATH, OPENAPI_V2_PATH) or not (media := _media(described, path)):
             continue
-        body = shortened(json.loads(content)) if media["schema"].get("type") != "string" else content.decode()
-        if "generation" in _block(body) or "revision" in body:
-            moving[path] = body
-        else:
-            steady[path] = body
+        body = content.decode() if media["schema"].get("type") == "string" else json.loads(content)
+        moves = _block(body) or (isinstance(body, dict) and "revision" in body)
+        (moving if moves else steady)[path] = body
     at, kept = _kept(described, bodies.get(OPENAPI_PATH), moving)
     sound = {path: body for path, body in moving.items() if _block(body).get("quality") != "unavailable"}
-    return at, steady | sound | kept
+    shown = {path: example_of(body, installation.url(path)) for path, body in (steady | sound).items()}
+    return at, {path: example for path, example in shown.items() if example is not None} | kept
 
 
 def _kept(described: dict[str, Any], last: bytes | None, moving: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
     """The examples of moving bodies that stay as they were published last, and the time that holds from now on."""
-    times = [time for body in moving.values() if (time := _block(body).get("generatedAt"))]
-    at = max(times, default=None)
+    at = max((time for body in moving.values() if (time := _block(body).get("generatedAt"))), default=None)
     before = {} if last is None else json.loads(last)
     since = before.get("info", {}).get(_EXAMPLES_AT)
     if since is None or at is None or before["components"]["schemas"] != described["components"]["schemas"]:
@@ -137,7 +147,7 @@ def _kept(described: dict[str, Any], last: bytes | None, moving: dict[str, Any])
     if datetime.fromisoformat(at) - datetime.fromisoformat(since) >= EXAMPLES_KEPT_FOR:
         return at, {}
     shown = {path: _media(before, path).get("examples", {}).get("published") for path in moving}
-    return since, {path: example["value"] for path, example in shown.items() if example is not None}
+    return since, {path: example for path, example in shown.items() if example is not None}
 
 
 def _block(body: Any) -> dict[str, Any]:
@@ -170,17 +180,6 @@ def _media(described: dict[str, Any], path: str) -> dict[str, Any]:
     operation = described["paths"].get(path, {}).get("get", {})
     content: dict[str, Any] = operation.get("responses", {}).get("200", {}).get("content", {})
     return next(iter(content.values()), {})
-
-
-def _references(node: Any) -> Iterator[str]:
-    if isinstance(node, dict):
-        if isinstance(ref := node.get("$ref"), str):
-            yield ref
-        for each in node.values():
-            yield from _references(each)
-    elif isinstance(node, list):
-        for each in node:
-            yield from _references(each)
 
 
 def _at(described: dict[str, Any], ref: str) -> Any:

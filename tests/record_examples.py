@@ -21,6 +21,7 @@ from whole_service import REGISTRY, WholeService, listening, whole_service
 from api.app import create_app
 from api.openapi.describing import description
 from contracts.description import EXAMPLES_DIR, PROBLEM_EXAMPLES
+from contracts.problems import PROBLEM_MEDIA_TYPE
 
 PAYER = Account.from_key("0x" + "11" * 32)
 UNRECORDED = {"openapi", "openapi_v2"}
@@ -68,14 +69,14 @@ class Recorder:
         )
         kept = {"name": name, "request": request, "status": answer.status_code}
         media_type = answer.headers.get("content-type", "").partition(";")[0]
+        if media_type == PROBLEM_MEDIA_TYPE:
+            self.keep_problem(answer)
+            return answer.json()
         if media_type.endswith("json"):
             kept["body"] = answer.json()
         elif media_type.startswith("text/"):
             kept["body"] = answer.text
-        if answer.status_code >= 400:
-            self.keep_problem(answer)
-        else:
-            self.exchanges.setdefault(operation_id, []).append(kept)
+        self.exchanges.setdefault(operation_id, []).append(kept)
         return kept.get("body")
 
     async def fail(self, method: str, path: str, **options: Any) -> None:
@@ -92,7 +93,7 @@ async def record(service: WholeService) -> Recorder:
     with listening(service) as url:
         async with httpx.AsyncClient(base_url=url) as client:
             recorder = Recorder(service, client)
-            for part in (_registrations, _purchase, _graph, _telemetry, _documents, _problems):
+            for part in (_registrations, _purchase, _graph, _connect, _telemetry, _documents, _problems):
                 await part(recorder)
     return recorder
 
@@ -146,7 +147,10 @@ async def _graph(recorder: Recorder) -> None:
     question = {"search": "hour", "domain": "VISION", "include_edges": True, "limit": 5}
     await recorder.ask("world_model_query", "search", body=question)
     await recorder.ask("world_model_query", "traverse", body={"traverse": {"from_id": node_id, "depth": 2}})
-    await recorder.ask("world_model_live", query={"limit": 5})
+    live = await recorder.ask("world_model_live", query={"limit": 1})
+    await recorder.ask("world_model_live", "secondPage", query={"limit": 1, "cursor": live["data"]["cursor"]})
+    then = {"asOf": live["data"]["nodes"][0]["validFrom"], "atRevision": live["data"]["revision"]}
+    await recorder.ask("world_model_live", "past", query={"limit": 1, **then})
     text = "# Notes\n\nWater: a clear liquid.\n\n- Goal: answer within the hour\n"
     document = {"id": "notes", "mediaType": "text/markdown", "text": text}
     for name, mode in (("preview", "preview"), ("written", "apply")):
@@ -170,17 +174,29 @@ async def _graph(recorder: Recorder) -> None:
     await recorder.ask("guardrail_check", "passed", body={"action": "ls -la"})
 
 
+async def _connect(recorder: Recorder) -> None:
+    header = {"Host": "svc.example", "Accept": "application/json", "MCP-Protocol-Version": "2025-06-18"}
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "agent-seven", "version": "1"}}
+    sent = [
+        ("initialize", {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}),
+        ("tools", {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}),
+        ("notInitialized", {"jsonrpc": "1.0", "id": 3, "method": "tools/list"}),
+    ]
+    for name, body in sent:
+        await recorder.ask("mcp", name, header=header, body=body)
+
+
 async def _telemetry(recorder: Recorder) -> None:
-    await recorder.ask("token_holders_map", query={"limit": 60})
+    first = await recorder.ask("token_holders_map", query={"limit": 60})
+    await recorder.ask("token_holders_map", "secondPage", query={"limit": 60, "cursor": first["nextCursor"]})
     await recorder.ask("token_holders_map", query={"limit": 60, "cursor": "unreadable"})
     comparison = await recorder.ask("token_holders_map_temporal")
-    compared = {name: comparison[name]["block"] for name in ("from", "to")}
+    compared = {name: str(comparison[name]["block"]) for name in ("from", "to")}
     await recorder.ask("token_holders_map_temporal", "chosen", query=compared)
-    await recorder.ask("token_holders_map_temporal", query={"from": 7})
-    await recorder.ask("bidwall_snapshot", query={"events_limit": 5, "scope": "all"})
-    await recorder.ask(
-        "bidwall_events", query={"limit": 10, "scope": "all", "token": recorder.service.settings.token_address}
-    )
+    await recorder.ask("token_holders_map_temporal", query={"from": "7"})
+    token = recorder.service.settings.token_address
+    await recorder.ask("bidwall_snapshot", query={"events_limit": 5, "scope": "all", "token": token})
+    await recorder.ask("bidwall_events", query={"limit": 10, "scope": "all", "token": token})
     await recorder.ask("world_render", query={"view": "hero", "compact": "1"})
     await recorder.ask("trust_score", path={"address": REGISTRY})
     lists = await recorder.ask("token_holders")

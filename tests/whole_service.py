@@ -47,8 +47,8 @@ class WholeService:
         }
         self.house = House(data_dir, **(given | settings))
         self.house.now = datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=2)
-        self.house.read_chain(mint(3), 20)
-        self.house.read_chain(mint(1, first=4, block=30), 40)
+        self.house.read_chain(mint(64), 20)
+        self.house.read_chain(mint(1, first=65, block=30), 40)
         self.house.publish()
         self.app = create_app(self.settings)
 

@@ -13,6 +13,7 @@ from api.openapi.links import add_links
 from api.openapi.lowering import lower
 from api.openapi.texts import add_texts
 from api.stores import Stores
+from contracts.description import restricted
 from contracts.problems import Problem
 from contracts.projections import PROJECTIONS, Projection
 from contracts.settings import Settings
@@ -26,13 +27,14 @@ def description() -> dict[str, Any]:
         for operation in path.values():
             operation.setdefault("security", [])
     document["components"]["securitySchemes"] = SECURITY_SCHEMES
+    document["servers"] = [{"url": "/"}]
     for projection in PROJECTIONS:
         for path in projection.paths:
             _say_media_type(document["paths"][path]["get"]["responses"]["200"]["content"], projection)
     document = lower(document)
     for complete in (add_texts, add_headers, add_links, add_examples):
         complete(document)
-    return document
+    return restricted(document, "/")
 
 
 def text() -> str:
@@ -43,7 +45,8 @@ def text() -> str:
 def _say_media_type(content: dict[str, Any], projection: Projection) -> None:
     said = content.pop("application/json")
     media_type = projection.media_type.partition(";")[0]
-    content[media_type] = said if media_type.endswith("json") else {"schema": {"type": "string"}}
+    structured = media_type.endswith(("json", "yaml"))
+    content[media_type] = said if structured else {"schema": {"type": "string"}}
     if projection.markdown is not None:
         content["text/markdown"] = {"schema": {"type": "string"}}
 

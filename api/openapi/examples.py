@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from contracts.description import EXAMPLES_DIR, PROBLEM_EXAMPLES, shortened
+from contracts.description import EXAMPLES_DIR, PROBLEM_EXAMPLES, example_of, references
 from contracts.errors import RequestProblem
 from contracts.problems import problem_body
 
@@ -25,10 +25,10 @@ def recorded(operation_id: str) -> list[dict[str, Any]]:
 
 def add_examples(document: dict[str, Any]) -> None:
     """Put what was recorded into parameters, bodies and answers, in place, and define the problems that are named."""
-    for operations in document["paths"].values():
+    for path, operations in document["paths"].items():
         for operation in operations.values():
             for exchange in recorded(operation["operationId"]):
-                _add_exchange(operation, exchange)
+                _add_exchange(path, operation, exchange)
     document["components"]["examples"] = _problem_examples(document)
 
 
@@ -37,7 +37,7 @@ def problem_refs(*errors: type[RequestProblem]) -> dict[str, dict[str, str]]:
     return {error.code: {"$ref": _PROBLEM_REF + error.code} for error in errors}
 
 
-def _add_exchange(operation: dict[str, Any], exchange: dict[str, Any]) -> None:
+def _add_exchange(path: str, operation: dict[str, Any], exchange: dict[str, Any]) -> None:
     name, request = exchange["name"], exchange["request"]
     for parameter in operation.get("parameters", []):
         given = request.get(parameter["in"], {})
@@ -49,18 +49,15 @@ def _add_exchange(operation: dict[str, Any], exchange: dict[str, Any]) -> None:
     response = operation["responses"].get(str(exchange["status"]))
     if response is not None and "body" in exchange:
         media = next(iter(response["content"].values()))
-        media.setdefault("examples", {})[name] = _example(exchange["body"])
-
-
-def _example(body: Any) -> dict[str, Any]:
-    short = shortened(body)
-    return {"value": body} if short == body else {"summary": "Long lists are cut", "value": short}
+        example = example_of(exchange["body"], path if not request else None)
+        if example is not None:
+            media.setdefault("examples", {})[name] = example
 
 
 def _problem_examples(document: dict[str, Any]) -> dict[str, Any]:
     kept: dict[str, Any] = json.loads(PROBLEM_EXAMPLES.read_text()) if PROBLEM_EXAMPLES.exists() else {}
     classes = {each.code: each for each in _subclasses(RequestProblem)}
-    codes = sorted({ref.removeprefix(_PROBLEM_REF) for ref in _references(document) if ref.startswith(_PROBLEM_REF)})
+    codes = sorted({ref.removeprefix(_PROBLEM_REF) for ref in references(document) if ref.startswith(_PROBLEM_REF)})
     return {
         code: {"summary": classes[code].title, "value": kept.get(code) or _rendered(classes[code])} for code in codes
     }
@@ -75,14 +72,3 @@ def _subclasses(root: type[RequestProblem]) -> Iterator[type[RequestProblem]]:
     yield root
     for each in root.__subclasses__():
         yield from _subclasses(each)
-
-
-def _references(node: Any) -> Iterator[str]:
-    if isinstance(node, dict):
-        if isinstance(node.get("$ref"), str):
-            yield node["$ref"]
-        for each in node.values():
-            yield from _references(each)
-    elif isinstance(node, list):
-        for each in node:
-            yield from _references(each)

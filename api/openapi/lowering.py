@@ -33,6 +33,8 @@ def lower_schema(schema: Any) -> Any:
     for bound, edge in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if bound in schema:
             lowered |= {edge: schema[bound], bound: True}
+    if "$ref" in lowered and len(lowered) > 1:
+        lowered["allOf"] = [{"$ref": lowered.pop("$ref")}]
     options = schema.get("anyOf", [])
     others = [lower_schema(option) for option in options if option != {"type": "null"}]
     if len(others) == len(options):

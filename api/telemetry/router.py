@@ -56,7 +56,7 @@ def telemetry_router(served: ServedGenerations, installation: Installation) -> A
                 else _variant(projection, parameters, installation.header_fields(headers), served),
                 summary=projection.summary,
                 description=projection.description if own else f"{projection.description} As {projection.path}.",
-                operation_id=projection.name if own else _OTHER_THAN_WORDS.sub("_", path.strip("/")),
+                operation_id=projection.name if own else _OTHER_THAN_WORDS.sub("_", f"at{path}"),
                 tags=[projection.group],
                 deprecated=True if "Deprecation" in headers else None,
                 response_class=Response,

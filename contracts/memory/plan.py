@@ -72,8 +72,12 @@ class DesignRequest(Document):
     """What a plan is made for."""
 
     agent: DesignAgent
-    goals: list[Annotated[DesignGoal, BeforeValidator(_named)]] = Field(min_length=1, max_length=50)
-    sources: list[Annotated[DesignSource, BeforeValidator(_named)]] = Field(default=[], max_length=50)
+    goals: list[Annotated[DesignGoal, BeforeValidator(_named, json_schema_input_type=Title | DesignGoal)]] = Field(
+        min_length=1, max_length=50
+    )
+    sources: list[Annotated[DesignSource, BeforeValidator(_named, json_schema_input_type=Title | DesignSource)]] = (
+        Field(default=[], max_length=50)
+    )
     constraints: DesignConstraints = DesignConstraints()
     mode: Literal["preview", "apply"] = "preview"
 

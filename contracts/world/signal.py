@@ -21,7 +21,12 @@ MOST_LINKS = 100
 class SignalLink(Document):
     """What the signal has to do with a node that is there."""
 
-    type: str = Field(min_length=1, max_length=100, description="A relationship type of /api/v2/schema")
+    type: str = Field(
+        min_length=1,
+        max_length=100,
+        description="A relationship type of /api/v2/schema",
+        json_schema_extra={"enum": list(load_ontology().edge_types)},
+    )
     target: str = Field(min_length=1, max_length=200, description="The id of a node that you can see")
     direction: Literal["outbound", "inbound"] = Field(
         default="outbound", description="outbound: from the signal to the target; inbound: from the target to it"

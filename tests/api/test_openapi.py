@@ -40,6 +40,7 @@ def test_it_is_published_with_its_own_address():
             {"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "null"}]},
             {"type": "string", "enum": ["a", None], "nullable": True},
         ),
+        ({"$ref": "#/x", "description": "D"}, {"allOf": [{"$ref": "#/x"}], "description": "D"}),
         ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, {"anyOf": [{"type": "string"}, {"type": "integer"}]}),
         ({"type": "integer", "exclusiveMinimum": 0}, {"type": "integer", "minimum": 0, "exclusiveMinimum": True}),
         ({"type": "string", "examples": ["a", "b"]}, {"type": "string", "example": "a"}),
