@@ -1,0 +1,44 @@
+"""Other people's MCP clients and validators against a running service."""
+
+import json
+
+import pytest
+from mcp_service import McpService
+
+from contracts.connect.tools import TOOLS
+
+pytestmark = pytest.mark.web
+
+ERAS = {"sdk": "2025-11-25", "legacy": "2025-11-25", "auto": "2026-07-28", "2026-07-28": "2026-07-28"}
+INSPECTOR = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+CONFORMANCE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+CONFORMANCE_NEXT = "node_modules/conformance-next/dist/index.js"
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    with McpService(tmp_path_factory.mktemp("mcp")) as running:
+        yield running
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_the_typescript_client_completes_the_ceremony(web_tools, service, era):
+    seen = web_tools.run("mcp_ceremony.mjs", service.url, service.pairing_code(), era)
+    assert seen["tools"] == [tool.name for tool in TOOLS]
+    assert {"svc://openapi", "svc://plans", "svc://intake-template"} <= set(seen["resources"])
+    assert all(seen["read"])
+    assert (seen["unpaired"], seen["again"]) == ("session_required", "pairing_code_rejected")
+    assert seen["revision"] in (ERAS[era], None)
+    assert seen["steps"] > 3
+    assert (seen["finished"], seen["passed"], seen["intake"]) == (True, True, "intake_not_found")
+    assert (seen["closed"], seen["unknown"]) == ("session_ended", -32602)
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto", "modern"])
+@pytest.mark.parametrize("method", ["tools/list", "resources/list"])
+def test_the_inspector_finds_nothing_that_is_not_portable(web_tools, service, era, method):
+    options = ["--transport", "http", "--protocol-era", era, "--method", method, "--format", "json", "-q"]
+    strict = ["--strict"] if method == "tools/list" else []
+    done = web_tools.command(str(web_tools.node), INSPECTOR, "--cli", service.url, *options, *strict)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert json.loads(done.stdout)
