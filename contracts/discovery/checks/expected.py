@@ -10,13 +10,13 @@ TEXT = ("text/plain",)
 MARKDOWN = ("text/markdown",)
 HTML = ("text/html",)
 
-Service = Literal["file", "live", "limited"]
+Service = Literal["file", "live", "limited", "redirect"]
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
     """One document. `shape` names its check; `served` as a `file` (ETag, public caching, HEAD, OPTIONS), `live` from
-    memory, or `limited`: counted against the client's budget."""
+    memory, `limited`: counted against the client's budget, or as a `redirect` that leads to a document."""
 
     path: str
     media_types: tuple[str, ...]
@@ -25,7 +25,7 @@ class Expected:
 
 
 EXPECTED = (
-    Expected("/", HTML, "page"),
+    Expected("/", HTML, "page", "redirect"),
     Expected("/connect/", HTML, "page"),
     Expected("/connect/index.md", MARKDOWN, "markdown"),
     Expected("/llms.txt", (*TEXT, *MARKDOWN), "llms"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import urljoin
 
-from contracts.discovery.checks.evidence import Answer, Evidence, Finding, Reading
+from contracts.discovery.checks.evidence import Answer, Evidence, Finding, Reading, path_below
 from contracts.discovery.checks.expected import (
     ACTION_HEADERS,
     BY_PATH,
@@ -18,12 +19,18 @@ _STRONG_ETAG = re.compile(r'"[\x21\x23-\x7e]+"')
 _MAX_AGE = re.compile(r"\bmax-age=(\d+)")
 _RELATIONS = re.compile(r"<([^>]+)>\s*;[^,<]*?\brel=\"?([a-z-]+)\"?")
 _PROBLEM = "application/problem+json"
+_REDIRECTS = (301, 302, 307, 308)
 
 
 def header_findings(evidence: Evidence) -> Iterator[Finding]:
     """What is wrong with how each document is served."""
     for path, reading in evidence.readings.items():
         expected = BY_PATH[path]
+        if path in FRONT_DOORS:
+            yield from _front_door(path, reading.answer)
+        if expected.served == "redirect" and reading.answer.status in _REDIRECTS:
+            yield from _led_on(evidence, path, reading.answer)
+            continue
         yield from _served(expected, reading)
         if reading.answer.status != 200:
             continue
@@ -33,8 +40,8 @@ def header_findings(evidence: Evidence) -> Iterator[Finding]:
             yield from _asked_otherwise(path, reading)
         if expected.shape in ("action", "action_rules"):
             yield from _action(path, reading.answer)
-        if path in FRONT_DOORS:
-            yield from _front_door(path, reading.answer)
+        if expected.shape == "page":
+            yield from _strict(path, reading.answer)
     for path, answer in evidence.strangers.items():
         if answer.status != 404 or answer.media_type != _PROBLEM:
             yield Finding(
@@ -106,6 +113,16 @@ def _front_door(path: str, answer: Answer) -> Iterator[Finding]:
     missing = [relation for relation in FRONT_RELATIONS if relation not in relations]
     if missing:
         yield Finding(path, f"has no Link header for {', '.join(missing)}", "Name them in its Link header.")
+
+
+def _led_on(evidence: Evidence, path: str, answer: Answer) -> Iterator[Finding]:
+    target = urljoin(evidence.base_url + path, answer.headers.get("location", ""))
+    below = path_below(evidence.base_url, target)
+    if below == path or below not in evidence.documents:
+        yield Finding(path, f"leads to {target}, which is no document here", "Lead to the landing page.")
+
+
+def _strict(path: str, answer: Answer) -> Iterator[Finding]:
     policy = answer.headers.get("content-security-policy", "")
     if "default-src 'none'" not in policy or "unsafe" in policy:
         yield Finding(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -18,10 +19,11 @@ _PATH_KEYS = {"path", "href", "apiPath"}
 """Names under which JSON documents give paths below the base address."""
 
 _GONE = (404, 410)
+_TEMPLATE_SIGNS = ("{", "<", "*", "…", "...")
 
 
 def addresses_in(base_url: str, path: str, answer: Answer) -> set[str]:
-    """The absolute addresses, without fragments, that a document names in any way. Templates (`{id}`) are left out."""
+    """The absolute addresses, without fragments, that a document names in any way. Templates (`{id}`, `**`) are left out."""
     found = {urljoin(base_url + "/", target) for target in link_targets(answer) if "://" in target}
     found |= {base_url + target for target in link_targets(answer) if target.startswith("/")}
     kind = answer.media_type
@@ -33,7 +35,7 @@ def addresses_in(base_url: str, path: str, answer: Answer) -> set[str]:
         if path in BY_PATH and BY_PATH[path].shape == "openapi" and isinstance(answer.value, dict):
             found |= {base_url + route for route in _routes_without_parameters(answer.value)}
     else:
-        found |= set(_ADDRESS.findall(answer.text))
+        found |= set(_ADDRESS.findall(html.unescape(answer.text) if kind == "text/html" else answer.text))
         if kind == "text/html":
             page = read_page(answer.text)
             found |= {urljoin(base_url + path, target) for target in (*page.links, *page.loads) if target}
@@ -111,8 +113,8 @@ def _routes_without_parameters(description: dict[str, Any]) -> Iterator[str]:
 
 def _cleaned(url: str) -> str | None:
     """An address as it can be asked for; None for a template or what is none."""
-    url = urldefrag(url).url.rstrip(".,;:!*")
-    if "{" in unquote(url) or "<" in unquote(url) or "…" in url or "..." in url:
+    url = urldefrag(url).url.rstrip(".,;:!")
+    if any(sign in unquote(url) for sign in _TEMPLATE_SIGNS):
         return None
     try:
         parts = urlsplit(url)

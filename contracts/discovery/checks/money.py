@@ -94,7 +94,7 @@ def _text_findings(path: str, text: str, media_type: str, plans: dict[str, _Plan
             yield from _stated(path, _plain(piece), places[0][0], plans[places[0][0]])
             continue
         ends = [*(place.start() for place in places[1:]), len(piece)]
-        for place, end in zip(places, ends, strict=True):
+        for place, end in zip(places, ends, strict=False):
             yield from _stated(path, _plain(piece[place.end() : end]), place[0], plans[place[0]], most=1)
 
 

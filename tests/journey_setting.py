@@ -1,0 +1,86 @@
+"""What a cold start needs around it: a whole service that sells on a real chain, and a wallet with some of its coin."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from addressed_service import addressed_service
+from eth_account import Account
+
+from cli.demo.anvil import Anvil
+from cli.demo.rpc import Rpc, calldata
+from cli.demo.write import deploy, mined_receipt
+from cli.environment import as_environment
+from contracts.settings import Settings
+
+TREASURY = "0x" + "7e" * 20
+SVC = str(Path(sys.executable).parent / "svc")
+
+
+class Wallet:
+    """An account with its key and a node: it signs and sends, as any wallet does."""
+
+    def __init__(self, rpc: Rpc) -> None:
+        self._rpc = rpc
+        self._account = Account.create()
+        self.address: str = self._account.address
+
+    def send(self, to: str, data: str) -> str:
+        """The hash of a transaction that is mined, and has the chain's next blocks above it."""
+        head = self._rpc.call("eth_getBlockByNumber", "latest", False)
+        signed = self._account.sign_transaction(
+            {
+                "chainId": int(self._rpc.call("eth_chainId"), 16),
+                "nonce": int(self._rpc.call("eth_getTransactionCount", self.address, "pending"), 16),
+                "to": to,
+                "data": data,
+                "value": 0,
+                "gas": 200_000,
+                "maxPriorityFeePerGas": 10**9,
+                "maxFeePerGas": 2 * int(head["baseFeePerGas"], 16) + 10**9,
+            }
+        )
+        receipt = mined_receipt(self._rpc, self._rpc.call("eth_sendRawTransaction", signed.raw_transaction.to_0x_hex()))
+        for _ in range(3):
+            self._rpc.call("evm_mine")
+        return str(receipt["transactionHash"])
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the agent is given, the address and the wallet; and its person, who stands beside the service."""
+
+    base_url: str
+    wallet: Wallet
+    settings: Settings
+
+    def code_from_the_person(self) -> str:
+        """What the agent's person gets from `svc pair`."""
+        done = subprocess.run(
+            [SVC, "pair", "--json"], env=as_environment(self.settings), capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == 0, done.stderr
+        said: dict[str, Any] = json.loads(done.stdout)
+        return str(said["pairingCode"])
+
+
+@contextmanager
+def cold_start(data_dir: Path, anvil: Anvil) -> Iterator[Setting]:
+    """The service on the chain of `anvil`, with its usual rate limit, and a wallet of 100 coins."""
+    deployer = anvil.rpc.call("eth_accounts")[0]
+    coin = deploy(anvil.rpc, deployer, "UsdcStandIn")
+    wallet = Wallet(anvil.rpc)
+    data = calldata("mint(address,uint256)", wallet.address, 100_000_000)
+    mint = {"from": deployer, "to": coin, "data": data, "gas": hex(200_000)}
+    mined_receipt(anvil.rpc, anvil.rpc.call("eth_sendTransaction", mint))
+    anvil.rpc.call("anvil_setBalance", wallet.address, hex(10**18))
+    sold = {"rpc_urls": (anvil.url,), "usdc_address": coin, "treasury_address": TREASURY}
+    with addressed_service(data_dir, rate_limit_per_minute=20, **sold) as (service, base_url):
+        yield Setting(base_url, wallet, service.settings)
