@@ -23,7 +23,7 @@ _TEMPLATE_SIGNS = ("{", "<", "*", "…", "...")
 
 
 def addresses_in(base_url: str, path: str, answer: Answer) -> set[str]:
-    """The absolute addresses, without fragments, that a document names in any way. Templates (`{id}`, `**`) are left out."""
+    """The absolute addresses, without fragments, that a document names in any way; without templates (`{id}`, `**`)."""
     found = {urljoin(base_url + "/", target) for target in link_targets(answer) if "://" in target}
     found |= {base_url + target for target in link_targets(answer) if target.startswith("/")}
     kind = answer.media_type
