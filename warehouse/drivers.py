@@ -35,7 +35,8 @@ def driver_statement(directory: Path, name: str, dialect: str) -> str:
     """The SQL of `<name>.<dialect>.sql`, else of `<name>.sql`, with parameters as the dialect's driver writes them."""
     own = directory / f"{name}.{dialect}.sql"
     statement = read_statements(own if own.exists() else directory / f"{name}.sql")
-    return re.sub(r":(\w+)", r"%(\1)s", statement) if dialect == "postgresql" else statement
+    # a colon after a letter or digit is one of an instant, which stands in quotes
+    return re.sub(r"(?<!\w):(\w+)", r"%(\1)s", statement) if dialect == "postgresql" else statement
 
 
 def assert_sqlite_version() -> None:
