@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from warehouse.projections import Readable
 
 PROBES = "discovery_probes"
+OWN_ENDPOINTS = "own_endpoints"
+"""The name of our own service among the sources that are asked."""
+
 _GENERATION = re.compile(r"[A-Za-z0-9-]{1,80}")
 
 
@@ -47,6 +50,15 @@ def read_findings(connection: Connection) -> dict[str, Finding]:
         capability: Finding(capability, Status(status), reason, determined_by, evidence, checked_at.replace(tzinfo=UTC))
         for capability, status, reason, determined_by, evidence, checked_at in rows
     }
+
+
+def looked_at(connection: Connection) -> datetime | None:
+    """When the service itself was last asked (UTC); None before."""
+    try:
+        ((asked_at, _),) = connection.execute(read_sql("feeds", "last_attempt"), {"source": OWN_ENDPOINTS}).fetchall()
+    except duckdb.CatalogException:
+        return None  # as in `read_findings`
+    return None if asked_at is None else asked_at.replace(tzinfo=UTC)
 
 
 def record_findings(connection: Connection, found: Mapping[str, Finding], known: set[str]) -> int:

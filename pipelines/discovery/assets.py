@@ -9,10 +9,10 @@ from contracts.discovery.capabilities import Status, capability_states, load_cap
 from contracts.discovery.installation import installation_of
 from contracts.discovery.judging import documents_needed, judge, requests_needed
 from contracts.projections import PROJECTIONS
-from pipelines.discovery.probe import SOURCE, ask_ourselves, is_due
+from pipelines.discovery.probe import ask_ourselves, is_due
 from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
 from pipelines.resources import Runtime
-from warehouse.discovery import PROBES, is_our_generation, record_findings
+from warehouse.discovery import OWN_ENDPOINTS, PROBES, is_our_generation, record_findings
 from warehouse.feeds import record_attempt
 from warehouse.inspection import preview
 from warehouse.projections import read, readable_for, tables_of
@@ -26,7 +26,7 @@ DOCUMENTS = {row.path: row for row in PROJECTIONS if row.path in _JUDGED}
 """The documents that say of a capability whether it has something to give."""
 
 own_endpoints = dg.AssetSpec(
-    SOURCE,
+    OWN_ENDPOINTS,
     group_name=GROUP,
     description="This service at SVC_BASE_URL, asked as a client would: HEAD, OPTIONS and /health, never a write.",
     kinds={"rest"},
@@ -35,7 +35,7 @@ own_endpoints = dg.AssetSpec(
 
 
 @dg.asset(
-    deps=[SOURCE, *sorted(set().union(*map(tables_of, DOCUMENTS.values())))],
+    deps=[OWN_ENDPOINTS, *sorted(set().union(*map(tables_of, DOCUMENTS.values())))],
     group_name=GROUP,
     kinds={"rest", "duckdb"},
     owners=OWNERS,

@@ -14,15 +14,15 @@ from contracts.discovery.registry import NOT_ANSWERING
 from contracts.discovery.service import HEALTH_PATH
 from contracts.settings import Settings
 from pipelines.feeds import Feeds
-from warehouse.discovery import read_findings
+from warehouse.discovery import OWN_ENDPOINTS, looked_at, read_findings
 from warehouse.duck import Connection, Warehouse
-from warehouse.feeds import Attempt, may_ask
-
-SOURCE = "own_endpoints"
-"""The name of our own service among the sources that are asked."""
+from warehouse.feeds import Attempt
 
 ALL_WELL_EVERY = timedelta(minutes=5)
 ELSE_EVERY = timedelta(minutes=1)
+EARLY = timedelta(seconds=5)
+"""By how much a tick may come before its minute is over."""
+
 TIMEOUT_S = 2.0
 
 NOT_READY = "not_ready"
@@ -40,10 +40,16 @@ def probe_due(settings: Settings, now: datetime) -> str | None:
 
 
 def is_due(connection: Connection, now: datetime) -> bool:
-    """Whether it is time to ask: every five minutes, each minute while something does not answer."""
+    """Whether it is time to ask: every five minutes, each minute while something does not answer.
+
+    A clock that was set back does not keep the service from being asked.
+    """
+    last = looked_at(connection)
+    if last is None or last > now:
+        return True
     asked = [each for each in read_findings(connection).values() if each.determined_by == "http"]
     well = bool(asked) and all(each.status is Status.LIVE for each in asked)
-    return may_ask(connection, SOURCE, now, every=ALL_WELL_EVERY if well else ELSE_EVERY)
+    return now - last >= (ALL_WELL_EVERY if well else ELSE_EVERY) - EARLY
 
 
 async def ask_ourselves(
@@ -57,11 +63,11 @@ async def ask_ourselves(
     another service answers at the address, nothing more is asked of it."""
     async with Feeds(timeout_s=TIMEOUT_S, transport=transport) as feeds:
         health = await feeds.get(base_url + HEALTH_PATH)
-    attempt = health.attempt(SOURCE)
+    attempt = health.attempt(OWN_ENDPOINTS)
     if health.reason is not None:
         return Answers(silent=NOT_READY if health.reason == "http_503" else NOT_ANSWERING), attempt
     if not isinstance(health.value, dict) or not is_ours(str(health.value.get("generation"))):
-        return Answers(silent=ANOTHER_SERVICE), health.attempt(SOURCE, reason=ANOTHER_SERVICE)
+        return Answers(silent=ANOTHER_SERVICE), health.attempt(OWN_ENDPOINTS, reason=ANOTHER_SERVICE)
     return Answers(health=health.value, statuses=await _statuses(base_url, asked, transport)), attempt
 
 

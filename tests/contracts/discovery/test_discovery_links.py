@@ -43,8 +43,8 @@ def test_every_address_is_of_a_route_or_a_standard(base_url: str):
         for address in addresses(document):
             if address in STANDARDS | ELSEWHERE:
                 continue
-            assert address.startswith(base_url + "/"), (name, address)
-            path = urlsplit(address).path.removeprefix(urlsplit(base_url).path)
+            assert f"{address}/".startswith(f"{base_url}/"), (name, address)
+            path = urlsplit(address).path.removeprefix(urlsplit(base_url).path) or "/"
             seen.add(path)
     assert {path for path in seen - ROUTES - ANCHORS if not path.startswith(tuple(FOLDERS))} == set()
     assert {"/openapi.json", "/mcp", "/.well-known/jwks.json", "/icon.svg", "/skill.md"} <= seen
