@@ -26,12 +26,13 @@ class Machine:
         self.answers = answers
         self.call = call
         self.path = PATH
+        self.shell = "/bin/sh"
 
     def run(self, command: str) -> subprocess.CompletedProcess[str]:
         """The command in a fresh shell that knows nothing but home and path."""
         environment = {"HOME": str(self.home), "PATH": self.path}
         return subprocess.run(
-            ["/bin/sh", "-c", command], env=environment, cwd="/", capture_output=True, text=True, timeout=60
+            [self.shell, "-c", command], env=environment, cwd="/", capture_output=True, text=True, timeout=60
         )
 
     def workspace(self, plan: ConnectPlan) -> Path:

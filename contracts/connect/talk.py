@@ -136,6 +136,7 @@ def _facts(plan: ConnectPlan, progress: Progress, session: SessionFacts, named: 
         "boundary": plan.boundary,
         "first_mission": plan.first_mission,
         "sent": " ".join(plan.sent),
+        "base_url": session.base_url,
         "consents": ", ".join(each.id for each in plan.steps if each.consent),
         "undo_order": ", ".join(each.id for each in undone) or "nothing is done yet",
         "undo_notes": " ".join(f"{each.id}: {each.rollback.note}" for each in undone if not each.rollback.complete),

@@ -5,22 +5,33 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from addressed_service import addressed_service
+from nginx import free_port
 from plan_machine import Machine
 from whole_service import PAYER, WholeService
 
+from contracts.connect.graph import node_ids
 from contracts.connect.plan import Choice, ConnectPlan, PlanStep, plan_for
+from contracts.connect.told import session_key
 from contracts.intake.answers import Place
-from warehouse.connect import issue_code
-from warehouse.ledger import open_ledger
+from contracts.intake.graph import node_ids as intake_node_ids
+from warehouse.connect import issue_code, sessions_of_intake
+from warehouse.connect_tables import take_over_sessions
+from warehouse.duck import Warehouse
+from warehouse.intake import graph_key
+from warehouse.intake_tables import take_over_intakes
+from warehouse.ledger import Ledger, open_ledger
 from warehouse.secrets import load_secrets
+from warehouse.world.events import decode_edges
 
 CHOICES = [
     Choice(assistant="codex", os="linux", runtime_profile="guided_local"),
@@ -29,6 +40,7 @@ CHOICES = [
     Choice(assistant="grok", os="linux", runtime_profile="agent_service"),
     Choice(assistant="custom", os="linux", runtime_profile="enterprise_workspace"),
 ]
+BASH = shutil.which("bash")
 LOOKS_ALONE = {"prerequisites", "verify_tools", "verify_guardrail"}
 """Steps that change nothing, so that nothing of them can be missing before."""
 
@@ -55,15 +67,13 @@ class Desk:
         self.url = url
         self.place = Place(url, None)
 
+    def ledger(self) -> Ledger:
+        return open_ledger(self.service.settings, self.service.settings.data_dir)
+
     def session(self) -> str:
         """The token of a session that was paired with a fresh code."""
-        settings = self.service.settings
-        ledger = open_ledger(settings, settings.data_dir)
-        try:
-            with ledger.transaction() as tx:
-                code = issue_code(tx, load_secrets(settings).pepper).code
-        finally:
-            ledger.close()
+        with closing(self.ledger()) as ledger, ledger.transaction() as tx:
+            code = issue_code(tx, load_secrets(self.service.settings).pepper).code
         return str(self.tool("svc_connect_handshake", {"pairing_code": code})["session_token"])
 
     def tool(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -119,7 +129,7 @@ def follow(desk: Desk, machine: Machine, plan: ConnectPlan, step: PlanStep, toke
     assert machine.passes(step), step.id
     evidence = {}
     if step.id == "register":
-        evidence = {"intake_id": environment_of(machine, plan)["SVC_INTAKE_ID"]}
+        evidence = {"intake_id": environment_of(machine, plan)["RUNTIME_INTAKE_ID"]}
     report = {"session_token": token, "step_id": step.id, "outcome": "done", "evidence": evidence}
     assert "progress" in desk.tool("svc_connect_report_step", report), step.id
 
@@ -131,22 +141,127 @@ def test_every_command_runs_every_check_is_real_and_every_step_is_undone(desk: D
     plan = ConnectPlan.model_validate(given)
     assert plan == plan_for(choice, desk.place)
     machine = machine_at(tmp_path / "home", desk, token, agent_id=f"agent-{choice.assistant}")
+    if choice.assistant == "custom" and BASH:
+        machine.shell = BASH
     for step in plan.steps:
         follow(desk, machine, plan, step, token)
     status = desk.tool("svc_connect_status", {"session_token": token})
     assert status["progress"]["finished"], status
 
     held = environment_of(machine, plan)
-    assert set(held) == {"SVC_BASE_URL", "SVC_MCP_URL", "SVC_INTAKE_ID", "SVC_API_KEY"}
-    assert re.fullmatch(r"svc_free_[0-9A-Za-z]{36}", held["SVC_API_KEY"])
-    assert status["session"]["intake_id"] == held["SVC_INTAKE_ID"]
+    assert set(held) == {"RUNTIME_BASE_URL", "RUNTIME_MCP_URL", "RUNTIME_INTAKE_ID", "RUNTIME_API_KEY"}
+    assert re.fullmatch(r"svc_free_[0-9A-Za-z]{36}", held["RUNTIME_API_KEY"])
+    assert status["session"]["intake_id"] == held["RUNTIME_INTAKE_ID"]
     secret = machine.workspace(plan) / "svc.env"
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
     assert stat.S_IMODE(machine.workspace(plan).stat().st_mode) == 0o700
     for path, content in machine.tree().items():
-        assert held["SVC_API_KEY"].encode() not in content or path.endswith("/svc.env"), path
+        assert held["RUNTIME_API_KEY"].encode() not in content or path.endswith("/svc.env"), path
         assert not [value for value in ("Ada Machine-Name", "@handle-of-ada") if value.encode() in content], path
+
+    assert (
+        desk.tool("svc_intake_status", {"session_token": token, "intake_id": held["RUNTIME_INTAKE_ID"]})["activation"][
+            "activationState"
+        ]
+        == "activated"
+    )
+    assert_seen(desk, choice, held["RUNTIME_INTAKE_ID"])
 
     for step in reversed(plan.steps):
         assert machine.roll_back(step) == [], step.id
     assert machine.tree() == {}
+
+
+def assert_seen(desk: Desk, choice: Choice, intake_id: str) -> None:
+    """The set-up is counted in the warehouse, and in the graph it is a part of its intake."""
+    settings = desk.service.settings
+    with Warehouse(settings.data_dir).connect() as connection, closing(desk.ledger()) as ledger:
+        take_over_intakes(connection, ledger)
+        take_over_sessions(connection, ledger)
+        with ledger.read() as reader:
+            (session,) = sessions_of_intake(reader, intake_id)
+            key = session_key(session["session_id"])
+            edges = decode_edges(reader.rows("world_edges_at", node_id=node_ids(key)[1]))
+        counted = connection.execute(
+            "select assistant, finished, registered from raw_ledger__connect_sessions where session_key = ?", [key]
+        ).fetchall()
+    assert counted == [(choice.assistant, True, True)]
+    assert intake_node_ids(graph_key(intake_id))[0] in {edge.target for edge in edges}
+
+
+PLAIN = Choice(assistant="claude-code", os="linux")
+
+
+def follow_to(desk: Desk, machine: Machine, plan: ConnectPlan, step_id: str) -> PlanStep:
+    """Do everything that comes before a step; the step."""
+    for step in plan.steps:
+        if step.id == step_id:
+            return step
+        assert machine.do(plan, step) == [], step.id
+    raise AssertionError(step_id)
+
+
+def test_a_folder_that_another_made_is_left_as_it_is(desk: Desk, tmp_path: Path):
+    plan = plan_for(PLAIN, desk.place)
+    machine = machine_at(tmp_path / "home", desk, "")
+    folder = machine.workspace(plan)
+    folder.mkdir()
+    (folder / "svc.env").write_text("THEIRS=1\n")
+    before = machine.tree()
+    step = plan.step("workspace")
+    assert machine.do(plan, step)
+    assert not machine.passes(step)
+    assert machine.roll_back(step) == []
+    assert machine.tree() == before
+
+
+def test_what_the_user_put_into_the_workspace_stays_there(desk: Desk, tmp_path: Path):
+    plan = plan_for(PLAIN, desk.place)
+    machine = machine_at(tmp_path / "home", desk, "")
+    follow_to(desk, machine, plan, "register")
+    (machine.workspace(plan) / "thoughts.md").write_text("mine")
+    for step in reversed(plan.steps[: plan.steps.index(plan.step("register"))]):
+        failed = machine.roll_back(step)
+        assert bool(failed) == (step.id == "workspace"), failed
+    assert machine.workspace(plan).joinpath("thoughts.md").read_text() == "mine"
+    assert machine.passes(plan.step("workspace"))
+
+
+def test_checks_that_only_look_fail_where_there_is_nothing_to_see(desk: Desk, tmp_path: Path):
+    nobody = Place(f"http://127.0.0.1:{free_port()}", None)
+    plan, elsewhere = plan_for(PLAIN, desk.place), plan_for(PLAIN, nobody)
+    machine = machine_at(tmp_path / "home", desk, "svcs_" + "a" * 43)
+    assert machine.passes(plan.step("prerequisites"))
+    assert not machine.passes(elsewhere.step("prerequisites"))
+    assert not machine.passes(elsewhere.step("verify_tools"))
+    assert not machine.passes(plan.step("verify_guardrail"))
+    machine.path = str(tmp_path)
+    assert not machine.passes(plan.step("prerequisites"))
+
+
+def test_a_registration_that_is_refused_is_mended_and_sent_again(desk: Desk, tmp_path: Path):
+    plan = plan_for(PLAIN, desk.place)
+    machine = machine_at(tmp_path / "home", desk, "", use_case="short")
+    step = follow_to(desk, machine, plan, "register")
+    assert len(machine.do(plan, step)) == 2
+    assert not machine.passes(step)
+    assert "/useCase" in (machine.workspace(plan) / "intake-answer.json").read_text()
+    machine.answers = {**machine.answers, "use_case": ANSWERS["use_case"]}
+    assert machine.do(plan, step) == []
+    assert machine.passes(step)
+
+
+def test_a_transfer_that_pays_nothing_gives_no_key(desk: Desk, tmp_path: Path):
+    plan = plan_for(PLAIN, desk.place)
+    machine = machine_at(tmp_path / "home", desk, "")
+    follow_to(desk, machine, plan, "pay")
+    quote = (machine.workspace(plan) / "quote.json").read_bytes()
+    assert machine.do(plan, plan.step("quote")) == []
+    assert (machine.workspace(plan) / "quote.json").read_bytes() == quote, "a quote that may be paid is kept"
+    machine.answers = {**machine.answers, "transaction_hash": desk.service.node.truth.send([])}
+    desk.service.mine(3)
+    assert machine.do(plan, plan.step("pay")) == []
+    claim = plan.step("claim")
+    assert len(machine.do(plan, claim)) == 2
+    assert not machine.passes(claim)
+    assert "RUNTIME_API_KEY" not in environment_of(machine, plan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -121,6 +121,7 @@ class ProgressMachine(RuleBasedStateMachine):
 
 
 TestProgress = ProgressMachine.TestCase
+TestProgress.settings = settings(max_examples=60, stateful_step_count=40)
 
 
 @given(st.lists(reports, max_size=30))
