@@ -28,7 +28,7 @@ from contracts.connect.jsonrpc import (
     problem_as_error,
     read_message,
 )
-from contracts.connect.server import PROTOCOL_VERSIONS
+from contracts.connect.server import MODERN_VERSIONS, PROTOCOL_VERSIONS
 from contracts.errors import (
     BodyInvalid,
     HostUnknown,
@@ -59,6 +59,7 @@ PREFLIGHT = {
 _JSON = "application/json"
 _ACCEPT = b"application/json, text/event-stream"
 _VERSION = b"mcp-protocol-version"
+_OURS = (b"accept", b"content-length")
 _OUR_ID = "id-of-the-edge"
 _PORTS = {"http": 80, "https": 443}
 
@@ -90,12 +91,11 @@ class Edge:
             await self._answer(message, scope, receive, send)
 
     async def _answer(self, message: dict[str, Any], scope: Scope, receive: Receive, send: Send) -> None:
-        version = dict(scope["headers"]).get(_VERSION, PROTOCOL_VERSIONS[0].encode()).decode("latin-1")
+        version = dict(scope["headers"]).get(_VERSION, PROTOCOL_VERSIONS[0].encode()).decode("latin-1").strip()
         if version not in PROTOCOL_VERSIONS:
-            told = {"supported": list(PROTOCOL_VERSIONS), "requested": version}
-            body = error_body(
-                UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", id=message.get("id"), data=told
-            )
+            told = {"supported": list(MODERN_VERSIONS), "requested": version}
+            said = "Unsupported protocol version; initialize agrees on revisions before those that are supported here."
+            body = error_body(UNSUPPORTED_PROTOCOL_VERSION, said, id=message.get("id"), data=told)
             await _error(400, body)(scope, receive, send)
             return
         if "id" not in message:
@@ -103,7 +103,8 @@ class Edge:
             return
         if self._server is None:
             self._server = await asyncio.to_thread(self._open_server)
-        given = [(name, value) for name, value in scope["headers"] if name not in (b"accept", b"content-length")]
+        # white space around a value is no part of it, which not every server in front of us knows
+        given = [(name, value.strip()) for name, value in scope["headers"] if name not in _OURS]
         if not isinstance(message["id"], str | int):
             # the SDK knows neither null nor fractions
             send = _giving_back(message["id"], send)

@@ -53,12 +53,14 @@ class McpServer:
                 "server/discover": lasting,
                 "tools/list": lasting,
                 "resources/list": published,
+                "resources/templates/list": lasting,
                 "resources/read": published,
             },
             get_tool_input_schema=lambda _: None,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
         )
 
@@ -85,6 +87,10 @@ class McpServer:
 
     async def _list_resources(self, _: Any, __: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=[_resource(each) for each in self._resources.listed()])
+
+    async def _list_templates(self, _: Any, __: Any) -> types.ListResourceTemplatesResult:
+        # there are none; clients that see resources ask all the same
+        return types.ListResourceTemplatesResult(resource_templates=[])
 
     async def _read_resource(self, _: Any, asked: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         found = await asyncio.to_thread(self._resources.read, asked.uri)

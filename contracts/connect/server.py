@@ -10,7 +10,10 @@ SERVER_VERSION = "0.2.0"
 SERVER_DESCRIPTION = "Pairs an assistant with its person and leads it through the set-up of a local agent runtime."
 """At most 100 characters, as server cards have it."""
 
-PROTOCOL_VERSIONS = ("2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+MODERN_VERSIONS = ("2026-07-28",)
+"""Revisions of MCP that each request names for itself. Older ones are agreed on by `initialize`."""
+
+PROTOCOL_VERSIONS = (*MODERN_VERSIONS, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Revisions of MCP that are answered, newest first."""
 
 FIRST_TOOL = "svc_connect_handshake"

@@ -11,8 +11,10 @@ pytestmark = pytest.mark.web
 
 ERAS = {"sdk": "2025-11-25", "legacy": "2025-11-25", "auto": "2026-07-28", "2026-07-28": "2026-07-28"}
 INSPECTOR = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
-CONFORMANCE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
-CONFORMANCE_NEXT = "node_modules/conformance-next/dist/index.js"
+CONFORMANCE = {
+    "released": ("@modelcontextprotocol/conformance", []),
+    "2026-07-28": ("conformance-next", ["--suite", "all", "--spec-version", "2026-07-28"]),
+}
 
 
 @pytest.fixture(scope="module")
@@ -42,3 +44,15 @@ def test_the_inspector_finds_nothing_that_is_not_portable(web_tools, service, er
     done = web_tools.command(str(web_tools.node), INSPECTOR, "--cli", service.url, *options, *strict)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("suite", CONFORMANCE)
+def test_the_conformance_suite_finds_nothing_but_what_is_rightly_not_there(web_tools, service, suite):
+    package, options = CONFORMANCE[suite]
+    program = f"node_modules/{package}/dist/index.js"
+    baseline = f"conformance/{suite}.yml"
+    done = web_tools.command(
+        str(web_tools.node), program, "server", "--url", service.url, "--expected-failures", baseline, *options
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    assert "dns-rebinding-protection: 2 passed, 0 failed" in done.stdout
