@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 from pydantic import BaseModel
 
+from contracts.discovery.service import SERVICE_NAME
 from contracts.feed import (
     KEPT,
     SHOWN,
@@ -88,7 +89,7 @@ def read_feed(readable: Readable, parameters: BaseModel | None) -> Fields:
         "description": "Holder snapshots, large movers, holder milestones, crossed thresholds and attestations, each "
         "from data that this service proves or names the source of.",
         "language": "en",
-        "authors": [FeedAuthor(name="Agent runtime service", url=home)],
+        "authors": [FeedAuthor(name=SERVICE_NAME, url=home)],
         "items": [item_of(event, readable.base_url) for event in events],
     }
 

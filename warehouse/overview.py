@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from contracts.base import Quality
+from contracts.discovery.service import SERVICE_DESCRIPTION, SERVICE_NAME
 from contracts.overview import (
     NO_GRAPH,
     NOT_CONFIGURED,
@@ -140,9 +141,8 @@ def read_service_context(readable: Readable) -> Fields:
     status = first_row(readable.connection, read_sql("queries", "holder_status"))
     return {
         "schema_": "svc.context.v1",
-        "name": "Agent runtime service",
-        "description": "An infrastructure runtime for personal AI agents: a governed knowledge graph of seven domains, "
-        "token telemetry that carries its proof, and paid access for agents.",
+        "name": SERVICE_NAME,
+        "description": SERVICE_DESCRIPTION,
         "base_url": readable.base_url,
         "openapi": f"{readable.base_url}/openapi.json",
         "network": _network(status),

@@ -11,8 +11,10 @@ from jsonschema import Draft202012Validator
 from contracts.commerce.rail import rail_of
 from contracts.connect.tools import TOOLS
 from contracts.description import OPENAPI_FILE
-from contracts.discovery.capabilities import Status, capability_states, load_capabilities
+from contracts.discovery.capabilities import Capability, Status, capability_states, load_capabilities
+from contracts.discovery.installation import Installation
 from contracts.discovery.published import DISCOVERY_DOCUMENTS
+from contracts.discovery.texts import agents_txt, connect_md, llms_txt
 from contracts.projections import PROJECTIONS
 from contracts.settings import PREFIX, Settings
 
@@ -103,6 +105,21 @@ SAYS_OFF: dict[str, Callable[[dict[str, Any], str], bool]] = {
 }
 
 
+PARTIAL = {"agent_card", "registration_contract"}
+"""Documents in which not every capability has a place."""
+
+TEXTS: dict[str, Callable[[Installation], bytes]] = {
+    "llms.txt": llms_txt,
+    "agents.txt": agents_txt,
+    "connect.md": connect_md,
+}
+TEXT_SAYS_OFF: dict[str, Callable[[str, Capability], bool]] = {
+    "llms.txt": lambda text, each: f"(`{each.id}`), for want of" in text,
+    "agents.txt": lambda text, each: f"Capability: {each.id.replace('_', '-')}\n" not in text,
+    "connect.md": lambda text, each: f"| {each.title} | off: needs " in text,
+}
+
+
 @pytest.mark.parametrize(
     ("unset", "off"),
     [
@@ -126,11 +143,14 @@ SAYS_OFF: dict[str, Callable[[dict[str, Any], str], bool]] = {
 )
 def test_what_is_switched_off_says_so_in_every_document_at_once(unset: str, off: set[str]):
     on, without = documents(installed()), documents(installed(**{unset: None}))
-    for name, says in SAYS_OFF.items():
-        for id_ in load_capabilities():
-            if id_ == "payment_signature":
-                continue
-            assert says(without, id_) or id_ not in off, (name, id_)
+    texts = {name: make(installed(**{unset: None})).decode() for name, make in TEXTS.items()}
+    for id_ in off:
+        for name, says in SAYS_OFF.items():
+            assert says(without, id_) and (name in PARTIAL or not says(on, id_)), (name, id_)
+        for name, text in texts.items():
+            assert TEXT_SAYS_OFF[name](text, load_capabilities()[id_]), (name, id_)
+            if load_capabilities()[id_].routes or name != "agents.txt":
+                assert not TEXT_SAYS_OFF[name](TEXTS[name](installed()).decode(), load_capabilities()[id_]), name
     assert skills(on) - skills(without) == {id_ for id_ in off if load_capabilities()[id_].skill}
     assert set(without["public_contract"]["capabilities"]["off"]) == off
     entries = {each["id"]: each for each in without["capability_registry"]["capabilities"]}
