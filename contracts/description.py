@@ -95,11 +95,12 @@ def restricted(described: dict[str, Any], prefix: str) -> dict[str, Any]:
 
 
 def example_of(body: Any, address: str | None) -> dict[str, Any] | None:
-    """A body as an example, its lists cut to a few items where it is large. One with references of its own, a JSON
-    Schema, can't stand within a description: it is shown by its address; None where it has none."""
-    if any(references(body)):
+    """A body as an example, its lists cut to a few items where it is large. A long text is shown by its address, and so
+    is a body with references of its own, which can't stand within a description; None where it has none."""
+    is_large = len(json.dumps(body)) > LARGEST_WHOLE_BYTES
+    if (is_large and isinstance(body, str)) or any(references(body)):
         return None if address is None else {"externalValue": address}
-    if len(json.dumps(body)) <= LARGEST_WHOLE_BYTES:
+    if not is_large:
         return {"value": body}
     return {"summary": "Long lists are cut", "value": _cut(body)}
 

@@ -19,11 +19,14 @@ from intakes import AGENT, ENTERPRISE, HUMAN
 from whole_service import REGISTRY, WholeService, listening, whole_service
 
 from api.app import create_app
-from api.openapi.describing import description
-from contracts.description import EXAMPLES_DIR, PROBLEM_EXAMPLES
+from contracts.access import Tier
+from contracts.description import EXAMPLES_DIR, OPENAPI_FILE, PROBLEM_EXAMPLES
 from contracts.problems import PROBLEM_MEDIA_TYPE
 
 PAYER = Account.from_key("0x" + "11" * 32)
+SETTINGS: dict[str, Any] = {"rate_limit_per_minute": 20, "trusted_proxies": ("127.0.0.1",)}
+"""Those of the service that is asked: with its limit, which every request meets from another address."""
+
 UNRECORDED = {"openapi", "openapi_v2"}
 """The descriptions themselves."""
 
@@ -44,19 +47,20 @@ class Recorder:
     def __init__(self, service: WholeService, client: httpx.AsyncClient) -> None:
         self.service = service
         self.client = client
-        self.key = service.key()
+        self.key = service.key(Tier.BASIC)
+        self.seen: list[tuple[str, httpx.Response]] = []
         self.exchanges: dict[str, list[dict[str, Any]]] = {}
         self.problems: dict[str, Any] = {}
         self.operations = {
             operation["operationId"]: (method, path, operation)
-            for path, operations in description()["paths"].items()
+            for path, operations in json.loads(OPENAPI_FILE.read_text())["paths"].items()
             for method, operation in operations.items()
         }
 
     async def ask(self, operation_id: str, name: str = "answer", **request: Any) -> Any:
         """The body of an answer, which is kept as `name`. `request` has `path`, `query`, `header` and `body`."""
         method, path, operation = self.operations[operation_id]
-        headers = dict(request.get("header", {}))
+        headers = {"X-Forwarded-For": _address(len(self.seen)), **request.get("header", {})}
         if operation["security"]:
             headers["Authorization"] = f"Bearer {self.key}"
         options = {"json": request["body"]} if "body" in request else {}
@@ -67,6 +71,7 @@ class Recorder:
             headers=headers,
             **options,
         )
+        self.seen.append((operation_id, answer))
         kept = {"name": name, "request": request, "status": answer.status_code}
         media_type = answer.headers.get("content-type", "").partition(";")[0]
         if media_type == PROBLEM_MEDIA_TYPE:
@@ -81,17 +86,22 @@ class Recorder:
 
     async def fail(self, method: str, path: str, **options: Any) -> None:
         """Keep the problem that a request gives."""
-        self.keep_problem(await self.client.request(method, path, **options))
+        headers = {"X-Forwarded-For": _address(len(self.problems)), **options.pop("headers", {})}
+        self.keep_problem(await self.client.request(method, path, headers=headers, **options))
 
     def keep_problem(self, answer: httpx.Response) -> None:
         body = answer.json()
         self.problems.setdefault(body["code"], body)
 
 
+def _address(number: int) -> str:
+    return f"203.0.113.{number % 250}"
+
+
 async def record(service: WholeService) -> Recorder:
     """Every operation asked, in an order in which one answer leads to the next request."""
     with listening(service) as url:
-        async with httpx.AsyncClient(base_url=url) as client:
+        async with httpx.AsyncClient(base_url=url, timeout=120) as client:
             recorder = Recorder(service, client)
             for part in (_registrations, _purchase, _graph, _connect, _telemetry, _documents, _problems):
                 await part(recorder)
@@ -199,17 +209,17 @@ async def _telemetry(recorder: Recorder) -> None:
     await recorder.ask("bidwall_events", query={"limit": 10, "scope": "all", "token": token})
     await recorder.ask("world_render", query={"view": "hero", "compact": "1"})
     await recorder.ask("trust_score", path={"address": REGISTRY})
-    lists = await recorder.ask("token_holders")
-    await recorder.ask(
-        "data_file", path={"file": lists["consistency"]["proof"]["holderList"]["path"].rpartition("/")[2]}
-    )
 
 
 async def _documents(recorder: Recorder) -> None:
-    """Every operation that can be asked without saying anything."""
+    """Every operation that can be asked without saying anything, and a file of every folder."""
     for operation_id, (method, path, _) in recorder.operations.items():
         if method == "get" and "{" not in path and operation_id not in recorder.exchanges.keys() | UNRECORDED:
             await recorder.ask(operation_id)
+        elif path.endswith("/{file}"):
+            folder = recorder.service.house.current / "public" / path.strip("/").removesuffix("/{file}")
+            file = min(each.name for each in folder.iterdir() if not (folder / each.stem).exists())
+            await recorder.ask(operation_id, path={"file": file})
 
 
 async def _problems(recorder: Recorder) -> None:
@@ -229,7 +239,7 @@ async def _problems(recorder: Recorder) -> None:
 
 async def _limits(recorder: Recorder) -> None:
     """What a service says that answers one request a minute, and one that has not published yet."""
-    settings = recorder.service.settings.model_copy(update={"rate_limit_per_minute": 1})
+    settings = recorder.service.settings.model_copy(update={"rate_limit_per_minute": 1, "trusted_proxies": ()})
     with tempfile.TemporaryDirectory() as empty:
         for given in (settings, settings.model_copy(update={"data_dir": Path(empty)})):
             transport = httpx.ASGITransport(create_app(given))
@@ -270,7 +280,7 @@ def outdated(recorder: Recorder) -> list[Path]:
 
 def record_anew() -> Recorder:
     """The recording of a service that was made for it."""
-    with tempfile.TemporaryDirectory() as directory, whole_service(Path(directory)) as service:
+    with tempfile.TemporaryDirectory() as directory, whole_service(Path(directory), **SETTINGS) as service:
         return asyncio.run(record(service))
 
 

@@ -29,7 +29,7 @@ from contracts.world.reading import GraphQueryRequest
 from warehouse.world import query
 from warehouse.world.served import ServedGraph
 
-Text = Annotated[str | None, Query(max_length=8_000)]
+Text = Annotated[str | None, Query(max_length=2_000)]
 
 
 def blink_router(

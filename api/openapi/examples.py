@@ -43,7 +43,7 @@ def _add_exchange(path: str, operation: dict[str, Any], exchange: dict[str, Any]
         given = request.get(parameter["in"], {})
         if parameter["name"] in given:
             parameter.setdefault("example", given[parameter["name"]])
-    if "body" in request:
+    if "body" in request and exchange["status"] < 400:
         (media,) = operation["requestBody"]["content"].values()
         media.setdefault("examples", {})[name] = {"value": request["body"]}
     response = operation["responses"].get(str(exchange["status"]))
