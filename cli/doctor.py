@@ -21,6 +21,7 @@ import typer
 from cli.demo.anvil import find_binary
 from cli.environment import effective_settings, make_data_dir
 from cli.output import AsJson, print_json, say
+from contracts.connect.handoff import may_be_asked
 from contracts.errors import OperatorProblem, RunBusy, StoreUnusable
 from contracts.market import CHAINLINK, COINBASE, DEXSCREENER, GECKOTERMINAL, POOL
 from contracts.partner import MARKETPLACE, PARTNER
@@ -227,6 +228,17 @@ def _same_token(store: str, settings: Settings, held: ChainIdentity | LedgerIden
     return Finding(store, "ok", detail)
 
 
+def companion(settings: Settings) -> Iterator[Finding]:
+    """Whether codes of the companion application can be believed, where there is one."""
+    if settings.app_url is None:
+        yield Finding("pairing", "ok", "no companion application: `svc pair` prints codes")
+    elif may_be_asked(settings.app_url, signed=settings.handoff_secret is not None):
+        yield Finding("pairing", "ok", f"{settings.app_url} gives the codes")
+    else:
+        detail = f"{settings.app_url} is not on this machine and signs nothing: no code is good"
+        yield Finding("pairing", "fail", detail, "Set SVC_HANDOFF_SECRET to the same secret here and there.")
+
+
 def generation_is_whole(settings: Settings) -> Iterator[Finding]:
     generation = current_generation(settings.data_dir)
     if generation is None:
@@ -267,6 +279,7 @@ CHECKS: tuple[Check, ...] = (
     warehouse_opens,
     sources,
     ledger_opens,
+    companion,
     generation_is_whole,
 )
 

@@ -17,6 +17,7 @@ ServiceError
 │   ├── InternalFault     500
 │   ├── NotReady          503     before the first generation
 │   └── StoreUnavailable  503     an OperatorProblem, as a client sees it
+├── ToolProblem                   what a tool of connect answers with isError; in contracts/connect/problems.py
 └── OperatorProblem               what an operator has to mend; printed with its cure, never served
     ├── ConfigurationProblem      what trying again can't mend: exit code 2
     │   ├── SettingsInvalid

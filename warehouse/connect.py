@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import RowMapping
+
 from contracts.connect.pairing import BUILT_IN_PROFILE, CODE_LIVES, Vouched, code_digest, new_code
 from contracts.connect.sessions import KEPT, SESSION_LIVES, Session
 from contracts.connect.tokens import new_token, token_digest
-from warehouse.ledger import Reader, Transaction, utc_text
+from warehouse.ledger import Ledger, Reader, Transaction, utc_text
 
 PAIRING_CHANGED = "pairing"
 """Kind of a pairing code on the change feed; the id is that of its row, which opens nothing."""
@@ -45,14 +47,21 @@ def issue_code(tx: Transaction, pepper: bytes) -> IssuedCode:
     return IssuedCode(code, now + CODE_LIVES)
 
 
-def redeem_issued(tx: Transaction, digest: str, pepper: bytes, agent: str | None) -> OpenedSession | None:
-    """Open the session of a code of ours, by its digest; None where it is unknown, expired or used."""
-    row, now = tx.row("connect_pairing_of_code", code_digest=digest), tx.now()
-    if row is None or row["consumed_at"] is not None or datetime.fromisoformat(row["expires_at"]) <= now:
-        return None
-    tx.run("connect_consume_pairing", pairing_id=row["pairing_id"], consumed_at=utc_text(now))
-    tx.changed(PAIRING_CHANGED, row["pairing_id"])
-    return _open(tx, pepper, row["pairing_id"], row["profile_id"], agent)
+def redeem_issued(ledger: Ledger, digest: str, pepper: bytes, agent: str | None) -> OpenedSession | None:
+    """Open the session of a code of ours, by its digest; None where it is unknown, expired or used.
+
+    Writers are held up by good codes alone, however many others are tried.
+    """
+    with ledger.read() as reader:
+        if _good_pairing(reader, digest, ledger.now()) is None:
+            return None
+    with ledger.transaction() as tx:
+        pairing = _good_pairing(tx, digest, tx.now())
+        if pairing is None:
+            return None
+        tx.run("connect_consume_pairing", pairing_id=pairing["pairing_id"], consumed_at=utc_text(tx.now()))
+        tx.changed(PAIRING_CHANGED, pairing["pairing_id"])
+        return _open(tx, pepper, pairing["pairing_id"], pairing["profile_id"], agent)
 
 
 def redeem_vouched(
@@ -132,6 +141,13 @@ def delete_ended(tx: Transaction) -> int:
     return sessions + tx.run("connect_delete_pairings", expired_before=before)
 
 
+def _good_pairing(reader: Reader, digest: str, now: datetime) -> RowMapping | None:
+    row = reader.row("connect_pairing_of_code", code_digest=digest)
+    if row is None or row["consumed_at"] is not None or datetime.fromisoformat(row["expires_at"]) <= now:
+        return None
+    return row
+
+
 def _insert_pairing(tx: Transaction, digest: str, vouched: Vouched, consumed_at: datetime | None) -> str:
     pairing_id = f"pair_{secrets.token_hex(16)}"
     tx.run(
@@ -163,7 +179,7 @@ def _open(tx: Transaction, pepper: bytes, pairing_id: str, profile_id: str, agen
     return OpenedSession(token, session_of_id(tx, session_id))
 
 
-def _session(row: Any) -> Session:
+def _session(row: RowMapping) -> Session:
     return Session(
         session_id=row["session_id"],
         profile_id=row["profile_id"],

@@ -101,7 +101,9 @@ class ConnectService:
             if not await asyncio.to_thread(self._is_admitted, pairing):
                 raise problems.pairing_code_rejected(self._place.app_url)
             if self._handoff is None:
-                opened = await asyncio.to_thread(self._redeem_issued, pairing, asked.agent)
+                opened = await asyncio.to_thread(
+                    connect.redeem_issued, self._ledger(), pairing.digest, pairing.pepper, asked.agent
+                )
             else:
                 opened = await self._redeem_vouched(self._handoff(), pairing, asked.agent)
             if opened is None:
@@ -202,10 +204,6 @@ class ConnectService:
         if self._handoff is None:
             return True
         return counters.take(pairing.address_key, REFUSALS_OF_AN_ADDRESS, ADDRESS_WINDOW_S, now_s).allowed
-
-    def _redeem_issued(self, pairing: _Pairing, agent: str | None) -> connect.OpenedSession | None:
-        with self._ledger().transaction() as tx:
-            return connect.redeem_issued(tx, pairing.digest, pairing.pepper, agent)
 
     async def _redeem_vouched(
         self, handoff: Handoff, pairing: _Pairing, agent: str | None

@@ -16,6 +16,7 @@ from cli.doctor import (
     CHECKS,
     Finding,
     chain,
+    companion,
     data_directory,
     generation_is_whole,
     ledger_opens,
@@ -174,3 +175,18 @@ def test_a_source_that_never_answered_or_was_never_asked_names_what_to_do(tmp_pa
     assert_mends(coinbase, "warn", "svc pipeline run")
     assert_mends(partner, "warn", "SVC_PARTNER_URL")
     assert "never" in partner.detail
+
+
+@pytest.mark.parametrize(
+    ("app_url", "secret", "status"),
+    [
+        (None, None, "ok"),
+        ("http://127.0.0.1:3100", None, "ok"),
+        ("https://app.example", "the secret of both", "ok"),
+        ("https://app.example", None, "fail"),
+    ],
+)
+def test_a_companion_elsewhere_needs_a_shared_secret(app_url: str | None, secret: str | None, status: str):
+    [finding] = companion(Settings(_env_file=None, app_url=app_url, handoff_secret=secret))
+    assert finding.status == status
+    assert ("SVC_HANDOFF_SECRET" in finding.cure) == (status == "fail")

@@ -33,7 +33,6 @@ def pairing(settings: Settings, clock: Clock) -> type[RuleBasedStateMachine]:
             self.good_until: dict[str, Any] = {}
             self.tries: dict[tuple[str, int], int] = {}
             self.open_until: dict[str, Any] = {}
-            self.sessions_of: dict[str, int] = {}
 
         @rule(target=codes)
         def issue(self) -> str:
@@ -55,20 +54,9 @@ def pairing(settings: Settings, clock: Clock) -> type[RuleBasedStateMachine]:
             assert len(results) == int(is_good)
             if not results:
                 return None
-            self.sessions_of[code] = self.sessions_of.get(code, 0) + 1
             token = results[0].session_token
             self.open_until[token] = clock.now + SESSION_LIVES
             return token
-
-        @rule(token=tokens)
-        def use(self, token: str | None) -> None:
-            found = self.desk.session(token)
-            if token is None:
-                assert isinstance(found, ToolProblem) and found.code == "session_required"
-            elif clock.now < self.open_until[token]:
-                assert isinstance(found, Session)
-            else:
-                assert isinstance(found, ToolProblem) and found.code == "session_ended"
 
         @rule(token=tokens)
         def close(self, token: str | None) -> None:
@@ -86,8 +74,13 @@ def pairing(settings: Settings, clock: Clock) -> type[RuleBasedStateMachine]:
             self.desk = Desk(settings, clock)
 
         @invariant()
-        def one_code_one_session(self) -> None:
-            assert all(count == 1 for count in self.sessions_of.values())
+        def a_session_is_open_until_its_end(self) -> None:
+            for token, until in self.open_until.items():
+                found = self.desk.session(token)
+                if clock.now < until:
+                    assert isinstance(found, Session), found
+                else:
+                    assert isinstance(found, ToolProblem) and found.code == "session_ended"
 
         def teardown(self) -> None:
             self.desk.__exit__(None, None, None)
