@@ -43,9 +43,7 @@ class JsonRpcError(Document):
 
     code: int
     message: str
-    data: Any = Field(
-        default={}, description="Stable `code`, `retryable` and the `requestId`, or as MCP says"
-    )
+    data: Any = Field(default={}, description="Stable `code`, `retryable` and the `requestId`, or as MCP says")
 
 
 class JsonRpcAnswer(Document):

@@ -1,4 +1,4 @@
-"""The official Python client leads the whole ceremony, in every era, over one running service."""
+"""The official Python client leads the whole ceremony, in every era, over a running service on each ledger."""
 
 import asyncio
 import json
@@ -14,9 +14,13 @@ from contracts.connect.tools import TOOLS
 NEGOTIATED = {"auto": "2026-07-28", "legacy": "2025-11-25", "2026-07-28": "2026-07-28"}
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory):
-    with McpService(tmp_path_factory.mktemp("mcp")) as running:
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def service(request, tmp_path_factory):
+    more = {}
+    if request.param == "postgresql":
+        server = request.getfixturevalue("postgres")
+        more["ledger_url"] = server.url(server.new_database())
+    with McpService(tmp_path_factory.mktemp("mcp"), **more) as running:
         yield running
 
 
