@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Response
+from fastapi import APIRouter, Header, Request, Response
 
 from api.bodies import JsonRoute
-from api.deps import Authenticated, authenticated_router
+from api.deps import authenticated_router, caller_of
 from api.responses import problems
 from contracts.errors import (
     BodyInvalid,
@@ -101,7 +101,8 @@ def capsules_router(
         description="Makes the nodes of a capsule the private ones of the key's owner, once.",
         operation_id="world_model_capsule_claim",
     )
-    def claim(asked: CapsuleClaimRequest, caller: Authenticated) -> Response:
+    def claim(asked: CapsuleClaimRequest, request: Request) -> Response:
+        caller = caller_of(request)
         capsule_id, decision = claim_capsule(ledger(), pepper(), asked.claim_token, caller.owner, alignment=alignment)
         answer = CapsuleClaimAnswer(data=CapsuleClaimResult(id=capsule_id, **decision_fields(decision)))
         return Response(answer.model_dump_json(by_alias=True), media_type="application/json")

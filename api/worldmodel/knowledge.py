@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
-from api.deps import Authenticated, authenticated_router
+from api.deps import authenticated_router, caller_of
 from api.responses import problems
 from contracts.base import Document
 from contracts.errors import BodyInvalid, BodyTooLarge, MediaTypeUnsupported
@@ -47,7 +47,8 @@ def knowledge_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIR
         "never merged. `apply` proposes it to the validator. A body of at most 1 MiB.",
         operation_id="knowledge_graph_build",
     )
-    def build(asked: BuildRequest, caller: Authenticated) -> Response:
+    def build(asked: BuildRequest, request: Request) -> Response:
+        caller = caller_of(request)
         graph = build_graph(asked, caller.owner)
         duplicates = graph.duplicates + _in_live_graph(ledger(), graph, caller.owner)
         decision = None
@@ -66,7 +67,8 @@ def knowledge_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIR
         "goals, sources and constraints. No model takes part. `apply` proposes it as nodes of your graph.",
         operation_id="memory_design",
     )
-    def design(asked: DesignRequest, caller: Authenticated) -> Response:
+    def design(asked: DesignRequest, request: Request) -> Response:
+        caller = caller_of(request)
         plan = design_memory(asked)
         decision = None
         if asked.mode == "apply":

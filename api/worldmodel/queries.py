@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from fastapi import APIRouter, Query, Request, Response
 
-from api.deps import Authenticated, authenticated_router
+from api.deps import authenticated_router, caller_of
 from api.parameters import refuse_repeated
 from api.responses import problems
 from contracts.canonical import canonical_sha256
@@ -50,7 +50,8 @@ def world_queries_router(graph: Callable[[], ServedGraph], served: ServedGenerat
         description="What is public and what is the caller's own, by id, with the edges among the nodes of a page.",
         operation_id="world_model_live",
     )
-    def live(request: Request, asked: Annotated[reading.LiveParameters, Query()], caller: Authenticated) -> Response:
+    def live(request: Request, asked: Annotated[reading.LiveParameters, Query()]) -> Response:
+        caller = caller_of(request)
         refuse_repeated(request)
         question = question_of("live", asked.as_of, asked.at_revision)
         position = _position(asked.cursor, question)
@@ -80,7 +81,8 @@ def world_queries_router(graph: Callable[[], ServedGraph], served: ServedGenerat
         "returned is seen by the next query.",
         operation_id="world_model_query",
     )
-    def ask(asked: reading.GraphQueryRequest, caller: Authenticated) -> Response:
+    def ask(asked: reading.GraphQueryRequest, request: Request) -> Response:
+        caller = caller_of(request)
         return _json(answer_query(graph(), served, asked, caller.owner))
 
     return router

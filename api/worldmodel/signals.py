@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
-from api.deps import Authenticated, authenticated_router
+from api.deps import authenticated_router, caller_of
 from api.responses import problems
 from contracts.errors import (
     BodyInvalid,
@@ -37,7 +37,8 @@ def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRou
         "unless `public` is asked for and an operator agrees.",
         operation_id="world_model_signal",
     )
-    def signal(asked: SignalRequest, caller: Authenticated) -> Response:
+    def signal(asked: SignalRequest, request: Request) -> Response:
+        caller = caller_of(request)
         proposal = signal_proposal(asked, Actor("caller", caller.owner), load_ontology())
         try:
             decision = propose(ledger(), proposal, alignment=alignment)
