@@ -58,7 +58,7 @@ def description_for(installation: Installation, bodies: Bodies) -> dict[str, Any
     described["servers"] = [{"url": installation.base_url}]
     if installation.contact_email is not None:
         described["info"]["contact"]["email"] = installation.contact_email
-    _drop_other_prices(described)
+    drop_other_prices(described, {plan.id: usd_of(plan.price) for plan in load_plans().values()})
     at, examples = _live_examples(installation, described, bodies)
     if at is not None:
         described["info"][_EXAMPLES_AT] = at
@@ -117,6 +117,18 @@ def references(node: Any) -> Iterator[str]:
             yield from references(each)
 
 
+def drop_other_prices(described: dict[str, Any], prices: Mapping[str, str]) -> None:
+    """Leave out, in place, examples of purchases that were recorded at other prices (USD by plan) than `prices`."""
+    recorded = [example["value"]["plans"] for example in _media(described, PLANS_PATH).get("examples", {}).values()]
+    if all({plan["id"]: plan["price"]["amount"] for plan in plans} == prices for plans in recorded):
+        return
+    for path, operations in described["paths"].items():
+        for operation in operations.values() if path.startswith(f"{PLANS_PATH.rpartition('/')[0]}/") else ():
+            for status, response in operation["responses"].items():
+                for media in response.get("content", {}).values() if status < "400" else ():
+                    media.pop("examples", None)
+
+
 def _live_examples(
     installation: Installation, described: dict[str, Any], bodies: Bodies
 ) -> tuple[str | None, dict[str, Any]]:
@@ -157,23 +169,6 @@ def _block(body: Any) -> dict[str, Any]:
         if isinstance(block, dict) and "generatedAt" in block:
             return block
     return {}
-
-
-def _drop_other_prices(described: dict[str, Any]) -> None:
-    """Leave out examples of purchases that were recorded at other prices than those of now."""
-    examples = _media(described, PLANS_PATH).get("examples", {})
-    recorded = [example["value"]["plans"] for example in examples.values()]
-    now = {plan.id: usd_of(plan.price) for plan in load_plans().values()}
-    if all({plan["id"]: plan["price"]["amount"] for plan in plans} == now for plans in recorded):
-        return
-    for path, operations in described["paths"].items():
-        if not path.startswith(PLANS_PATH.rpartition("/")[0]):
-            continue
-        for operation in operations.values():
-            for response in operation["responses"].values():
-                for media in response.get("content", {}).values():
-                    if "problem" not in next(iter(response["content"])):
-                        media.pop("examples", None)
 
 
 def _media(described: dict[str, Any], path: str) -> dict[str, Any]:

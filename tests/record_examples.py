@@ -36,9 +36,9 @@ _CHANCE = re.compile(
 )
 _CHANCE_FIELDS = {
     *("amount", "amountUnits", "exactAmount", "exactAmountUnits", "qrCode"),
-    *("issuedAt", "ageS", "clockSkewS", "rules_checked"),
+    *("issuedAt", "ageS", "clockSkewS", "rules_checked", "revision"),
 }
-"""Fields that follow from a quote's unique amount, from the clock, or from the number of guardrail rules."""
+"""Fields that follow from a quote's unique amount, from the clock, from the order of writing, or from the number of rules."""
 
 
 class Recorder:
@@ -79,7 +79,7 @@ class Recorder:
             return answer.json()
         if media_type.endswith("json"):
             kept["body"] = answer.json()
-        elif media_type.startswith("text/"):
+        elif media_type.startswith("text/") or media_type.endswith("xml"):
             kept["body"] = answer.text
         self.exchanges.setdefault(operation_id, []).append(kept)
         return kept.get("body")
@@ -134,7 +134,9 @@ async def _purchase(recorder: Recorder) -> None:
     await recorder.ask("agent_access_claim", body=paid)
     where = {"claimId": claim["data"]["claim"]["claimId"]}
     await recorder.ask("agent_access_receipt", path=where)
-    await recorder.ask("agent_access_receipt", path={"claimId": "claim_unknown"})
+    nowhere = {"claimId": "claim_unknown"}
+    await recorder.ask("agent_access_receipt", path=nowhere)
+    await recorder.ask("agent_access_recovery_challenge", path=nowhere)
     challenge = await recorder.ask("agent_access_recovery_challenge", path=where)
     signed = PAYER.sign_message(encode_typed_data(full_message=challenge["typedData"])).signature.hex()
     proof = {"type": "eip712", "signature": f"0x{signed.removeprefix('0x')}"}
@@ -142,6 +144,7 @@ async def _purchase(recorder: Recorder) -> None:
     for sent in (refused, proof):
         body = {"issuedAt": challenge["issuedAt"], "proof": sent}
         await recorder.ask("agent_access_recovery", path=where, body=body)
+    await recorder.ask("agent_access_recovery", path=nowhere, body=body)
     await recorder.ask("agent_access_quote", body={"planId": "nothing", "payerAddress": PAYER.address})
 
 
@@ -157,16 +160,16 @@ async def _graph(recorder: Recorder) -> None:
     question = {"search": "hour", "domain": "VISION", "include_edges": True, "limit": 5}
     await recorder.ask("world_model_query", "search", body=question)
     await recorder.ask("world_model_query", "traverse", body={"traverse": {"from_id": node_id, "depth": 2}})
-    live = await recorder.ask("world_model_live", query={"limit": 1})
-    await recorder.ask("world_model_live", "secondPage", query={"limit": 1, "cursor": live["data"]["cursor"]})
-    then = {"asOf": live["data"]["nodes"][0]["validFrom"], "atRevision": live["data"]["revision"]}
-    await recorder.ask("world_model_live", "past", query={"limit": 1, **then})
     text = "# Notes\n\nWater: a clear liquid.\n\n- Goal: answer within the hour\n"
     document = {"id": "notes", "mediaType": "text/markdown", "text": text}
     for name, mode in (("preview", "preview"), ("written", "apply")):
         await recorder.ask(
             "knowledge_graph_build", name, body={"graphId": "notes", "documents": [document], "mode": mode}
         )
+    live = await recorder.ask("world_model_live", query={"limit": 1})
+    await recorder.ask("world_model_live", "secondPage", query={"limit": 1, "cursor": live["data"]["cursor"]})
+    then = {"asOf": live["data"]["nodes"][0]["validFrom"], "atRevision": live["data"]["revision"]}
+    await recorder.ask("world_model_live", "past", query={"limit": 1, **then})
     plan = {
         "agent": {"id": "agent-seven", "role": "support"},
         "goals": ["Answer customers"],
@@ -182,6 +185,9 @@ async def _graph(recorder: Recorder) -> None:
     action = {"action": "rm -rf / --no-preserve-root", "severity": "high", "context": {"environment": "production"}}
     await recorder.ask("guardrail_check", "blocked", body=action)
     await recorder.ask("guardrail_check", "passed", body={"action": "ls -la"})
+    wallet = {"account": PAYER.address}
+    await recorder.ask("blink_guardrail_post", query={"action": "ls -la", "severity": "high"}, body=wallet)
+    await recorder.ask("blink_worldmodel_post", query={"search": "proof", "domain": "VISION"}, body=wallet)
 
 
 async def _connect(recorder: Recorder) -> None:
@@ -214,7 +220,7 @@ async def _telemetry(recorder: Recorder) -> None:
 async def _documents(recorder: Recorder) -> None:
     """Every operation that can be asked without saying anything, and a file of every folder."""
     for operation_id, (method, path, _) in recorder.operations.items():
-        if method == "get" and "{" not in path and operation_id not in recorder.exchanges.keys() | UNRECORDED:
+        if method != "post" and "{" not in path and operation_id not in recorder.exchanges.keys() | UNRECORDED:
             await recorder.ask(operation_id)
         elif path.endswith("/{file}"):
             folder = recorder.service.house.current / "public" / path.strip("/").removesuffix("/{file}")

@@ -46,7 +46,7 @@ class WholeService:
             "rate_limit_per_minute": 0,
         }
         self.house = House(data_dir, **(given | settings))
-        self.house.now = datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=2)
+        self.house.now = datetime.now(UTC).replace(microsecond=0) + timedelta(minutes=10)
         self.house.read_chain(mint(64), 20)
         self.house.read_chain(mint(1, first=65, block=30), 40)
         self.house.publish()

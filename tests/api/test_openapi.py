@@ -5,8 +5,12 @@ from openapi_spec_validator import validate
 
 from api.openapi.describing import text
 from api.openapi.lowering import lower_schema
-from contracts.description import OPENAPI_FILE, description_for
+from contracts.commerce.plans import PLANS_PATH, QUOTE_PATH, load_plans
+from contracts.commerce.rail import usd_of
+from contracts.description import OPENAPI_FILE, OPENAPI_PATH, description_for, drop_other_prices, openapi_json
 from contracts.discovery.installation import Installation
+
+PRICE = "/api/token/price"
 
 
 def test_the_committed_description_is_what_the_routes_say():
@@ -21,6 +25,40 @@ def test_the_description_is_a_valid_3_0_3_document():
 
 def test_it_is_published_with_its_own_address():
     assert description_for(Installation("https://svc.example"), {})["servers"] == [{"url": "https://svc.example"}]
+
+
+def priced(price: str, at: str, quality: str = "exact") -> dict[str, bytes]:
+    return {
+        PRICE: json.dumps({"ok": True, "data": {"priceUsd": price, "generatedAt": at, "quality": quality}}).encode()
+    }
+
+
+def shown(published: bytes, path: str) -> dict:
+    (media,) = json.loads(published)["paths"][path]["get"]["responses"]["200"]["content"].values()
+    return media["examples"]
+
+
+def test_examples_of_numbers_that_move_stay_for_an_hour_and_what_is_missing_is_none():
+    here = Installation("https://svc.example")
+    first = openapi_json(here, priced("1", "2026-11-21T10:00:00Z"))
+    assert shown(first, PRICE)["published"]["value"]["data"]["priceUsd"] == "1"
+    assert openapi_json(here, priced("2", "2026-11-21T10:59:59Z") | {OPENAPI_PATH: first}) == first
+    later = openapi_json(here, priced("2", "2026-11-21T11:00:00Z") | {OPENAPI_PATH: first})
+    assert shown(later, PRICE)["published"]["value"]["data"]["priceUsd"] == "2"
+    assert "published" not in shown(openapi_json(here, priced("0", "2026-11-21T10:00:00Z", "unavailable")), PRICE)
+
+
+def test_prices_are_those_of_the_plans_and_examples_at_others_are_left_out():
+    published = openapi_json(Installation("https://svc.example"), {})
+    now = {plan["id"]: plan["price"]["amount"] for plan in shown(published, PLANS_PATH)["published"]["value"]["plans"]}
+    assert now == {plan.id: usd_of(plan.price) for plan in load_plans().values()}
+    described = json.loads(OPENAPI_FILE.read_text())
+    drop_other_prices(described, now)
+    assert described == json.loads(OPENAPI_FILE.read_text())
+    drop_other_prices(described, now | {"api_basic_monthly": "11"})
+    quote = described["paths"][QUOTE_PATH]["post"]["responses"]
+    assert "examples" not in quote["201"]["content"]["application/json"]
+    assert "examples" in quote["400"]["content"]["application/problem+json"]
 
 
 @pytest.mark.parametrize(
