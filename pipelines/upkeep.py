@@ -6,8 +6,13 @@ import asyncio
 from contextlib import closing
 from datetime import datetime
 
+from contracts.discovery.installation import installation_of
+from contracts.discovery.published import DISCOVERY_DOCUMENTS
+from contracts.discovery.service import SCHEMA_MEDIA_TYPE
 from contracts.errors import OperatorProblem
 from contracts.holders import due_snapshot
+from contracts.projections import PROJECTIONS
+from contracts.rendering import inputs_sha256
 from contracts.settings import Settings
 from pipelines.failure import mark_stale
 from pipelines.rpc import RpcPool
@@ -17,7 +22,7 @@ from warehouse.chain_head import read_head
 from warehouse.connect_tables import sessions_have_moved
 from warehouse.connect_tables import taken_over_to as sessions_taken_over_to
 from warehouse.duck import Warehouse, run_lock
-from warehouse.generations import current_generation
+from warehouse.generations import Generation, current_generation
 from warehouse.holder_lists import latest_snapshot_taken_at
 from warehouse.holders import read_state
 from warehouse.intake_tables import intakes_have_moved
@@ -86,6 +91,18 @@ def connect_has_moved(settings: Settings) -> bool:
         return sessions_have_moved(ledger, since)
 
 
+def stated_settings_have_moved(settings: Settings, generation: Generation) -> bool:
+    """Whether a document that is made of the settings alone would be another one now than in `generation`."""
+    installation = installation_of(settings)
+    rows = {row.name: row for row in PROJECTIONS}
+    return any(
+        entry is None or entry.inputs != inputs_sha256(rows[each.name], each.content(installation))
+        for each in DISCOVERY_DOCUMENTS
+        if each.make is not None and each.media_type != SCHEMA_MEDIA_TYPE
+        for entry in [generation.manifest.documents.get(each.path)]
+    )
+
+
 def why_run(settings: Settings, head: ChainHead | None, now: datetime) -> str | None:
     """Why a run would change something, in a few words; None where it would not. Raises `RunBusy` while one goes on.
 
@@ -96,6 +113,8 @@ def why_run(settings: Settings, head: ChainHead | None, now: datetime) -> str | 
         return "nothing is published for this address"
     if any(document.stale_reason for document in generation.manifest.documents.values()):
         return "what is published is marked stale"
+    if stated_settings_have_moved(settings, generation):
+        return "what documents state of the settings has changed"
     if graph_has_moved(settings):
         return "the graph has moved"
     if sales_have_moved(settings):

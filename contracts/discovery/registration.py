@@ -136,9 +136,13 @@ def registration_contract(installation: Installation) -> dict[str, Any]:
 
 def intake_request_schema(installation: Installation) -> dict[str, Any]:
     """The registration request of every lane as JSON Schema 2020-12."""
-    schema = TypeAdapter(IntakeRequest).json_schema(by_alias=True, mode="validation")
     named = {"$schema": SCHEMA_DIALECT, "$id": installation.url(schema_path(REQUEST_SCHEMA)), "title": "IntakeRequest"}
-    return {**named, **schema}
+    return {**named, **_request_schema()}
+
+
+@cache
+def _request_schema() -> dict[str, Any]:
+    return TypeAdapter(IntakeRequest).json_schema(by_alias=True, mode="validation")
 
 
 _ENDPOINTS = (

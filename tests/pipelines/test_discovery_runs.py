@@ -18,17 +18,18 @@ from cli.demo.recorded import RecordedNode
 from contracts.discovery.capabilities import capability_states
 from contracts.discovery.installation import installation_of
 from contracts.discovery.judging import requests_needed
-from contracts.discovery.service import AGENT_CARD_PATH, CAPABILITIES_PATH
+from contracts.discovery.service import AGENT_CARD_PATH, CAPABILITIES_PATH, PUBLIC_CONTRACT_PATH
 from contracts.settings import Settings
 from pipelines.checks import EXPECTATIONS, judge
 from pipelines.definitions import DISCOVERY_JOB, build_definitions
 from pipelines.discovery.probe import ask_ourselves, probe_due
 from pipelines.held import publish_held
 from pipelines.instance import prepare_home
+from pipelines.upkeep import stated_settings_have_moved, why_run
 from warehouse.discovery import is_our_generation, read_findings
 from warehouse.duck import Warehouse
 from warehouse.facts import gather_facts
-from warehouse.generations import current_generation
+from warehouse.generations import Generation, current_generation
 
 HEALTH: dict[str, Any] = {"ok": True, "ledgerReachable": True, "guardrailProblem": None}
 
@@ -111,10 +112,14 @@ def place(tmp_path: Path, published: Place, service: OwnService, monkeypatch: py
     return place
 
 
+def current(place: Place) -> Generation:
+    found = current_generation(place.data_dir)
+    assert found is not None
+    return found
+
+
 def generation(place: Place) -> str:
-    current = current_generation(place.data_dir)
-    assert current is not None
-    return current.id
+    return current(place).id
 
 
 def look(place: Place, **changes: Any) -> None:
@@ -234,6 +239,22 @@ def test_switching_a_part_off_is_published_by_the_next_look(place: Place, servic
     entry = registry(place)["token_holders"]
     assert (entry["status"], entry["reason"], entry["determinedBy"]) == ("off", "not_configured", "settings")
     assert entry["missingSettings"] == ["SVC_TOKEN_ADDRESS"]
+
+
+def test_a_changed_setting_makes_a_whole_run_due_which_changes_every_document_at_once(place: Place):
+    assert not stated_settings_have_moved(place.settings(), current(place))
+    changed = place.settings(token_address=None)
+    assert stated_settings_have_moved(changed, current(place))
+    assert why_run(changed, None, datetime.now(UTC)) == "what documents state of the settings has changed"
+    publish_held(changed)
+    assert not stated_settings_have_moved(changed, current(place))
+    assert registry(place)["token_holders"]["reason"] == "not_configured"
+    public = place.data_dir / "current/public"
+    contract = json.loads((public / PUBLIC_CONTRACT_PATH.removeprefix("/")).read_bytes())
+    assert "token_holders" in contract["capabilities"]["off"]
+    card = json.loads((public / AGENT_CARD_PATH.removeprefix("/")).read_bytes())
+    assert "token_holders" not in {skill["id"] for skill in card["skills"]}
+    assert "(`token_holders`), for want of" in (public / "llms.txt").read_text()
 
 
 def test_publishing_again_keeps_the_bytes(place: Place, service: OwnService):
