@@ -38,7 +38,7 @@ _CHANCE_FIELDS = {
     *("amount", "amountUnits", "exactAmount", "exactAmountUnits", "qrCode"),
     *("issuedAt", "ageS", "clockSkewS", "rules_checked", "revision"),
 }
-"""Fields that follow from a quote's unique amount, from the clock, from the order of writing, or from the number of rules."""
+"""Fields that follow from a quote's unique amount, the clock, the order of writing, or the number of rules."""
 
 
 class Recorder:
@@ -180,6 +180,8 @@ async def _graph(recorder: Recorder) -> None:
         await recorder.ask("memory_design", name, body={**plan, "mode": mode})
     create = {"ownerId": "ada", "name": "Ada's world", "isAI": False, "values": ["Honesty"]}
     capsule = await recorder.ask("world_model_create", header={"Idempotency-Key": "capsule-1"}, body=create)
+    other = {**create, "name": "Another world"}
+    await recorder.ask("world_model_create", header={"Idempotency-Key": "capsule-1"}, body=other)
     for _ in range(2):
         await recorder.ask("world_model_capsule_claim", body={"claimToken": capsule["claimToken"]})
     action = {"action": "rm -rf / --no-preserve-root", "severity": "high", "context": {"environment": "production"}}

@@ -9,6 +9,7 @@ from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 
 from api.connect.edge import Edge
+from api.openapi.headers import header_refs
 from api.responses import problems
 from contracts.connect.jsonrpc import JsonRpcAnswer, JsonRpcRefusal, JsonRpcRequest
 from contracts.connect.server import FIRST_TOOL, MCP_PATH
@@ -63,7 +64,7 @@ def connect_router(edge: Edge) -> APIRouter:
         MCP_PATH,
         status_code=204,
         responses={
-            204: {"description": "What pages may send"},
+            204: {"description": "What pages may send", "headers": header_refs("Allow")},
             429: _refusal(_REFUSED[429]),
             **problems(InternalFault),
         },
