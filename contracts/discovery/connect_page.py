@@ -9,7 +9,7 @@ from typing import Any
 
 from contracts.access import REQUESTS_A_DAY
 from contracts.canonical import sha256_hex
-from contracts.commerce.plans import load_plans, plans_answer
+from contracts.commerce.plans import QUOTE_PATH, load_plans, plans_answer
 from contracts.commerce.quotes import QuoteRequest, make_quote
 from contracts.commerce.rail import usd_of
 from contracts.connect import server
@@ -20,8 +20,7 @@ from contracts.discovery.service import CONNECT_PAGE_PATH
 
 CONNECT_MARKDOWN_PATH = f"{CONNECT_PAGE_PATH}index.md"
 
-EXAMPLE_PAYER = "0x" + "70" * 20
-"""An address whose key nobody has: for quotes that nobody means to pay."""
+_EXAMPLE_PAYER = "0x" + "70" * 20
 
 EXAMPLE_PLAN = "api_basic_monthly"
 _EXAMPLE_ISSUED_AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -55,7 +54,7 @@ def connect_facts(installation: Installation) -> dict[str, Any]:
         "outcomes": OUTCOMES,
         "catalog_answer": _catalog_answer(installation),
         "example_plan": EXAMPLE_PLAN,
-        "example_payer": EXAMPLE_PAYER,
+        "quote_command": _quote_command(installation),
         "example_quote": example_quote(installation),
         "claim_pending": _pretty(_recorded("agent_access_claim", "pending")["body"]),
         "claim_issued": _pretty(_claim_issued()),
@@ -73,7 +72,7 @@ def example_quote(installation: Installation) -> dict[str, str] | None:
     digits = sha256_hex(b"an example")[:32]
     plan = load_plans()[EXAMPLE_PLAN]
     quote = make_quote(
-        QuoteRequest(payer_address=EXAMPLE_PAYER, plan_id=plan.id),
+        QuoteRequest(payer_address=_EXAMPLE_PAYER, plan_id=plan.id),
         plan,
         installation.rail,
         installation.base_url,
@@ -96,6 +95,13 @@ def example_quote(installation: Installation) -> dict[str, str] | None:
         "paymentRequirementHash": quote.requirement_hash,
     }
     return {"amount": usd_of(quote.amount), "answer": _pretty(answer), "claim": json.dumps(claim, ensure_ascii=False)}
+
+
+def _quote_command(installation: Installation) -> str:
+    """A command with the payer left to fill in: one address can only have so many open quotes."""
+    body = json.dumps(json.dumps({"planId": EXAMPLE_PLAN, "payerAddress": "$PAYER"}))
+    headers = "-H 'Content-Type: application/json'"
+    return f"PAYER=0x…  # the address to pay from\ncurl {installation.url(QUOTE_PATH)} {headers} -d {body}"
 
 
 def _catalog_answer(installation: Installation) -> str:

@@ -14,7 +14,7 @@ from contracts.canonical import canonical_json, sha256_hex
 from contracts.commerce import plans
 from contracts.connect.tools import TOOLS
 from contracts.discovery.capabilities import capability_states
-from contracts.discovery.connect_page import EXAMPLE_PAYER, OUTCOMES
+from contracts.discovery.connect_page import OUTCOMES
 from contracts.discovery.installation import Installation, installation_of
 from contracts.discovery.texts import connect_md, connect_page_fields
 from contracts.projections import PAGE_HEADERS, PROJECTIONS
@@ -132,7 +132,7 @@ def test_without_a_script_nothing_is_missing(page):
 @pytest.mark.parametrize("here", [HERE, BARE, installation(app_url="https://app.example", contact_email="a@b.example")])
 def test_the_page_and_its_twin_say_the_same(here):
     page, twin = " ".join(Read(page_of(here)).text.split()), " ".join(connect_md(here).decode().split())
-    facts = [here.base_url, here.network, EXAMPLE_PAYER, here.url("/mcp"), here.url(plans.CLAIM_PATH)]
+    facts = [here.base_url, here.network, here.url("/mcp"), here.url(plans.CLAIM_PATH)]
     facts += [fact for tool in TOOLS for fact in (tool.name, tool.title)]
     facts += [fact for plan in plans.load_plans().values() for fact in (plan.id, plan.name, plan.description)]
     facts += [fact for each in OUTCOMES for fact in (str(each.status), each.meaning, each.next)]
@@ -160,6 +160,23 @@ def test_the_quote_that_is_shown_hashes_as_it_says(page):
     requirement = canonical_json(answer["data"]["paymentRequirement"])
     assert sha256_hex(requirement) == answer["paymentRequirementHash"]
     assert answer["data"]["paymentRequirement"]["payTo"].lower() == HERE.rail.treasury
+
+
+def test_commands_are_what_a_shell_reads_and_the_payer_is_left_to_fill_in():
+    read = Read(page_of(HERE))
+    commands = re.findall(r"(?:PAYER=\S+  # .*\n)?curl [^\n]*", read.text)
+    assert len(commands) == 5
+    bodies = []
+    for command in commands:
+        script = command.replace("PAYER=0x…", "PAYER=0x12").replace("curl ", "printf '%s\\n' ", 1)
+        ran = subprocess.run(["bash", "-uc", f"KEY=svc_key; {script}"], capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stderr
+        url, *arguments = ran.stdout.splitlines()
+        assert url.startswith(HERE.base_url)
+        bodies += [json.loads(arguments[arguments.index("-d") + 1])] if "-d" in arguments else []
+    assert bodies[0] == {"planId": "api_basic_monthly", "payerAddress": "0x12"}
+    assert bodies[1]["quoteId"].startswith("quote_")
+    assert bodies[2]["action"]
 
 
 def test_without_payments_there_is_no_quote_and_no_form():
