@@ -23,7 +23,7 @@ from warehouse.ledger import open_ledger
 
 PEPPER = bytes(range(32))
 BASE_URL = "http://127.0.0.1:8000"
-HANDOFF_TIMEOUT_S = 1.0
+HANDOFF_TIMEOUT_S = 2.0
 
 
 class Clock:
@@ -46,7 +46,14 @@ def real_clock() -> datetime:
 class Desk:
     """Use as a context manager. Another one on the same settings is the process after a restart."""
 
-    def __init__(self, settings: Settings, clock: Any = real_clock, companion: Companion | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Any = real_clock,
+        companion: Companion | None = None,
+        handoff_timeout_s: float = HANDOFF_TIMEOUT_S,
+    ) -> None:
+        self.handoff_timeout_s = handoff_timeout_s
         self.clock = clock
         self.ledger = open_ledger(settings, settings.data_dir, clock=clock)
         self.counters = open_counters(settings, settings.data_dir)
@@ -134,7 +141,7 @@ class Desk:
     def _handoff(self) -> Handoff:
         assert self.companion is not None
         return Handoff(
-            self.companion.url, self.companion.secret, self.counters, real_clock, timeout_s=HANDOFF_TIMEOUT_S
+            self.companion.url, self.companion.secret, self.counters, real_clock, timeout_s=self.handoff_timeout_s
         )
 
 

@@ -65,9 +65,10 @@ class Handoff:
         if not self._may_be_asked:
             _log.warning("SVC_APP_URL is not on this machine: no code is good until SVC_HANDOFF_SECRET is set.")
             return None
+        tls = await asyncio.to_thread(_tls)
         try:
             async with asyncio.timeout(self.timeout_s):
-                headers, reply = await self._asked(request_body(code))
+                headers, reply = await self._asked(request_body(code), tls)
                 if self._secret is not None:
                     await self._check_signature(self._secret, headers, reply)
                 return read_reply(reply, self._clock())
@@ -78,13 +79,13 @@ class Handoff:
         except ReplyRefused as reason:
             return _refused(str(reason))
 
-    async def _asked(self, body: bytes) -> tuple[httpx.Headers, bytes]:
+    async def _asked(self, body: bytes, tls: ssl.SSLContext) -> tuple[httpx.Headers, bytes]:
         headers = dict(_HEADERS)
         if self._secret is not None:
             headers |= signed_headers(self._secret, secrets.token_urlsafe(24), body, self._clock().timestamp())
         reply = bytearray()
         async with (
-            httpx.AsyncClient(verify=_tls(), trust_env=False, timeout=self.timeout_s) as client,
+            httpx.AsyncClient(verify=tls, trust_env=False, timeout=self.timeout_s) as client,
             client.stream("POST", self._url, content=body, headers=headers) as response,
         ):
             if response.status_code != 200:
