@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 from openapi_schema_validator import OAS30Validator
 from publishing import House, mint
 
@@ -67,7 +68,13 @@ def ageing(house: House) -> list[tuple[Path, dict]]:
 
 def check_described(path: str, status: int, media_type: str, content: bytes) -> None:
     check = validator(path, status, media_type)
-    check.validate(json.loads(content) if media_type.endswith("json") else content.decode())
+    check.validate(_read(media_type, content))
+
+
+def _read(media_type: str, content: bytes) -> object:
+    if media_type.endswith("yaml"):
+        return yaml.load(content, yaml.CSafeLoader)
+    return json.loads(content) if media_type.endswith("json") else content.decode()
 
 
 @pytest.mark.parametrize("name", ["empty", "full", "failed"])
