@@ -25,6 +25,7 @@ from contracts.bidwall import (
 from contracts.blink import ACTIONS_PATH, ActionsRegistry
 from contracts.description import OPENAPI_PATH, OPENAPI_V2_PATH
 from contracts.discovery import service
+from contracts.discovery.agent_card import API_V2_PATH
 from contracts.discovery.connect_page import CONNECT_MARKDOWN_PATH
 from contracts.discovery.published import DISCOVERY_DOCUMENTS
 from contracts.discovery.texts import TEXT_DOCUMENTS
@@ -473,6 +474,12 @@ REDIRECTS: tuple[Redirect, ...] = (
         to=service.CONNECT_PAGE_PATH,
         name="connect",
         summary="The connect page, without its last slash",
+    ),
+    Redirect(
+        path=API_V2_PATH,
+        to=OPENAPI_V2_PATH,
+        name="api_v2",
+        summary="What API v2 is, where its address is asked",
     ),
     Redirect(
         path="/api/worldmodel/public-projection",

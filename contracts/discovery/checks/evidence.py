@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -43,14 +44,20 @@ class Answer:
     @property
     def value(self) -> Any:
         """The body read as JSON or YAML, as its type says; None where it is neither."""
-        try:
-            if self.media_type == "application/yaml":
-                return yaml.load(self.text, yaml.CSafeLoader)
-            if self.media_type.endswith(("/json", "+json")):
-                return json.loads(self.body)
-        except (ValueError, RecursionError, yaml.YAMLError):
-            return None
+        return _value(self.media_type, self.body)
+
+
+@lru_cache(maxsize=512)
+def _value(media_type: str, body: bytes) -> Any:
+    """Read once, since every check looks at it again."""
+    try:
+        if media_type == "application/yaml":
+            return yaml.load(body.decode("utf-8", "replace"), yaml.CSafeLoader)
+        if media_type.endswith(("/json", "+json")):
+            return json.loads(body)
+    except (ValueError, RecursionError, yaml.YAMLError):
         return None
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, ValidationError
 
 from contracts.discovery.checks import texts
 from contracts.discovery.checks.evidence import Evidence, Finding
@@ -16,6 +16,7 @@ from contracts.discovery.checks.expected import BY_PATH
 
 SHAPES_FILE = Path(__file__).with_name("shapes.yaml")
 
+_LONGEST = 200
 _MOST_FINDINGS = 5
 """Of one document: what is wrong everywhere in it is said often enough."""
 
@@ -45,9 +46,16 @@ def shape_findings(evidence: Evidence) -> Iterator[Finding]:
         errors = list(_validator(shape).iter_errors(value))
         for error in errors[:_MOST_FINDINGS]:
             place = "/".join(map(str, error.absolute_path)) or "the document"
-            yield Finding(path, f"{place}: {error.message[:200]}", "Mend it as the standard of this document says.")
+            yield Finding(path, f"{place}: {_said(error)}", "Mend it as the standard of this document says.")
         if shape == "openapi" and not errors:
             yield from _description_findings(path, value)
+
+
+def _said(error: ValidationError) -> str:
+    """What is wrong, without repeating a long value."""
+    said = str(error.message)
+    value = repr(error.instance)
+    return said.replace(value, "it")[:_LONGEST] if len(value) > _LONGEST // 2 else said[:_LONGEST]
 
 
 def _description_findings(path: str, description: dict[str, Any]) -> Iterator[Finding]:
