@@ -15,7 +15,7 @@ from contracts.errors import CheckFailed, OperatorProblem
 from contracts.settings import Settings
 from pipelines.access.watch import watch_claims
 from pipelines.definitions import CHAIN_JOB, DISCOVERY_JOB, PARTNER_JOB, PRICES_JOB, build_definitions, quiet_console
-from pipelines.discovery.probe import probe_due
+from pipelines.discovery.probe import hourly_probe_due
 from pipelines.failure import mark_stale
 from pipelines.holders.assets import ListConfig
 from pipelines.instance import prepare_home
@@ -72,7 +72,7 @@ def _run_sources(settings: Settings) -> PipelineReport:
     """Runs of the sources that are due, apart from the chain."""
     whys: list[str] = []
     assets: dict[str, dict[str, Any]] = {}
-    for name, due in ((PRICES_JOB, prices_due), (PARTNER_JOB, partner_due), (DISCOVERY_JOB, probe_due)):
+    for name, due in ((PRICES_JOB, prices_due), (PARTNER_JOB, partner_due), (DISCOVERY_JOB, hourly_probe_due)):
         with run_lock(settings.data_dir, wait_s=RUN_LOCK_WAIT_S):
             why = due(settings, datetime.now(UTC))
         if why is not None:

@@ -20,6 +20,8 @@ from warehouse.feeds import Attempt
 
 ALL_WELL_EVERY = timedelta(minutes=5)
 ELSE_EVERY = timedelta(minutes=1)
+HOURLY = timedelta(hours=1)
+DUE = "the service's own answers to be looked at"
 EARLY = timedelta(seconds=5)
 """By how much a tick may come before its minute is over."""
 
@@ -35,8 +37,15 @@ def probe_due(settings: Settings, now: datetime) -> str | None:
     Raises `RunBusy` while a run writes the warehouse.
     """
     with Warehouse(settings.data_dir).read_only() as connection:
-        due = connection is not None and is_due(connection, now)
-    return "the service's own answers to be looked at" if due else None
+        return DUE if connection is not None and is_due(connection, now) else None
+
+
+def hourly_probe_due(settings: Settings, now: datetime) -> str | None:
+    """As `probe_due`, but an hour after the last look at the earliest: for runs without a daemon, of which each whole
+    one looks anyway."""
+    with Warehouse(settings.data_dir).read_only() as connection:
+        last = None if connection is None else looked_at(connection)
+    return None if last is None or now - last < HOURLY else DUE
 
 
 def is_due(connection: Connection, now: datetime) -> bool:

@@ -22,7 +22,7 @@ from contracts.discovery.service import AGENT_CARD_PATH, CAPABILITIES_PATH, PUBL
 from contracts.settings import Settings
 from pipelines.checks import EXPECTATIONS, judge
 from pipelines.definitions import DISCOVERY_JOB, build_definitions
-from pipelines.discovery.probe import ask_ourselves, probe_due
+from pipelines.discovery.probe import ask_ourselves, hourly_probe_due, probe_due
 from pipelines.held import publish_held
 from pipelines.instance import prepare_home
 from pipelines.upkeep import stated_settings_have_moved, why_run
@@ -162,6 +162,9 @@ def test_what_is_found_is_published_and_nothing_is_ever_written_to_the_service(p
     assert {method for method, _ in service.asked} <= {"GET", "HEAD", "OPTIONS"}
 
     assert due(place) is None
+    now = datetime.now(UTC)
+    assert hourly_probe_due(place.settings(), now + timedelta(minutes=59)) is None
+    assert hourly_probe_due(place.settings(), now + timedelta(minutes=61))
     before = generation(place)
     make_older(place, 6)
     assert due(place)
