@@ -100,6 +100,7 @@ MATRIX = {
     "a tool without a name": ("POST", JSON, message("tools/call", {}), 200, -32602, 1),
     "an unknown resource": ("POST", JSON, message("resources/read", {"uri": "svc://none"}), 200, -32602, 1),
     "the newest revision": ("POST", *MODERN_LIST, 200, None, 1),
+    "white space around its header": ("POST", *modern("tools/list", **{"mcp-method": " tools/list\t"}), 200, None, 1),
     "its method header left out": ("POST", {**JSON, "mcp-protocol-version": MODERN}, MODERN_LIST[1], 400, -32020, 1),
     "its method header wrong": ("POST", *modern("tools/list", **{"mcp-method": "ping"}), 400, -32020, 1),
     "its envelope left out": ("POST", MODERN_PING, PING, 400, -32602, 1),
