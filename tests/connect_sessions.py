@@ -36,7 +36,7 @@ def open_session(ledger: Ledger) -> Session:
     """A session that was just paired."""
     with ledger.transaction() as tx:
         issued = connect.issue_code(tx, PEPPER)
-        opened = connect.redeem_issued(tx, code_digest(PEPPER, issued.code), PEPPER, AGENT)
+    opened = connect.redeem_issued(ledger, code_digest(PEPPER, issued.code), PEPPER, AGENT)
     assert opened is not None
     return opened.session
 
