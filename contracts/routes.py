@@ -115,11 +115,12 @@ class Folder(msgspec.Struct, frozen=True, rename="camel"):
 
 class RouteTable(msgspec.Struct, frozen=True, rename="camel"):
     """Routes by path, folders by the prefix of their paths, redirects by path. A base URL's own path is in what the
-    headers say, and not in these paths: a proxy takes it off."""
+    headers say, and not in these paths: a proxy takes it off. `prefix` is that path."""
 
     routes: dict[str, Route]
     folders: dict[str, Folder]
     redirects: dict[str, RedirectRoute] = msgspec.field(default_factory=dict)
+    prefix: str = ""
 
 
 def headers_of(media_type: str, cache: Cache) -> dict[str, str]:

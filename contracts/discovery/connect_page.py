@@ -26,6 +26,7 @@ EXAMPLE_PLAN = "api_basic_monthly"
 _EXAMPLE_ISSUED_AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 _CATALOG_FIELDS = {"id", "name", "price", "status", "requests_per_day"}
+_QUOTE_FIELDS = ("planId", "payer", "amount", "issuedAt", "expiresAt")
 _VERDICT_FIELDS = ("passed", "severity", "reason", "matched_guardrails", "remediation")
 
 
@@ -86,7 +87,10 @@ def example_quote(installation: Installation) -> dict[str, str] | None:
         "quoteId": quote.quote_id,
         "quoteHash": quote.quote_hash,
         "paymentRequirementHash": quote.requirement_hash,
-        "data": {"paymentRequirement": json.loads(quote.requirement_json)},
+        "data": {
+            "quote": {name: json.loads(quote.quote_json)[name] for name in _QUOTE_FIELDS},
+            "paymentRequirement": json.loads(quote.requirement_json),
+        },
     }
     claim = {
         "quoteId": quote.quote_id,

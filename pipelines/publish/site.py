@@ -28,6 +28,7 @@ ASSETS = {"connect.css": "/assets/css/", "connect.js": "/assets/js/"}
 """What pages load, by its name in `site/connect/`, and the folder it is published in, under a name with its hash."""
 
 TEMPLATES = {
+    "public/404.html": "404.html.j2",
     "public/_headers": "hosting/_headers.j2",
     "public/_redirects": "hosting/_redirects.j2",
     "hosting/nginx.conf": "hosting/nginx.conf.j2",
@@ -47,7 +48,7 @@ def route_table(
         each.path: RedirectRoute(installation.prefix + each.to, installation.header_fields(each.headers))
         for each in redirects
     }
-    return RouteTable(dict(sorted(routes.items())), FOLDERS, leading)
+    return RouteTable(dict(sorted(routes.items())), FOLDERS, leading, installation.prefix)
 
 
 def site_files(table: RouteTable, api_address: str) -> dict[str, bytes]:
@@ -58,7 +59,6 @@ def site_files(table: RouteTable, api_address: str) -> dict[str, bytes]:
     }
     files["public/routes.json"] = msgspec.json.format(msgspec.json.encode(table), indent=1)
     files |= {f"public{asset_path(name)}": (SITE / "connect" / name).read_bytes() for name in ASSETS}
-    files["public/404.html"] = (SITE / "404.html").read_bytes()
     return files
 
 

@@ -53,7 +53,10 @@ def expected(house) -> dict[str, dict[str, str]]:
             sent[path]["vary"] = "Accept"
     if LIST in site.files:
         assert said(site.files[LIST].encoded.start["headers"]) == DATA_HEADERS
-    return sent | {"/data/*": DATA_HEADERS}
+    return sent | {
+        f"{prefix}*": {**DATA_HEADERS, "content-type": folder["mediaType"]}
+        for prefix, folder in table_of(house)["folders"].items()
+    }
 
 
 def expected_redirects(house) -> dict[str, tuple[str, dict[str, str]]]:
@@ -111,13 +114,13 @@ def test_the_redirects_file_leads_each_path_to_its_body(house):
 def test_the_nginx_configuration_says_what_the_map_says(house):
     text = (house.current / "hosting/nginx.conf").read_text()
     read, led_on = {}, {}
-    for path, block in re.findall(r"location (?:= )?(/\S+) \{\n((?:            .*\n)+)", text):
+    for path, block in re.findall(r"location (?:= |(?=/\w))(/\S*) \{\n((?:            .*\n)+)", text):
         headers = unquoted(re.findall(rf"add_header (\S+) {QUOTED};", block))
         if (to := re.search(r"return 302 (\S+);", block)) is not None:
             led_on[path] = (to[1], headers)
             continue
         headers["content-type"] = re.search(rf"default_type {QUOTED};", block)[1]
-        read["/data/*" if path == "/data/" else path] = headers
+        read[f"{path}*" if path in table_of(house)["folders"] else path] = headers
         variants = table_of(house)["routes"].get(path, {}).get("parameters", [])
         assert ("if ($args)" in block) == bool(variants), path
         markdown = table_of(house)["routes"].get(path, {}).get("markdown")
@@ -131,7 +134,7 @@ def test_the_caddy_configuration_says_what_the_map_says(house):
     read, led_on = {}, {}
     for matcher, block in re.findall(r"\thandle (@\S+|/\S+) \{\n((?:\t\t.*\n)+)\t\}", text):
         headers = unquoted(re.findall(rf"header (\S+) {QUOTED}", block))
-        if (to := re.search(r"redir (\S+) 302", block)) is not None:
+        if (to := re.search(r"redir \* (\S+) 302", block)) is not None:
             led_on[names[matcher]] = (to[1], headers)
         else:
             read[names.get(matcher, matcher)] = headers
