@@ -15,8 +15,11 @@ from contracts.discovery.checks.texts import read_page
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`\\^|)\]]+")
 _MARKDOWN_LINK = re.compile(r"\]\((/[^\s)]*)\)")
-_PATH_KEYS = {"path", "href", "apiPath"}
+_PATH_KEYS = {"path"}
 """Names under which JSON documents give paths below the base address."""
+
+_ROOTED_KEYS = {"href", "apiPath"}
+"""Names under which other people's standards give paths of the host."""
 
 _GONE = (404, 410)
 _RESERVED = ".example"
@@ -25,14 +28,14 @@ _TEMPLATE_SIGNS = ("{", "<", "*", "…", "...")
 
 def addresses_in(base_url: str, path: str, answer: Answer) -> set[str]:
     """The absolute addresses, without fragments, that a document names in any way; without templates (`{id}`, `**`)."""
-    found = {urljoin(base_url + "/", target) for target in link_targets(answer) if "://" in target}
-    found |= {base_url + target for target in link_targets(answer) if target.startswith("/")}
+    found = {urljoin(base_url + path, target) for target in link_targets(answer)}
     kind = answer.media_type
     if kind.endswith(("json", "yaml")):
         for text, name in _strings(answer.value):
             found |= set(_ADDRESS.findall(text))
-            if name in _PATH_KEYS and text.startswith("/") and " " not in text:
-                found.add(base_url + text)
+            if text.startswith("/") and " " not in text:
+                found |= {base_url + text} if name in _PATH_KEYS else set()
+                found |= {urljoin(base_url, text)} if name in _ROOTED_KEYS else set()
         if path in BY_PATH and BY_PATH[path].shape == "openapi" and isinstance(answer.value, dict):
             found |= {base_url + route for route in _routes_without_parameters(answer.value)}
     else:
