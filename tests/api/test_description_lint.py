@@ -1,6 +1,7 @@
 """Both descriptions, as they are published, under the linters that others use."""
 
 import json
+from pathlib import Path
 
 import pytest
 from whole_service import whole_service
@@ -10,10 +11,15 @@ from contracts.description import OPENAPI_PATH, OPENAPI_V2_PATH
 pytestmark = pytest.mark.web
 
 
-@pytest.fixture(scope="module", params=[OPENAPI_PATH, OPENAPI_V2_PATH])
-def published(request, tmp_path_factory) -> str:
+@pytest.fixture(scope="module")
+def public(tmp_path_factory) -> Path:
     with whole_service(tmp_path_factory.mktemp("whole")) as service:
-        return str(service.house.current / "public" / request.param.strip("/"))
+        return service.house.current / "public"
+
+
+@pytest.fixture(params=[OPENAPI_PATH, OPENAPI_V2_PATH])
+def published(request, public) -> str:
+    return str(public / request.param.strip("/"))
 
 
 def test_redocly_finds_nothing(published, web_tools):

@@ -58,3 +58,9 @@ def run(tmp_path: Path, phases: str, examples: int) -> None:
 @pytest.mark.parametrize("phases", ["examples,coverage", "fuzzing,stateful"])
 def test_nothing_that_schemathesis_sends_is_answered_otherwise_than_described(tmp_path, phases):
     run(tmp_path, phases, examples=3)
+
+
+@pytest.mark.web
+@pytest.mark.timeout(1_800)
+def test_nothing_is_answered_otherwise_either_when_it_goes_on_for_longer(tmp_path):
+    run(tmp_path, "fuzzing,stateful", examples=40)
