@@ -8,6 +8,7 @@ from mcp import Client, MCPError
 from mcp_service import McpService
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
+from api.connect.resources import RESOURCES
 from contracts.connect.server import INSTRUCTIONS, PROTOCOL_VERSIONS, SERVER_NAME, SERVER_VERSION
 from contracts.connect.tools import TOOLS
 
@@ -89,7 +90,7 @@ def test_resources_are_what_is_published(service, mode):
     async def read():
         async with Client(service.url, mode=mode) as client:
             listed = (await client.list_resources()).resources
-            assert {"svc://openapi", "svc://plans", "svc://intake-template"} <= {each.uri for each in listed}
+            assert [each.uri for each in listed] == [each.uri for each in RESOURCES]
             for each in listed:
                 (contents,) = (await client.read_resource(each.uri)).contents
                 assert (contents.uri, contents.mime_type) == (each.uri, each.mime_type)
