@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
+import threading
 from collections.abc import Awaitable, Callable, MutableMapping
 from ipaddress import ip_address
 from typing import Any
@@ -63,8 +63,6 @@ _OURS = (b"accept", b"content-length")
 _OUR_ID = "id-of-the-edge"
 _PORTS = {"http": 80, "https": 443}
 
-_log = logging.getLogger(__name__)
-
 
 class Edge:
     """An ASGI application for one path. `open_server` gives what answers messages; it is called once, in a thread."""
@@ -72,6 +70,7 @@ class Edge:
     def __init__(self, settings: Settings, open_server: Callable[[], Application]) -> None:
         self._visitors = Visitors(settings)
         self._open_server = open_server
+        self._opening = threading.Lock()
         self._server: Application | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -83,10 +82,14 @@ class Edge:
             self._visitors.check(request)
             _check_media_type(request)
             message = read_message(strict_json(await request.body()))
+        except (BodyInvalid, MessageInvalid) as invalid:
+            parsed = isinstance(invalid, MessageInvalid)
+            code, text = (INVALID_REQUEST, str(invalid)) if parsed else (PARSE_ERROR, f"Parse error: {invalid}")
+            data = {"code": BodyInvalid.code, "retryable": False, "requestId": scope["request_id"]}
+            await _error(400, error_body(code, text, data=data))(scope, receive, send)
         except RequestProblem as problem:
-            await self._refuse(problem, scope, receive, send)
-        except MessageInvalid as invalid:
-            await _error(400, error_body(INVALID_REQUEST, str(invalid)))(scope, receive, send)
+            body = problem_as_error(problem, scope["request_id"])
+            await _error(problem.status, body, problem.headers)(scope, receive, send)
         else:
             await self._answer(message, scope, receive, send)
 
@@ -101,8 +104,7 @@ class Edge:
         if "id" not in message:
             await Response(status_code=202)(scope, receive, send)
             return
-        if self._server is None:
-            self._server = await asyncio.to_thread(self._open_server)
+        server = self._server or await asyncio.to_thread(self._opened)
         # white space around a value is no part of it, which not every server in front of us knows
         given = [(name, value.strip()) for name, value in scope["headers"] if name not in _OURS]
         if not isinstance(message["id"], str | int):
@@ -113,16 +115,13 @@ class Edge:
         length = (b"content-length", str(len(body)).encode())
         headers = [*given, (b"accept", _ACCEPT), length]
         inner = {**scope, "headers": headers, CLIENT: self._visitors.client(scope)}
-        await self._server(inner, _whole(body), send)
+        await server(inner, _whole(body), send)
 
-    async def _refuse(self, problem: RequestProblem, scope: Scope, receive: Receive, send: Send) -> None:
-        request_id = scope.get("request_id", "")
-        if isinstance(problem, BodyInvalid):
-            data = {"code": problem.code, "retryable": False, "requestId": request_id}
-            body = error_body(PARSE_ERROR, f"Parse error: {problem.detail}", data=data)
-        else:
-            body = problem_as_error(problem, request_id)
-        await _error(problem.status, body, problem.headers)(scope, receive, send)
+    def _opened(self) -> Application:
+        with self._opening:
+            if self._server is None:
+                self._server = self._open_server()
+            return self._server
 
 
 class Visitors:
