@@ -25,7 +25,7 @@ DUE = "the service's own answers to be looked at"
 EARLY = timedelta(seconds=5)
 """By how much a tick may come before its minute is over."""
 
-TIMEOUT_S = 2.0
+TIMEOUT_S = 3.0
 
 NOT_READY = "not_ready"
 ANOTHER_SERVICE = "another_service"
