@@ -225,9 +225,13 @@ async def _documents(recorder: Recorder) -> None:
         if method != "post" and "{" not in path and operation_id not in recorder.exchanges.keys() | UNRECORDED:
             await recorder.ask(operation_id)
         elif path.endswith("/{file}"):
-            folder = recorder.service.house.current / "public" / path.strip("/").removesuffix("/{file}")
-            file = min(each.name for each in folder.iterdir() if not (folder / each.stem).exists())
-            await recorder.ask(operation_id, path={"file": file})
+            await recorder.ask(operation_id, path={"file": a_file_of(recorder.service, path)})
+
+
+def a_file_of(service: WholeService, path: str) -> str:
+    """The name of a file that is published where `path` says, and is no encoding of another."""
+    folder = service.house.current / "public" / path.strip("/").removesuffix("/{file}")
+    return min(each.name for each in folder.iterdir() if not (folder / each.stem).exists())
 
 
 async def _problems(recorder: Recorder) -> None:

@@ -30,6 +30,8 @@ from warehouse.world import query
 from warehouse.world.served import ServedGraph
 
 Text = Annotated[str | None, Query(max_length=2_000)]
+Impact = Annotated[str | None, Query(json_schema_extra={"enum": [each.value for each in Severity]})]
+Within = Annotated[str | None, Query(json_schema_extra={"enum": [*DOMAINS, blink.ANY_DOMAIN]})]
 
 
 def blink_router(
@@ -88,7 +90,7 @@ def blink_router(
         "on.",
         operation_id="blink_guardrail_post",
     )
-    def check(request: Request, asked: blink.ActionRequest, action: Text = None, severity: Text = None) -> Response:
+    def check(request: Request, asked: blink.ActionRequest, action: Text = None, severity: Impact = None) -> Response:
         refuse_repeated(request)
         what, impact = asked.value("action", action), asked.value("severity", severity)
         if what is None:
@@ -107,7 +109,7 @@ def blink_router(
         "Without: where to go on.",
         operation_id="blink_worldmodel_post",
     )
-    def search(request: Request, asked: blink.ActionRequest, search: Text = None, domain: Text = None) -> Response:
+    def search(request: Request, asked: blink.ActionRequest, search: Text = None, domain: Within = None) -> Response:
         refuse_repeated(request)
         words, within = asked.value("search", search), asked.value("domain", domain)
         if words is None:

@@ -52,7 +52,7 @@ class DesignSource(Document):
 
     title: Title
     personal: bool | None = Field(
-        default=None, description="Whether it speaks of people; null = judged by the words of its title"
+        default=None, strict=True, description="Whether it speaks of people; null = judged by the words of its title"
     )
 
 
@@ -64,7 +64,11 @@ class DesignConstraints(Document):
     )
     privacy: Privacy = "private"
     budget_tokens: int = Field(
-        default=8_000, ge=512, le=10_000_000, description="Tokens that recalled memory may fill in one request"
+        default=8_000,
+        strict=True,
+        ge=512,
+        le=10_000_000,
+        description="Tokens that recalled memory may fill in one request",
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from openapi_schema_validator import OAS30Validator
 from openapi_spec_validator import validate
-from record_examples import SETTINGS, UNRECORDED, Recorder, outdated, record
+from record_examples import SETTINGS, UNRECORDED, Recorder, a_file_of, outdated, record
 from whole_service import WholeService, whole_service
 
 from api.app import create_app
@@ -55,10 +55,9 @@ def recorded(tmp_path_factory) -> tuple[WholeService, Recorder, list[Seen]]:
         return service, recorder, [Seen(*each) for each in recorder.seen] + asyncio.run(provoked(service))
 
 
-def request_of(operation: dict[str, Any], path: str) -> str:
-    """The path with the examples of its parameters."""
-    named = {each["name"]: each["example"] for each in operation.get("parameters", []) if each["in"] == "path"}
-    return path.format(**named)
+def examples_of(operation: dict[str, Any]) -> dict[str, Any]:
+    """The examples of a path's parameters, by name."""
+    return {each["name"]: each["example"] for each in operation.get("parameters", []) if each["in"] == "path"}
 
 
 async def provoked(service: WholeService) -> list[Seen]:
@@ -73,7 +72,8 @@ async def provoked(service: WholeService) -> list[Seen]:
     ):
         await first.get("/api/token/price")
         for operation_id, (method, path, operation) in OPERATIONS.items():
-            url, answers = request_of(operation, path), operation["responses"]
+            named = {"file": a_file_of(service, path)} if path.endswith("/{file}") else {}
+            url, answers = path.format(**examples_of(operation) | named), operation["responses"]
             secured = key if operation["security"] else {}
             asked = [await client.put(url, headers=secured)] if method != "options" else []
             if operation_id in UNRECORDED:
