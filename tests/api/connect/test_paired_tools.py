@@ -1,0 +1,125 @@
+"""What a paired session asks the rest of the service: the answers of the HTTP routes, and their problems."""
+
+import json
+
+import pytest
+from keyed_service import bearer, serving
+from mcp_service import JSON, message
+
+from warehouse.connect import find_session, issue_code
+from warehouse.guardrail_log import open_guardrail_log
+
+HERE = {**JSON, "host": "127.0.0.1:8000"}
+OWN = "profile:svc-pair"
+INTAKE = {
+    "lane": "agent",
+    "agentId": "agent-seven",
+    "serviceOffer": "answers questions",
+    "endpoint": "https://agent.example",
+    "consent": True,
+}
+
+
+@pytest.fixture
+def service(ledger_settings):
+    with serving(ledger_settings.model_copy(update={"rate_limit_per_minute": 0})) as running:
+        yield running
+
+
+def call(service, tool, **arguments):
+    """The fields that a tool answers, and whether it failed."""
+    body = message("tools/call", {"name": tool, "arguments": arguments})
+    (answer,) = service.ask(("POST", "/mcp", HERE, {"content": body}))
+    result = answer.json()["result"]
+    return json.loads(result["content"][0]["text"]), result.get("isError", False)
+
+
+def paired(service):
+    with service.ledger.transaction() as tx:
+        code = issue_code(tx, service.pepper).code
+    fields, _ = call(service, "svc_connect_handshake", pairing_code=code)
+    return fields["session_token"]
+
+
+def test_the_graph_is_what_is_public_and_the_session_s_own(service):
+    for owner, title in ((OWN, "Mine"), ("profile:another", "Theirs")):
+        signal = {"type": "Goal", "title": title, "source": "a test"}
+        sent = ("POST", "/api/v2/world-model/signal", bearer(service.key(owner=owner)), {"json": signal})
+        assert service.ask(sent)[0].status_code == 201
+    token = paired(service)
+    found, failed = call(service, "svc_world_query", session_token=token, node_types=["Goal"])
+    assert ([node["title"] for node in found["nodes"]], failed) == (["Mine"], False)
+    same = service.ask(
+        ("POST", "/api/v2/world-model/query", bearer(service.key(owner=OWN)), {"json": {"node_types": ["Goal"]}})
+    )
+    assert same[0].json()["data"] == found
+
+
+def test_a_check_is_the_engine_s_and_is_kept_for_the_session(service):
+    token = paired(service)
+    verdict, failed = call(service, "svc_guardrail_check", session_token=token, action="wipe everything now")
+    assert (verdict["passed"], verdict["matched_guardrails"], failed) == (False, ["test.wipe"], False)
+    with service.ledger.read() as reader:
+        session = find_session(reader, service.pepper, token)
+    service.stores.guardrail_log.close()
+    service.stores._guardrail_log = None
+    log = open_guardrail_log(service.settings, service.settings.data_dir)
+    (kept,) = log.after(0, 10)
+    log.close()
+    assert (kept.source, kept.check_id) == ("mcp", verdict["check_id"])
+    assert token not in repr(kept)
+    assert session is not None
+
+
+def test_an_intake_is_found_by_its_id_or_by_the_session(service):
+    token = paired(service)
+    (registered,) = service.ask(("POST", "/api/intake", {}, {"json": INTAKE}))
+    intake_id = registered.json()["intakeId"]
+    status, failed = call(service, "svc_intake_status", session_token=token, intake_id=intake_id)
+    assert (status["intakeId"], failed) == (intake_id, False)
+    assert status == service.ask(("GET", f"/api/intake/{intake_id}", {}, {}))[0].json()
+    problem, failed = call(service, "svc_intake_status", session_token=token)
+    assert (problem["code"], failed) == ("intake_not_found", True)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "code"),
+    [
+        ("svc_guardrail_check", {"action": " "}, "body_invalid"),
+        ("svc_guardrail_check", {"action": "x" * 33_000}, "body_invalid"),
+        ("svc_guardrail_check", {"action": "ls", "severity": "LOW"}, "arguments_invalid"),
+        ("svc_world_query", {"cursor": "nonsense"}, "cursor_invalid"),
+        ("svc_world_query", {"limit": 1001}, "arguments_invalid"),
+        ("svc_world_query", {"domain": "NOWHERE"}, "arguments_invalid"),
+        ("svc_world_query", {"at_revision": 10**9}, "body_invalid"),
+        ("svc_intake_status", {"intake_id": "0" * 32}, "intake_not_found"),
+        ("svc_intake_status", {"intake_id": "../x"}, "intake_not_found"),
+        ("svc_connect_talk", {}, "arguments_invalid"),
+        ("svc_connect_report_step", {"step_id": "x", "outcome": "done"}, "plan_required"),
+    ],
+)
+def test_a_problem_says_what_to_do(service, tool, arguments, code):
+    problem, failed = call(service, tool, session_token=paired(service), **arguments)
+    assert (failed, problem["code"], problem["retryable"]) == (True, code, False)
+    assert problem["detail"]
+    assert problem["fix"]
+
+
+def test_a_store_that_fails_is_worth_another_try(service):
+    token = paired(service)
+
+    class Broken:
+        def __getattr__(self, name):
+            from contracts.errors import StoreBusy
+
+            raise StoreBusy("The log is locked.", cure="Wait.")
+
+    service.stores._guardrail_log, log = Broken(), service.stores.guardrail_log
+    problem, failed = call(service, "svc_guardrail_check", session_token=token, action="ls")
+    service.stores._guardrail_log = log
+    assert (failed, problem["code"], problem["retryable"], problem["retry_after"]) == (
+        True,
+        "store_unavailable",
+        True,
+        2,
+    )
