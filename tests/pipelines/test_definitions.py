@@ -115,6 +115,7 @@ GOLDEN = {
     "document/api/token/holders-map": "publish",
     "document/api/token/holders-map-temporal": "publish",
     "document/openapi.json": "publish",
+    "document/openapi-v2.yaml": "publish",
     "document/llms.txt": "publish",
     "document/.well-known/agents.txt": "publish",
     "document/robots.txt": "publish",

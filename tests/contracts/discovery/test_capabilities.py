@@ -15,7 +15,7 @@ from contracts.discovery.capabilities import Capability, Status, capability_stat
 from contracts.discovery.installation import Installation
 from contracts.discovery.published import DISCOVERY_DOCUMENTS
 from contracts.discovery.texts import agents_txt, connect_md, llms_txt
-from contracts.projections import PROJECTIONS
+from contracts.projections import PROJECTIONS, REDIRECTS
 from contracts.settings import PREFIX, Settings
 
 STATES = {id_: state.status for id_, state in capability_states(installed()).items()}
@@ -70,9 +70,8 @@ def test_every_route_of_a_capability_is_in_the_description():
 
 def test_every_operation_under_api_belongs_to_a_capability_or_is_another_way_to_one():
     routes = {route for each in load_capabilities().values() for route in each.routes}
-    others = {f"GET {path}" for row in PROJECTIONS for path in row.paths[1:]} | {
-        "GET /api/worldmodel/public-projection"
-    }
+    others = {f"GET {path}" for row in PROJECTIONS for path in row.paths[1:]}
+    others |= {f"GET {each.path}" for each in REDIRECTS}
     under = {operation for operation in OPERATIONS if operation.split(" ")[1].startswith(("/api/", "/blink/", "/mcp"))}
     assert {each for each in under - routes - others if not each.startswith("OPTIONS ")} <= {"GET /mcp/server-card"}
 
