@@ -165,6 +165,7 @@ def test_the_demo_comes_up_answers_ends_and_goes_on(installation: Installation):
         ("publish", "--json"),
         ("verify", installation.base_url, "--json"),
         ("doctor", "--json"),
+        ("docs", "check", installation.base_url, "--json"),
     ):
         said = installation.svc(*arguments)
         assert said.returncode == 0, (arguments, said.stdout, said.stderr)

@@ -22,6 +22,8 @@ const browser = await puppeteer.launch({
   args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
 })
 
+await browser.defaultBrowserContext().overridePermissions(new URL(url).origin, ['clipboard-read', 'clipboard-sanitized-write'])
+
 async function look (name, { width, scheme, scriptless = false }) {
   const page = await browser.newPage()
   const seen = { requests: [], console: [], failed: [] }
@@ -40,15 +42,46 @@ async function look (name, { width, scheme, scriptless = false }) {
     background: getComputedStyle(document.body).backgroundColor,
     sideways: document.documentElement.scrollWidth - document.documentElement.clientWidth,
   }))
-  let violations = []
-  if (!scriptless) {
-    // Puppeteer's own world: the page's Content-Security-Policy stays in force for the page.
-    await page.evaluate(axe)
-    const found = await page.evaluate((values) => window.axe.run(document, { runOnly: { type: 'tag', values } }), rules)
-    violations = found.violations.map(({ id, help, nodes }) => ({ id, help, at: nodes.map((node) => node.target.join(' ')) }))
-  }
+  const used = scriptless ? { violations: [] } : await use(page)
   await page.close()
-  return { ...seen, ...drawn, violations }
+  return { ...seen, ...drawn, ...used }
+}
+
+/** What the script adds: a quote checked, one that was tampered with, a command copied; all of it accessible. */
+async function use (page) {
+  // Puppeteer evaluates beside the page's Content-Security-Policy, which stays in force for the page itself.
+  await page.evaluate(axe)
+  const scripted = await page.evaluate(() => [...document.querySelectorAll('#check, [data-copy]')].map((each) => each.innerText).join(' '))
+  await page.bringToFront()
+  await page.click('[data-copy]')
+  await page.waitForFunction(() => document.querySelector('[data-copy]').firstChild.textContent !== 'Copy')
+  const copied = await page.evaluate(async () => {
+    const button = document.querySelector('[data-copy]')
+    const text = document.getElementById(button.dataset.copy).textContent
+    return { label: button.firstChild.textContent, same: (await navigator.clipboard.readText()) === text }
+  })
+  const checked = await asked(page)
+  const found = await page.evaluate((values) => window.axe.run(document, { runOnly: { type: 'tag', values } }), rules)
+  const violations = found.violations.map(({ id, help, nodes }) => ({ id, help, at: nodes.map(({ target }) => target.join(' ')) }))
+  await page.evaluate(() => {
+    const honest = window.fetch
+    window.fetch = async (...request) => {
+      const said = await (await honest(...request)).json()
+      said.data.quote.payTo = '0x' + '66'.repeat(20)
+      return new Response(JSON.stringify(said), { status: 201 })
+    }
+  })
+  return { scripted, copied, checked, tampered: await asked(page), violations }
+}
+
+async function asked (page) {
+  await page.evaluate(() => document.getElementById('outcome').replaceChildren())
+  await page.click('#check button')
+  await page.waitForSelector('#outcome .verdict', { timeout: 30_000 })
+  return page.evaluate(() => ({
+    verdict: document.querySelector('#outcome .verdict').textContent,
+    hashes: [...document.querySelectorAll('#outcome dd')].map((each) => each.textContent).filter((text) => /^[0-9a-f]{64}/.test(text)),
+  }))
 }
 
 const views = {}

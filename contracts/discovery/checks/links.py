@@ -21,6 +21,9 @@ _PATH_KEYS = {"path"}
 _ROOTED_KEYS = {"href", "apiPath"}
 """Names under which other people's standards give paths of the host."""
 
+_EXAMPLES = ("example", "examples")
+"""Under these stand answers of the past, whose files may be gone."""
+
 _GONE = (404, 410)
 _RESERVED = ".example"
 _TEMPLATE_SIGNS = ("{", "<", "*", "…", "...")
@@ -31,8 +34,9 @@ def addresses_in(base_url: str, path: str, answer: Answer) -> set[str]:
     found = {urljoin(base_url + path, target) for target in link_targets(answer)}
     kind = answer.media_type
     if kind.endswith(("json", "yaml")):
-        for text, name in _strings(answer.value):
+        for text, _ in _strings(answer.value):
             found |= set(_ADDRESS.findall(text))
+        for text, name in _strings(answer.value, without=_EXAMPLES):
             if text.startswith("/") and " " not in text:
                 found |= {base_url + text} if name in _PATH_KEYS else set()
                 found |= {urljoin(base_url, text)} if name in _ROOTED_KEYS else set()
@@ -99,16 +103,17 @@ def _elsewhere(evidence: Evidence, path: str, url: str) -> Iterator[Finding]:
         )
 
 
-def _strings(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+def _strings(value: Any, name: str = "", without: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
     """Every string of a JSON value with the name it stands under."""
     if isinstance(value, str):
         yield value, name
     elif isinstance(value, dict):
         for key, inner in value.items():
-            yield from _strings(inner, str(key))
+            if key not in without:
+                yield from _strings(inner, str(key), without)
     elif isinstance(value, list):
         for inner in value:
-            yield from _strings(inner, name)
+            yield from _strings(inner, name, without)
 
 
 def _routes_without_parameters(description: dict[str, Any]) -> Iterator[str]:
