@@ -163,6 +163,7 @@ def test_what_is_found_is_published_and_nothing_is_ever_written_to_the_service(p
 
     assert due(place) is None
     now = datetime.now(UTC)
+    assert probe_due(place.settings(), now - timedelta(hours=1))  # a clock that was set back
     assert hourly_probe_due(place.settings(), now + timedelta(minutes=59)) is None
     assert hourly_probe_due(place.settings(), now + timedelta(minutes=61))
     before = generation(place)
