@@ -30,6 +30,7 @@ from warehouse.world import query
 from warehouse.world.served import ServedGraph
 
 Text = Annotated[str | None, Query(max_length=2_000)]
+Words = Annotated[str | None, Query(max_length=1_000)]
 Impact = Annotated[str | None, Query(json_schema_extra={"enum": [each.value for each in Severity]})]
 Within = Annotated[str | None, Query(json_schema_extra={"enum": [*DOMAINS, blink.ANY_DOMAIN]})]
 
@@ -93,10 +94,10 @@ def blink_router(
     def check(request: Request, asked: blink.ActionRequest, action: Text = None, severity: Impact = None) -> Response:
         refuse_repeated(request)
         what, impact = asked.value("action", action), asked.value("severity", severity)
-        if what is None:
-            return _json(blink.way_on(installation))
         if impact is not None and impact not in set(Severity):
             raise _unknown("severity", Severity)
+        if what is None:
+            return _json(blink.way_on(installation))
         verdict = judge(GuardrailRequest(action=what, severity=Severity(impact or Severity.MEDIUM)))
         return _json(blink.verdict_answer(installation, verdict))
 
@@ -109,12 +110,13 @@ def blink_router(
         "Without: where to go on.",
         operation_id="blink_worldmodel_post",
     )
-    def search(request: Request, asked: blink.ActionRequest, search: Text = None, domain: Within = None) -> Response:
+    def search(request: Request, asked: blink.ActionRequest, search: Words = None, domain: Within = None) -> Response:
         refuse_repeated(request)
         words, within = asked.value("search", search), asked.value("domain", domain)
+        domain_asked = _domain(within)
         if words is None:
             return _json(blink.way_on(installation))
-        wanted = query.Query(search=_searched(words), filter=query.Filter(_domain(within)), limit=blink.SHOWN_NODES)
+        wanted = query.Query(search=_searched(words), filter=query.Filter(domain_asked), limit=blink.SHOWN_NODES)
         with graph().seen_by(None) as now:
             found = query.answer(now.view, wanted)
         return _json(blink.nodes_answer(installation, found.matched, found.nodes))
