@@ -1,0 +1,61 @@
+"""One change in the place where a fact lives shows in every document that states it, after one publish."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+
+STATED = {
+    "/api/agent-access/plans": '"amount":"11"',
+    "/artifacts/plans": '"11"',
+    "/artifacts/pricing": '"11"',
+    "/llms.txt": "api_basic_monthly 11 USD",
+    "/skill.md": "`api_basic_monthly`: 11 USD",
+    "/connect/": '<span class="amount">11</span> USD',
+    "/connect/index.md": "11 USD",
+    "/.well-known/x402.json": '"amount":"11000000"',
+    "/openapi.json": '"amount":"11"',
+}
+"""Every document that names the price of `api_basic_monthly`, and how it does."""
+
+
+def published(contracts: Path, data_dir: Path) -> dict[str, Any]:
+    """What a process says that takes `contracts` from elsewhere, and everything else from here."""
+    path = os.pathsep.join((str(contracts), str(HERE), str(ROOT)))
+    done = subprocess.run(
+        [sys.executable, str(HERE / "published_prices.py"), str(data_dir)],
+        env={**os.environ, "PYTHONPATH": path},
+        cwd=data_dir,
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said
+
+
+def test_a_plan_s_price_changes_in_every_document_page_and_example(tmp_path: Path):
+    copy, data_dir = tmp_path / "changed", tmp_path / "var"
+    data_dir.mkdir()
+    shutil.copytree(ROOT / "contracts", copy / "contracts", ignore=shutil.ignore_patterns("node_modules"))
+    plans = copy / "contracts/commerce/plans.yaml"
+    changed, count = re.subn(r'price_usd: "9"', 'price_usd: "11"', plans.read_text())
+    assert count == 1
+    plans.write_text(changed)
+
+    said = published(copy, data_dir)
+    assert said["findings"] == []
+    for path, text in STATED.items():
+        assert text in said["bodies"][path], path
+    old = [
+        path for path, body in said["bodies"].items() if re.search(r"\b9(\.00\d*)? USDC?\b|\"9\"|\b90000\d\d\b", body)
+    ]
+    assert old == []
