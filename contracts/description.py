@@ -15,7 +15,8 @@ from typing import Any
 import yaml
 
 from contracts.access import REQUESTS_A_DAY
-from contracts.commerce.plans import PLANS_PATH, load_plans, plans_answer
+from contracts.commerce.example_quote import example_quote_answer
+from contracts.commerce.plans import PLANS_PATH, QUOTE_PATH, load_plans, plans_answer
 from contracts.commerce.rail import usd_of
 from contracts.commerce.signing import JWKS_PATH
 from contracts.discovery.installation import Installation
@@ -59,6 +60,7 @@ def description_for(installation: Installation, bodies: Bodies) -> dict[str, Any
     if installation.contact_email is not None:
         described["info"]["contact"]["email"] = installation.contact_email
     drop_other_prices(described, {plan.id: usd_of(plan.price) for plan in load_plans().values()})
+    _show_own_quote(described, installation)
     at, examples = _live_examples(installation, described, bodies)
     if at is not None:
         described["info"][_EXAMPLES_AT] = at
@@ -127,6 +129,16 @@ def drop_other_prices(described: dict[str, Any], prices: Mapping[str, str]) -> N
             for status, response in operation["responses"].items():
                 for media in response.get("content", {}).values() if status < "400" else ():
                     media.pop("examples", None)
+
+
+def _show_own_quote(described: dict[str, Any], installation: Installation) -> None:
+    """Put a quote of this installation where the recorded one stands, so that nobody pays to another's address."""
+    answers = described["paths"].get(QUOTE_PATH, {}).get("post", {}).get("responses", {})
+    for media in answers.get("201", {}).get("content", {}).values():
+        media.pop("examples", None)
+        if not installation.rail.missing and installation.keys is not None:
+            own = example_quote_answer(installation.rail, installation.base_url, installation.keys)
+            media["examples"] = {"published": {"summary": "A quote of this installation, long over", "value": own}}
 
 
 def _live_examples(

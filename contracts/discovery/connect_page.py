@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from contracts.access import REQUESTS_A_DAY
-from contracts.canonical import sha256_hex
-from contracts.commerce.plans import QUOTE_PATH, load_plans, plans_answer
-from contracts.commerce.quotes import QuoteRequest, make_quote
+from contracts.commerce.example_quote import EXAMPLE_PLAN, example_quote
+from contracts.commerce.plans import QUOTE_PATH, plans_answer
 from contracts.commerce.rail import usd_of
 from contracts.connect import server
 from contracts.connect.tools import TOOLS
@@ -19,11 +17,6 @@ from contracts.discovery.installation import Installation
 from contracts.discovery.service import CONNECT_PAGE_PATH
 
 CONNECT_MARKDOWN_PATH = f"{CONNECT_PAGE_PATH}index.md"
-
-_EXAMPLE_PAYER = "0x" + "70" * 20
-
-EXAMPLE_PLAN = "api_basic_monthly"
-_EXAMPLE_ISSUED_AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 _CATALOG_FIELDS = {"id", "name", "price", "status", "requests_per_day"}
 _QUOTE_FIELDS = ("planId", "payer", "amount", "issuedAt", "expiresAt")
@@ -56,7 +49,7 @@ def connect_facts(installation: Installation) -> dict[str, Any]:
         "catalog_answer": _catalog_answer(installation),
         "example_plan": EXAMPLE_PLAN,
         "quote_command": _quote_command(installation),
-        "example_quote": example_quote(installation),
+        "example_quote": _shown_quote(installation),
         "claim_pending": _pretty(_recorded("agent_access_claim", "pending")["body"]),
         "claim_issued": _pretty(_claim_issued()),
         **_guardrail(),
@@ -66,22 +59,11 @@ def connect_facts(installation: Installation) -> dict[str, Any]:
     }
 
 
-def example_quote(installation: Installation) -> dict[str, str] | None:
-    """A quote as this installation would make it, for nobody: what a payer looks at. None where nothing is for sale."""
+def _shown_quote(installation: Installation) -> dict[str, str] | None:
+    """What a payer looks at in a quote of this installation. None where nothing is for sale."""
     if installation.rail.missing:
         return None
-    digits = sha256_hex(b"an example")[:32]
-    plan = load_plans()[EXAMPLE_PLAN]
-    quote = make_quote(
-        QuoteRequest(payer_address=_EXAMPLE_PAYER, plan_id=plan.id),
-        plan,
-        installation.rail,
-        installation.base_url,
-        quote_id=f"quote_{digits}",
-        nonce=digits,
-        amount=plan.price + int(digits[:3], 16),
-        now=_EXAMPLE_ISSUED_AT,
-    )
+    quote = example_quote(installation.rail, installation.base_url)
     answer = {
         "ok": True,
         "quoteId": quote.quote_id,
