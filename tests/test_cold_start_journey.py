@@ -9,6 +9,7 @@ import asyncio
 import base64
 import gzip
 import hashlib
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from journey_setting import Setting, cold_start
 from mcp import Client
 
 from cli.demo.anvil import Anvil
+from contracts.description import OPENAPI_FILE
 
 AI_CATALOG = "/.well-known/ai-catalog.json"
 SERVER_CARD = "application/mcp-server-card+json"
@@ -63,13 +65,13 @@ class Api:
         answer.extensions["operation"] = name
         return answer
 
-    def follow(self, answer: httpx.Response, link: str, **more: Any) -> httpx.Response:
+    def follow(self, answer: httpx.Response, link: str, key: str | None = None, **more: Any) -> httpx.Response:
         """The request that a link describes, with what it takes over from the answer, and with `more` in its body."""
         _, _, operation = self.operations[answer.extensions["operation"]]
         followed = operation["responses"][str(answer.status_code)]["links"][link]
         in_path = {name: _evaluated(each, answer) for name, each in followed.get("parameters", {}).items()}
         body = {name: _evaluated(each, answer) for name, each in followed.get("requestBody", {}).items()} | more
-        return self.call(followed["operationId"], body or None, **in_path)
+        return self.call(followed["operationId"], body or None, key, **in_path)
 
     def credentials(self, operation: dict[str, Any], key: str | None) -> dict[str, str]:
         """The header of the first way to authenticate that the operation names."""
@@ -89,6 +91,12 @@ def test_an_agent_finds_pays_uses_and_pairs_from_the_base_address_alone(tmp_path
         uses_the_key(api_v2, key)
         checks_a_number(agent, registry)
         asyncio.run(pairs(agent, setting))
+
+
+def test_no_path_of_the_service_stands_in_this_file():
+    described = json.loads(OPENAPI_FILE.read_text())["paths"]
+    source = Path(__file__).read_text()
+    assert [path for path in described if len(path) > 1 and path in source] == [AI_CATALOG]
 
 
 def finds_its_way(agent: Agent) -> tuple[Api, Api, dict[str, Any]]:
@@ -146,12 +154,13 @@ def buys_a_key(api: Api, setting: Setting) -> str:
 def uses_the_key(api: Api, key: str) -> None:
     """API v2 takes the key, and nobody without it."""
     assert api.call("world_model_live").status_code == 401
+    signal = {"type": "Goal", "title": "Answer within the hour", "source": "a cold start"}
+    written = api.call("world_model_signal", signal, key=key)
+    assert written.status_code == 201, written.text
+    asked = api.follow(written, "query", key).json()["data"]
+    assert [each["title"] for each in asked["nodes"]] == [signal["title"]]
     live = api.call("world_model_live", key=key).json()["data"]
-    assert live["nodeCount"] == len(live["nodes"]) > 0
-
-    node = live["nodes"][0]
-    asked = api.call("world_model_query", {"node_id": node["id"], "include_edges": True}, key=key).json()["data"]
-    assert [each["id"] for each in asked["nodes"]] == [node["id"]]
+    assert asked["nodes"][0]["id"] in [each["id"] for each in live["nodes"]]
 
     dangerous = {"action": "rm -rf / --no-preserve-root", "severity": "high"}
     verdict = api.call("guardrail_check", dangerous, key=key).json()["data"]
