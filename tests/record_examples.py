@@ -15,14 +15,17 @@ from typing import Any
 import httpx
 from eth_account import Account
 from eth_account.messages import encode_typed_data
-from intakes import AGENT, ENTERPRISE, HUMAN
 from whole_service import REGISTRY, WholeService, listening, whole_service
 
 from api.app import create_app
 from contracts.access import Tier
 from contracts.description import EXAMPLES_DIR, OPENAPI_FILE, PROBLEM_EXAMPLES
+from contracts.intake.artifacts import EXAMPLE_BODIES
+from contracts.intake.requests import Lane
+from contracts.keys import redact_keys
 from contracts.problems import PROBLEM_MEDIA_TYPE
 
+AGENT, HUMAN, ENTERPRISE = (EXAMPLE_BODIES[lane] for lane in (Lane.AGENT, Lane.HUMAN, Lane.ENTERPRISE))
 PAYER = Account.from_key("0x" + "11" * 32)
 SETTINGS: dict[str, Any] = {"rate_limit_per_minute": 20, "trusted_proxies": ("127.0.0.1",)}
 """Those of the service that is asked: with its limit, which every request meets from another address."""
@@ -58,7 +61,10 @@ class Recorder:
         }
 
     async def ask(self, operation_id: str, name: str = "answer", **request: Any) -> Any:
-        """The body of an answer, which is kept as `name`. `request` has `path`, `query`, `header` and `body`."""
+        """The JSON of an answer, which is kept as `name` but for secrets.
+
+        `request` has `path`, `query`, `header` and `body`.
+        """
         method, path, operation = self.operations[operation_id]
         headers = {"X-Forwarded-For": _address(len(self.seen)), **request.get("header", {})}
         if operation["security"]:
@@ -77,12 +83,13 @@ class Recorder:
         if media_type == PROBLEM_MEDIA_TYPE:
             self.keep_problem(answer)
             return answer.json()
-        if media_type.endswith("json"):
-            kept["body"] = answer.json()
+        is_json = media_type.endswith("json")
+        if is_json:
+            kept["body"] = json.loads(redact_keys(answer.text))
         elif media_type.startswith("text/") or media_type.endswith("xml"):
             kept["body"] = answer.text
         self.exchanges.setdefault(operation_id, []).append(kept)
-        return kept.get("body")
+        return answer.json() if is_json else None
 
     async def fail(self, method: str, path: str, **options: Any) -> None:
         """Keep the problem that a request gives."""
@@ -122,7 +129,7 @@ async def _registrations(recorder: Recorder) -> None:
 async def _purchase(recorder: Recorder) -> None:
     quote = await recorder.ask(
         "agent_access_quote",
-        body={"planId": "api_basic_monthly", "payerAddress": PAYER.address, "agentId": "agent-seven"},
+        body={"planId": "api_basic_monthly", "payerAddress": PAYER.address, "agentId": AGENT["agentId"]},
     )
     body = {name: quote[name] for name in ("quoteId", "quoteHash", "paymentRequirementHash")}
     header = {"Idempotency-Key": "claim-1"}

@@ -248,7 +248,7 @@ def _missions(facts: Facts, _: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-_BODIES: dict[Lane, dict[str, Any]] = {
+EXAMPLE_BODIES: dict[Lane, dict[str, Any]] = {
     Lane.AGENT: {
         "lane": "agent",
         "agentId": "research-agent-1",
@@ -276,6 +276,7 @@ _BODIES: dict[Lane, dict[str, Any]] = {
         "consent": {"accepted": True, "policyVersion": CONSENT_VERSION},
     },
 }
+"""A body that can be sent, by lane: in the template, and in the examples of the OpenAPI description."""
 
 
 def _templates(_: Facts, __: Mapping[str, Any]) -> dict[str, Any]:
@@ -286,7 +287,7 @@ def _templates(_: Facts, __: Mapping[str, Any]) -> dict[str, Any]:
         templates.append(
             LaneTemplate(
                 lane=lane,
-                body=_BODIES[lane],
+                body=EXAMPLE_BODIES[lane],
                 required=sorted(name for name, required in named if required),
                 optional=sorted(name for name, required in named if not required),
             )
