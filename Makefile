@@ -5,7 +5,7 @@ run: .venv/.ok
 	.venv/bin/svc run
 
 test: .venv/.ok
-	.venv/bin/python -m pytest --numprocesses=logical --dist=loadfile -m "not web"
+	.venv/bin/python -m pytest --numprocesses=logical --dist=loadfile
 
 check-web: .venv/.ok
 	.venv/bin/python -m pytest -m web
