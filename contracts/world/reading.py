@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from contracts.base import Document
 from contracts.world.documents import EdgeDocument, Instant, NodeDocument
 from contracts.world.ontology import DOMAINS, load_ontology
+from contracts.world.proposal import HIGHEST_REVISION
 
 NODES_PER_QUERY, NODES_PER_QUERY_AT_MOST = 50, 1_000
 NODES_LIVE, NODES_LIVE_AT_MOST = 5_000, 20_000
@@ -62,7 +63,7 @@ class GraphQueryRequest(Document):
     limit: int = Field(default=NODES_PER_QUERY, strict=True, ge=1, le=NODES_PER_QUERY_AT_MOST)
     include_edges: bool = Field(default=False, strict=True, alias="include_edges")
     as_of: Instant | None = Field(default=None, description=_AS_OF)
-    at_revision: int | None = Field(default=None, strict=True, ge=0, description=_AT_REVISION)
+    at_revision: int | None = Field(default=None, strict=True, ge=0, le=HIGHEST_REVISION, description=_AT_REVISION)
     cursor: Cursor | None = Field(default=None, description=_CURSOR)
 
 
@@ -71,7 +72,7 @@ class LiveParameters(Document):
 
     limit: int = Field(default=NODES_LIVE, ge=1, le=NODES_LIVE_AT_MOST)
     as_of: Instant | None = Field(default=None, description=_AS_OF)
-    at_revision: int | None = Field(default=None, ge=0, description=_AT_REVISION)
+    at_revision: int | None = Field(default=None, ge=0, le=HIGHEST_REVISION, description=_AT_REVISION)
     cursor: Cursor | None = Field(default=None, description=_CURSOR)
 
 

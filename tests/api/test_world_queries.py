@@ -143,6 +143,7 @@ def test_what_is_private_to_others_does_not_exist(service, mine):
         ({"asOf": "9999-12-31T23:59:59-10:00"}, "/asOf"),
         ({"atRevision": -1}, "/atRevision"),
         ({"atRevision": 10**6}, "/atRevision"),
+        ({"atRevision": 46739313577427040}, "/atRevision"),
         ({"unheard": 1}, "/unheard"),
     ],
 )
