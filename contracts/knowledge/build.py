@@ -202,7 +202,13 @@ def graph_proposal(graph: BuiltGraph, actor: Actor, visibility: Visibility) -> P
 
 def _content_hash(request: BuildRequest) -> str:
     content = request.model_dump(mode="json", exclude={"mode", "visibility", "graph_id"})
-    return canonical_sha256(content)
+    try:
+        return canonical_sha256(content)
+    except ValueError:  # of which what can't be canonical is a kind
+        raise BodyInvalid(
+            "A property holds a number that JSON can't carry exactly: integers go to 2^53 - 1.",
+            errors=[("/nodes", "holds a number that JSON can't carry exactly")],
+        ) from None
 
 
 def _read(reading: Reading, document: SourceDocument, number: int) -> None:

@@ -93,6 +93,7 @@ def test_a_memory_plan_is_applied_as_nodes_of_its_owner(service):
         (BUILD, {"documents": [{"text": "a", "mediaType": "application/pdf"}]}, "/documents/0/mediaType"),
         (BUILD, {"documents": [{"text": "a"}], "mode": "force"}, "/mode"),
         (BUILD, {"nodes": [{"id": "a", "title": "a", "type": "Dragon"}]}, "/nodes/0/type"),
+        (BUILD, {"nodes": [{"id": "a", "title": "a", "type": "Goal", "properties": {"n": [2**61]}}]}, "/nodes"),
         (DESIGN, {"agent": {"id": "a"}, "goals": []}, "/goals"),
         (DESIGN, {"agent": {"id": "a"}, "goals": ["x"], "constraints": {"privacy": "none"}}, "/constraints/privacy"),
     ],
