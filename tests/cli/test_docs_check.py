@@ -458,10 +458,20 @@ def test_a_fault_is_found(site: Site, name: str):
     assert all(each.cure for each in found)
 
 
-def test_below_a_path_prefix_every_address_is_right(tmp_path: Path):
-    with addressed_service(tmp_path, PREFIX, contact_email="ops@svc.example") as (_, base_url):
-        findings, _ = read_service(base_url)
+SWITCHED_OFF = dict.fromkeys(
+    ("usdc_address", "treasury_address", "token_address", "trust_registry_address", "bidwall_address")
+)
+
+
+@pytest.mark.parametrize(("prefix", "settings"), [(PREFIX, {}), ("", SWITCHED_OFF)])
+def test_below_a_path_prefix_and_with_everything_switched_off_all_is_right(
+    tmp_path: Path, prefix: str, settings: dict[str, Any]
+):
+    with addressed_service(tmp_path, prefix, **settings) as (_, base_url):
+        findings, site = read_service(base_url)
     assert findings == []
+    off = site.answers["GET", WELL + "svc-public-contract.json"].value["capabilities"]["off"]
+    assert ("paid_access" in off) == bool(settings)
 
 
 def test_limited_routes_are_asked_no_faster_than_their_policy_allows(site: Site):
@@ -512,7 +522,7 @@ def test_an_endless_body_is_cut_and_a_silent_service_is_no_fault_of_its_document
 
 
 def test_the_command_prints_one_json_value_and_says_by_its_code_whether_all_is_well(tmp_path: Path):
-    with addressed_service(tmp_path, contact_email="ops@svc.example") as (_, base_url):
+    with addressed_service(tmp_path, app_url="https://app.test", rate_limit_per_minute=500) as (_, base_url):
         done = CliRunner().invoke(app, ["check", base_url, "--json"])
     said = json.loads(done.stdout)
     assert (done.exit_code, said["ok"], said["findings"], said["unread"]) == (0, True, [], {})

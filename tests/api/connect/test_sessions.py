@@ -134,7 +134,10 @@ def test_a_closed_session_is_closed_for_good(ledger_settings: Settings):
         assert code_of(desk.session(token)) == "session_ended"
 
 
-@pytest.mark.parametrize("token", [None, 7, "", "svcs_", "nul\0", "\ud800", ["svcs_"], "x" * 60_000, new_token()])
+@pytest.mark.parametrize(
+    "token",
+    [None, 7, "", "svcs_", "nul\0", "\ud800", ["svcs_"], "x" * 60_000, pytest.param(new_token(), id="of nobody")],
+)
 def test_what_is_no_token_of_ours_needs_pairing(tmp_path, token: object):
     with Desk(Settings(_env_file=None, data_dir=tmp_path)) as desk:
         problem = desk.session(token)
