@@ -2,7 +2,7 @@
 
 | row | promise | held here, or by |
 |---|---|---|
-| S1 | one claim and one key a quote | `test_claims_of_one_quote...`, `test_claim_issue.py`, `test_claim_durability.py` |
+| S1 | a quote gives one key | `test_claims_of_one_quote...`, `test_claim_issue.py`, `test_claim_durability.py` |
 | S2 | a transfer pays one quote | `test_a_transfer_that_fits_two_quotes_pays_one_of_them` |
 | S3 | a batch of n pays n quotes | `test_claim_machine.py`, `test_payment_matching.py`, `test_claim_on_evm.py` |
 | S4 | nobody redeems another's payment | `test_nobody_who_ordered_a_quote_for_the_payer_beforehand...` |
