@@ -136,10 +136,11 @@ class ActionRequest(_Wire):
     data: dict[str, str | list[str]] | None = None
 
     def value(self, name: str, in_address: str | None) -> str | None:
-        """A parameter's value, from the address first; None where it is missing or empty."""
+        """A parameter's value, from the address first; None where it is missing or empty, as wallets send what nobody
+        filled in."""
         given = in_address if in_address is not None else (self.data or {}).get(name)
         text = given[0] if isinstance(given, list) and given else given
-        return text if isinstance(text, str) and text.strip() else None
+        return text if isinstance(text, str) and text else None
 
 
 def actions_registry(installation: Installation) -> dict[str, Any]:

@@ -31,8 +31,8 @@ from warehouse.world.served import ServedGraph
 
 Text = Annotated[str | None, Query(max_length=2_000)]
 Words = Annotated[str | None, Query(max_length=1_000)]
-Impact = Annotated[str | None, Query(json_schema_extra={"enum": [each.value for each in Severity]})]
-Within = Annotated[str | None, Query(json_schema_extra={"enum": [*DOMAINS, blink.ANY_DOMAIN]})]
+Impact = Annotated[str | None, Query(json_schema_extra={"enum": [*(each.value for each in Severity), ""]})]
+Within = Annotated[str | None, Query(json_schema_extra={"enum": [*DOMAINS, blink.ANY_DOMAIN, ""]})]
 
 
 def blink_router(
@@ -96,7 +96,7 @@ def blink_router(
         what, impact = asked.value("action", action), asked.value("severity", severity)
         if impact is not None and impact not in set(Severity):
             raise _unknown("severity", Severity)
-        if what is None:
+        if what is None or not what.strip():
             return _json(blink.way_on(installation))
         verdict = judge(GuardrailRequest(action=what, severity=Severity(impact or Severity.MEDIUM)))
         return _json(blink.verdict_answer(installation, verdict))
@@ -114,7 +114,7 @@ def blink_router(
         refuse_repeated(request)
         words, within = asked.value("search", search), asked.value("domain", domain)
         domain_asked = _domain(within)
-        if words is None:
+        if words is None or not words.strip():
             return _json(blink.way_on(installation))
         wanted = query.Query(search=_searched(words), filter=query.Filter(domain_asked), limit=blink.SHOWN_NODES)
         with graph().seen_by(None) as now:
