@@ -17,7 +17,7 @@ import typer
 from cli.output import AsJson, note, operator_problems, print_json, say
 from contracts.discovery.checks.evidence import Answer, Evidence, Reading, path_below
 from contracts.discovery.checks.expected import EXPECTED, STRANGERS, Expected
-from contracts.discovery.checks.judge import findings_of
+from contracts.discovery.checks.judge import defects_of
 from contracts.discovery.checks.links import addresses_in, external_addresses
 from contracts.errors import OperatorProblem
 from contracts.routes import is_limited
@@ -57,29 +57,29 @@ def check(
     """Read every document, follow every link, compare what they state. Exit code 0 only if nothing is wrong."""
     with operator_problems(as_json), httpx.Client(timeout=_TIMEOUT_S) as client, _shown_progress() as heard:
         evidence = gather(client, base_url.rstrip("/"), heard=heard)
-    findings = findings_of(evidence)
+    defects = defects_of(evidence)
     external = sorted(external_addresses(evidence))
     if as_json:
         print_json(
             {
-                "ok": not findings,
+                "ok": not defects,
                 "baseUrl": evidence.base_url,
                 "documents": len(evidence.documents),
                 "links": len(evidence.linked),
-                "findings": [asdict(each) for each in findings],
+                "defects": [asdict(each) for each in defects],
                 "unread": evidence.unread,
                 "elsewhere": external,
             }
         )
     else:
-        for each in findings:
+        for each in defects:
             say(f"{each.document}: {each.what}. {each.cure}")
         for url, why in evidence.unread.items():
             note(f"not read: {url} ({why})")
         for url in external:
             note(f"elsewhere, not asked: {url}")
-        say(f"{len(evidence.documents)} documents and {len(evidence.linked)} links read, {len(findings)} findings")
-    if findings:
+        say(f"{len(evidence.documents)} documents and {len(evidence.linked)} links read, {len(defects)} defects")
+    if defects:
         raise typer.Exit(1)
 
 

@@ -11,10 +11,10 @@ import httpx
 from addressed_service import addressed_service
 
 from cli.docs import gather
-from contracts.discovery.checks.judge import findings_of
+from contracts.discovery.checks.judge import defects_of
 
 if __name__ == "__main__":
     with addressed_service(Path(sys.argv[1])) as (_, base_url), httpx.Client(timeout=60) as client:
         evidence = gather(client, base_url)
     bodies = {path: answer.text for path, answer in {**evidence.linked_documents, **evidence.documents}.items()}
-    print(json.dumps({"bodies": bodies, "findings": [each.what for each in findings_of(evidence)]}))
+    print(json.dumps({"bodies": bodies, "defects": [each.what for each in defects_of(evidence)]}))

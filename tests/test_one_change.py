@@ -52,7 +52,7 @@ def test_a_plan_s_price_changes_in_every_document_page_and_example(tmp_path: Pat
     plans.write_text(changed)
 
     said = published(copy, data_dir)
-    assert said["findings"] == []
+    assert said["defects"] == []
     for path, text in STATED.items():
         assert text in said["bodies"][path], path
     old = [

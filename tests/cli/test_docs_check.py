@@ -15,8 +15,8 @@ from addressed_service import addressed_service
 from typer.testing import CliRunner
 
 from cli.docs import NothingToCheck, app, gather
-from contracts.discovery.checks.evidence import Finding
-from contracts.discovery.checks.judge import findings_of
+from contracts.discovery.checks.evidence import Defect
+from contracts.discovery.checks.judge import defects_of
 
 PREFIX = "/svc-here"
 
@@ -54,9 +54,9 @@ class Site(httpx.BaseTransport):
             return httpx.Response(304, headers=kept.headers)
         return httpx.Response(kept.status, headers=kept.headers, content=b"" if request.method == "HEAD" else kept.body)
 
-    def findings(self) -> list[Finding]:
+    def defects(self) -> list[Defect]:
         with httpx.Client(transport=self) as client:
-            return findings_of(gather(client, self.base_url))
+            return defects_of(gather(client, self.base_url))
 
 
 class Recorder(httpx.BaseTransport):
@@ -79,24 +79,24 @@ class Recorder(httpx.BaseTransport):
         self._inner.close()
 
 
-def read_service(base_url: str) -> tuple[list[Finding], Site]:
+def read_service(base_url: str) -> tuple[list[Defect], Site]:
     """What is wrong with a running service, and a copy of what it answered."""
     recorder = Recorder()
     with httpx.Client(transport=recorder, headers={"accept-encoding": "identity"}) as client:
-        findings = findings_of(gather(client, base_url))
+        defects = defects_of(gather(client, base_url))
     prefix = httpx.URL(base_url).path.rstrip("/")
     answers = {(method, path.removeprefix(prefix)): kept for (method, path), kept in recorder.answers.items()}
-    return findings, Site(base_url, answers)
+    return defects, Site(base_url, answers)
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[list[Finding], Site]]:
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[list[Defect], Site]]:
     with addressed_service(tmp_path_factory.mktemp("service"), contact_email="ops@svc.example") as (_, base_url):
         yield read_service(base_url)
 
 
 @pytest.fixture
-def site(service: tuple[list[Finding], Site]) -> Site:
+def site(service: tuple[list[Defect], Site]) -> Site:
     """A copy to break."""
     return replace(service[1], answers=dict(service[1].answers), asked=[])
 
@@ -441,20 +441,20 @@ FAULTS: dict[str, tuple[Fault, str, str]] = {
 }
 
 
-def test_nothing_is_wrong_with_a_whole_service(service: tuple[list[Finding], Site]):
+def test_nothing_is_wrong_with_a_whole_service(service: tuple[list[Defect], Site]):
     assert service[0] == []
 
 
 def test_a_copy_of_it_is_as_sound(site: Site):
-    assert site.findings() == []
+    assert site.defects() == []
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_found(site: Site, name: str):
     fault, document, what = FAULTS[name]
     fault(site)
-    found = [each for each in site.findings() if each.document == document and what in each.what]
-    assert found, [(each.document, each.what) for each in site.findings()]
+    found = [each for each in site.defects() if each.document == document and what in each.what]
+    assert found, [(each.document, each.what) for each in site.defects()]
     assert all(each.cure for each in found)
 
 
@@ -468,8 +468,8 @@ def test_below_a_path_prefix_and_with_everything_switched_off_all_is_right(
     tmp_path: Path, prefix: str, settings: dict[str, Any]
 ):
     with addressed_service(tmp_path, prefix, **settings) as (_, base_url):
-        findings, site = read_service(base_url)
-    assert findings == []
+        defects, site = read_service(base_url)
+    assert defects == []
     off = site.answers["GET", WELL + "svc-public-contract.json"].value["capabilities"]["off"]
     assert ("paid_access" in off) == bool(settings)
 
@@ -505,12 +505,12 @@ def test_what_stays_refused_is_named_as_unread_and_not_as_a_fault(site: Site):
         evidence = gather(client, site.base_url, sleep=waited.append)
     assert evidence.unread == {f"{site.base_url}/api/context": "the rate limit"}
     assert waited == [7.0, 7.0, 7.0]
-    assert [each for each in findings_of(evidence) if "/api/context" in each.what] == []
+    assert [each for each in defects_of(evidence) if "/api/context" in each.what] == []
 
 
 def test_an_endless_body_is_cut_and_a_silent_service_is_no_fault_of_its_documents(site: Site):
     site.answers["GET", "/llms.txt"] = Kept(200, {"content-type": "text/plain"}, b"x" * (9 << 20))
-    assert [each.what for each in site.findings() if each.document == "/llms.txt"] == [
+    assert [each.what for each in site.defects() if each.document == "/llms.txt"] == [
         "answers nothing (more than 8388608 bytes)"
     ]
 
@@ -525,6 +525,6 @@ def test_the_command_prints_one_json_value_and_says_by_its_code_whether_all_is_w
     with addressed_service(tmp_path, app_url="https://app.test", rate_limit_per_minute=500) as (_, base_url):
         done = CliRunner().invoke(app, ["check", base_url, "--json"])
     said = json.loads(done.stdout)
-    assert (done.exit_code, said["ok"], said["findings"], said["unread"]) == (0, True, [], {})
+    assert (done.exit_code, said["ok"], said["defects"], said["unread"]) == (0, True, [], {})
     assert said["documents"] == 33 and said["links"] > 40
     assert CliRunner().invoke(app, ["check", "http://127.0.0.1:9"]).exit_code == 1

@@ -1,4 +1,4 @@
-"""What a check is given, the answers of a service, and what it gives: findings, each with its cure."""
+"""What a check is given, the answers of a service, and what it gives: defects, each with its cure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import yaml
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Finding:
+class Defect:
     """Something wrong with a document: `document` is its path below the base address."""
 
     document: str

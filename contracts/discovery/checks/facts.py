@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from contracts.discovery.checks.evidence import Answer, Evidence, Finding, path_below
-from contracts.discovery.checks.money import money_findings
+from contracts.discovery.checks.evidence import Answer, Defect, Evidence, path_below
+from contracts.discovery.checks.money import money_defects
 
 DOMAINS = ("FOUNDATION", "VISION", "STRATEGY", "TACTICS", "EXECUTION", "TRACK", "SYMBIOSIS")
 
@@ -39,7 +39,7 @@ Stated = tuple[str, Any]
 """Where a fact is stated, and what is stated there."""
 
 
-def fact_findings(evidence: Evidence) -> Iterator[Finding]:
+def fact_defects(evidence: Evidence) -> Iterator[Defect]:
     """Documents that contradict one another, or what the service does."""
     yield from _twins(evidence)
     yield from _identity(evidence)
@@ -48,17 +48,17 @@ def fact_findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _rate_limit(evidence)
     yield from _capabilities(evidence)
     yield from _routes(evidence)
-    yield from money_findings(evidence)
+    yield from money_defects(evidence)
 
 
-def _twins(evidence: Evidence) -> Iterator[Finding]:
+def _twins(evidence: Evidence) -> Iterator[Defect]:
     for first, second in _TWINS:
         one, other = evidence.documents.get(first), evidence.documents.get(second)
         if one is not None and other is not None and one.body != other.body:
-            yield Finding(second, f"differs from {first}", "Publish one document at both paths.")
+            yield Defect(second, f"differs from {first}", "Publish one document at both paths.")
 
 
-def _identity(evidence: Evidence) -> Iterator[Finding]:
+def _identity(evidence: Evidence) -> Iterator[Defect]:
     def field(path: str, *names: str | int) -> Stated:
         return path, _dig(evidence.value(path), *names)
 
@@ -98,16 +98,16 @@ def _identity(evidence: Evidence) -> Iterator[Finding]:
         (_AGENTS, (_found(r"^Site-URL: (\S+)$", agents) or "").rstrip("/") or None),
     ):
         if value is not None and value != evidence.base_url:
-            yield Finding(path, f"names the base address {value}", f"Set SVC_BASE_URL to {evidence.base_url}.")
+            yield Defect(path, f"names the base address {value}", f"Set SVC_BASE_URL to {evidence.base_url}.")
     for path, stated in (
         (_CONTEXT, _dig(evidence.value(_CONTEXT), "domains")),
         (_CONTRACT, [each.get("name") for each in _rows(evidence.value(_CONTRACT), "domains")] or None),
     ):
         if stated is not None and tuple(stated) != DOMAINS:
-            yield Finding(path, f"names the domains {stated}", f"They are {', '.join(DOMAINS)}.")
+            yield Defect(path, f"names the domains {stated}", f"They are {', '.join(DOMAINS)}.")
 
 
-def _endpoints(evidence: Evidence) -> Iterator[Finding]:
+def _endpoints(evidence: Evidence) -> Iterator[Defect]:
     card, registration = evidence.value(_SERVER_CARD), evidence.value(_REGISTRATION)
     blocks = re.split(r"^Capability: ", evidence.text(_AGENTS), flags=re.MULTILINE)[1:]
     over_mcp = [_found(r"^\s*Endpoint: (\S+)$", each) for each in blocks if "Protocol: MCP" in each]
@@ -132,20 +132,20 @@ def _endpoints(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _tools(evidence: Evidence) -> Iterator[Finding]:
+def _tools(evidence: Evidence) -> Iterator[Defect]:
     if evidence.tools is None:
         return
     known = set(evidence.tools)
     for path, answer in evidence.documents.items():
         for name in sorted(set(_TOOL.findall(answer.text)) - known):
-            yield Finding(path, f"names the tool {name}, which /mcp does not list", "Name a tool of tools/list.")
+            yield Defect(path, f"names the tool {name}, which /mcp does not list", "Name a tool of tools/list.")
     listed = _dig(evidence.value(_REGISTRATION), "mcp", "tools")
     if isinstance(listed, list) and set(listed) != known:
         odd = ", ".join(sorted(known.symmetric_difference(listed)))
-        yield Finding(_REGISTRATION, f"lists other tools than /mcp ({odd})", "List the tools of tools/list.")
+        yield Defect(_REGISTRATION, f"lists other tools than /mcp ({odd})", "List the tools of tools/list.")
 
 
-def _rate_limit(evidence: Evidence) -> Iterator[Finding]:
+def _rate_limit(evidence: Evidence) -> Iterator[Defect]:
     if _PLANS not in evidence.documents:
         return
     policy = evidence.documents[_PLANS].headers.get("ratelimit-policy", "")
@@ -155,10 +155,10 @@ def _rate_limit(evidence: Evidence) -> Iterator[Finding]:
             for stated in _PER_MINUTE.findall(line):
                 if stated != limit and "session" not in line:
                     said = "no limit" if limit is None else f"{limit} a minute"
-                    yield Finding(path, f"says {stated} requests a minute", f"The service itself says {said}.")
+                    yield Defect(path, f"says {stated} requests a minute", f"The service itself says {said}.")
 
 
-def _capabilities(evidence: Evidence) -> Iterator[Finding]:
+def _capabilities(evidence: Evidence) -> Iterator[Defect]:
     rows = {str(row.get("id")): row for row in _rows(evidence.value(_REGISTRY), "capabilities")}
     if not rows:
         return
@@ -178,20 +178,20 @@ def _capabilities(evidence: Evidence) -> Iterator[Finding]:
         if value is None:
             continue
         if id_ not in status:
-            yield Finding(path, f"names the capability {id_}, which the registry does not know", "Name one of it.")
+            yield Defect(path, f"names the capability {id_}, which the registry does not know", "Name one of it.")
         elif value != status[id_] and not (value == "live" and _found_out(rows[id_])):
-            yield Finding(path, f"calls {id_} {value}, the registry {status[id_]}", "Make both from the same state.")
+            yield Defect(path, f"calls {id_} {value}, the registry {status[id_]}", "Make both from the same state.")
     for path, id_, live in (
         (_PLANS, "paid_access", _dig(plans, "payment", "live")),
         (_PLANS, "payment_signature", _dig(plans, "payment", "paymentSignatureLive")),
         (_ERC8004, "payment_signature", _dig(evidence.value(_ERC8004), "x402Support")),
     ):
         if live is not None and id_ in status and live != (status[id_] == "live") and not _found_out(rows[id_]):
-            yield Finding(path, f"says that {id_} is {'live' if live else 'not live'}", f"The registry: {status[id_]}.")
+            yield Defect(path, f"says that {id_} is {'live' if live else 'not live'}", f"The registry: {status[id_]}.")
     for skill in _rows(evidence.value(_CARD), "skills"):
         id_ = str(skill.get("id"))
         if id_ in status and status[id_] != "live" and not _found_out(rows[id_]):
-            yield Finding(_CARD, f"offers {id_}, which is {status[id_]}", "Offer what is live.")
+            yield Defect(_CARD, f"offers {id_}, which is {status[id_]}", "Offer what is live.")
 
 
 def _found_out(row: dict[str, Any]) -> bool:
@@ -200,7 +200,7 @@ def _found_out(row: dict[str, Any]) -> bool:
     return row.get("status") == "off" and not by_settings
 
 
-def _routes(evidence: Evidence) -> Iterator[Finding]:
+def _routes(evidence: Evidence) -> Iterator[Defect]:
     described = _operations(evidence.value(_OPENAPI))
     if not described:
         return
@@ -210,12 +210,12 @@ def _routes(evidence: Evidence) -> Iterator[Finding]:
             operation = (str(route.get("method")).lower(), path or "")
             if operation not in described:
                 what = f"{route.get('method')} {path}"
-                yield Finding(_REGISTRY, f"names {what}, which is not described", "Name an operation of OpenAPI.")
+                yield Defect(_REGISTRY, f"names {what}, which is not described", "Name an operation of OpenAPI.")
     server = _dig(evidence.value("/openapi-v2.yaml"), "servers", 0, "url") or evidence.base_url
     prefix = urlsplit(str(server)).path.removeprefix(urlsplit(evidence.base_url).path)
     for method, path in sorted(_operations(evidence.value("/openapi-v2.yaml"))):
         if (method, prefix + path) not in described:
-            yield Finding("/openapi-v2.yaml", f"describes {method} {path} alone", "Make it from /openapi.json.")
+            yield Defect("/openapi-v2.yaml", f"describes {method} {path} alone", "Make it from /openapi.json.")
 
 
 def _operations(description: Any) -> set[tuple[str, str]]:
@@ -225,12 +225,12 @@ def _operations(description: Any) -> set[tuple[str, str]]:
     return {(method, path) for path, item in paths.items() if isinstance(item, dict) for method in item}
 
 
-def _agree(what: str, stated: Iterable[Stated]) -> Iterator[Finding]:
-    """One finding for each that states something else than the first."""
+def _agree(what: str, stated: Iterable[Stated]) -> Iterator[Defect]:
+    """One defect for each that states something else than the first."""
     said = [(path, value) for path, value in stated if value is not None]
     for path, value in said[1:]:
         if value != said[0][1]:
-            yield Finding(path, f"states {what} {value!r}", f"{said[0][0]} states {said[0][1]!r}: take both from one.")
+            yield Defect(path, f"states {what} {value!r}", f"{said[0][0]} states {said[0][1]!r}: take both from one.")
 
 
 def _lines(answer: Answer) -> Iterator[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urljoin
 
-from contracts.discovery.checks.evidence import Answer, Evidence, Finding, Reading, path_below
+from contracts.discovery.checks.evidence import Answer, Defect, Evidence, Reading, path_below
 from contracts.discovery.checks.expected import (
     ACTION_HEADERS,
     BY_PATH,
@@ -22,7 +22,7 @@ _PROBLEM = "application/problem+json"
 _REDIRECTS = (301, 302, 307, 308)
 
 
-def header_findings(evidence: Evidence) -> Iterator[Finding]:
+def header_defects(evidence: Evidence) -> Iterator[Defect]:
     """What is wrong with how each document is served."""
     for path, reading in evidence.readings.items():
         expected = BY_PATH[path]
@@ -44,88 +44,88 @@ def header_findings(evidence: Evidence) -> Iterator[Finding]:
             yield from _strict(path, reading.answer)
     for path, answer in evidence.strangers.items():
         if answer.status != 404 or answer.media_type != _PROBLEM:
-            yield Finding(
+            yield Defect(
                 path,
                 f"a path that does not exist answers {_said(answer)}",
                 f"Answer 404 with {_PROBLEM}: a page with 200 makes agents believe that the document is there.",
             )
 
 
-def _served(expected: Expected, reading: Reading) -> Iterator[Finding]:
+def _served(expected: Expected, reading: Reading) -> Iterator[Defect]:
     answer = reading.answer
     if answer.status != 200:
-        yield Finding(expected.path, f"answers {_said(answer)}", "Publish the document, or mend the route to it.")
+        yield Defect(expected.path, f"answers {_said(answer)}", "Publish the document, or mend the route to it.")
     elif answer.media_type not in expected.media_types:
         wanted = " or ".join(expected.media_types)
-        yield Finding(expected.path, f"is served as {answer.media_type or 'nothing'}", f"Serve it as {wanted}.")
+        yield Defect(expected.path, f"is served as {answer.media_type or 'nothing'}", f"Serve it as {wanted}.")
     elif answer.media_type.startswith("text/") and "charset=utf-8" not in answer.headers["content-type"].lower():
-        yield Finding(expected.path, "does not say its charset", "Add charset=utf-8 to its content type.")
+        yield Defect(expected.path, "does not say its charset", "Add charset=utf-8 to its content type.")
 
 
-def _opened(path: str, answer: Answer) -> Iterator[Finding]:
+def _opened(path: str, answer: Answer) -> Iterator[Defect]:
     if answer.headers.get("access-control-allow-origin") != "*":
-        yield Finding(path, "can't be read by pages of other origins", "Send Access-Control-Allow-Origin: *.")
+        yield Defect(path, "can't be read by pages of other origins", "Send Access-Control-Allow-Origin: *.")
     if answer.headers.get("x-content-type-options", "").lower() != "nosniff":
-        yield Finding(path, "may be taken for another type", "Send X-Content-Type-Options: nosniff.")
+        yield Defect(path, "may be taken for another type", "Send X-Content-Type-Options: nosniff.")
 
 
-def _cached(path: str, reading: Reading) -> Iterator[Finding]:
+def _cached(path: str, reading: Reading) -> Iterator[Defect]:
     answer, again = reading.answer, reading.again
     control = answer.headers.get("cache-control", "")
     if "public" not in control or not _MAX_AGE.search(control):
-        yield Finding(path, f"has Cache-Control {control!r}", "Send Cache-Control: public with a max-age.")
+        yield Defect(path, f"has Cache-Control {control!r}", "Send Cache-Control: public with a max-age.")
     etag = answer.headers.get("etag", "")
     if not _STRONG_ETAG.fullmatch(etag):
-        yield Finding(path, f"has no strong ETag ({etag!r})", "Send an ETag made from the content.")
+        yield Defect(path, f"has no strong ETag ({etag!r})", "Send an ETag made from the content.")
     elif again is not None and again.status != 304:
-        yield Finding(path, f"answers {_said(again)} to its own ETag", "Answer If-None-Match with 304.")
+        yield Defect(path, f"answers {_said(again)} to its own ETag", "Answer If-None-Match with 304.")
     elif again is not None:
         if again.body:
-            yield Finding(path, "sends a body with its 304", "A 304 has no body.")
+            yield Defect(path, "sends a body with its 304", "A 304 has no body.")
         if again.headers.get("access-control-allow-origin") != "*":
-            yield Finding(path, "leaves CORS out of its 304", "Send Access-Control-Allow-Origin: * with the 304 too.")
+            yield Defect(path, "leaves CORS out of its 304", "Send Access-Control-Allow-Origin: * with the 304 too.")
 
 
-def _asked_otherwise(path: str, reading: Reading) -> Iterator[Finding]:
+def _asked_otherwise(path: str, reading: Reading) -> Iterator[Defect]:
     answer, head, options = reading.answer, reading.head, reading.options
     if head is not None:
         names = ("content-type", "etag")
         if head.status != 200 or head.body or any(head.headers.get(n) != answer.headers.get(n) for n in names):
-            yield Finding(path, "answers HEAD unlike GET", "Answer HEAD with GET's status and headers, without a body.")
+            yield Defect(path, "answers HEAD unlike GET", "Answer HEAD with GET's status and headers, without a body.")
     if options is not None and (
         options.status not in (200, 204) or options.headers.get("access-control-allow-origin") != "*"
     ):
-        yield Finding(
+        yield Defect(
             path,
             f"answers {_said(options)} to a preflight",
             "Answer OPTIONS with 204 and the CORS headers: a page that sends If-None-Match asks first.",
         )
 
 
-def _action(path: str, answer: Answer) -> Iterator[Finding]:
+def _action(path: str, answer: Answer) -> Iterator[Defect]:
     missing = [name for name in ACTION_HEADERS if not answer.headers.get(name)]
     if missing:
-        yield Finding(path, f"lacks {' and '.join(missing)}", "Send them: without them wallets assume Solana.")
+        yield Defect(path, f"lacks {' and '.join(missing)}", "Send them: without them wallets assume Solana.")
 
 
-def _front_door(path: str, answer: Answer) -> Iterator[Finding]:
+def _front_door(path: str, answer: Answer) -> Iterator[Defect]:
     relations = {relation for _, relation in _RELATIONS.findall(answer.headers.get("link", ""))}
     missing = [relation for relation in FRONT_RELATIONS if relation not in relations]
     if missing:
-        yield Finding(path, f"has no Link header for {', '.join(missing)}", "Name them in its Link header.")
+        yield Defect(path, f"has no Link header for {', '.join(missing)}", "Name them in its Link header.")
 
 
-def _led_on(evidence: Evidence, path: str, answer: Answer) -> Iterator[Finding]:
+def _led_on(evidence: Evidence, path: str, answer: Answer) -> Iterator[Defect]:
     target = urljoin(evidence.base_url + path, answer.headers.get("location", ""))
     below = path_below(evidence.base_url, target)
     if below == path or below not in evidence.documents:
-        yield Finding(path, f"leads to {target}, which is no document here", "Lead to the landing page.")
+        yield Defect(path, f"leads to {target}, which is no document here", "Lead to the landing page.")
 
 
-def _strict(path: str, answer: Answer) -> Iterator[Finding]:
+def _strict(path: str, answer: Answer) -> Iterator[Defect]:
     policy = answer.headers.get("content-security-policy", "")
     if "default-src 'none'" not in policy or "unsafe" in policy:
-        yield Finding(
+        yield Defect(
             path, "has no strict Content-Security-Policy", "Send default-src 'none' and allow only what it needs."
         )
 

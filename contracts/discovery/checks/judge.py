@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from contracts.discovery.checks.evidence import Evidence, Finding
-from contracts.discovery.checks.facts import fact_findings
-from contracts.discovery.checks.headers import header_findings
-from contracts.discovery.checks.links import link_findings
-from contracts.discovery.checks.shapes import shape_findings
-from contracts.discovery.checks.signatures import signature_findings
+from contracts.discovery.checks.evidence import Defect, Evidence
+from contracts.discovery.checks.facts import fact_defects
+from contracts.discovery.checks.headers import header_defects
+from contracts.discovery.checks.links import link_defects
+from contracts.discovery.checks.shapes import shape_defects
+from contracts.discovery.checks.signatures import signature_defects
 
 
-def findings_of(evidence: Evidence) -> list[Finding]:
+def defects_of(evidence: Evidence) -> list[Defect]:
     """Everything that is wrong with what was read, once each, by document."""
     found = (
-        *header_findings(evidence),
-        *shape_findings(evidence),
-        *signature_findings(evidence),
-        *link_findings(evidence),
-        *fact_findings(evidence),
+        *header_defects(evidence),
+        *shape_defects(evidence),
+        *signature_defects(evidence),
+        *link_defects(evidence),
+        *fact_defects(evidence),
     )
     return sorted(set(found))

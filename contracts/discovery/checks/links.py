@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
-from contracts.discovery.checks.evidence import Answer, Evidence, Finding, path_below
+from contracts.discovery.checks.evidence import Answer, Defect, Evidence, path_below
 from contracts.discovery.checks.expected import BY_PATH
 from contracts.discovery.checks.headers import link_targets
 from contracts.discovery.checks.texts import read_page
@@ -52,7 +52,7 @@ def addresses_in(base_url: str, path: str, answer: Answer) -> set[str]:
     return {clean for each in found if (clean := _cleaned(each))}
 
 
-def link_findings(evidence: Evidence) -> Iterator[Finding]:
+def link_defects(evidence: Evidence) -> Iterator[Defect]:
     """Addresses of this host that don't answer, and those of ours that name another host."""
     for path, answer in evidence.documents.items():
         for url in sorted(addresses_in(evidence.base_url, path, answer)):
@@ -77,19 +77,19 @@ def external_addresses(evidence: Evidence) -> set[str]:
     }
 
 
-def _answered(path: str, below: str, answer: Answer) -> Iterator[Finding]:
+def _answered(path: str, below: str, answer: Answer) -> Iterator[Defect]:
     if answer.status in _GONE or answer.status == 0:
         said = answer.fault if answer.status == 0 else answer.status
-        yield Finding(path, f"leads to {below}, which answers {said}", "Mend the link, or serve what it leads to.")
+        yield Defect(path, f"leads to {below}, which answers {said}", "Mend the link, or serve what it leads to.")
     elif answer.status >= 500:
-        yield Finding(path, f"leads to {below}, which fails with {answer.status}", "Look into the log of the service.")
+        yield Defect(path, f"leads to {below}, which fails with {answer.status}", "Look into the log of the service.")
     elif answer.status == 405 and not answer.headers.get("allow"):
-        yield Finding(path, f"leads to {below}, whose 405 has no Allow", "Name the methods in Allow.")
+        yield Defect(path, f"leads to {below}, whose 405 has no Allow", "Name the methods in Allow.")
     elif answer.status == 200 and answer.media_type.endswith("json") and answer.value is None:
-        yield Finding(path, f"leads to {below}, which is not the JSON it says", "Mend that body.")
+        yield Defect(path, f"leads to {below}, which is not the JSON it says", "Mend that body.")
 
 
-def _elsewhere(evidence: Evidence, path: str, url: str) -> Iterator[Finding]:
+def _elsewhere(evidence: Evidence, path: str, url: str) -> Iterator[Defect]:
     """An address of another host (or outside of the prefix) with a path that only we have."""
     there = urlsplit(url)
     if BY_PATH[path].shape == "openapi" and (there.hostname or "").endswith(_RESERVED):
@@ -98,7 +98,7 @@ def _elsewhere(evidence: Evidence, path: str, url: str) -> Iterator[Finding]:
     ours = urlsplit(evidence.base_url)
     local = there.hostname in ("localhost", "127.0.0.1", "0.0.0.0", "::1", "testserver", "test")  # noqa: S104
     if ends or there.netloc == ours.netloc or (local and ours.hostname != there.hostname):
-        yield Finding(
+        yield Defect(
             path, f"names {url}, which is not below {evidence.base_url}", "Make addresses from the base address."
         )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from contracts.discovery.checks.evidence import Evidence, Finding
+from contracts.discovery.checks.evidence import Defect, Evidence
 
 CATALOG = "/api/agent-access/plans"
 
@@ -34,7 +34,7 @@ class _Plan:
     requests: int | None
 
 
-def money_findings(evidence: Evidence) -> Iterator[Finding]:
+def money_defects(evidence: Evidence) -> Iterator[Defect]:
     """Where a price, a limit, a payment address or a network differs from the catalog."""
     catalog = evidence.value(CATALOG)
     plans = _plans(catalog)
@@ -44,11 +44,11 @@ def money_findings(evidence: Evidence) -> Iterator[Finding]:
         value = answer.value
         if value is None:
             if answer.media_type.startswith("text/"):
-                yield from _text_findings(path, answer.text, answer.media_type, plans)
+                yield from _text_defects(path, answer.text, answer.media_type, plans)
             continue
         for each in _dicts(value):
-            yield from _plan_findings(path, each, plans)
-            yield from _rail_findings(path, each, payment)
+            yield from _plan_defects(path, each, plans)
+            yield from _rail_defects(path, each, payment)
 
 
 def _plans(catalog: Any) -> dict[str, _Plan]:
@@ -64,7 +64,7 @@ def _plans(catalog: Any) -> dict[str, _Plan]:
     return found
 
 
-def _plan_findings(path: str, row: dict[str, Any], plans: dict[str, _Plan]) -> Iterator[Finding]:
+def _plan_defects(path: str, row: dict[str, Any], plans: dict[str, _Plan]) -> Iterator[Defect]:
     id_ = next((row[name] for name in _ID_NAMES if isinstance(row.get(name), str) and row[name] in plans), None)
     if id_ is None:
         metadata = row.get("metadata")
@@ -78,13 +78,13 @@ def _plan_findings(path: str, row: dict[str, Any], plans: dict[str, _Plan]) -> I
     for amount in amounts:
         dollars = _dollars(amount)
         if dollars is not None and not plan.price <= dollars <= plan.highest:
-            yield Finding(path, f"states {dollars} USD for {id_}", f"The catalog says {plan.price}.")
+            yield Defect(path, f"states {dollars} USD for {id_}", f"The catalog says {plan.price}.")
     for name in _LIMIT_NAMES:
         if name in row and row[name] != plan.requests:
-            yield Finding(path, f"states {row[name]} requests a day for {id_}", f"The catalog says {plan.requests}.")
+            yield Defect(path, f"states {row[name]} requests a day for {id_}", f"The catalog says {plan.requests}.")
 
 
-def _text_findings(path: str, text: str, media_type: str, plans: dict[str, _Plan]) -> Iterator[Finding]:
+def _text_defects(path: str, text: str, media_type: str, plans: dict[str, _Plan]) -> Iterator[Defect]:
     """Of a text: prices and daily limits in the piece (line, list item, row) that names one plan; where a piece names
     several, the first that stand after each."""
     ids = re.compile("|".join(map(re.escape, plans))) if plans else None
@@ -98,30 +98,30 @@ def _text_findings(path: str, text: str, media_type: str, plans: dict[str, _Plan
             yield from _stated(path, _plain(piece[place.end() : end]), place[0], plans[place[0]], most=1)
 
 
-def _stated(path: str, text: str, id_: str, plan: _Plan, most: int | None = None) -> Iterator[Finding]:
+def _stated(path: str, text: str, id_: str, plan: _Plan, most: int | None = None) -> Iterator[Defect]:
     for found in list(_USD.finditer(text))[:most]:
         dollars = Decimal(found[1] or found[2])
         if not plan.price <= dollars <= plan.highest:
-            yield Finding(path, f"states {dollars} USD for {id_}", f"The catalog says {plan.price}.")
+            yield Defect(path, f"states {dollars} USD for {id_}", f"The catalog says {plan.price}.")
     for found in list(_REQUESTS.finditer(text))[:most]:
         if int(found[1].replace(",", "")) != plan.requests:
-            yield Finding(path, f"states {found[1]} requests a day for {id_}", f"The catalog says {plan.requests}.")
+            yield Defect(path, f"states {found[1]} requests a day for {id_}", f"The catalog says {plan.requests}.")
 
 
 def _plain(markup: str) -> str:
     return " ".join(html.unescape(_TAG.sub(" ", markup)).split())
 
 
-def _rail_findings(path: str, row: dict[str, Any], payment: dict[str, Any]) -> Iterator[Finding]:
+def _rail_defects(path: str, row: dict[str, Any], payment: dict[str, Any]) -> Iterator[Defect]:
     if "transactionHash" in row:
         return  # a payment of the past, in a receipt
     for name in ("asset", "payTo"):
         stated, right = row.get(name), payment.get(name)
         if isinstance(stated, str) and _ADDRESS.fullmatch(stated) and stated.lower() != str(right).lower():
-            yield Finding(path, f"names {stated} as {name}", f"The catalog names {right}: money would go astray.")
+            yield Defect(path, f"names {stated} as {name}", f"The catalog names {right}: money would go astray.")
     network = row.get("network")
     if isinstance(network, str) and _NETWORK.fullmatch(network) and network != payment.get("network", network):
-        yield Finding(path, f"names the network {network}", f"The catalog names {payment['network']}.")
+        yield Defect(path, f"names the network {network}", f"The catalog names {payment['network']}.")
 
 
 def _amount(value: Any) -> Any:

@@ -11,7 +11,7 @@ import yaml
 from jsonschema import Draft202012Validator, ValidationError
 
 from contracts.discovery.checks import texts
-from contracts.discovery.checks.evidence import Evidence, Finding
+from contracts.discovery.checks.evidence import Defect, Evidence
 from contracts.discovery.checks.expected import BY_PATH
 
 SHAPES_FILE = Path(__file__).with_name("shapes.yaml")
@@ -20,19 +20,19 @@ _LONGEST = 200
 _MOST_FINDINGS = 5
 """Of one document: what is wrong everywhere in it is said often enough."""
 
-_TEXTS: dict[str, Callable[[str, Evidence], Iterator[Finding]]] = {
-    "llms": texts.llms_findings,
-    "agents": texts.agents_findings,
-    "robots": texts.robots_findings,
-    "security": texts.security_findings,
-    "sitemap": texts.sitemap_findings,
-    "skill": texts.skill_findings,
-    "markdown": texts.markdown_findings,
-    "page": texts.page_findings,
+_TEXTS: dict[str, Callable[[str, Evidence], Iterator[Defect]]] = {
+    "llms": texts.llms_defects,
+    "agents": texts.agents_defects,
+    "robots": texts.robots_defects,
+    "security": texts.security_defects,
+    "sitemap": texts.sitemap_defects,
+    "skill": texts.skill_defects,
+    "markdown": texts.markdown_defects,
+    "page": texts.page_defects,
 }
 
 
-def shape_findings(evidence: Evidence) -> Iterator[Finding]:
+def shape_defects(evidence: Evidence) -> Iterator[Defect]:
     """Where a document is not what its standard says."""
     for path, answer in evidence.documents.items():
         shape = BY_PATH[path].shape
@@ -41,14 +41,14 @@ def shape_findings(evidence: Evidence) -> Iterator[Finding]:
             continue
         value = answer.value
         if value is None:
-            yield Finding(path, "can't be read as what it is served as", "Publish well-formed JSON or YAML.")
+            yield Defect(path, "can't be read as what it is served as", "Publish well-formed JSON or YAML.")
             continue
         errors = list(_validator(shape).iter_errors(value))
         for error in errors[:_MOST_FINDINGS]:
             place = "/".join(map(str, error.absolute_path)) or "the document"
-            yield Finding(path, f"{place}: {_said(error)}", "Mend it as the standard of this document says.")
+            yield Defect(path, f"{place}: {_said(error)}", "Mend it as the standard of this document says.")
         if shape == "openapi" and not errors:
-            yield from _description_findings(path, value)
+            yield from _description_defects(path, value)
 
 
 def _said(error: ValidationError) -> str:
@@ -58,7 +58,7 @@ def _said(error: ValidationError) -> str:
     return said.replace(value, "it")[:_LONGEST] if len(value) > _LONGEST // 2 else said[:_LONGEST]
 
 
-def _description_findings(path: str, description: dict[str, Any]) -> Iterator[Finding]:
+def _description_defects(path: str, description: dict[str, Any]) -> Iterator[Defect]:
     """What a schema can't say of an OpenAPI description: unique names, references that resolve, parameters of paths."""
     names: list[str] = []
     for route, item in description["paths"].items():
@@ -70,12 +70,12 @@ def _description_findings(path: str, description: dict[str, Any]) -> Iterator[Fi
             declared = {each.get("name") for each in given if each.get("in") == "path"}
             wanted = {part[1:-1] for part in route.split("/") if part.startswith("{")}
             if wanted != declared and not any("$ref" in each for each in given):
-                yield Finding(path, f"{method} {route} declares other path parameters", f"Declare {sorted(wanted)}.")
+                yield Defect(path, f"{method} {route} declares other path parameters", f"Declare {sorted(wanted)}.")
     for name in sorted({each for each in names if names.count(each) > 1}):
-        yield Finding(path, f"the operationId {name!r} stands twice", "Name each operation once.")
+        yield Defect(path, f"the operationId {name!r} stands twice", "Name each operation once.")
     for reference in sorted(set(_references(description))):
         if not _resolves(description, reference):
-            yield Finding(path, f"{reference} leads nowhere", "Define it under components.")
+            yield Defect(path, f"{reference} leads nowhere", "Define it under components.")
 
 
 def _references(value: Any) -> Iterator[str]:

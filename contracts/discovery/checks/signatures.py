@@ -12,13 +12,13 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from contracts.canonical import canonical_json, sha256_hex
-from contracts.discovery.checks.evidence import Evidence, Finding, path_below
+from contracts.discovery.checks.evidence import Defect, Evidence, path_below
 from contracts.discovery.checks.expected import BY_PATH
 
 _CURE = "Sign the card as it is published, with a key of jwks.json (A2A 1.0, JWS over canonical JSON)."
 
 
-def signature_findings(evidence: Evidence) -> Iterator[Finding]:
+def signature_defects(evidence: Evidence) -> Iterator[Defect]:
     """Cards whose signatures don't hold, keys that are named and not published, digests that differ."""
     keys = evidence.value("/.well-known/jwks.json")
     published = {each.get("kid"): each for each in _dicts(keys, "keys")}
@@ -30,36 +30,36 @@ def signature_findings(evidence: Evidence) -> Iterator[Finding]:
 
 def _card(
     path: str, evidence: Evidence, card: dict[str, Any], published: dict[Any, dict[str, Any]]
-) -> Iterator[Finding]:
+) -> Iterator[Defect]:
     signatures = _dicts(card, "signatures")
     if not signatures:
-        yield Finding(path, "is not signed", _CURE)
+        yield Defect(path, "is not signed", _CURE)
         return
     payload = _base64url(canonical_json(_without_empty({k: v for k, v in card.items() if k != "signatures"})))
     for signature in signatures:
         header = _header(signature)
         if header is None:
-            yield Finding(path, "has a signature whose header can't be read", _CURE)
+            yield Defect(path, "has a signature whose header can't be read", _CURE)
             continue
         jku = header.get("jku")
         if jku != evidence.base_url + "/.well-known/jwks.json":
-            yield Finding(path, f"names the key set {jku}", "Name the jwks.json of this service as jku.")
+            yield Defect(path, f"names the key set {jku}", "Name the jwks.json of this service as jku.")
         key = published.get(header.get("kid"))
         if key is None:
-            yield Finding(path, f"is signed by {header.get('kid')}, which jwks.json does not hold", _CURE)
+            yield Defect(path, f"is signed by {header.get('kid')}, which jwks.json does not hold", _CURE)
         elif header.get("alg") != "EdDSA" or not _holds(key, signature, payload):
-            yield Finding(path, "has a signature that does not hold", _CURE)
+            yield Defect(path, "has a signature that does not hold", _CURE)
 
 
-def _digests(evidence: Evidence) -> Iterator[Finding]:
+def _digests(evidence: Evidence) -> Iterator[Defect]:
     path = "/.well-known/agent-skills/index.json"
     for skill in _dicts(evidence.value(path), "skills"):
         below = path_below(evidence.base_url, str(skill.get("url", "")))
         answer = evidence.documents.get(below or "")
         if answer is None:
-            yield Finding(path, f"offers {skill.get('url')}, which is no document here", "Name the served skill.")
+            yield Defect(path, f"offers {skill.get('url')}, which is no document here", "Name the served skill.")
         elif skill.get("digest") != f"sha256:{sha256_hex(answer.body)}":
-            yield Finding(path, f"states another digest of {below}", "Take the SHA-256 of the served bytes.")
+            yield Defect(path, f"states another digest of {below}", "Take the SHA-256 of the served bytes.")
 
 
 def _holds(key: dict[str, Any], signature: dict[str, Any], payload: str) -> bool:

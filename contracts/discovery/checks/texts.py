@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from contracts.discovery.checks.evidence import Evidence, Finding, path_below
+from contracts.discovery.checks.evidence import Defect, Evidence, path_below
 
 _LIST_LINK = re.compile(r"[-*] \[[^\]]+\]\((\S+)\)(: .+)?")
 _FIELD = re.compile(r"([A-Za-z][A-Za-z-]*):[ \t]*(.*)")
@@ -25,23 +25,23 @@ _ROBOTS_BYTES = 500 * 1024
 _YEAR = timedelta(days=398)
 
 
-def llms_findings(path: str, evidence: Evidence) -> Iterator[Finding]:
+def llms_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
     """llmstxt.org: one title, a summary in a blockquote, sections that hold nothing but links."""
     text = evidence.text(path)
     lines = text.splitlines()
     if not lines or not lines[0].startswith("# ") or sum(line.startswith("# ") for line in lines) != 1:
-        yield Finding(path, "does not begin with its only title", "Put one `# Title` on the first line.")
+        yield Defect(path, "does not begin with its only title", "Put one `# Title` on the first line.")
     if not any(line.startswith("> ") for line in lines[1:4]):
-        yield Finding(path, "has no summary", "Put a `> summary` below the title.")
+        yield Defect(path, "has no summary", "Put a `> summary` below the title.")
     sections = re.split(r"^## +", text, flags=re.MULTILINE)[1:]
     if not sections:
-        yield Finding(path, "has no section", "Add `## Section` with a list of links.")
+        yield Defect(path, "has no section", "Add `## Section` with a list of links.")
     for section in sections:
         name, _, body = section.partition("\n")
         entries = [line for line in body.splitlines() if line.strip()]
         odd = [line for line in entries if not _LIST_LINK.fullmatch(line)]
         if odd or not entries:
-            yield Finding(
+            yield Defect(
                 path,
                 f"section {name.strip()!r} is not a list of links ({odd[0] if odd else 'it is empty'!r})",
                 "Put prose above the first section; a section holds `- [name](url): note` lines alone.",
@@ -49,13 +49,13 @@ def llms_findings(path: str, evidence: Evidence) -> Iterator[Finding]:
         for line in entries:
             found = _LIST_LINK.fullmatch(line)
             if found and not urlsplit(found[1]).scheme:
-                yield Finding(path, f"names {found[1]} without an address", "Write absolute addresses.")
+                yield Defect(path, f"names {found[1]} without an address", "Write absolute addresses.")
     for wanted, why in ((evidence.base_url + "/mcp", "the MCP endpoint"), ("X-Api-Key", "how a key is sent")):
         if wanted not in text:
-            yield Finding(path, f"does not say {why}", f"Name {wanted}.")
+            yield Defect(path, f"does not say {why}", f"Name {wanted}.")
 
 
-def agents_findings(path: str, evidence: Evidence) -> Iterator[Finding]:
+def agents_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
     """draft-car-agents-txt: three fields of the site, then capabilities with endpoint and protocol."""
     site: dict[str, str] = {}
     capabilities: list[dict[str, str]] = []
@@ -65,7 +65,7 @@ def agents_findings(path: str, evidence: Evidence) -> Iterator[Finding]:
             continue
         found = _FIELD.fullmatch(line.strip())
         if not found:
-            yield Finding(path, f"line {number} is not `Field: value`", "Write one field a line.")
+            yield Defect(path, f"line {number} is not `Field: value`", "Write one field a line.")
             continue
         name, value = found[1].lower(), found[2].strip()
         if name == "capability":
@@ -76,26 +76,26 @@ def agents_findings(path: str, evidence: Evidence) -> Iterator[Finding]:
         current.setdefault(name, value)
     for name in ("spec-version", "site-name", "site-url"):
         if not site.get(name):
-            yield Finding(path, f"lacks {name}", f"State {name} before the first capability.")
+            yield Defect(path, f"lacks {name}", f"State {name} before the first capability.")
     if not capabilities:
-        yield Finding(path, "names no capability", "Add a Capability block for each way in.")
+        yield Defect(path, "names no capability", "Add a Capability block for each way in.")
     for each in capabilities:
         where = f"capability {each['capability']!r}"
         if not each.get("endpoint") or each.get("protocol") not in _PROTOCOLS:
-            yield Finding(path, f"{where} lacks endpoint or protocol", f"Protocol is one of {', '.join(_PROTOCOLS)}.")
+            yield Defect(path, f"{where} lacks endpoint or protocol", f"Protocol is one of {', '.join(_PROTOCOLS)}.")
         if each.get("auth", "none") not in _AUTHS:
-            yield Finding(path, f"{where} has an unknown Auth", f"Auth is one of {', '.join(_AUTHS)}.")
+            yield Defect(path, f"{where} has an unknown Auth", f"Auth is one of {', '.join(_AUTHS)}.")
         if each.get("auth") == "bearer-token" and not each.get("auth-endpoint"):
-            yield Finding(path, f"{where} has no Auth-Endpoint", "bearer-token needs one; an API key is `api-key`.")
+            yield Defect(path, f"{where} has no Auth-Endpoint", "bearer-token needs one; an API key is `api-key`.")
         if "rate-limit" in each and not _RATE.fullmatch(each["rate-limit"]):
-            yield Finding(path, f"{where} has an odd Rate-Limit", "Write it as 20/minute.")
+            yield Defect(path, f"{where} has an odd Rate-Limit", "Write it as 20/minute.")
 
 
-def robots_findings(path: str, evidence: Evidence) -> Iterator[Finding]:
+def robots_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
     """RFC 9309, and an order that first-match readers understand; nothing that llms.txt recommends is ruled out."""
     answer = evidence.documents[path]
     if len(answer.body) > _ROBOTS_BYTES:
-        yield Finding(path, "is longer than robots read", "Keep it below 500 KiB.")
+        yield Defect(path, "is longer than robots read", "Keep it below 500 KiB.")
     seen_agent = allowed = False
     disallowed: list[str] = []
     for number, line in enumerate(answer.text.splitlines(), start=1):
@@ -105,35 +105,35 @@ def robots_findings(path: str, evidence: Evidence) -> Iterator[Finding]:
         name, colon, value = line.partition(":")
         name, value = name.strip().lower(), value.strip()
         if not colon or name not in _ROBOTS_FIELDS:
-            yield Finding(path, f"line {number} is no field of robots.txt", "Remove it.")
+            yield Defect(path, f"line {number} is no field of robots.txt", "Remove it.")
         elif name == "user-agent":
             seen_agent, allowed = True, False
         elif name in ("allow", "disallow") and not seen_agent:
-            yield Finding(path, f"line {number} stands before any User-agent", "Put `User-agent: *` first.")
+            yield Defect(path, f"line {number} stands before any User-agent", "Put `User-agent: *` first.")
         elif name == "allow":
             allowed = True
         elif name == "disallow" and value:
             disallowed.append(value)
             if allowed:
-                yield Finding(
+                yield Defect(
                     path,
                     f"line {number} comes after an Allow",
                     "Put Disallow lines first: readers that take the first match would allow everything.",
                 )
         elif name == "sitemap" and path_below(evidence.base_url, value) is None:
-            yield Finding(path, f"names the sitemap {value}", "Name the absolute address of our own.")
+            yield Defect(path, f"names the sitemap {value}", "Name the absolute address of our own.")
     if not seen_agent:
-        yield Finding(path, "has no User-agent", "Begin with `User-agent: *`.")
+        yield Defect(path, "has no User-agent", "Begin with `User-agent: *`.")
     if "content-signal:" not in answer.text.lower():
-        yield Finding(path, "does not say what the content may be used for", "Add a Content-Signal line.")
+        yield Defect(path, "does not say what the content may be used for", "Add a Content-Signal line.")
     for url in re.findall(r"\]\((\S+?)\)", evidence.text("/llms.txt")):
         below = path_below(evidence.base_url, url)
         hit = below and next((rule for rule in disallowed if below.startswith(rule.rstrip("*$"))), None)
         if hit:
-            yield Finding(path, f"disallows {below}, which /llms.txt recommends", f"Narrow `Disallow: {hit}`.")
+            yield Defect(path, f"disallows {below}, which /llms.txt recommends", f"Narrow `Disallow: {hit}`.")
 
 
-def security_findings(path: str, evidence: Evidence) -> Iterator[Finding]:
+def security_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
     """RFC 9116: a contact, and an expiry that lies ahead, at most a year or so."""
     fields: dict[str, list[str]] = {}
     for line in evidence.text(path).splitlines():
@@ -141,42 +141,42 @@ def security_findings(path: str, evidence: Evidence) -> Iterator[Finding]:
         if found:
             fields.setdefault(found[1].lower(), []).append(found[2].strip())
     if not all(urlsplit(each).scheme for each in fields.get("contact", [""])):
-        yield Finding(path, "has no contact that is an address", "Add `Contact: mailto:...` or `Contact: https://...`.")
+        yield Defect(path, "has no contact that is an address", "Add `Contact: mailto:...` or `Contact: https://...`.")
     expires = fields.get("expires", [])
     try:
         ends = datetime.fromisoformat(expires[0]) if len(expires) == 1 else None
     except ValueError:
         ends = None
     if ends is None or ends.utcoffset() is None:
-        yield Finding(path, "has no single Expires", "Add one `Expires:` with an RFC 3339 time.")
+        yield Defect(path, "has no single Expires", "Add one `Expires:` with an RFC 3339 time.")
     elif not evidence.now < ends <= evidence.now + _YEAR:
-        yield Finding(path, f"expires {expires[0]}", "Let it expire within the coming year.")
+        yield Defect(path, f"expires {expires[0]}", "Let it expire within the coming year.")
     canonical = fields.get("canonical", [])
     if canonical and evidence.base_url + path not in canonical:
-        yield Finding(path, f"calls itself {canonical[0]}", f"Name {evidence.base_url}{path} as Canonical.")
+        yield Defect(path, f"calls itself {canonical[0]}", f"Name {evidence.base_url}{path} as Canonical.")
 
 
-def sitemap_findings(path: str, evidence: Evidence) -> Iterator[Finding]:
+def sitemap_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
     """sitemaps.org: a urlset of addresses of this service."""
     text = evidence.text(path)
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
-        yield Finding(path, "declares a document type", "A sitemap has none.")
+        yield Defect(path, "declares a document type", "A sitemap has none.")
         return
     try:
         root = ElementTree.fromstring(text)  # noqa: S314 - no entities: those need the declarations refused above
     except ElementTree.ParseError as error:
-        yield Finding(path, f"is not XML ({error})", "Write well-formed XML.")
+        yield Defect(path, f"is not XML ({error})", "Write well-formed XML.")
         return
     space = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
     found = [(each.text or "").strip() for each in root.iter(f"{space}loc")]
     if root.tag != f"{space}urlset" or not found:
-        yield Finding(path, "is not a urlset with addresses", "Use the sitemap 0.9 namespace.")
+        yield Defect(path, "is not a urlset with addresses", "Use the sitemap 0.9 namespace.")
     for url in found:
         if path_below(evidence.base_url, url) is None:
-            yield Finding(path, f"lists {url}", "List addresses of this service alone.")
+            yield Defect(path, f"lists {url}", "List addresses of this service alone.")
 
 
-def skill_findings(path: str, evidence: Evidence) -> Iterator[Finding]:
+def skill_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
     """agentskills.io: YAML front matter with a name and a description, then the skill."""
     text = evidence.text(path)
     parts = text.split("---\n", 2)
@@ -185,24 +185,24 @@ def skill_findings(path: str, evidence: Evidence) -> Iterator[Finding]:
     except yaml.YAMLError:
         matter = None
     if not isinstance(matter, dict):
-        yield Finding(path, "has no front matter", "Begin with YAML between two `---` lines.")
+        yield Defect(path, "has no front matter", "Begin with YAML between two `---` lines.")
         return
     name, description = matter.get("name"), matter.get("description")
     if not isinstance(name, str) or not _SKILL_NAME.fullmatch(name) or len(name) > 64:
-        yield Finding(path, f"has the name {name!r}", "A name is 1 to 64 of a-z, 0-9 and single hyphens.")
+        yield Defect(path, f"has the name {name!r}", "A name is 1 to 64 of a-z, 0-9 and single hyphens.")
     if not isinstance(description, str) or not 1 <= len(description) <= 1024:
-        yield Finding(path, "has no description of 1 to 1024 characters", "Say what the skill does and when to use it.")
+        yield Defect(path, "has no description of 1 to 1024 characters", "Say what the skill does and when to use it.")
     for odd in sorted(set(matter) - _SKILL_FIELDS):
-        yield Finding(path, f"has the unknown field {odd!r}", "Move it below `metadata`.")
+        yield Defect(path, f"has the unknown field {odd!r}", "Move it below `metadata`.")
     if not parts[2].strip():
-        yield Finding(path, "has no instructions", "Write them below the front matter.")
+        yield Defect(path, "has no instructions", "Write them below the front matter.")
 
 
-def markdown_findings(path: str, evidence: Evidence) -> Iterator[Finding]:
+def markdown_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
     """A Markdown twin begins with its title, and is no page."""
     text = evidence.text(path)
     if not text.lstrip().startswith("# ") or "<html" in text.lower():
-        yield Finding(path, "is not Markdown with a title", "Begin with `# Title`.")
+        yield Defect(path, "is not Markdown with a title", "Begin with `# Title`.")
 
 
 class _Page(HTMLParser):
@@ -237,20 +237,20 @@ def read_page(text: str) -> _Page:
     return page
 
 
-def page_findings(path: str, evidence: Evidence) -> Iterator[Finding]:
+def page_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
     """A page with language, title, one heading and ids of its own, that loads nothing from elsewhere."""
     text = evidence.text(path)
     page = read_page(text)
     if not text.lower().startswith("<!doctype html>"):
-        yield Finding(path, "is not an HTML document", "Begin with <!doctype html>.")
+        yield Defect(path, "is not an HTML document", "Begin with <!doctype html>.")
     if not page.language or page.tags.count("title") < 1 or page.tags.count("h1") != 1:
-        yield Finding(path, "lacks language, title or its one h1", "Name the language, a title and one h1.")
+        yield Defect(path, "lacks language, title or its one h1", "Name the language, a title and one h1.")
     for id_ in sorted({each for each in page.ids if page.ids.count(each) > 1}):
-        yield Finding(path, f"has the id {id_!r} twice", "An id is unique on its page.")
+        yield Defect(path, f"has the id {id_!r} twice", "An id is unique on its page.")
     for target in page.links:
         if target.startswith("#") and target[1:] and target[1:] not in page.ids:
-            yield Finding(path, f"links to {target}, which is not there", "Mend the link or the id.")
+            yield Defect(path, f"links to {target}, which is not there", "Mend the link or the id.")
     for url in page.loads:
         parts = urlsplit(url)
         if (parts.scheme in ("http", "https") and path_below(evidence.base_url, url) is None) or url.startswith("//"):
-            yield Finding(path, f"loads {url}", "Serve everything that the page needs from here.")
+            yield Defect(path, f"loads {url}", "Serve everything that the page needs from here.")
