@@ -56,7 +56,19 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _INSIDE_VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
 _HEREDOC_WORD = re.compile(r"[ \t]*(?:'([^'\n]*)'|\"([^\"\n]*)\"|\\?([^\s;|&<>()]+))")
 _SUBSTITUTION_IN_QUOTES = re.compile(r"\$\(|`")
+_PRINTS = re.compile(
+    r"""\s*(printf|echo)((?:\s+-[neE]+)*)\s+(?:'([^']*)'|"([^"$`]*)"|([^\s'"$`\\|;&<>(){}*?]+))\s*""", re.DOTALL
+)
 _WHITE = re.compile(r"\s")
+
+
+@dataclass
+class _HereDocument:
+    """One whose body is still to come. What is not `plain` (its delimiter is not quoted) runs its substitutions."""
+
+    command: Command
+    delimiter: str
+    plain: bool
 
 
 @dataclass
@@ -103,7 +115,7 @@ class _Parser:
         word: list[str] = []
         command, pipeline, starts = Command(depth=depth), list[Command](), 0
         inner: list[str] = []
-        heredocs: list[tuple[Command, str]] = []
+        heredocs: list[_HereDocument] = []
         while position < end and len(self._script.commands) < MAX_COMMANDS:
             token = self._token.match(text, position)
             assert token is not None
@@ -118,7 +130,7 @@ class _Parser:
                         position = named.end()
                         delimiter = named[1] or named[2] or named[3] or ""
                         command.words.append(delimiter)
-                        heredocs.append((command, delimiter))
+                        heredocs.append(_HereDocument(command, delimiter, plain=not named[3] or "\\" in named[0]))
             elif kind in ("continued", "comment"):
                 continue
             elif kind == "single":
@@ -138,7 +150,11 @@ class _Parser:
                 body, position = _balanced(text, position)
                 if kind != "arith":
                     inner.append(body)
-                word.append(f"{value}{body})")
+                printed = _printed(body) if kind == "substitute" else None
+                if printed is None:
+                    word.append(f"{value}{body})")
+                else:
+                    _split_into(word, command, printed)
             elif kind == "backtick":
                 inner.append(value[1:].removesuffix("`"))
                 word.append(value)
@@ -151,6 +167,10 @@ class _Parser:
             else:
                 if value == "\n" and heredocs:
                     position = _read_heredocs(text, position, heredocs)
+                    for document in heredocs:
+                        if not document.plain and not windows:
+                            inner += self._substituted(document.command.heredoc or "")
+                    heredocs.clear()
                 _close_word(word, command)
                 if command.words:
                     pipeline.append(command)
@@ -188,12 +208,10 @@ class _Parser:
 
     def _expand(self, variable: str, word: list[str], command: Command) -> None:
         known = self._value_of(variable)
-        parts = [variable] if known is None else _WHITE.split(known)
-        for number, part in enumerate(parts):
-            if number:
-                _close_word(word, command)
-            if part:
-                word.append(part)
+        if known is None:
+            word.append(variable)
+        else:
+            _split_into(word, command, known)
 
     def _remember(self, command: Command) -> None:
         for word in command.words:
@@ -239,6 +257,27 @@ def _close_word(word: list[str], command: Command) -> None:
         word.clear()
 
 
+def _split_into(word: list[str], command: Command, text: str) -> None:
+    """Go on with a word by what the shell put in its place, whose white space ends words."""
+    for number, part in enumerate(_WHITE.split(text)):
+        if number:
+            _close_word(word, command)
+        if part:
+            word.append(part)
+
+
+def _printed(body: str) -> str | None:
+    """What a substitution puts in its place, where that stands in it as in `$(printf '\\x72\\x6d')`; else None."""
+    found = _PRINTS.fullmatch(body)
+    if found is None:
+        return None
+    program, options, single, double, bare = found.groups()
+    text = single if single is not None else double if double is not None else bare
+    if program == "printf" and "%" in text:
+        return None
+    return _C_ESCAPE.sub(_c_escape, text) if program == "printf" or "e" in options else text
+
+
 def _c_escape(found: re.Match[str]) -> str:
     if found[1] or found[2]:
         return chr(int(found[1] or found[2], 16))
@@ -264,17 +303,16 @@ def _balanced(text: str, start: int) -> tuple[str, int]:
     return text[start:], len(text)
 
 
-def _read_heredocs(text: str, position: int, heredocs: list[tuple[Command, str]]) -> int:
+def _read_heredocs(text: str, position: int, heredocs: list[_HereDocument]) -> int:
     """Take the bodies of the here-documents that start at `position`; returns where the script goes on."""
-    while heredocs:
-        command, delimiter = heredocs.pop(0)
+    for each in heredocs:
         lines = []
         while position < len(text):
             stop = text.find("\n", position)
             stop = len(text) if stop < 0 else stop
             line, position = text[position:stop], stop + 1
-            if line.strip() == delimiter:
+            if line.strip() == each.delimiter:
                 break
             lines.append(line)
-        command.heredoc = "\n".join(lines)
+        each.command.heredoc = "\n".join(lines)
     return min(position, len(text))

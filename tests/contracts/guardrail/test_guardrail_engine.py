@@ -332,6 +332,8 @@ def test_a_check_never_raises_and_repeats_itself(action: str, severity: Severity
         "X=rm; $X -rf /",
         "rm${IFS}-rf${IFS}/",
         "echo cm0gLXJmIC8= | base64 -d | bash",
+        r"$(printf '\x72\x6d') -rf /",
+        "cat > notes.md <<EOF\nNever `rm -rf /` here.\nEOF",
         "true && rm -rf /",
         "$(rm -rf /)",
         "env A=1 nohup timeout 5 rm -rf /",
