@@ -100,7 +100,7 @@ def _is_plural(word: str) -> bool:
 @cache
 def load_vocabulary() -> Vocabulary:
     """The vocabulary of this version. Raises `ValueError` where a word stands for two types."""
-    raw = yaml.safe_load((Path(__file__).parent / "vocabulary.yaml").read_text())
+    raw = yaml.load((Path(__file__).parent / "vocabulary.yaml").read_text(), yaml.CSafeLoader)
     types: dict[str, str] = {}
     for name, words in raw["types"].items():
         for word in words:

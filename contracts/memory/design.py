@@ -75,7 +75,7 @@ class Kinds:
 @cache
 def load_kinds() -> Kinds:
     """The stores of this version."""
-    raw = yaml.safe_load((Path(__file__).parent / "stores.yaml").read_text())
+    raw = yaml.load((Path(__file__).parent / "stores.yaml").read_text(), yaml.CSafeLoader)
     return Kinds(
         tuple(
             StoreKind(id=name, **fields | {key: tuple(fields[key]) for key in ("node_types", "called_for")})

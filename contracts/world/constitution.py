@@ -24,7 +24,7 @@ def load_constitution_drafts() -> tuple[tuple[NodeDraft, ...], tuple[EdgeDraft, 
 
 def read_constitution(texts: list[str]) -> tuple[tuple[NodeDraft, ...], tuple[EdgeDraft, ...]]:
     """Drafts from the texts of constitution files; a node's `links` hold targets by relationship type."""
-    files: list[dict[str, Any]] = [yaml.safe_load(text) for text in texts]
+    files: list[dict[str, Any]] = [yaml.load(text, yaml.CSafeLoader) for text in texts]
     for file in files:
         if file["domain"] not in DOMAINS:
             raise ValueError(f"no domain {file['domain']}")

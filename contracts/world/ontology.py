@@ -100,7 +100,7 @@ def load_ontology() -> Ontology:
 
 def read_ontology(text: str) -> Ontology:
     """An ontology from YAML. Raises `ValueError` on a domain, kind or end that is not known."""
-    raw = yaml.safe_load(text)
+    raw = yaml.load(text, yaml.CSafeLoader)
     if tuple(raw["domains"]) != DOMAINS:
         raise ValueError(f"the domains have to be {', '.join(DOMAINS)}, in this order")
     common = raw["common_properties"]

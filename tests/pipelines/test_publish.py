@@ -71,10 +71,10 @@ def test_an_unchanged_document_keeps_bytes_origin_and_time(tmp_path):
     house.read_chain([(30, "0x" + "0" * 40, "0x" + "ee" * 20, 5)], 40)
     second = house.publish()
     assert set(second.changed_documents) >= set(DOCUMENTS)
-    description = house.current / "public/openapi.json"
-    assert description.samefile(before[DOCUMENTS[0]].parents[2] / "openapi.json")
+    pricing = house.current / "public/artifacts/pricing.json"
+    assert pricing.samefile(before[DOCUMENTS[0]].parents[2] / "artifacts/pricing.json")
     entries = current_generation(tmp_path).manifest.documents
-    assert entries["/openapi.json"].generation == first.generation
+    assert entries["/artifacts/pricing"].generation == first.generation
     assert entries["/api/token/holders"].generation == second.generation
 
 
