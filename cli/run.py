@@ -211,9 +211,10 @@ class _Service:
             dagster = f"http://{self._settings.host}:{self._settings.dagster_port}"
             print_json({"ok": True, "baseUrl": base, "dagsterUrl": dagster, "rpcUrls": self._settings.rpc_urls})
         for line in (
+            f"{base}/connect/ in a browser; curl {base}/llms.txt for an agent",
             f"curl {base}/api/token/holders",
-            f"curl '{base}/api/token/holders-map?limit=60'",
-            f".venv/bin/svc verify {base}",
+            f".venv/bin/svc verify {base}; .venv/bin/svc docs check {base}",
+            ".venv/bin/svc quote, svc pay, svc claim; svc pair for an assistant",
             ".venv/bin/svc pipeline run --snapshot",
             "Ctrl-C ends everything; `make run` goes on where it stopped.",
         ):
