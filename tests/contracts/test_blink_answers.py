@@ -19,7 +19,8 @@ HERE = Installation("https://svc.example")
         ({"a": "x"}, "", None),
         ({"a": ["x", "z"]}, None, "x"),
         ({"a": []}, None, None),
-        ({"a": " \n"}, None, None),
+        ({"a": ""}, None, None),
+        ({"a": " \n"}, None, " \n"),
         ({"b": "x"}, None, None),
     ],
 )

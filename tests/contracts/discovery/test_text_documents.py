@@ -137,14 +137,14 @@ class ReadAlone:
         return self._text
 
 
-def agents_findings(text: bytes) -> list:
-    return list(checks.agents_findings("/agents.txt", ReadAlone(text)))
+def agents_defects(text: bytes) -> list:
+    return list(checks.agents_defects("/agents.txt", ReadAlone(text)))
 
 
 def test_agents_txt_fits_its_draft():
-    assert agents_findings(agents_txt(HERE)) == []
-    assert agents_findings(agents_txt(HERE).replace(b"Spec-Version: 1.0\n", b"")) != []
-    assert agents_findings(agents_txt(HERE).replace(b"Protocol: MCP", b"Protocol: SOAP")) != []
+    assert agents_defects(agents_txt(HERE)) == []
+    assert agents_defects(agents_txt(HERE).replace(b"Spec-Version: 1.0\n", b"")) != []
+    assert agents_defects(agents_txt(HERE).replace(b"Protocol: MCP", b"Protocol: SOAP")) != []
 
 
 def allowed_by(text: str, url: str) -> tuple[bool, bool, bool]:
