@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from api.front import Application, Front, Receive, Scope, Send
 from api.published import PublishedSite
+from contracts.discovery.service import SERVICE_NAME, SERVICE_VERSION
 from contracts.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from api.stores import Stores
     from contracts.intake.answers import Place
     from warehouse.counters import Counters, Take
-
-TITLE = "Agent runtime service"
-VERSION = "0.2.0"
 
 
 def create_app(settings: Settings) -> Front:
@@ -70,7 +68,7 @@ def build_rooms(
     from contracts.intake.answers import Place
 
     installation = installation_of(stores.settings)
-    app = FastAPI(title=TITLE, version=VERSION, docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(title=SERVICE_NAME, version=SERVICE_VERSION, docs_url=None, redoc_url=None, openapi_url=None)
     app.router.redirect_slashes = False
     handle_problems(app)
     app.include_router(
