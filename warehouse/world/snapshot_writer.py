@@ -58,8 +58,13 @@ def write_snapshot(connection: Connection, directory: Path, revision: int) -> No
             manifest = _write_graph(connection, building, revision)
         (building / MANIFEST).write_bytes(sealed(manifest))
         if directory.exists():
-            shutil.rmtree(directory)
-        building.rename(directory)
+            # moved away whole: killed while removing it, half of it would be left under its name
+            former = directory.with_name(f"{_BUILDING}former-{directory.name}")
+            directory.rename(former)
+            building.rename(directory)
+            shutil.rmtree(former)
+        else:
+            building.rename(directory)
     except BaseException:
         shutil.rmtree(building, ignore_errors=True)
         raise
