@@ -18,6 +18,8 @@ from warehouse.inspection import columns_of, count_rows
 
 OWNERS = ["team:data"]
 
+LEDGER_GROUP = "ledger"
+
 QUICK = {"svc/quick": "true"}
 """Tags of runs so frequent that they draw no pictures."""
 
@@ -26,6 +28,19 @@ def table_facts(table: str) -> dict[str, Any]:
     """What holds of a warehouse table before any run, under Dagster's own keys: its name and its column schema."""
     columns = [dg.TableColumn(each.name, each.type, each.description) for each in columns_of(table)]
     return {"dagster/table_name": f"warehouse.main.{table}", "dagster/column_schema": dg.TableSchema(columns)}
+
+
+def ledger_table(table: str, deps: list[str], description: str) -> dg.AssetSpec:
+    """The asset of a warehouse table whose rows come from the ledger."""
+    return dg.AssetSpec(
+        table,
+        deps=deps,
+        group_name=LEDGER_GROUP,
+        description=description,
+        kinds={"duckdb"},
+        owners=OWNERS,
+        metadata=table_facts(table),
+    )
 
 
 def model_schema(model: type[BaseModel]) -> dg.TableSchema:

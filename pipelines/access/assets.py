@@ -5,13 +5,12 @@ from contextlib import closing
 
 import dagster as dg
 
-from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
+from pipelines.presentation import LEDGER_GROUP, OWNERS, ledger_table, markdown_table, row_count
 from pipelines.resources import Runtime
 from warehouse.access_tables import take_over_access
 from warehouse.inspection import preview
 from warehouse.ledger import open_ledger
 
-GROUP = "ledger"
 RAW = {
     "raw_ledger__quotes": "Quotes as they are now, without who asked and their hashes. Grain: one row per quote.",
     "raw_ledger__claims": "Claims as they are now, without payer and transaction. Grain: one row per claim.",
@@ -25,36 +24,24 @@ REVENUE, FUNNEL = "out_access__revenue_daily", "out_access__funnel"
 
 ledger = dg.AssetSpec(
     "ledger",
-    group_name=GROUP,
+    group_name=LEDGER_GROUP,
     description="The system of record for what people send: SQLite, or PostgreSQL by SVC_LEDGER_URL.",
     kinds={"ledger"},
     owners=OWNERS,
 )
 
 
-def _spec(table: str, deps: list[str], description: str) -> dg.AssetSpec:
-    return dg.AssetSpec(
-        table,
-        deps=deps,
-        group_name=GROUP,
-        description=description,
-        kinds={"duckdb"},
-        owners=OWNERS,
-        metadata=table_facts(table),
-    )
-
-
 @dg.multi_asset(
     name="take_over_access",
     specs=[
-        *(_spec(table, ["ledger"], description) for table, description in RAW.items()),
-        _spec(
+        *(ledger_table(table, ["ledger"], description) for table, description in RAW.items()),
+        ledger_table(
             REVENUE,
             ["raw_ledger__claims"],
             "What claims paid, and what was reversed since. Grain: one row per UTC day of issue and plan; amounts in "
             "the coin's smallest unit.",
         ),
-        _spec(
+        ledger_table(
             FUNNEL,
             ["raw_ledger__quotes", "raw_ledger__claims", "raw_ledger__unmatched_payments"],
             "Quotes, those paid, those claimed. Grain: one row per UTC day of the quote and plan.",

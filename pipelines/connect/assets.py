@@ -5,27 +5,14 @@ from contextlib import closing
 
 import dagster as dg
 
-from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
+from pipelines.presentation import LEDGER_GROUP, OWNERS, ledger_table, markdown_table, row_count
 from pipelines.resources import Runtime
 from warehouse.connect_tables import take_over_sessions
 from warehouse.inspection import preview
 from warehouse.ledger import open_ledger
 
-GROUP = "ledger"
 SESSIONS, STEPS = "raw_ledger__connect_sessions", "raw_ledger__connect_steps"
 DAILY, BY_STEP = "out_connect__daily", "out_connect__steps"
-
-
-def _spec(table: str, deps: list[str], description: str) -> dg.AssetSpec:
-    return dg.AssetSpec(
-        table,
-        deps=deps,
-        group_name=GROUP,
-        description=description,
-        kinds={"duckdb"},
-        owners=OWNERS,
-        metadata=table_facts(table),
-    )
 
 
 @dg.multi_asset(
@@ -34,7 +21,7 @@ def _spec(table: str, deps: list[str], description: str) -> dg.AssetSpec:
         dg.AssetSpec(
             "connect_events",
             deps=["ledger", "world_constitution", "intake_events"],
-            group_name=GROUP,
+            group_name=LEDGER_GROUP,
             kinds={"ledger"},
             owners=OWNERS,
             description=(
@@ -43,14 +30,14 @@ def _spec(table: str, deps: list[str], description: str) -> dg.AssetSpec:
                 "set-up that changed."
             ),
         ),
-        _spec(SESSIONS, ["ledger"], "Sessions as they are now, without who paired. Grain: one row per session."),
-        _spec(
+        ledger_table(SESSIONS, ["ledger"], "Sessions as they are now, without who paired. Grain: one row per session."),
+        ledger_table(
             STEPS,
             ["ledger"],
             "Steps as they stand, without what was said of them. Grain: one row per session and step.",
         ),
-        _spec(DAILY, [SESSIONS], "Sessions and how far they came. Grain: one row per UTC day of opening."),
-        _spec(BY_STEP, [SESSIONS, STEPS], "How far set-ups come. Grain: one row per assistant and step."),
+        ledger_table(DAILY, [SESSIONS], "Sessions and how far they came. Grain: one row per UTC day of opening."),
+        ledger_table(BY_STEP, [SESSIONS, STEPS], "How far set-ups come. Grain: one row per assistant and step."),
     ],
     pool="warehouse",
 )

@@ -6,27 +6,14 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
-from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
+from pipelines.presentation import LEDGER_GROUP, OWNERS, ledger_table, markdown_table, row_count
 from pipelines.resources import Runtime
 from warehouse.inspection import preview
 from warehouse.intake_documents import see_settings
 from warehouse.intake_tables import take_over_intakes
 from warehouse.ledger import open_ledger
 
-GROUP = "ledger"
 RAW, STATS, FUNNEL, SETTINGS = "raw_ledger__intakes", "out_intake__stats", "out_intake__funnel", "out_intake__settings"
-
-
-def _spec(table: str, deps: list[str], description: str) -> dg.AssetSpec:
-    return dg.AssetSpec(
-        table,
-        deps=deps,
-        group_name=GROUP,
-        description=description,
-        kinds={"duckdb"},
-        owners=OWNERS,
-        metadata=table_facts(table),
-    )
 
 
 @dg.multi_asset(
@@ -35,7 +22,7 @@ def _spec(table: str, deps: list[str], description: str) -> dg.AssetSpec:
         dg.AssetSpec(
             "intake_events",
             deps=["ledger", "world_constitution"],
-            group_name=GROUP,
+            group_name=LEDGER_GROUP,
             kinds={"ledger"},
             owners=OWNERS,
             description=(
@@ -43,10 +30,10 @@ def _spec(table: str, deps: list[str], description: str) -> dg.AssetSpec:
                 "anything personal. Grain: one proposal per intake that changed."
             ),
         ),
-        _spec(RAW, ["ledger"], "Intakes as they are now, without who sent them. Grain: one row per intake."),
-        _spec(STATS, [RAW], "Registrations. Grain: one row per UTC day of receipt and lane."),
-        _spec(FUNNEL, [RAW], "How far registrations came. Grain: one row per lane and runtime profile."),
-        _spec(
+        ledger_table(RAW, ["ledger"], "Intakes as they are now, without who sent them. Grain: one row per intake."),
+        ledger_table(STATS, [RAW], "Registrations. Grain: one row per UTC day of receipt and lane."),
+        ledger_table(FUNNEL, [RAW], "How far registrations came. Grain: one row per lane and runtime profile."),
+        ledger_table(
             SETTINGS,
             [],
             "What of the settings the documents of intake state, looked at hourly and when it changes. Grain: one row.",

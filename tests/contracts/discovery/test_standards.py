@@ -35,7 +35,7 @@ EVERYWHERE = [installed(), bare(), bare("http://127.0.0.1:8000")]
 
 def card_validator() -> Draft202012Validator:
     if not CARD_SCHEMA.exists():
-        pytest.skip("the schema of server cards is not there")
+        pytest.skip("the schema of server cards lies beside the repository")
     return Draft202012Validator({**json.loads(CARD_SCHEMA.read_text()), "$ref": "#/$defs/ServerCard"})
 
 
