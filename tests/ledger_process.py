@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
+import pysqlite3.dbapi2 as sqlite
 from pydantic import SecretStr
 
 from api.key_gate import KeyGate
@@ -22,6 +24,9 @@ from warehouse.ledger import open_ledger
 
 MASTER_SECRET = "m" * 32
 """Of the processes on a PostgreSQL ledger, where one has to be set."""
+
+BROKEN_CONSTRAINT = (sqlite.IntegrityError, psycopg.IntegrityError)
+"""What the drivers raise for a row that a constraint forbids."""
 
 
 def open_and_close(settings: Settings) -> None:

@@ -160,7 +160,7 @@ def find_receipt(reader: Reader, claim_id: str) -> KeptReceipt | None:
 
 
 def take_lease(tx: Transaction, quote_id: str, owner: str, *, now: datetime) -> bool:
-    """Whether `owner` may now verify the quote's claim: nobody else does for as long as the lease runs."""
+    """Whether the quote is not redeemed and `owner` may now verify its claim: while the lease runs nobody else may."""
     taken = tx.run(
         "access_take_lease",
         quote_id=quote_id,

@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import RowMapping
-
 from contracts.connect.pairing import BUILT_IN_PROFILE, CODE_LIVES, Vouched, code_digest, new_code
 from contracts.connect.sessions import KEPT, SESSION_LIVES, Session
 from contracts.connect.tokens import new_token, token_digest
-from warehouse.ledger import Ledger, Reader, Transaction, utc_text
+from warehouse.ledger import Ledger, Reader, Row, Transaction, utc_text
 
 PAIRING_CHANGED = "pairing"
 """Kind of a pairing code on the change feed; the id is that of its row, which opens nothing."""
@@ -141,7 +139,7 @@ def delete_ended(tx: Transaction) -> int:
     return sessions + tx.run("connect_delete_pairings", expired_before=before)
 
 
-def _good_pairing(reader: Reader, digest: str, now: datetime) -> RowMapping | None:
+def _good_pairing(reader: Reader, digest: str, now: datetime) -> Row | None:
     row = reader.row("connect_pairing_of_code", code_digest=digest)
     if row is None or row["consumed_at"] is not None or datetime.fromisoformat(row["expires_at"]) <= now:
         return None
@@ -179,7 +177,7 @@ def _open(tx: Transaction, pepper: bytes, pairing_id: str, profile_id: str, agen
     return OpenedSession(token, session_of_id(tx, session_id))
 
 
-def _session(row: RowMapping) -> Session:
+def _session(row: Row) -> Session:
     return Session(
         session_id=row["session_id"],
         profile_id=row["profile_id"],

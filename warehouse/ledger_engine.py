@@ -12,7 +12,7 @@ from typing import Any
 
 import pysqlite3.dbapi2 as sqlite
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from contracts.errors import SettingsInvalid, StoreBusy
@@ -68,9 +68,10 @@ def sqlite_engine(path: Path, wait_s: float) -> Engine:
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         writes = connection.get_execution_options().get(WRITES, False)
-        connection.exec_driver_sql(f"pragma query_only = {'off' if writes else 'on'}")
+        cursor = connection.connection.cursor()
+        cursor.execute(f"pragma query_only = {'off' if writes else 'on'}")
         # a deferred transaction that turns into a writer fails at once when another wrote since it began
-        connection.exec_driver_sql("begin immediate" if writes else "begin")
+        cursor.execute("begin immediate" if writes else "begin")
 
     return engine
 
@@ -111,13 +112,8 @@ def failures_named(store: str) -> Iterator[None]:
         yield
     except PoolTimeout as error:
         raise StoreBusy(f"All connections to {store} are in use.", cure=BUSY_CURE) from error
-    except DBAPIError as error:
-        problem = None if error.orig is None else problem_of(store, error.orig)
-        if problem is None:
-            raise
-        raise problem from error
-    except sqlite.Error as error:
-        problem = problem_of(store, error)
+    except Exception as error:
+        problem = problem_of(store, getattr(error, "orig", None) or error)  # SQLAlchemy wraps the driver's error
         if problem is None:
             raise
         raise problem from error

@@ -91,6 +91,14 @@ class Redeemed:
     replayed: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A claim whose lease is taken: what there is left to ask is asked of the chain."""
+
+    quote: Quote
+    proof: Proved | AskContract | None
+
+
 class AccessService:
     """One object a process. `ledger`, `derived` and `key_set` may raise `OperatorProblem`."""
 
@@ -158,27 +166,20 @@ class AccessService:
         """Redeem a quote by the transaction that paid it. Refusals are raised, as `CLAIM_REFUSALS` names them."""
         if self.rail.missing:
             raise PaymentsNotConfigured(f"The operator has yet to set {', '.join(self.rail.missing)}.")
-        found = await asyncio.to_thread(self._look, asked, idempotency_key)
-        if isinstance(found, Redeemed):
-            return found
-        proof = await asyncio.to_thread(self._check_proof, asked, found)
-        known = self._remembered(asked)
-        if known is not None:
-            return known
         lease = secrets.token_hex(16)
-        leased = await asyncio.to_thread(self._take_lease, asked, idempotency_key, found, lease)
-        if leased is not None:
-            return leased
+        begun = await asyncio.to_thread(self._begin, asked, idempotency_key, lease)
+        if not isinstance(begun, _Begun):
+            return begun
         try:
-            pending = await self._ask_contract(proof, asked) if isinstance(proof, AskContract) else None
+            pending = await self._ask_contract(begun.proof, asked) if isinstance(begun.proof, AskContract) else None
             views = [] if pending is not None else await self._providers.views(asked.transaction_hash)
         except BaseException:
-            await asyncio.to_thread(self._release_lease, found, lease)
+            await asyncio.to_thread(self._release_lease, begun.quote, lease)
             raise
         if pending is not None:
-            await asyncio.to_thread(self._release_lease, found, lease)
+            await asyncio.to_thread(self._release_lease, begun.quote, lease)
             return pending
-        return await asyncio.to_thread(self._decide, asked, idempotency_key, found, views, lease)
+        return await asyncio.to_thread(self._decide, asked, idempotency_key, begun.quote, views, lease)
 
     def receipt(self, claim_id: str) -> dict[str, Any]:
         """The receipt of a claim (`Receipt`). Raises `ClaimUnknown`."""
@@ -186,7 +187,7 @@ class AccessService:
             claim = access.find_claim(reader, claim_id)
             if claim is None:
                 raise ClaimUnknown("No claim has this id.")
-            return _receipt(reader, claim)
+            return _receipt(claim, _kept_receipt(reader, claim))
 
     # A quote.
 
@@ -218,6 +219,14 @@ class AccessService:
         return quote_typed_data(asked.payer, asked.plan_id, int(now.timestamp()), self.rail.chain_id)
 
     # A claim, step by step.
+
+    def _begin(self, asked: ClaimRequest, idempotency_key: str | None, lease: str) -> Redeemed | PendingAnswer | _Begun:
+        """All that can be said without the chain; where that is no answer, the lease is taken."""
+        found = self._look(asked, idempotency_key)
+        if isinstance(found, Redeemed):
+            return found
+        proof = self._check_proof(asked, found)
+        return self._remembered(asked) or self._take_lease(asked, idempotency_key, found, lease) or _Begun(found, proof)
 
     def _look(self, asked: ClaimRequest, idempotency_key: str | None) -> Redeemed | Quote:
         """The quote, when id and hashes are right and nobody has redeemed it; else its repeated answer or a refusal."""
@@ -254,7 +263,7 @@ class AccessService:
         text = None if sealed is None else unseal(self._derived().sealing_key, sealed, claim.claim_id)
         if key is None or text is None:
             raise self._exists(claim)
-        return Redeemed(self._fields(reader, claim, text, key.key_id), replayed=True)
+        return Redeemed(self._fields(claim, _kept_receipt(reader, claim), text, key.key_id), replayed=True)
 
     def _exists(self, claim: Claim) -> ClaimExists:
         return ClaimExists(
@@ -300,15 +309,16 @@ class AccessService:
     def _take_lease(
         self, asked: ClaimRequest, idempotency_key: str | None, quote: Quote, lease: str
     ) -> Redeemed | None:
+        """The repeated answer where another request redeemed the quote a moment ago; None where the lease is taken."""
         with self._ledger().transaction() as tx:
+            if access.take_lease(tx, quote.quote_id, lease, now=self._clock()):
+                return None
             redeemed = self._redeemed(tx, asked, idempotency_key, quote)
-            if redeemed is not None:
-                return redeemed
-            if not access.take_lease(tx, quote.quote_id, lease, now=self._clock()):
-                raise ClaimInProgress(
-                    "Another request is verifying this quote's claim.", headers={"Retry-After": str(RETRY_AFTER_S)}
-                )
-        return None
+        if redeemed is None:
+            raise ClaimInProgress(
+                "Another request is verifying this quote's claim.", headers={"Retry-After": str(RETRY_AFTER_S)}
+            )
+        return redeemed
 
     def _release_lease(self, quote: Quote, lease: str) -> None:
         with self._ledger().transaction() as tx:
@@ -341,7 +351,7 @@ class AccessService:
                     idempotency_digest=None if idempotency_key is None else self._idempotency_digest(idempotency_key),
                     request_digest=None if idempotency_key is None else asked.digest,
                 )
-                fields = self._fields(tx, issued.claim, issued.key.reveal(), issued.key_id)
+                fields = self._fields(issued.claim, issued.receipt, issued.key.reveal(), issued.key_id)
                 return Redeemed(fields, replayed=False)
             if isinstance(verdict, Mismatch):
                 access.record_unmatched(
@@ -356,7 +366,7 @@ class AccessService:
             raise refusal_of(verdict.code, recorded=bool(verdict.found))
         return self._remember(asked, verdict)
 
-    def _fields(self, reader: Reader, claim: Claim, key_text: str, key_id: str) -> dict[str, Any]:
+    def _fields(self, claim: Claim, receipt: access.KeptReceipt, key_text: str, key_id: str) -> dict[str, Any]:
         packet = activation_packet(
             claim,
             key_text=key_text,
@@ -364,7 +374,7 @@ class AccessService:
             requests_per_day=self._requests_per_day[claim.tier],
             base_url=self._base_url,
         )
-        return claim_fields(claim, _receipt(reader, claim), packet)
+        return claim_fields(claim, _receipt(claim, receipt), packet)
 
     # What is remembered for a moment.
 
@@ -402,7 +412,11 @@ def _proof_invalid() -> PayerProofInvalid:
     return PayerProofInvalid("`integrity` is not the signature of this quote by its payer.")
 
 
-def _receipt(reader: Reader, claim: Claim) -> dict[str, Any]:
+def _kept_receipt(reader: Reader, claim: Claim) -> access.KeptReceipt:
     kept = access.find_receipt(reader, claim.claim_id)
     assert kept is not None
+    return kept
+
+
+def _receipt(claim: Claim, kept: access.KeptReceipt) -> dict[str, Any]:
     return receipt_fields(kept.body_json, kept.receipt_hash, kept.signature, claim.state)

@@ -6,7 +6,7 @@ import json
 import re
 import string
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import cache, lru_cache, reduce
 from operator import xor
 from typing import Any, Literal
 
@@ -31,8 +31,6 @@ _QR_BORDER = 4
 
 _QR_SCALE = 4
 """Pixels of a module."""
-
-_DARK = re.compile("1+")
 
 
 class QuotePrice(Document):
@@ -202,18 +200,27 @@ def qr_code(text: str) -> str:
     modules = stencil.blank
     for digit, flips in zip(text[len(stem) :], stencil.flips, strict=True):
         modules ^= reduce(xor, (flip for bit, flip in enumerate(flips) if int(digit) >> bit & 1), 0)
-    rows = (f"{modules >> (row * stencil.size):0{stencil.size}b}"[-stencil.size :] for row in range(stencil.size))
-    runs = (
-        f"M{run.start() + _QR_BORDER} {row + _QR_BORDER}.5h{run.end() - run.start()}"
-        for row, modules_of_row in enumerate(rows)
-        for run in _DARK.finditer(modules_of_row)
+    side, eighths, drawn = stencil.size, -(-stencil.size // 8), _drawn_eighths()
+    rows = ((modules >> row * side & (1 << side) - 1) << eighths * 8 - side for row in range(side))
+    path = "".join(
+        f"M{_QR_BORDER} {row + _QR_BORDER}.5" + "".join([drawn[eighth] for eighth in bits.to_bytes(eighths)])
+        for row, bits in enumerate(rows)
     )
-    whole = stencil.size + 2 * _QR_BORDER
+    whole = side + 2 * _QR_BORDER
     return (
         f"data:image/svg+xml;charset=utf-8,%3Csvg xmlns='http://www.w3.org/2000/svg' width='{whole * _QR_SCALE}' "
-        f"height='{whole * _QR_SCALE}' viewBox='0 0 {whole} {whole}'%3E%3Cpath stroke='%23000' d='{''.join(runs)}'/%3E"
+        f"height='{whole * _QR_SCALE}' viewBox='0 0 {whole} {whole}'%3E%3Cpath stroke='%23000' d='{path}'/%3E"
         "%3C/svg%3E"
     )
+
+
+@cache
+def _drawn_eighths() -> list[str]:
+    """How a path goes over eight modules of a row: a line where they are dark (1), a move where they are light."""
+    return [
+        "".join(f"h{len(run)}" if run[0] == "1" else f"m{len(run)} 0" for run in re.findall("0+|1+", f"{eight:08b}"))
+        for eight in range(256)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, Literal
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -65,7 +66,7 @@ class SigningKey:
 
     def sign(self, hash_hex: str) -> dict[str, str]:
         """`{alg, kid, jws}`: a compact JWS over the 64 characters of `hash_hex`, its middle part left out."""
-        header = _base64url(canonical_json({"alg": ALGORITHM, "kid": self.kid}))
+        header = _protected_header(self.kid)
         signature = self.private.sign(f"{header}.{_base64url(hash_hex.encode())}".encode())
         return {"alg": ALGORITHM, "kid": self.kid, "jws": f"{header}..{_base64url(signature)}"}
 
@@ -121,7 +122,7 @@ def verify_signature(signature: dict[str, str], hash_hex: str, jwks: Sequence[di
     header, _, rest = signature.get("jws", "").partition(".")
     middle, _, signed = rest.partition(".")
     jwk = next((key for key in jwks if key.get("kid") == signature.get("kid")), None)
-    if jwk is None or middle or header != _base64url(canonical_json({"alg": ALGORITHM, "kid": jwk["kid"]})):
+    if jwk is None or middle or header != _protected_header(jwk["kid"]):
         return False
     try:
         public = Ed25519PublicKey.from_public_bytes(_unbase64url(jwk["x"]))
@@ -134,6 +135,11 @@ def verify_signature(signature: dict[str, str], hash_hex: str, jwks: Sequence[di
 def thumbprint(public: Ed25519PublicKey) -> str:
     """A public key's name: its RFC 7638 thumbprint."""
     return _base64url(bytes.fromhex(canonical_sha256(_public_jwk(public))))
+
+
+@lru_cache(maxsize=64)
+def _protected_header(kid: str) -> str:
+    return _base64url(canonical_json({"alg": ALGORITHM, "kid": kid}))
 
 
 def _public_jwk(public: Ed25519PublicKey) -> dict[str, str]:

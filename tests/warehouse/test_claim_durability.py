@@ -24,7 +24,7 @@ from claim_store import (
     transaction_hash,
     unsound,
 )
-from sqlalchemy.exc import IntegrityError
+from ledger_process import BROKEN_CONSTRAINT
 
 from contracts.settings import Settings
 from warehouse.access import (
@@ -47,7 +47,7 @@ def test_threads_that_redeem_one_quote_at_once_get_one_key(ledger: Ledger) -> No
             try:
                 with ledger.transaction() as tx:
                     issue(tx, quote, paid_by, position)
-            except IntegrityError:
+            except BROKEN_CONSTRAINT:
                 return 0
             return 1
 

@@ -32,8 +32,8 @@ from claim_store import (
     transaction_hash,
     unsound,
 )
+from ledger_process import BROKEN_CONSTRAINT
 from sqlalchemy import text
-from sqlalchemy.exc import IntegrityError
 
 from contracts.commerce.matching import CLAIM_GRACE
 from contracts.commerce.quotes import QUOTE_TTL, is_intact, terms_of
@@ -182,7 +182,7 @@ def redeemed_twice(ledger: Ledger) -> bool:
     try:
         with ledger.transaction() as tx:
             issue(tx, quote, transaction_hash())
-    except IntegrityError:
+    except BROKEN_CONSTRAINT:
         return False
     return True
 
@@ -197,7 +197,7 @@ def used_twice(ledger: Ledger) -> bool:
     try:
         with ledger.transaction() as tx:
             issue(tx, two, paid_by)
-    except IntegrityError:
+    except BROKEN_CONSTRAINT:
         return False
     return True
 
@@ -229,7 +229,7 @@ def test_the_seeded_bug_no_uq_tx_is_caught(ledger: Ledger) -> None:
 def test_no_two_open_quotes_of_a_payer_have_one_amount(ledger: Ledger) -> None:
     with ledger.transaction() as tx:
         quote = open_quote(tx)
-    with pytest.raises(IntegrityError), ledger.transaction() as tx:
+    with pytest.raises(BROKEN_CONSTRAINT), ledger.transaction() as tx:
         open_quote(tx, amount=quote.amount)
     with ledger.transaction() as tx:
         open_quote(tx, payer=STRANGER, amount=quote.amount)
@@ -241,7 +241,7 @@ def test_an_amount_is_held_as_long_as_its_quote_can_be_claimed(ledger: Ledger) -
     with ledger.transaction() as tx:
         quote = open_quote(tx)
     last = quote.issued_at + QUOTE_TTL + CLAIM_GRACE
-    with pytest.raises(IntegrityError), ledger.transaction() as tx:
+    with pytest.raises(BROKEN_CONSTRAINT), ledger.transaction() as tx:
         open_quote(tx, amount=quote.amount, now=last)
     with ledger.transaction() as tx:
         open_quote(tx, amount=quote.amount, now=last + timedelta(seconds=1))
@@ -258,7 +258,7 @@ def test_each_transfer_of_a_batch_pays_one_quote(ledger: Ledger) -> None:
         with ledger.transaction() as tx:
             issue(tx, quote, paid_by, position)
     for position in range(3):
-        with pytest.raises(IntegrityError), ledger.transaction() as tx:
+        with pytest.raises(BROKEN_CONSTRAINT), ledger.transaction() as tx:
             issue(tx, quotes[3], paid_by, position)
     assert count(ledger, "access_claims") == count(ledger, "api_keys") == 3
     assert unsound(ledger) == set()

@@ -155,6 +155,16 @@ def test_a_lease_is_one_clients_until_it_runs_out(ledger: Ledger) -> None:
         assert take_lease(tx, quote.quote_id, "three", now=NOW)
 
 
+def test_there_is_no_lease_of_a_quote_that_is_redeemed(ledger: Ledger) -> None:
+    with ledger.transaction() as tx:
+        quote = open_quote(tx)
+        assert take_lease(tx, quote.quote_id, "one", now=NOW)
+        issue(tx, quote, transaction_hash())
+        assert not take_lease(tx, quote.quote_id, "two", now=NOW + LEASE_FOR)
+        release_lease(tx, quote.quote_id, "one")
+        assert not take_lease(tx, quote.quote_id, "two", now=NOW)
+
+
 def test_of_many_that_want_a_lease_at_once_one_gets_it(ledger: Ledger) -> None:
     with ledger.transaction() as tx:
         quote = open_quote(tx)

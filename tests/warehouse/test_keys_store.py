@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy.exc import IntegrityError
+from ledger_process import BROKEN_CONSTRAINT
 
 from contracts.access import Caller, Tier
 from contracts.errors import KeyUnknown
@@ -76,7 +76,7 @@ def test_a_key_is_issued_with_the_transaction_or_not_at_all(ledger: Ledger, ledg
 
 def test_a_claim_has_at_most_one_key_alive(ledger: Ledger) -> None:
     first = made(ledger, claim_id="claim_1")
-    with pytest.raises(IntegrityError):
+    with pytest.raises(BROKEN_CONSTRAINT):
         made(ledger, claim_id="claim_1")
     with ledger.transaction() as tx:
         revoke_key(tx, first.record.key_id, now=NOON)

@@ -9,12 +9,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import RowMapping
 
 from contracts.world.identity import dedupe_key, fact_key
 from contracts.world.ontology import load_ontology
 from contracts.world.records import Edge, Event, Node, is_live
-from warehouse.ledger import Reader, Transaction
+from warehouse.ledger import Reader, Row, Transaction
 
 NODE_CHANGED = "world_node"
 EDGE_CHANGED = "world_edge"
@@ -59,17 +58,17 @@ def current_edge(reader: Reader, edge_id: str) -> Edge | None:
     return None if row is None else _edge(row["body"])
 
 
-def decode_nodes(rows: Iterable[RowMapping]) -> list[Node]:
+def decode_nodes(rows: Iterable[Row]) -> list[Node]:
     """Nodes from rows that have a `body`."""
     return [_node(row["body"]) for row in rows]
 
 
-def decode_edges(rows: Iterable[RowMapping]) -> list[Edge]:
+def decode_edges(rows: Iterable[Row]) -> list[Edge]:
     """Edges from rows that have a `body`."""
     return [_edge(row["body"]) for row in rows]
 
 
-def decode_events(rows: Iterable[RowMapping]) -> list[Event]:
+def decode_events(rows: Iterable[Row]) -> list[Event]:
     """Events from rows that have `seq`, `kind` and a `body`."""
     return [
         Event(seq=row["seq"], node=_node(row["body"]))

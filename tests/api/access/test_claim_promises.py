@@ -30,7 +30,8 @@
 from __future__ import annotations
 
 import threading
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
@@ -50,6 +51,7 @@ from contracts.commerce import quotes
 from contracts.commerce.proofs import claim_typed_data
 from contracts.settings import Settings
 from warehouse.access import unmatched_payments
+from warehouse.ledger import Ledger, Transaction
 
 ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 
@@ -81,6 +83,36 @@ def test_claims_of_one_quote_at_once_issue_one_key(sale: Sale) -> None:
         assert set(others) <= {(409, "claim_exists"), (409, "claim_in_progress")}
     assert count(sale.ledger, "access_claims") == count(sale.ledger, "api_keys") == 3
     assert unsound(sale.ledger) == set()
+
+
+class Overtaken:
+    """A ledger in which somebody else is faster: `meanwhile` happens before the first transaction."""
+
+    def __init__(self, ledger: Ledger, meanwhile: Callable[[], object]) -> None:
+        self.read = ledger.read
+        self._ledger = ledger
+        self._meanwhile = [meanwhile]
+
+    def transaction(self) -> AbstractContextManager[Transaction]:
+        while self._meanwhile:
+            self._meanwhile.pop()()
+        return self._ledger.transaction()
+
+
+@pytest.mark.parametrize(("key", "replies"), [("k", (201, "replayed")), ("another", (409, "claim_exists"))])
+def test_a_claim_that_another_overtakes_is_answered_without_asking_the_chain(
+    sale: Sale, key: str, replies: tuple[int, str]
+) -> None:
+    quote = sale.quote(new_payer())
+    transaction, ledger = sale.pay(quote), sale.ledger
+    with on_sale(sale.settings) as other:
+        other.providers.chain, other.now = sale.chain, sale.now
+        first: list[Any] = []
+        sale.ledger = Overtaken(ledger, lambda: first.append(other.claim(quote, transaction, "k")))
+        second = sale.claim(quote, transaction, key)
+    sale.ledger = ledger
+    assert (said(first[0]), said(second), sale.providers.asked) == ((201, "issued"), replies, 0)
+    assert key != "k" or api_key_of(second) == api_key_of(first[0])
 
 
 NO_SALT: Replaced = {quotes.free_amount: lambda plan, taken, draw: plan.price}

@@ -216,5 +216,13 @@ def test_a_text_with_more_digits_at_its_end_or_none_is_drawn_too(text):
 
 
 def dark_modules(uri):
-    runs = re.findall(r"M(\d+) (\d+)\.5h(\d+)", uri)
-    return {(int(column) + step, int(row)) for column, row, length in runs for step in range(int(length))}
+    """Places of the unit squares that the path's strokes cover."""
+    dark, column, row = set(), 0, 0
+    for command, first, second in re.findall(r"([Mmh])(\d+)(?: ([\d.]+))?", uri.partition(" d=")[2]):
+        if command == "M":
+            column, row = int(first), int(float(second))
+            continue
+        if command == "h":
+            dark |= {(column + step, row) for step in range(int(first))}
+        column += int(first)
+    return dark
