@@ -20,7 +20,7 @@ from contracts.errors import ForeignStore
 from contracts.settings import Settings
 from contracts.times import utc_text as utc_text
 from warehouse.drivers import driver_statement
-from warehouse.ledger_engine import WRITES, failures_named, ledger_location, postgresql_engine, sqlite_engine
+from warehouse.ledger_engine import WRITES, begun, failures_named, ledger_location, postgresql_engine, sqlite_engine
 from warehouse.ledger_schema import migrate
 
 SQL = Path(__file__).parent / "sql" / "ledger"
@@ -166,7 +166,7 @@ class Ledger:
         reads can't change under it, no two can deadlock, and `seq` follows the order of commits. Keep it short; no
         network inside.
         """
-        with failures_named(self._store), self._writers.begin() as connection:
+        with failures_named(self._store), begun(self._writers) as connection:
             transaction = Transaction(connection, self._clock)
             if connection.dialect.name == "postgresql":
                 transaction.row("lock_head")
@@ -175,7 +175,7 @@ class Ledger:
     @contextmanager
     def read(self) -> Iterator[Reader]:
         """Read one state from start to end. Waits for no writer."""
-        with failures_named(self._store), self._readers.begin() as connection:
+        with failures_named(self._store), begun(self._readers) as connection:
             yield Reader(connection)
 
     def now(self) -> datetime:

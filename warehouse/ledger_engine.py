@@ -103,6 +103,20 @@ def postgresql_engine(url: URL, wait_s: float) -> Engine:
 
 
 @contextmanager
+def begun(engine: Engine) -> Iterator[Connection]:
+    """A connection in a transaction, which ends with the block. One that broke under a statement leaves the pool."""
+    with engine.begin() as connection:
+        try:
+            yield connection
+        except Exception as error:
+            # a statement that the driver ran itself: SQLAlchemy would roll back, fail, and say that in its place
+            broken = connection.connection.dbapi_connection
+            if connection.dialect.is_disconnect(error, broken, None):
+                connection.invalidate(error)
+            raise
+
+
+@contextmanager
 def failures_named(store: str) -> Iterator[None]:
     """Turn what the driver raises for a busy, unreachable, full or damaged `store` into an `OperatorProblem`.
 

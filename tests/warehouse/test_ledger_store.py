@@ -246,6 +246,21 @@ def test_a_ledger_goes_on_after_postgresql_dropped_its_connections(postgres: Tem
     ledger.close()
 
 
+def test_a_transaction_whose_connection_postgresql_ends_says_so_and_the_next_one_has_another(
+    postgres: TemporaryPostgres, tmp_path: Path
+) -> None:
+    database = postgres.new_database()
+    ledger = open_ledger(Settings(_env_file=None, ledger_url=postgres.url(database)), tmp_path)
+    ended = "select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = %s"
+    with postgres.connect() as admin:
+        for begun in (ledger.transaction, ledger.read):
+            with pytest.raises(StoreUnusable, match="ended the connection"), begun() as reader:
+                admin.execute(ended, [database])
+                reader.head()
+            assert ledger.head() == 0
+    ledger.close()
+
+
 def test_a_fault_of_the_program_is_not_passed_off_as_the_operators() -> None:
     assert problem_of("The ledger", sqlite3.IntegrityError("UNIQUE constraint failed")) is None
     assert problem_of("The ledger", ValueError("x")) is None
