@@ -64,6 +64,7 @@ def sqlite_engine(path: Path, wait_s: float) -> Engine:
         use_wal(connection, wait_s)
         connection.execute("pragma synchronous = full")
         connection.execute("pragma foreign_keys = on")
+        connection.execute("pragma secure_delete = on")
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
@@ -108,7 +109,7 @@ def begun(engine: Engine) -> Iterator[Connection]:
     with engine.begin() as connection:
         try:
             yield connection
-        except Exception as error:
+        except engine.dialect.loaded_dbapi.Error as error:
             # a statement that the driver ran itself: SQLAlchemy would roll back, fail, and say that in its place
             broken = connection.connection.dbapi_connection
             if connection.dialect.is_disconnect(error, broken, None):
