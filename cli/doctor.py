@@ -135,12 +135,18 @@ def _rpc(url: str, chain_id: int) -> Finding:
         return Finding(
             name, "fail", f"answers for chain {seen}, not {chain_id}", "Correct SVC_RPC_URLS or SVC_CHAIN_ID."
         )
-    date = answer.headers.get("date")
-    if date:
-        skew_s = abs(time.time() - parsedate_to_datetime(date).timestamp())
-        if skew_s > CLOCK_SKEW_S:
-            return Finding(name, "warn", f"the clocks differ by {skew_s:.0f} s", "Synchronise this machine's clock.")
+    skew_s = _skew_s(answer.headers.get("date"))
+    if skew_s is not None and skew_s > CLOCK_SKEW_S:
+        return Finding(name, "warn", f"the clocks differ by {skew_s:.0f} s", "Synchronise this machine's clock.")
     return Finding(name, "ok", f"chain {seen}")
+
+
+def _skew_s(date: str | None) -> float | None:
+    """Seconds between our clock and a `Date` header field; None where there is none that can be read."""
+    try:
+        return None if date is None else abs(time.time() - parsedate_to_datetime(date).timestamp())
+    except (ValueError, OverflowError):
+        return None
 
 
 def warehouse_opens(settings: Settings) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -22,6 +23,18 @@ def _comma_separated(value: Any) -> Any:
     return value
 
 
+def web_address(text: str) -> str:
+    """`text`, where it is an http(s) address. Raises `ValueError`, which does not repeat it: it may hold a key."""
+    try:
+        parts = urlsplit(text)
+        named = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        named = False
+    if not named or any(character.isspace() for character in text):
+        raise ValueError("an address is http:// or https://, a host, and a port from 1 to 65535 if any")
+    return text
+
+
 def _no_trailing_slash(value: str) -> str:
     return value.rstrip("/")
 
@@ -31,7 +44,9 @@ def _lower(value: str) -> str:
 
 
 CommaSeparated = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_comma_separated)]
-Url = Annotated[str, Field(pattern=r"^https?://[^\s]+$"), AfterValidator(_no_trailing_slash)]
+WebAddress = Annotated[str, AfterValidator(web_address)]
+WebAddresses = Annotated[tuple[WebAddress, ...], NoDecode, BeforeValidator(_comma_separated)]
+Url = Annotated[WebAddress, AfterValidator(_no_trailing_slash)]
 Address = Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{40}$"), AfterValidator(_lower)]
 
 
@@ -57,7 +72,7 @@ class Settings(BaseSettings):
     dagster_port: int = Field(default=3000, ge=1, le=65535, description="Port of Dagster's web server")
     data_dir: Path = Field(default=Path("var"), description="Where warehouse, ledger and generations live")
     ledger_url: str | None = Field(default=None, description="postgresql+psycopg://...; default is SQLite in DATA_DIR")
-    rpc_urls: CommaSeparated = Field(
+    rpc_urls: WebAddresses = Field(
         default=(), description="JSON-RPC addresses, comma-separated; unset = the demo chain"
     )
     demo: bool = Field(

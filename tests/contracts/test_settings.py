@@ -39,3 +39,23 @@ def test_the_base_url_defaults_to_where_the_api_listens(monkeypatch):
 def test_addresses_are_kept_in_lower_case(monkeypatch):
     monkeypatch.setenv("SVC_TOKEN_ADDRESS", "0x174aFE7A032b5A33a3270a9f6C30746E25708532")
     assert load_settings().token_address == "0x174afe7a032b5a33a3270a9f6c30746e25708532"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "node.example",
+        "wss://node.example",
+        "http://",
+        "http://[::1",
+        "http://node:99999",
+        "http://node:k3y",
+        "http://a b",
+    ],
+)
+@pytest.mark.parametrize("name", ["SVC_RPC_URLS", "SVC_COINBASE_URL", "SVC_BASE_URL"])
+def test_an_address_that_is_none_is_refused_without_repeating_it(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsInvalid, match=f"{name}: .*an address is http://") as refused:
+        load_settings()
+    assert value.removeprefix("http://") not in str(refused.value) or value == "http://"
