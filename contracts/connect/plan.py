@@ -132,7 +132,8 @@ class Rollback(Said):
 
 
 class PlanStep(Said):
-    """One step. Files are written first, then the commands run in order, then every check has to pass."""
+    """One step. Where its checks pass it is done already; else files are written first, then the commands run in order,
+    then every check has to pass."""
 
     id: str
     title: str

@@ -166,6 +166,8 @@ def test_every_command_runs_every_check_is_real_and_every_step_is_undone(desk: D
         == "activated"
     )
     assert_seen(desk, choice, held["RUNTIME_INTAKE_ID"])
+    if choice is CHOICES[0]:
+        in_another_session(desk, machine, plan)
 
     for step in reversed(plan.steps):
         assert machine.roll_back(step) == [], step.id
@@ -187,6 +189,21 @@ def assert_seen(desk: Desk, choice: Choice, intake_id: str) -> None:
         ).fetchall()
     assert counted == [(choice.assistant, True, True)]
     assert intake_node_ids(graph_key(intake_id))[0] in {edge.target for edge in edges}
+
+
+def in_another_session(desk: Desk, machine: Machine, plan: ConnectPlan) -> None:
+    """Who is paired anew finds every step done by its checks: nothing is written over, least of all the key."""
+    token, before = desk.session(), machine.tree()
+    machine.call = lambda tool, arguments: desk.tool(tool, arguments | {"session_token": token})
+    progress = desk.tool("svc_connect_plan", {"session_token": token, **plan.choice.model_dump()})["progress"]
+    while progress["next"]:
+        assert "Where its checks pass already" in progress["next"]["guidance"]
+        step = plan.step(progress["next"]["step"]["id"])
+        assert machine.passes(step), step.id
+        report = {"session_token": token, "step_id": step.id, "outcome": "done"}
+        progress = desk.tool("svc_connect_report_step", report)["progress"]
+    assert progress["finished"]
+    assert machine.tree() == before
 
 
 PLAIN = Choice(assistant="claude-code", os="linux")

@@ -225,8 +225,11 @@ def test_another_plan_is_said_and_what_is_the_same_in_it_stays_done():
     assert carry_over(PLAN, held) == held
 
 
-def test_a_step_that_asks_for_consent_says_so_before_anything_else():
+def test_a_step_is_checked_before_it_is_done_and_asks_for_consent_before_it_writes():
     coming = next_step(PLAN, told(*up_to("register")))
     assert coming is not None
-    assert coming.guidance.startswith("Ask the user first: May these answers be sent and kept")
+    order = ["checks pass already", "ask the user first: May these answers be sent and kept", "Write its files"]
+    found = [coming.guidance.find(words) for words in order]
+    assert -1 not in found
+    assert found == sorted(found)
     assert "Without a yes, report skipped." in coming.guidance
