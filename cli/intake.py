@@ -73,8 +73,8 @@ def export(intake_id: IntakeId, as_json: AsJson = False) -> None:
 @app.command("forget")
 def forget(intake_id: IntakeId, name: As = None, as_json: AsJson = False) -> None:
     """Delete what is kept of an intake for good, but lane, profile, day and states. Counts stay."""
-    with operator_problems(as_json), _opened() as ledger, ledger.transaction() as tx:
-        erased = forget_intake(tx, intake_id, name or getpass.getuser())
+    with operator_problems(as_json), _opened() as ledger:
+        erased = forget_intake(ledger, intake_id, name or getpass.getuser())
     if as_json:
         print_json({"ok": True, "intakeId": intake_id, "erasedInGraph": erased})
     else:

@@ -10,7 +10,7 @@ from contracts.connect.told import session_key
 from contracts.intake.graph import node_ids
 from warehouse.connect import forget_sessions_of_intake, sessions_of_intake
 from warehouse.intake import INTAKE_CHANGED, graph_key, known_intake
-from warehouse.ledger import Reader, Transaction, utc_text
+from warehouse.ledger import Ledger, Reader, utc_text
 from warehouse.world.forget import forget_nodes
 
 
@@ -45,19 +45,22 @@ _INTERNAL = {
 }
 
 
-def forget_intake(tx: Transaction, intake_id: str, operator: str) -> int:
+def forget_intake(ledger: Ledger, intake_id: str, operator: str) -> int:
     """Delete what is kept of an intake but lane, profile, day and states, and erase its nodes and those of the set-ups
     that registered it; how many those were, with the edges at them.
 
     Counts stay as they were. Raises `IntakeUnknown`.
     """
-    known_intake(tx, intake_id)
-    tx.run("intake_forget_contact", intake_id=intake_id)
-    tx.run("intake_forget_steps", intake_id=intake_id)
-    tx.run("intake_forget_links", intake_id=intake_id)
-    setups = [session_key(row["session_id"]) for row in sessions_of_intake(tx, intake_id)]
-    forget_sessions_of_intake(tx, intake_id)
-    tx.run("intake_forget", intake_id=intake_id, forgotten_at=utc_text(tx.now()))
-    tx.changed(INTAKE_CHANGED, intake_id)
-    told = [node_id for setup in setups for node_id in setup_node_ids(setup)]
-    return forget_nodes(tx, [*node_ids(graph_key(intake_id)), *told], operator)
+    with ledger.transaction() as tx:
+        known_intake(tx, intake_id)
+        tx.run("intake_forget_contact", intake_id=intake_id)
+        tx.run("intake_forget_steps", intake_id=intake_id)
+        tx.run("intake_forget_links", intake_id=intake_id)
+        setups = [session_key(row["session_id"]) for row in sessions_of_intake(tx, intake_id)]
+        forget_sessions_of_intake(tx, intake_id)
+        tx.run("intake_forget", intake_id=intake_id, forgotten_at=utc_text(tx.now()))
+        tx.changed(INTAKE_CHANGED, intake_id)
+        told = [node_id for setup in setups for node_id in setup_node_ids(setup)]
+        erased = forget_nodes(tx, [*node_ids(graph_key(intake_id)), *told], operator)
+    ledger.scrub()
+    return erased

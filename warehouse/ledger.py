@@ -7,7 +7,7 @@ A room's own tables come by a migration, its questions as `sql/ledger/*.sql`, it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -215,6 +215,13 @@ class Ledger:
                 f"{self._store} is of {_named(held)}, not of {_named(identity)}.",
                 cure="Set SVC_DATA_DIR (or SVC_LEDGER_URL) to another place, or chain and token back.",
             )
+
+    def scrub(self) -> None:
+        """Leave no byte of what was deleted: SQLite's write-ahead log still has it. When PostgreSQL writes over its own
+        is for its operator to say."""
+        if self._readers.dialect.name == "sqlite":
+            with failures_named(self._store), closing(self._readers.raw_connection()) as connection:
+                connection.cursor().execute("pragma wal_checkpoint(truncate)").fetchone()
 
     def close(self) -> None:
         """Give up every connection. The ledger can't be used any more."""

@@ -53,7 +53,8 @@ def postgresql_address(ledger_url: str) -> URL:
 
 
 def sqlite_engine(path: Path, wait_s: float) -> Engine:
-    """WAL, synchronous=FULL, foreign keys; a write transaction takes the write lock at its start, waiting `wait_s`."""
+    """WAL, synchronous=FULL, foreign keys, deleted content written over with zeros; a write transaction takes the write
+    lock at its start, waiting `wait_s`."""
     assert_sqlite_version()
     create_private_file(path)
     engine = create_engine(f"sqlite:///{path}", module=sqlite, pool_size=_POOL_SIZE, connect_args={"timeout": wait_s})

@@ -173,8 +173,7 @@ def test_who_is_forgotten_is_counted_and_leaves_the_graph(service):
     question = "select sessions, planned, registered, finished from out_connect__daily"
     before, steps = rows(settings, question), rows(settings, "select * from out_connect__steps order by all")
     assert before == [(2, 2, 2, 2)]
-    with service.ledger.transaction() as tx:
-        assert forget_intake(tx, intake_id, "ada") == 4 + 3
+    assert forget_intake(service.ledger, intake_id, "ada") == 4 + 3
     assert graph(service) == ({"SYMBIOSIS": 2, "EXECUTION": 2}, 3)
     take_over(service)
     assert rows(settings, question) == before

@@ -32,7 +32,9 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
         tx.run("world_forget_pending", owner=owner)
         tx.run("world_forget_requests", scope=owner)
         tx.run("world_forget_claims", owner=owner, forgotten=FORGOTTEN)
-        return _erase(tx, nodes, edges, operator)
+        erased = _erase(tx, nodes, edges, operator)
+    ledger.scrub()
+    return erased
 
 
 def forget_nodes(tx: Transaction, node_ids: Sequence[str], operator: str) -> int:
