@@ -40,7 +40,11 @@ class Runtime:
 
     def rpc_pool(self) -> RpcPool:
         """The chain's nodes, to be entered with `async with`."""
-        return RpcPool(self.settings.rpc_urls, chain_id=self.settings.chain_id)
+        return RpcPool(self.settings.rpc_urls, chain_id=self.settings.chain_id, late_until=self._late_until)
+
+    @cached_property
+    def _late_until(self) -> dict[str, float]:
+        return {}
 
 
 def runtime_resource(settings: Settings) -> dg.ResourceDefinition:

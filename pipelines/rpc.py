@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
@@ -45,13 +46,23 @@ _TRIES_PER_NODE = 4
 _BACKOFF_S = 0.25
 _BACKOFF_CAP_S = 10.0
 _REFUSED_PENALTY_S = 600.0
+_LATE_S = 60.0
+_LOOK_S = 0.05
 _JSON = {"Content-Type": "application/json", "Accept-Encoding": "gzip, deflate"}
 
 
 class Endpoint:
     """One node: its health, and how many requests it is given at once (halved when it limits us, grown by success)."""
 
-    def __init__(self, url: str, session: Callable[[], aiohttp.ClientSession], *, timeout_s: float, connections: int):
+    def __init__(
+        self,
+        url: str,
+        session: Callable[[], aiohttp.ClientSession],
+        *,
+        timeout_s: float,
+        connections: int,
+        late_until: dict[str, float],
+    ) -> None:
         parts = urlsplit(url)
         self.host = f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
         self.request_count = 0
@@ -61,6 +72,7 @@ class Endpoint:
         self._session = session
         self._timeout_s = timeout_s
         self._connections = connections
+        self._late_until = late_until
         self._limit = float(connections)
         self._in_flight = 0
         self._failures_in_row = 0
@@ -76,6 +88,11 @@ class Endpoint:
     def resting(self) -> bool:
         """Whether it stands back after a failure or a limit."""
         return time.monotonic() < self.usable_at
+
+    @property
+    def late(self) -> bool:
+        """Whether it left us waiting a while ago: others go before it."""
+        return time.monotonic() < self._late_until.get(self._url, 0.0)
 
     async def call(self, method: str, params: Sequence[Any]) -> Any:
         """The decoded result of one attempt. Raises `RpcError`."""
@@ -134,6 +151,7 @@ class Endpoint:
                 self._freed.notify_all()
 
     def succeeded(self) -> None:
+        self._late_until.pop(self._url, None)
         self._failures_in_row = 0
         self._limit = min(float(self._connections), self._limit + 1 / self._limit)
 
@@ -152,6 +170,10 @@ class Endpoint:
                 wait_s = _REFUSED_PENALTY_S
         self.usable_at = max(self.usable_at, time.monotonic() + wait_s)
 
+    def overdue(self) -> None:
+        """It left us waiting."""
+        self._late_until[self._url] = time.monotonic() + _LATE_S
+
     async def _post(self, body: bytes, method: str) -> bytes:
         self.request_count += 1
         try:
@@ -168,9 +190,10 @@ class Endpoint:
         except TimeoutError:
             # A range that takes too long is too wide: the same request again would take as long again.
             failure = classify(method, message="request timed out")
-            late = self._error(failure, f"no answer within {self._timeout_s:g} s")
-            self.failed(late)
-            raise late from None
+            overdue = self._error(failure, f"no answer within {self._timeout_s:g} s")
+            self.failed(overdue)
+            self.overdue()
+            raise overdue from None
         except aiohttp.ClientError as error:
             # The text of the client's error can hold the URL.
             raise self._error(Transient(), type(error).__name__) from None
@@ -213,8 +236,10 @@ class Endpoint:
 class RpcPool:
     """Nodes of one chain behind one face; an async context manager.
 
-    The first healthy URL is preferred; others take over when it fails, limits or is full. `timeout_s` is per request,
-    `connections` how many run at once per node, `patience_s` how long one call may wait for any node to recover.
+    The first healthy URL is preferred; others take over when it fails, limits, is late or full. `timeout_s` is per
+    request, `connections` how many run at once per node, `patience_s` how long one call may wait for any node to
+    recover, `grace_s` how long nodes may take once another has answered. `late_until` is shared by pools that follow
+    one another: until when (monotonic) the nodes, by URL, count as late.
     """
 
     def __init__(
@@ -225,14 +250,19 @@ class RpcPool:
         timeout_s: float = 20.0,
         connections: int = 6,
         patience_s: float = 60.0,
+        grace_s: float = 5.0,
+        late_until: dict[str, float] | None = None,
     ) -> None:
         self.chain_id = chain_id
         self.timeout_s = timeout_s
         self.connections = connections
         self._patience_s = patience_s
+        self._grace_s = grace_s
         self._client: aiohttp.ClientSession | None = None
+        late_until = {} if late_until is None else late_until
         self.endpoints = [
-            Endpoint(url, self._session, timeout_s=timeout_s, connections=connections) for url in dict.fromkeys(urls)
+            Endpoint(url, self._session, timeout_s=timeout_s, connections=connections, late_until=late_until)
+            for url in dict.fromkeys(urls)
         ]
 
     async def __aenter__(self) -> Self:
@@ -262,7 +292,7 @@ class RpcPool:
                 f"No RPC URL is of chain {self.chain_id}: {found}.",
                 cure="Set SVC_CHAIN_ID or SVC_RPC_URLS so that they agree.",
             )
-        return sorted(usable, key=lambda endpoint: (endpoint.resting, endpoint.busy))
+        return sorted(usable, key=lambda endpoint: (endpoint.resting, endpoint.late, endpoint.busy))
 
     async def call(self, method: str, params: Sequence[Any]) -> Any:
         """The decoded result. Raises `RpcError` where nodes refuse the call itself, else as `attempt`."""
@@ -331,6 +361,43 @@ class RpcPool:
                 else:
                     endpoint.succeeded()
                     return result
+
+    async def each(
+        self,
+        work: Callable[[Endpoint], Awaitable[Result]],
+        *,
+        enough: Callable[[Result], bool],
+        avoid: Collection[Endpoint] = (),
+    ) -> dict[Endpoint, Result | BaseException]:
+        """`work` on every node at once, but those to `avoid`: what each gave or raised, as `attempt` would alone.
+
+        Once an answer is `enough`, the others have the grace time, but those that fail or are late already. Who gave
+        no answer by then is left out, and late.
+        """
+        asked = {
+            asyncio.create_task(
+                self.attempt(work, avoid=[other for other in self.endpoints if other is not each])
+            ): each
+            for each in self.endpoints
+            if each not in avoid
+        }
+        pending, ends_at = set(asked), math.inf
+        try:
+            while pending and time.monotonic() < ends_at:
+                done, pending = await asyncio.wait(pending, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
+                if ends_at == math.inf and any(not task.exception() and enough(task.result()) for task in done):
+                    ends_at = time.monotonic() + self._grace_s
+                if ends_at < math.inf and all(asked[task].resting or asked[task].late for task in pending):
+                    break
+        finally:
+            for task in pending:
+                task.cancel()
+            await asyncio.gather(*pending, return_exceptions=True)
+        for endpoint in (asked[task] for task in pending):
+            if not (endpoint.resting or endpoint.late):
+                log.warning("%s gives no answer where others do: it is asked last for a while", endpoint.host)
+                endpoint.overdue()
+        return {endpoint: task.exception() or task.result() for task, endpoint in asked.items() if task not in pending}
 
     def _session(self) -> aiohttp.ClientSession:
         if self._client is None:

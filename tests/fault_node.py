@@ -1,9 +1,10 @@
 """A JSON-RPC node over HTTP that misbehaves as told: in front of a recorded chain, with scripted faults."""
 
+import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -57,6 +58,13 @@ def blocks_asked(call: Call) -> tuple[int, int]:
     """The range of an `eth_getLogs` call by numbers."""
     query = call["params"][0]
     return int(query["fromBlock"], 16), int(query["toBlock"], 16)
+
+
+@contextmanager
+def silent_node() -> Iterator[str]:
+    """The URL of a node that takes connections and never answers, as one behind a firewall does."""
+    with socket.create_server(("127.0.0.1", 0), backlog=256) as hole:
+        yield f"http://127.0.0.1:{hole.getsockname()[1]}"
 
 
 class FaultNode:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from contracts.errors import ChainMismatch, FinalityUnknown, FinalizedMismatch, RpcUnavailable
 from contracts.evm import BlockHeader, RpcError, Transient, read_header
@@ -42,12 +41,10 @@ class NodeView:
 
 async def probe(pool: RpcPool, *, confirmations: int | None, avoid: Collection[Endpoint] = ()) -> ChainHead:
     """Ask every node once, but those to `avoid`. Raises `FinalityUnknown`, `RpcUnavailable`, `ChainMismatch`."""
-    asked = await asyncio.gather(
-        *(_view(pool, endpoint) for endpoint in pool.endpoints if endpoint not in avoid), return_exceptions=True
-    )
-    views = [view for view in asked if isinstance(view, NodeView)]
+    said = await pool.each(_view, enough=lambda _: True, avoid=avoid)
+    views = [view for view in said.values() if isinstance(view, NodeView)]
     if not views:
-        _raise_first(pool, asked)
+        _raise_first(pool, list(said.values()))
     head = max((view.head for view in views), key=lambda header: header.number)
     genesis_hash = views[0].genesis.hash
     if any(view.genesis.hash != genesis_hash for view in views):
@@ -110,49 +107,41 @@ async def headers_at(endpoint: Endpoint, numbers: Sequence[int]) -> list[BlockHe
 async def confirm_checkpoint(pool: RpcPool, held: Checkpoint) -> frozenset[Endpoint]:
     """Compare the newest block we hold with the chain; returns the nodes that contradict it, to be left out.
 
-    Asks node after node until one agrees. A node that lacks the block is behind and says nothing. Raises
-    `FinalizedMismatch` where every node that has the block contradicts: what was final is never rewritten.
+    A node that lacks the block is behind and says nothing. Raises `FinalizedMismatch` where every node that has the
+    block contradicts: what was final is never rewritten.
     """
+
+    async def ask(endpoint: Endpoint) -> BlockHeader | None:
+        return read_header(await endpoint.call("eth_getBlockByNumber", [hex(held.to_block), False]))
+
+    def agrees(header: BlockHeader | BaseException | None) -> bool:
+        return isinstance(header, BlockHeader) and header.hash == held.to_block_hash
+
+    said = await pool.each(ask, enough=agrees)
     contradicting: dict[Endpoint, str] = {}
-    for endpoint in pool.live:
-        try:
-            result = await _alone(pool, endpoint, "eth_getBlockByNumber", [hex(held.to_block), False])
-            header = read_header(result)
-        except (RpcError, RpcUnavailable):
-            continue
-        if header is not None and header.hash == held.to_block_hash:
-            break
-        if header is not None:
+    for endpoint, header in said.items():
+        if isinstance(header, BlockHeader) and not agrees(header):
             log.warning("%s contradicts block %d that we hold", endpoint.host, held.to_block)
             contradicting[endpoint] = header.hash
-    else:
-        if contradicting:
-            found = ", ".join(f"{endpoint.host} has {found[:18]}…" for endpoint, found in contradicting.items())
-            raise FinalizedMismatch(
-                f"Block {held.to_block} was final as {held.to_block_hash[:18]}…, but {found}. Nothing was rewritten.",
-                cure="Check SVC_RPC_URLS; if the chain was really rewritten, start over with another SVC_DATA_DIR.",
-            )
+    if contradicting and not any(map(agrees, said.values())):
+        found = ", ".join(f"{endpoint.host} has {found[:18]}…" for endpoint, found in contradicting.items())
+        raise FinalizedMismatch(
+            f"Block {held.to_block} was final as {held.to_block_hash[:18]}…, but {found}. Nothing was rewritten.",
+            cure="Check SVC_RPC_URLS; if the chain was really rewritten, start over with another SVC_DATA_DIR.",
+        )
     return frozenset(contradicting)
 
 
-async def _view(pool: RpcPool, endpoint: Endpoint) -> NodeView:
-    async def ask(only: Endpoint) -> NodeView:
-        tags = ("0x0", "latest", "finalized")
-        genesis, head, finalized = await only.batch([("eth_getBlockByNumber", [tag, False]) for tag in tags])
-        for needed in (genesis, head):
-            if isinstance(needed, RpcError):
-                raise needed
-        first, newest = read_header(genesis), read_header(head)
-        if first is None or newest is None:
-            raise RpcError(Transient(), "the node lacks its own first or last block")
-        return NodeView(first, newest, None if isinstance(finalized, RpcError) else read_header(finalized))
-
-    return await pool.attempt(ask, avoid=[other for other in pool.endpoints if other is not endpoint])
-
-
-async def _alone(pool: RpcPool, endpoint: Endpoint, method: str, params: list[Any]) -> Any:
-    others = [other for other in pool.endpoints if other is not endpoint]
-    return await pool.attempt(lambda only: only.call(method, params), avoid=others)
+async def _view(node: Endpoint) -> NodeView:
+    tags = ("0x0", "latest", "finalized")
+    genesis, head, finalized = await node.batch([("eth_getBlockByNumber", [tag, False]) for tag in tags])
+    for needed in (genesis, head):
+        if isinstance(needed, RpcError):
+            raise needed
+    first, newest = read_header(genesis), read_header(head)
+    if first is None or newest is None:
+        raise RpcError(Transient(), "the node lacks its own first or last block")
+    return NodeView(first, newest, None if isinstance(finalized, RpcError) else read_header(finalized))
 
 
 def _raise_first(pool: RpcPool, failures: Sequence[NodeView | BaseException]) -> None:

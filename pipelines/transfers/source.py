@@ -141,7 +141,7 @@ class EventSource:
 
     async def _from(self, endpoint: Endpoint, asked: Range) -> Answer | None:
         """One node's answer if it gives one at the first try."""
-        if endpoint in self._avoid or endpoint.wrong_chain is not None or endpoint.resting:
+        if endpoint in self._avoid or endpoint.wrong_chain is not None or endpoint.resting or endpoint.late:
             return None
         others = [other for other in self._pool.endpoints if other is not endpoint]
         try:

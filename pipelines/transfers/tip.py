@@ -133,7 +133,7 @@ async def _doubt_empty(
     doubted = [header for header in headers if header.number not in filled and bloom_admits(header, events)]
     calls = [("eth_getLogs", params) for header in doubted for params in _in_block(events, header)]
     for other in pool.endpoints:
-        if not calls or other is endpoint or other.wrong_chain is not None or other.resting:
+        if not calls or other is endpoint or other.wrong_chain is not None or other.resting or other.late:
             continue
         try:
             answers = await other.batch(calls)

@@ -1,7 +1,8 @@
 import itertools
+import time
 
 import pytest
-from fault_node import Fault, FaultNode, Reply, always, blocks_asked, rpc_error, rpc_result
+from fault_node import Fault, FaultNode, Reply, always, blocks_asked, rpc_error, rpc_result, silent_node
 from ingest_helpers import TOKEN, assert_contiguous, held_blocks, ingest_once, logs_at, small_chain, warehouse
 
 from cli.demo.recorded import RecordedChain, RecordedNode
@@ -202,6 +203,18 @@ def test_without_a_finalized_tag_confirmations_decide_and_are_asked_for(connecti
 def test_the_lowest_plausible_finality_counts(connection):
     with RecordedNode(chain(finalized_lag=5)) as first, RecordedNode(chain(finalized_lag=20)) as second:
         assert ingest_once(connection, first.url, second.url).finalized_block == 180
+
+
+def test_a_node_that_never_answers_holds_up_nothing(connection):
+    source = chain()
+    with silent_node() as silent, RecordedNode(source) as node:
+        for head, urls in ((220, (silent, node.url)), (240, (node.url, silent))):
+            source.advance_to(head)
+            started = time.monotonic()
+            assert ingest_once(connection, *urls, pool={"grace_s": 0.3}).complete
+            assert time.monotonic() - started < 15  # one request to it alone would take twenty
+    assert held_blocks(connection) == EXPECTED
+    assert_contiguous(connection)
 
 
 def test_a_dead_node_ends_the_run_with_a_cure_and_keeps_what_was_read(connection):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fault_node import silent_node
 from holder_rows import block_time, put_transfers
 
 from cli.demo.anvil import Anvil
@@ -184,6 +185,12 @@ def test_a_pool_against_another_token_or_no_pool_is_no_price(scene: Scene) -> No
     assert scene.ask_pool(usdc_address=None).attempt.reason == "unknown_quote_token"
     assert scene.ask_pool(pool_address=scene.token).attempt.reason == "no_pair"
     assert scene.ask_pool(token_address=scene.feed).attempt.reason == "other_pair"
+
+
+def test_a_silent_node_leaves_another_the_time_to_answer(scene: Scene) -> None:
+    scene.hold(1_000_000_000, 1_000_000_000)
+    with silent_node() as silent:
+        assert scene.ask_pool(rpc_urls=(silent, scene.anvil.url)).quote is not None
 
 
 def test_a_chain_that_does_not_answer_is_a_reason(scene: Scene) -> None:

@@ -3,7 +3,7 @@ import logging
 import time
 
 import pytest
-from fault_node import Fault, FaultNode, Reply, always, rpc_error, rpc_result
+from fault_node import Fault, FaultNode, Reply, always, rpc_error, rpc_result, silent_node
 from ingest_helpers import CHAIN_ID, TOKEN, pool_of, small_chain
 
 from contracts.errors import ChainMismatch, RpcUnavailable
@@ -63,6 +63,36 @@ def test_a_slow_node_is_left_for_a_fast_one():
         started = time.monotonic()
         assert ask(sleeper.url, node.url, timeout_s=1.0) == hex(200)
         assert time.monotonic() - started < 20
+
+
+def test_a_silent_node_is_not_waited_for_once_another_has_answered_and_is_asked_last_from_then_on(caplog):
+    known: dict[str, float] = {}
+
+    async def run(*urls, **options):
+        started = time.monotonic()
+        async with pool_of(*urls, late_until=known, **options) as pool:
+            said = await pool.each(lambda node: node.call("eth_blockNumber", []), enough=lambda _: True)
+            assert await pool.call("eth_blockNumber", []) == hex(200)
+        return list(said.values()), time.monotonic() - started
+
+    with silent_node() as silent, FaultNode(CHAIN) as node:
+        said, took_s = asyncio.run(run(silent, node.url, grace_s=0.5))
+        assert said == [hex(200)] and 0.5 <= took_s < 10
+        assert silent.removeprefix("http://") in caplog.text
+        said, took_s = asyncio.run(run(silent, node.url, grace_s=15.0))  # the next pool knows it
+        assert said == [hex(200)] and took_s < 10
+
+
+def test_a_node_that_fails_is_not_waited_for_once_another_has_answered():
+    async def run():
+        async with pool_of(DEAD, node.url, grace_s=15.0) as pool:
+            started = time.monotonic()
+            said = await pool.each(lambda each: each.call("eth_blockNumber", []), enough=lambda _: True)
+            return list(said.values()), time.monotonic() - started
+
+    with FaultNode(CHAIN) as node:
+        said, took_s = asyncio.run(run())
+    assert said == [hex(200)] and took_s < 10
 
 
 def test_retry_after_is_obeyed():
