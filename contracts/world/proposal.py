@@ -98,8 +98,9 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     """The actor's own name for this request, under which the same answer is given again."""
 
     def request_sha256(self) -> str:
-        """What makes two requests the same."""
-        return canonical_sha256(msgspec.to_builtins(msgspec.structs.replace(self, idempotency_key=None)))
+        """What makes two requests the same: what they state. What was seen by then is of the moment of asking."""
+        stated = msgspec.structs.replace(self, idempotency_key=None, expected_revision=None)
+        return canonical_sha256(msgspec.to_builtins(stated))
 
 
 class StageResult(msgspec.Struct, frozen=True):

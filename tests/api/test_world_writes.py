@@ -110,7 +110,10 @@ def test_an_outdated_revision_is_409(service, ada):
     assert signal(service, ada, title="Two", expectedRevision=seen).status_code == 201
     late = signal(service, ada, title="Three", expectedRevision=seen)
     assert (late.status_code, late.json()["code"]) == (409, "revision_conflict")
-    assert signal(service, ada, title="Two", expectedRevision=seen).status_code == 201, "the retry of what was written"
+    for newest in (seen, seen + 1, None):
+        assert signal(service, ada, title="Two", expectedRevision=newest).status_code == 201, (
+            "the retry of what is there"
+        )
 
 
 def test_links_go_either_way_and_an_edge_to_nothing_is_rejected(service, ada, bob):
@@ -314,6 +317,8 @@ def test_the_owner_of_a_published_capsule_sees_each_edge_once(service, ada, clai
         ({"ownerId": "a", "name": "Ada", "values": ["ok", "a\x00"]}, "/values/1"),
         ({"ownerId": "a", "name": "Ada", "values": ["x" * 301]}, "/values/0"),
         ({"ownerId": "a", "name": "Ada\x07"}, "/name"),
+        ({"ownerId": "a\nb", "name": "Ada"}, "/ownerId"),
+        ({"ownerId": "a", "name": "Ada", "displayName": "a\x00"}, "/displayName"),
         ({"ownerId": "a", "name": "Ada", "visibility": "open"}, "/visibility"),
         ({"ownerId": "a", "name": "Ada", "isAI": "yes"}, "/isAI"),
     ],
