@@ -12,7 +12,7 @@ import typer
 
 from cli.environment import effective_settings, make_data_dir
 from cli.output import AsJson, operator_problems, print_json, say
-from contracts.world.proposal import Decision, Proposal
+from contracts.world.proposal import HIGHEST_REVISION, Decision, Proposal
 from warehouse.ledger import Ledger, open_ledger
 from warehouse.world.audit import newest_decisions, verify
 from warehouse.world.events import head_revision, public_counts
@@ -22,7 +22,9 @@ from warehouse.world.write import approve, pending, reject
 
 app = typer.Typer(no_args_is_help=True, help="The graph: its constitution, its audit, and what waits for an operator.")
 
-Number = Annotated[int, typer.Argument(help="The decision that waits, as `svc world pending` names it.")]
+Number = Annotated[
+    int, typer.Argument(min=1, max=HIGHEST_REVISION, help="The decision that waits, as `svc world pending` names it.")
+]
 As = Annotated[str | None, typer.Option("--as", help="Your name in the audit; default the name of your account.")]
 
 

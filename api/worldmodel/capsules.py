@@ -33,7 +33,6 @@ from contracts.world.capsule import (
     identity_of,
     links_of,
     plan_of,
-    pointed_at_request,
     values_of,
 )
 from contracts.world.documents import decision_fields
@@ -80,10 +79,7 @@ def capsules_router(
         operation_id="world_model_create",
     )
     def create(asked: WorldModelCreateRequest, idempotency_key: IdempotencyKey = None) -> Response:
-        try:
-            capsule = create_capsule(ledger(), asked, idempotency_key=idempotency_key, alignment=alignment)
-        except BodyInvalid as problem:
-            raise pointed_at_request(problem, asked) from None
+        capsule = create_capsule(ledger(), asked, idempotency_key=idempotency_key, alignment=alignment)
         if capsule.id is None:
             raise rejected(capsule.decision)
         token = None if capsule.claimed else claim_token(pepper(), capsule.id)

@@ -5,20 +5,28 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from contracts.base import Document
-from contracts.errors import BodyInvalid
 from contracts.world.documents import DecisionFields
 from contracts.world.proposal import LONGEST_TITLE, Actor, EdgeDraft, NodeDraft, Proposal
 from contracts.world.records import Visibility
+from contracts.world.text import fault_of_title
 
 SOURCE = "onboarding"
 OWNER_PREFIX = "capsule:"
 
+
+def _line(text: str) -> str:
+    if fault := fault_of_title(text, LONGEST_TITLE):
+        raise ValueError(fault)
+    return text
+
+
 Line = Annotated[
     str,
     StringConstraints(min_length=1, max_length=LONGEST_TITLE, strip_whitespace=True),
+    AfterValidator(_line),
     Field(json_schema_extra={"pattern": r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"}),
 ]
 
@@ -213,18 +221,6 @@ def links_of(base_url: str) -> CapsuleLinks:
         plans=f"{base_url}/api/agent-access/plans",
         schema_=f"{base_url}/api/v2/schema",
     )
-
-
-def pointed_at_request(problem: BodyInvalid, asked: WorldModelCreateRequest) -> BodyInvalid:
-    """The same problem with pointers into the request's body instead of into the proposal."""
-    values = list(dict.fromkeys(asked.values))
-
-    def pointer(given: str) -> str:
-        number = int(given.split("/")[2]) if given.startswith("/nodes/") else 0
-        return f"/values/{asked.values.index(values[number - 1])}" if 0 < number <= len(values) else "/name"
-
-    errors = [(pointer(given), detail) for given, detail in problem.errors]
-    return BodyInvalid("; ".join(f"{where[1:]} {detail}" for where, detail in errors[:3]) + ".", errors=errors)
 
 
 def _type(asked: WorldModelCreateRequest) -> Literal["Agent", "Person"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 _BREAKS = "\t\n\r"
+_TITLE_BREAKS = frozenset(_BREAKS + "\u2028\u2029")
 _DIRECTION_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Characters by which what is shown can differ from what is stored. Letters and marks of right-to-left scripts are
 fine without them."""
@@ -25,12 +26,12 @@ def fault_of_text(text: str) -> str | None:
 
 def fault_of_title(text: str, longest: int) -> str | None:
     """Why a text can't be a title, of one line and at most `longest` characters; None where it can."""
-    if not text.strip():
+    if all(character.isspace() or unicodedata.category(character) == "Cf" for character in text):
         return "is empty"
     if len(text) > longest:
         return f"has {len(text):,} characters; at most {longest} are taken"
     for character in text:
-        if character in _BREAKS:
+        if character in _TITLE_BREAKS:
             return "holds a line break or a tab"
         if character in _DIRECTION_OVERRIDES:
             return f"holds U+{ord(character):04X}, which reorders what is shown"

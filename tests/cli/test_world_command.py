@@ -52,6 +52,12 @@ def test_what_waits_is_listed_approved_and_rejected(ledger: Ledger) -> None:
     assert svc("audit")["ok"] is True
 
 
+def test_a_number_that_no_decision_has_is_refused(ledger: Ledger) -> None:
+    for number in ("0", str(2**64)):
+        said = CliRunner().invoke(app, ["world", "approve", number])
+        assert (said.exit_code, "Traceback" in said.output) == (2, False)
+
+
 def test_a_tampered_audit_exits_with_1(ledger: Ledger) -> None:
     propose(ledger, proposal(goal("g")), alignment=no_rules)
     with ledger._writers.begin() as connection:

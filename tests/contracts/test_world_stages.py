@@ -308,6 +308,8 @@ def test_what_others_do_elsewhere_is_no_conflict_but_a_change_of_what_one_ties_t
         (goal("g", title="a\x85b"), "/nodes/0/title", "control character U+0085"),
         (goal("g", title="a\nb"), "/nodes/0/title", "line break"),
         (goal("g", title="a\ud800b"), "/nodes/0/title", "surrogate"),
+        (goal("g", title="a\u2028b"), "/nodes/0/title", "holds a line break"),
+        (goal("g", title="\u200b \u2060"), "/nodes/0/title", "is empty"),
         (goal("g", title="abc\u202egnp.exe"), "/nodes/0/title", "U+202E, which reorders"),
         (goal("g", properties={"a": ["\x00"]}), "/nodes/0/properties", "control character U+0000"),
         (goal("g", properties={"\udfff": 1}), "/nodes/0/properties", "surrogate"),

@@ -41,7 +41,7 @@ def create_capsule(
 ) -> Capsule:
     """Make a capsule; the same request with the same key gives the same one.
 
-    Raises `BodyInvalid`, `IdempotencyKeyReused`.
+    Raises `IdempotencyKeyReused`.
     """
     request = canonical_sha256(asked.model_dump(mode="json", by_alias=True))
     key = None if idempotency_key is None else canonical_sha256([asked.owner_id, idempotency_key])
