@@ -111,9 +111,7 @@ def test_an_outdated_revision_is_409(service, ada):
     late = signal(service, ada, title="Three", expectedRevision=seen)
     assert (late.status_code, late.json()["code"]) == (409, "revision_conflict")
     for newest in (seen, seen + 1, None):
-        assert signal(service, ada, title="Two", expectedRevision=newest).status_code == 201, (
-            "the retry of what is there"
-        )
+        assert signal(service, ada, title="Two", expectedRevision=newest).status_code == 201, "the retry"
 
 
 def test_links_go_either_way_and_an_edge_to_nothing_is_rejected(service, ada, bob):
