@@ -115,6 +115,10 @@ _ENCODED_OPTION = re.compile(r"(?i)^[-/](?:e|ec|en[a-z]*)$")
 _COMMAND_OPTION = re.compile(r"(?i)^[-/]c(?:o[a-z]*)?$")
 _SHELL_SCRIPT_OPTION = re.compile(r"^-[a-zA-Z]*c$")
 _FIND_ENDS = (";", "+", "\\;")
+_REDIRECT = re.compile(r"(?:\d+|&)?(?:<<<|<<-?|<>|>>|>\||>&|<&|>|<)")
+_SCRIPT_FILE = re.compile(r"\.(?:ba|da|z|k)?sh$")
+_C_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|0?([0-7]{1,3})|(.))", re.DOTALL)
+_C_NAMES = {"n": "\n", "t": "\t", "r": "\r", "e": "\x1b", "a": "\a", "b": "\b"}
 
 
 def inner_commands(command: Command, dialect: Dialect) -> Iterator[str | list[str]]:
@@ -141,24 +145,41 @@ def inner_commands(command: Command, dialect: Dialect) -> Iterator[str | list[st
         yield from _after_option(words, re.compile(r"(?i)^/c$"), one=True)
     elif name in SHELLS:
         yield from _after_option(words, _SHELL_SCRIPT_OPTION, one=True)
-        if command.heredoc:
-            yield command.heredoc
-        yield from (words[at + 1] for at, word in enumerate(words[:-1]) if word == "<<<")
+        yield from _here_texts(command)
     elif name in ("su", "script", "runuser"):
         yield from _after_option(words, re.compile(r"^(?:-c|--command)$"), one=True)
         yield from (word.partition("=")[2] for word in words if word.startswith("--command="))
+    elif name in ("at", "batch"):
+        yield from _here_texts(command)
     elif name == "eval":
         yield " ".join(words[1:])
+    elif name == "alias":
+        yield from (word.partition("=")[2] for word in words[1:])
     elif name == "trap" and len(words) > 1:
         yield words[1]
     elif name == "ssh":
         yield from _over_ssh(words)
+    elif name == "tmux":
+        yield from (word for word in words[1:] if _WHITE.search(word))
     elif name == "watch" and len(words) > 1:
         yield " ".join(_operands(words, _WRAPPERS["watch"]))
     elif name in ("docker", "podman", "kubectl", "nerdctl", "crictl", "lxc"):
         yield from _in_container(words)
     elif name in _WRAPPERS:
         yield from _wrapped(name, words)
+
+
+def unescaped(text: str) -> str:
+    """Text with the escapes that `printf`, `echo -e` and `$'...'` know resolved."""
+    return _C_ESCAPE.sub(_c_escape, text)
+
+
+def _c_escape(found: re.Match[str]) -> str:
+    if found[1] or found[2]:
+        return chr(int(found[1] or found[2], 16))
+    if found[3]:
+        return chr(int(found[3], 8))
+    return _C_NAMES.get(found[4], found[4])
 
 
 _ONLY_TEXT = re.compile(
@@ -176,27 +197,37 @@ def only_text(pipeline: list[Command]) -> bool:
     for command in pipeline:
         if not _ONLY_TEXT.match(command.line) or any("$(" in word or "`" in word for word in command.words):
             return False
-        targets = [
-            word
-            for before, word in zip(["", *command.words], [*command.words, ""], strict=True)
-            if ">" in before and re.fullmatch(r"\d?&?>{1,2}[|&]?", before)
-        ]
-        if command.words[0] == "tee":
-            targets += [word for word in command.words[1:] if not word.startswith("-")]
-        if not all(_READ_BY_PEOPLE.search(target) for target in targets):
+        if not all(_READ_BY_PEOPLE.search(target) for target in _written_files(command)):
             return False
     return True
 
 
+def _written_files(command: Command) -> list[str]:
+    """What a command's output is redirected to, and what `tee` is told to write."""
+    words = command.words
+    targets = [words[at + 1] for at, word in enumerate(words[:-1]) if ">" in word and _REDIRECT.fullmatch(word)]
+    if words[:1] == ["tee"]:
+        targets += [word for word in words[1:] if not word.startswith("-")]
+    return targets
+
+
 def fed_script(pipeline: list[Command], dialect: Dialect) -> Iterator[str]:
-    """The script that a pipeline feeds to a shell, where it stands in the pipeline: `echo ... | base64 -d | sh`."""
-    if len(pipeline) < 2 or program_name(_unwrapped(pipeline[-1].words, dialect), dialect) not in SHELLS:
+    """The script that a pipeline feeds to a shell or saves as one, where it stands in the pipeline.
+
+    `echo ... | base64 -d | sh`, `cat > x.sh <<EOF`.
+    """
+    runs = len(pipeline) > 1 and program_name(_unwrapped(pipeline[-1].words, dialect), dialect) in SHELLS
+    if not runs and not any(_SCRIPT_FILE.search(target) for target in _written_files(pipeline[-1])):
         return
-    first = pipeline[0].words
-    if not first or program_name(first[0], dialect) not in ("echo", "printf", "cat", "write-output"):
+    first = _without_redirects(pipeline[0].words)
+    program = program_name(first[0], dialect) if first else ""
+    if program not in ("echo", "printf", "cat", "write-output"):
         return
-    text = pipeline[0].heredoc or " ".join(word for word in first[1:] if not re.match(r"^-[neE]+$", word))
-    for each in pipeline[1:-1]:
+    options = [word for word in first[1:] if re.match(r"^-[neE]+$", word)]
+    text = pipeline[0].heredoc or " ".join(word for word in first[1:] if word not in options)
+    if program == "printf" or any("e" in option for option in options):
+        text = unescaped(text)
+    for each in pipeline[1:-1] if runs else pipeline[1:]:
         line = each.line
         if re.match(r"(?:\S*/)?(?:base64 .*(?:-d|-D|--decode)|openssl .*base64.* -d)", line):
             text = _from_base64(text, "utf-8") or ""
@@ -211,6 +242,15 @@ def fed_script(pipeline: list[Command], dialect: Dialect) -> Iterator[str]:
             return
     if text:
         yield text
+
+
+def _without_redirects(words: list[str]) -> list[str]:
+    """The words that are neither redirections nor what they name."""
+    return [
+        word
+        for before, word in zip(["", *words], words, strict=False)
+        if not _REDIRECT.fullmatch(word) and not _REDIRECT.fullmatch(before)
+    ]
 
 
 def _unwrapped(words: list[str], dialect: Dialect) -> str:
@@ -237,11 +277,19 @@ def _wrapped(name: str, words: list[str]) -> Iterator[str | list[str]]:
                 yield " ".join(words[at + 1 :])
                 return
         yield from (word.partition("=")[2] for word in words if word.startswith("--split-string="))
+        yield from (word[2:] for word in words if word.startswith("-S") and len(word) > 2)
     rest = _operands(words, _WRAPPERS[name])[_LEADING_OPERANDS.get(name, 0) :]
     if name == "flock" and rest[:1] == ["-c"]:
         yield " ".join(rest[1:])
     elif rest:
         yield rest
+
+
+def _here_texts(command: Command) -> Iterator[str]:
+    """What a here-document or a here-string gives a command to read."""
+    if command.heredoc:
+        yield command.heredoc
+    yield from (word for before, word in zip(command.words, command.words[1:], strict=False) if before == "<<<")
 
 
 def _find_actions(words: list[str]) -> Iterator[list[str]]:

@@ -36,7 +36,7 @@ from contracts.guardrail.rules import (
 )
 from contracts.guardrail.views import VIEWS_OF_CONTEXT, Action
 
-ENGINE_VERSION = 1
+ENGINE_VERSION = 2
 """Raised with every change of a view or an operator, since it can change verdicts; part of `ruleset_version`."""
 
 MOST_EVIDENCE = 4

@@ -10,14 +10,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from contracts.guardrail.commands import Command, Dialect, fed_script, inner_commands
+from contracts.guardrail.commands import Command, Dialect, fed_script, inner_commands, unescaped
+from contracts.guardrail.values import without_detours
 
 MAX_DEPTH = 6
 MAX_COMMANDS = 400
 
 _POSIX_TOKEN = re.compile(
-    r"""(?P<continued>\\\n)
-      | (?P<space>[ \t]+)
+    r"""(?P<continued>\\\n|(?<=\w)\$[@*](?=\w))
+      | (?P<space>[ \t]+|\$(?:IFS(?!\w)|\{IFS[^}\n]{0,20}\})(?:\$\d)?)
       | (?P<comment>(?<![^\s;|&(){}])\#[^\n]*)
       | (?P<ansi>\$'(?:[^'\\]|\\.)*'?)
       | (?P<single>'[^']*'?)
@@ -50,8 +51,9 @@ _WINDOWS_TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _DOUBLE_ESCAPE = re.compile(r'\\([\\"$`])|\\\n')
-_C_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3})|(.))", re.DOTALL)
-_C_NAMES = {"n": "\n", "t": "\t", "r": "\r", "e": "\x1b", "a": "\a", "b": "\b"}
+_BRACES = re.compile(r"\{((?:[^{},]|\{[^{}]*\})*(?:,(?:[^{},]|\{[^{}]*\})*)+)\}")
+_BRACE_COMMA = re.compile(r",(?![^{]*\})")
+MAX_BRACE_WORDS = 64
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _INSIDE_VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
 _HEREDOC_WORD = re.compile(r"[ \t]*(?:'([^'\n]*)'|\"([^\"\n]*)\"|\\?([^\s;|&<>()]+))")
@@ -121,6 +123,11 @@ class _Parser:
             assert token is not None
             kind, value, position = token.lastgroup, token[0], token.end()
             if kind == "plain":
+                if "{" in value and not word and not windows:
+                    *before, value = _brace_expanded(value)
+                    for each in before:
+                        word.append(each)
+                        _close_word(word, command)
                 word.append(value)
             elif kind == "space" or kind == "redirect":
                 _close_word(word, command)
@@ -137,7 +144,7 @@ class _Parser:
                 body = value[1:].removesuffix("'") if len(value) > 1 else ""
                 word.append(body.replace("''", "'") if windows else body)
             elif kind == "ansi":
-                word.append(_C_ESCAPE.sub(_c_escape, value[2:].removesuffix("'")))
+                word.append(unescaped(value[2:].removesuffix("'")))
             elif kind == "double":
                 body = value.removeprefix("$")[1:].removesuffix('"')
                 inner += self._substituted(body)
@@ -145,19 +152,16 @@ class _Parser:
             elif kind == "escape":
                 word.append(value[1])
             elif kind == "variable":
+                inner += self._substituted(value)
                 self._expand(value, word, command)
             elif kind in ("substitute", "process", "arith"):
                 body, position = _balanced(text, position)
-                if kind != "arith":
-                    inner.append(body)
-                printed = _printed(body) if kind == "substitute" else None
-                if printed is None:
-                    word.append(f"{value}{body})")
-                else:
-                    _split_into(word, command, printed)
+                inner += self._substituted(body) if kind == "arith" else [body]
+                _substitute(f"{value}{body})", _printed(body) if kind == "substitute" else None, word, command)
             elif kind == "backtick":
-                inner.append(value[1:].removesuffix("`"))
-                word.append(value)
+                body = value[1:].removesuffix("`")
+                inner.append(body)
+                _substitute(value, _printed(body), word, command)
             elif kind == "group" and windows and word and (value == "(" or (value == ")" and "(" in word)):
                 # A method call or an expression: part of the word, and a script of its own.
                 word.append(value)
@@ -207,13 +211,13 @@ class _Parser:
             self._finish(Pipeline([Command(words=inner, depth=depth)]))
 
     def _expand(self, variable: str, word: list[str], command: Command) -> None:
-        known = self._value_of(variable)
-        if known is None:
-            word.append(variable)
-        else:
-            _split_into(word, command, known)
+        _substitute(variable, self._value_of(variable), word, command)
 
     def _remember(self, command: Command) -> None:
+        if command.words[:1] == ["for"] and command.words[2:3] == ["in"]:
+            # one value after the other: all of them together are seen once
+            values = [word for word in command.words[3:] if not _WHITE.search(word)]
+            self._variables[command.words[1]] = " ".join(values)[:1_000]
         for word in command.words:
             if not _ASSIGNMENT.match(word):
                 return
@@ -222,12 +226,10 @@ class _Parser:
                 self._variables[name.rstrip("+")] = value
 
     def _value_of(self, variable: str) -> str | None:
-        name = variable[1:].strip("{}")
-        if name == "IFS":
-            return " "
+        name, _, default = variable[1:].strip("{}").partition(":-")
         if name in ("HOME", "PWD", "USER"):
             return None
-        return self._variables.get(name)
+        return self._variables.get(name, default if default.isalnum() else None)
 
     def _in_double_quotes(self, body: str) -> str:
         if self._dialect == "windows":
@@ -253,8 +255,26 @@ class _Parser:
 
 def _close_word(word: list[str], command: Command) -> None:
     if word:
-        command.words.append("".join(word))
+        command.words.append(without_detours("".join(word)))
         word.clear()
+
+
+def _substitute(written: str, stands_for: str | None, word: list[str], command: Command) -> None:
+    """Go on with a word by what a part of it stands for, or by the part as it is written where nobody knows."""
+    if stands_for is None:
+        word.append(written)
+    else:
+        _split_into(word, command, stands_for)
+
+
+def _brace_expanded(word: str) -> list[str]:
+    """The words that `{a,b}` in a word stands for, in order, at most `MAX_BRACE_WORDS`."""
+    words = [word]
+    for at in range(MAX_BRACE_WORDS):
+        while at < len(words) < MAX_BRACE_WORDS and (found := _BRACES.search(words[at])):
+            before, after = words[at][: found.start()], words[at][found.end() :]
+            words[at : at + 1] = [f"{before}{each}{after}" for each in _BRACE_COMMA.split(found[1], MAX_BRACE_WORDS)]
+    return words[:MAX_BRACE_WORDS]
 
 
 def _split_into(word: list[str], command: Command, text: str) -> None:
@@ -275,15 +295,7 @@ def _printed(body: str) -> str | None:
     text = single if single is not None else double if double is not None else bare
     if program == "printf" and "%" in text:
         return None
-    return _C_ESCAPE.sub(_c_escape, text) if program == "printf" or "e" in options else text
-
-
-def _c_escape(found: re.Match[str]) -> str:
-    if found[1] or found[2]:
-        return chr(int(found[1] or found[2], 16))
-    if found[3]:
-        return chr(int(found[3], 8))
-    return _C_NAMES.get(found[4], found[4])
+    return unescaped(text) if program == "printf" or "e" in options else text
 
 
 _PARENTHESES = re.compile(r"[()]|'[^']*'|\\.", re.DOTALL)

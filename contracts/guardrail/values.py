@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
 from contracts.guardrail.numeric import number
@@ -58,6 +59,7 @@ def hosts(text: str, found_urls: Iterable[str]) -> Iterator[str]:
 _HOME = re.compile(
     r"(?<![\w\\])(?:~(?=[/\\]|$)|\$\{?HOME\}?(?!\w)|(?i:\$env:(?:userprofile|home)|%userprofile%|%homedrive%%homepath%))"
 )
+_HERE = re.compile(r"^\$(?:PWD|\{PWD\})(?=/|$)")
 _OTHER_HOME = re.compile(r"^~([a-z_][a-z0-9_-]*)(?=/|$)")
 _WINDOWS_VARIABLES = re.compile(r"(?i)%([a-z]+(?:\(x86\))?)%|\$\{?env:([a-z]+(?:\(x86\))?)\}?")
 _WINDOWS_PLACES = {
@@ -91,6 +93,7 @@ def paths(words: Iterable[str], cwd: str, home: str, windows: bool) -> Iterator[
     """Each word that names a file, absolute: `~`, `$HOME` and Windows' variables replaced, `.` and `..` resolved.
 
     Windows paths have forward slashes and are in lower case. Words with options in front (`--file=x`, `if=x`) count.
+    A pattern for a part of a name is followed by the private files that it fits.
     """
     for word in words:
         if not _PATH_SIGN.search(word):
@@ -100,14 +103,52 @@ def paths(words: Iterable[str], cwd: str, home: str, windows: bool) -> Iterator[
             continue
         if len(candidate) > 1_000 or not _LOOKS_LIKE_PATH.search(candidate) or _REMOTE.match(candidate):
             continue
-        yield expanded(candidate, cwd, home, windows)
+        path = expanded(candidate, cwd, home, windows)
+        yield path
+        if _GLOB.search(path):
+            yield from _private_files(path, home)
         if candidate != word and _LOOKS_LIKE_PATH.match(word):
             yield expanded(word, cwd, home, windows)
+
+
+_GLOB = re.compile(r"[?\[]|[^/]\*|\*[^/]")
+_PRIVATE_FILES = (
+    "/etc/shadow",
+    "/etc/gshadow",
+    "{home}/.ssh/id_rsa",
+    "{home}/.ssh/id_ed25519",
+    "{home}/.aws/credentials",
+)
+"""What a pattern such as `/e??/sh*` is written for."""
+
+
+def _private_files(pattern: str, home: str) -> Iterator[str]:
+    for each in _PRIVATE_FILES:
+        private = each.format(home=home)
+        if private.count("/") == pattern.count("/") and fnmatchcase(private, pattern):
+            yield private
+
+
+_WRITTEN_PATH = re.compile(r"(?:~[\w-]*|\$\{?[A-Za-z_]\w*\}?|[\w.@+%-]+)?/[\w.@+%*?,\[\]{}~$/-]*")
+_DETOUR = re.compile(r"^(?=[/~.$]).*//|/\.{1,2}(?:/|$)")
+
+
+def without_detours(word: str) -> str:
+    """A word that is a path, without `//`, `.` and what `..` takes back; a relative one stays so, other words stay."""
+    if "/" not in word or not _DETOUR.search(word) or not _WRITTEN_PATH.fullmatch(word):
+        return word
+    # nobody knows what stands above a home directory or in a variable
+    root, _, rest = word.partition("/") if word[0] in "~$" else ("", "", word)
+    resolved = posixpath.normpath(f"/{rest.lstrip('/')}" if word[0] == "/" else rest.lstrip("/"))
+    if root:
+        resolved = root if resolved == "." else f"{root}/{resolved}"
+    return resolved + ("/" if word.endswith("/") and resolved != "/" else "")
 
 
 def expanded(path: str, cwd: str, home: str, windows: bool) -> str:
     """One path, absolute and without `.` and `..`."""
     path = _HOME.sub(lambda _: home, path)
+    path = _HERE.sub(lambda _: cwd, path)
     path = _OTHER_HOME.sub(lambda found: "/root" if found[1] == "root" else f"/home/{found[1]}", path)
     if windows or "%" in path or "\\" in path:
         path = _WINDOWS_VARIABLES.sub(

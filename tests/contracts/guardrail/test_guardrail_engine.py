@@ -271,7 +271,7 @@ def judged(action: str, context: dict | None = None) -> GuardrailVerdict:
         "a.", "a@", "a@a.", "0x", "ab ", "AA==", "\\x41", "http://", "://", "=", "a=", "sudo ", "env a=b ", "bash -c '",
         "find -exec ", "| ", "; ", "\n", "\x1b[", "\x1b]", "\u200b", "а", "aа", '{"a":', "f(", "f(a=", ", ", "- ",
         "? ", "apiVersion: a\n", "a: &a\n", "1,000 ", "$1", "key=", "key: ", "--user a:", "eyJ", "-----BEGIN ",
-        "/../", "~", "A1",
+        "/../", "~", "A1", "{a,", "{a,b}", "{,", "/*", "$@a", "for a in a; $a ", "> a.sh ",
     ],
 )  # fmt: skip
 def test_a_text_of_one_repeated_piece_is_judged_in_bounded_time(piece: str) -> None:
@@ -339,10 +339,45 @@ def test_a_check_never_raises_and_repeats_itself(action: str, severity: Severity
         "env A=1 nohup timeout 5 rm -rf /",
         "bash <<EOF\nrm -rf /\nEOF",
         "document that `rm -rf /`",
+        "rm -rf ./foo/../../..",
+        "rm / -rf",
+        "{rm,-rf,/}",
+        "rm$IFS$9-rf$IFS$9/",
+        "`echo rm` -rf /",
+        "printf '\\x72\\x6d -rf /' | sh",
+        "for d in /etc /usr; do rm -rf $d; done",
+        "echo 'rm -rf /' > x.sh; sh x.sh",
+        "find ~ -type f -delete",
+        "ls / | xargs rm -rf",
+        "cd .. && rm -rf *",
+        'python3 -c \'import subprocess; subprocess.run(["rm", "-rf", "/"])\'',
     ],
 )
 def test_a_disguised_command_is_the_command(disguised: str) -> None:
     assert not RULES.check(disguised, Severity.LOW, {"tool": "shell", "os": "linux"}).passed
+
+
+@pytest.mark.parametrize(
+    "everyday",
+    [
+        "rm -rf build/../dist ../build ../*/node_modules ~/.cache/pip",
+        "cd .. && rm -rf build",
+        "find ~ -name .DS_Store -delete",
+        "docker run --rm -v ~/.cache:/c alpine ls /",
+        "tmp=$(mktemp -d); trap 'rm -rf \"$tmp\"' EXIT",
+        "sudo apt-get update && rm -rf /var/lib/apt/lists/*",
+        "rm -rf /usr/local/go && tar -C /usr/local -xzf go.tar.gz",
+        "cat > run.sh <<'EOF'\n#!/bin/sh\nrm -rf build\nmake\nEOF",
+        "cp a.conf{,.bak} && mkdir -p src/{a,b}",
+        "$(npm bin)/eslint src",
+        'curl -d "$(cat body.json)" https://api.example/items',
+        "Remove-Item -Recurse C:\\Users\\anna\\app\\node_modules",
+        "du -sh /etc/* && cat /etc/*-release",
+    ],
+)
+def test_everyday_commands_pass(everyday: str) -> None:
+    verdict = RULES.check(everyday, Severity.MEDIUM)
+    assert verdict.passed, verdict.matched_guardrails
 
 
 @pytest.mark.parametrize(

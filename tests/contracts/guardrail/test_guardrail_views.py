@@ -9,6 +9,7 @@ import pytest
 from contracts.guardrail.views import VIEW_DESCRIPTIONS, Action
 
 WINDOWS = {"os": "windows"}
+KEYS = ("/home/agent/.ssh/id_rsa", "/home/agent/.ssh/id_ed25519")
 
 
 def seen(action: str, view: str, context: dict | None = None) -> list[str]:
@@ -47,6 +48,20 @@ def seen(action: str, view: str, context: dict | None = None) -> list[str]:
         (r"$(printf '\x72\x6d') -rf /", ["rm -rf /", r"printf \x72\x6d"]),
         ("r$(echo -n m) -rf /", ["rm -rf /", "echo -n m"]),
         ("$(printf '%s' rm) -rf /", ["$(printf␣'%s'␣rm) -rf /", "printf %s rm"]),
+        ("`echo rm` x", ["rm x", "echo rm"]),
+        ("printf '\\x72m x' | sh", ["printf \\x72m␣x", "sh", "rm x"]),
+        ("rm$IFS$9-rf${IFS}/ r$@m x", ["rm -rf / rm x"]),
+        ("{rm,-rf,/etc/{a,b}}", ["rm -rf /etc/a /etc/b"]),
+        ("echo '{a,b}' {} {a} ${x}", ["echo {a,b} {} {a} ${x}"]),
+        ("for d in /etc /usr; do rm $d; done", ["for d in /etc /usr", "do rm /etc /usr", "rm /etc /usr", "done"]),
+        ("echo ${x:-$(rm x)} ${y:-z}", ["echo ${x:-$(rm␣x)} z", "rm x"]),
+        ("alias a='rm x'", ["alias a=rm␣x", "rm x"]),
+        ("at now <<< 'rm x'", ["at now <<< rm␣x", "rm x"]),
+        ("tmux send-keys 'rm x' Enter", ["tmux send-keys rm␣x Enter", "rm x"]),
+        ("echo 'rm x' > a.sh", ["echo rm␣x > a.sh", "rm x"]),
+        ("cat > a.sh <<'EOF'\nrm x\nEOF", ["cat > a.sh << EOF", "rm x"]),
+        ("rm -rf ./a/../../.. /b/./c/ // ~/.. $X/../y", ["rm -rf ../.. /b/c/ / ~/.. $X/../y"]),
+        ("curl http://a.example//b/../c 's/a//' \"a /../ b\"", ["curl http://a.example//b/../c s/a// a␣/../␣b"]),
         ("cat <<EOF\n`rm -rf /`\nEOF\nls", ["cat << EOF", "ls", "rm -rf /"]),
         ("cat <<'EOF'\n`rm -rf /`\nEOF", ["cat << EOF"]),
         ("cat <<\\EOF\n$(rm -rf /)\nEOF", ["cat << EOF"]),
@@ -105,7 +120,7 @@ def test_a_text_about_a_command_is_not_a_command(action: str, context: dict) -> 
         ("echo 'rm -rf /' >> a.md", ["echo rm␣-rf␣/ >> a.md"]),
         ("echo 'rm -rf /' >> a.md; ls 'b c'", ["echo rm␣-rf␣/ >> a.md; ls 'b c'", "echo rm␣-rf␣/ >> a.md", "ls b␣c"]),
         ("cat > a.md <<X\nrm -rf /\nX\nls", ["cat > a.md << X", "ls"]),
-        ("echo 'rm -rf /' > a.sh", ["echo 'rm -rf /' > a.sh", "echo rm␣-rf␣/ > a.sh"]),
+        ("echo 'rm -rf /' > a.sh", ["echo 'rm -rf /' > a.sh", "echo rm␣-rf␣/ > a.sh", "rm -rf /"]),
         ("echo 'rm x' | sh", ["echo 'rm x' | sh", "echo rm␣x", "sh", "rm x"]),
         ('echo "$(rm x)"', ['echo "$(rm x)"', "echo $(rm␣x)", "rm x"]),
     ],
@@ -134,6 +149,9 @@ def test_pipelines_stay_together(action: str, lines: list[str]) -> None:
         ("cat ~/x", {"run_as": "root"}, ["/root/x"]),
         ("cat ../../etc/shadow", {"cwd": "/srv/app"}, ["/etc/shadow"]),
         ("cat //etc/./shadow", {}, ["/etc/shadow"]),
+        ("cat $PWD/../x ${PWD}", {"cwd": "/srv/app"}, ["/srv/x", "/srv/app"]),
+        ("cat /e??/sh*", {}, ["/e??/sh*", "/etc/shadow"]),
+        ("cat ~/.ssh/id_* /etc/*", {}, ["/home/agent/.ssh/id_*", *KEYS, "/etc/*"]),
         ("dd if=/dev/zero of=/dev/sda", {}, ["/dev/zero", "/dev/sda"]),
         ("type %USERPROFILE%\\x.txt", WINDOWS, ["c:/users/agent/x.txt"]),
         ("type $env:windir\\System32\\config\\SAM", WINDOWS, ["c:/windows/system32/config/sam"]),
@@ -144,6 +162,20 @@ def test_pipelines_stay_together(action: str, lines: list[str]) -> None:
 )
 def test_paths_are_absolute(action: str, context: dict, lines: list[str]) -> None:
     assert seen(action, "paths", {"tool": "shell"} | context if "(" not in action[:10] else context) == lines
+
+
+@pytest.mark.parametrize(
+    ("action", "lines"),
+    [
+        ("python3 -c 'print(1)'", ["print(1)"]),
+        ("perl -ne'print if /x/' f", ["print if /x/"]),
+        ("mysql -uroot --execute='drop table a'", ["drop table a"]),
+        ("sqlite3 a.db 'drop table a'", ["a.db", "drop table a"]),
+        ("node --experimental-vm-modules a.js", []),
+    ],
+)
+def test_code_handed_to_an_interpreter(action: str, lines: list[str]) -> None:
+    assert seen(action, "scripts", {"tool": "shell"}) == lines
 
 
 @pytest.mark.parametrize(
