@@ -32,6 +32,7 @@ ServiceError
     ├── PaymentUnknown            no unmatched payment with this id
     ├── ConstitutionRefused       the constitution breaks the graph's own rules
     ├── ProposalUnknown           no proposal with this number waits for an operator
+    ├── OwnerInvalid              a text that names no owner of private nodes
     ├── StoreTooNew               a store written by a later version of this service
     ├── FinalizedMismatch         the chain contradicts what was final: history is not rewritten
     ├── RpcUnavailable            no URL gave an answer
@@ -280,6 +281,10 @@ class ConstitutionRefused(OperatorProblem):
 
 class ProposalUnknown(OperatorProblem):
     code = "proposal_unknown"
+
+
+class OwnerInvalid(OperatorProblem):
+    code = "owner_invalid"
 
 
 class StoreTooNew(OperatorProblem):

@@ -10,13 +10,22 @@ import msgspec
 import pytest
 from world_writes import ADA, BOB, fact, goal, no_rules, proposal, tie
 
-from contracts.errors import BodyInvalid, IdempotencyKeyReused, ProposalUnknown, RevisionConflict
+from contracts.errors import (
+    BodyInvalid,
+    ClaimTokenUnknown,
+    IdempotencyKeyReused,
+    OwnerInvalid,
+    ProposalUnknown,
+    RevisionConflict,
+)
 from contracts.settings import Settings
+from contracts.world.capsule import WorldModelCreateRequest
 from contracts.world.constitution import load_constitution_drafts
 from contracts.world.proposal import Actor, Decision, Proposal
 from contracts.world.stages import Judgement
 from warehouse.ledger import Ledger, open_ledger
 from warehouse.world.audit import newest_decisions, verify
+from warehouse.world.capsules import claim_capsule, claim_token, create_capsule
 from warehouse.world.events import current_edge, current_node, events_after, head_revision, public_counts
 from warehouse.world.forget import forget_owner
 from warehouse.world.load import load_constitution
@@ -243,6 +252,33 @@ def test_forgetting_an_owner_deletes_texts_and_leaves_the_chain_whole(ledger: Le
     assert intact(ledger)
     again = write(ledger, proposal(goal("hers")))
     assert again.verdict == "rejected"
+
+
+def test_forgetting_who_claimed_a_capsule_forgets_what_the_capsule_asked_for(ledger: Ledger) -> None:
+    asked = WorldModelCreateRequest(owner_id="Ada's label", name="Ada", visibility="public")
+    claimed, waiting = (create_capsule(ledger, asked, idempotency_key=None, alignment=no_rules) for _ in range(2))
+    assert claimed.id is not None and waiting.id is not None
+    claim_capsule(ledger, b"pepper", claim_token(b"pepper", claimed.id), "local:ada", alignment=no_rules)
+    forget_owner(ledger, "local:ada", "eve")
+    forget_owner(ledger, f"capsule:{waiting.id}", "eve")
+    assert pending(ledger) == []
+    with ledger._readers.begin() as connection:
+        for table in ("world_events", "world_nodes", "world_decision_payloads", "world_pending", "world_capsules"):
+            text = str([tuple(row) for row in connection.exec_driver_sql(f"select * from {table}")])
+            assert "Ada" not in text and "local:ada" not in text, table
+    with pytest.raises(ClaimTokenUnknown):
+        claim_capsule(ledger, b"pepper", claim_token(b"pepper", waiting.id), "local:bob", alignment=no_rules)
+    assert intact(ledger)
+
+
+@pytest.mark.parametrize("owner", ["", " ", "ada", "local:", "0x12", "constitution"])
+def test_what_names_no_owner_forgets_nothing(ledger: Ledger, owner: str) -> None:
+    write(ledger, proposal(goal("p", visibility="public"), actor=Actor("operator", "operator:eve")))
+    with pytest.raises(OwnerInvalid):
+        forget_owner(ledger, owner, "eve")
+    with ledger.read() as reader:
+        node = current_node(reader, "p")
+    assert node is not None and not node.erased
 
 
 def test_a_claimant_takes_over_a_capsule_and_nothing_else(ledger: Ledger) -> None:

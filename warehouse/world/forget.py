@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import msgspec
 
+from contracts.errors import OwnerInvalid
 from contracts.times import utc_text
+from contracts.world.capsule import owner_of
 from contracts.world.proposal import Actor, Proposal, StageResult
 from contracts.world.records import Edge, Event, Node
 from warehouse.ledger import Ledger, Transaction
@@ -16,21 +19,29 @@ from warehouse.world.events import append_states, decode_edges, decode_events, d
 FORGOTTEN = "forgotten"
 """Owner, actor and source of what is left."""
 
+_OWNER = re.compile(r"0x[0-9a-f]{40}|(?:local|profile|capsule):\S.*")
 _encode = msgspec.json.Encoder().encode
 
 
 def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
     """Turn every private node and edge of `owner` into a tombstone, in all its states; how many there were.
 
-    What was decided of the owner's proposals is deleted with its salt, and so are proposals of his that wait. What was
-    made public is everybody's: an operator ends it. Files published before are replaced with the next generation.
+    What was decided of the owner's proposals, and of those of the capsules that he claimed, is deleted with its salt,
+    and so are those of them that wait. What was made public is everybody's: an operator ends it. Files published before
+    are replaced with the next generation. Raises `OwnerInvalid`.
     """
+    if owner.startswith("0x"):
+        owner = owner.lower()
+    if not _OWNER.fullmatch(owner):  # an empty one is how the ledger marks what is public
+        raise OwnerInvalid(f"{owner!r} names no owner.", cure="Give an address, local:NAME, profile:ID or capsule:ID.")
     with ledger.transaction() as tx:
         nodes = decode_nodes(tx.rows("world_nodes_of_owner", owner=owner))
         edges = decode_edges(tx.rows("world_edges_of_owner", owner=owner))
-        tx.run("world_forget_payloads", owner=owner)
-        tx.run("world_forget_pending", owner=owner)
-        tx.run("world_forget_requests", scope=owner)
+        capsules = [owner_of(row["id"]) for row in tx.rows("world_capsules_of_owner", owner=owner)]
+        for proposer in (owner, *capsules):
+            tx.run("world_forget_payloads", owner=proposer)
+            tx.run("world_forget_pending", owner=proposer)
+            tx.run("world_forget_requests", scope=proposer)
         tx.run("world_forget_claims", owner=owner, forgotten=FORGOTTEN)
         erased = _erase(tx, nodes, edges, operator)
     ledger.scrub()
