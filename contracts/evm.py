@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from functools import cache, lru_cache
 from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
@@ -17,13 +16,12 @@ import msgspec
 from Crypto.Hash import keccak
 
 from contracts.errors import ServiceError
+from contracts.times import retry_after_s
 
 TRANSFER_TOPIC: Final = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 """keccak256 of `Transfer(address,address,uint256)`."""
 
 TransferTopic = Literal["0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"]
-
-ZERO_ADDRESS: Final = "0x" + "0" * 40
 
 Word = Annotated[str, msgspec.Meta(min_length=66, max_length=66)]
 """`0x` and 64 digits; that they are hex digits is checked where they are turned into bytes."""
@@ -379,19 +377,8 @@ def _suggested(message: str, data: Any) -> tuple[int, int] | None:
 
 
 def _retry_after_s(text: str | None, now: datetime | None) -> float | None:
-    if text is None:
-        return None
-    if text.strip().isdecimal():
-        wait_s = float(text)
-    else:
-        try:
-            date = parsedate_to_datetime(text)
-        except ValueError:
-            return None
-        if now is None:
-            return None
-        wait_s = (date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds()
-    return min(max(wait_s, 0.0), _RETRY_AFTER_CAP_S)
+    wait_s = None if text is None else retry_after_s(text, now)
+    return None if wait_s is None else min(max(wait_s, 0.0), _RETRY_AFTER_CAP_S)
 
 
 # Hashes, blooms, addresses.

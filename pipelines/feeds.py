@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, overload
 
@@ -21,6 +20,7 @@ import msgspec
 from pydantic import SecretStr
 
 from contracts.base import Quality
+from contracts.times import retry_after_s
 from warehouse.feeds import Attempt
 
 TIMEOUT_S = 3.0
@@ -186,16 +186,9 @@ def _check_head(response: httpx.Response, max_bytes: int) -> None:
 def _ask_again_at(retry_after: str | None) -> datetime:
     """When a `Retry-After` (seconds or a date) has passed, an hour from now at most."""
     now = datetime.now(UTC)
-    text = (retry_after or "").strip()
-    wait = BACK_OFF
-    if text.isdecimal() and len(text) < 10:
-        wait = timedelta(seconds=int(text))
-    elif text:
-        try:
-            wait = parsedate_to_datetime(text).astimezone(UTC) - now
-        except ValueError:
-            wait = BACK_OFF
-    return now + min(max(wait, timedelta()), BACK_OFF_CAP)
+    wait_s = None if retry_after is None else retry_after_s(retry_after, now)
+    cap_s = BACK_OFF_CAP.total_seconds()
+    return now + (BACK_OFF if wait_s is None else timedelta(seconds=min(max(wait_s, 0.0), cap_s)))
 
 
 def _revealed(value: str | SecretStr) -> str:

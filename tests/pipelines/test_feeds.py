@@ -103,7 +103,16 @@ def test_an_address_where_nobody_answers_is_unreachable(url: str) -> None:
 
 @pytest.mark.parametrize(
     ("retry_after", "wait_s"),
-    [("600", 600), ("0", 0), ("99999999", 3600), (None, 60), ("soon", 60), ("Sat, 01 Jan 2000 00:00:00 GMT", 0)],
+    [
+        ("600", 600),
+        ("0", 0),
+        ("99999999", 3600),
+        ("9" * 400, 3600),
+        (None, 60),
+        ("soon", 60),
+        ("Sat, 01 Jan 2000 00:00:00 GMT", 0),
+        ("Fri, 31 Dec 9999 23:59:59 -2359", 3600),
+    ],
 )
 def test_a_limit_names_the_time_to_ask_again(server: FeedServer, retry_after: str | None, wait_s: int) -> None:
     headers = {} if retry_after is None else {"retry-after": retry_after}
