@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from api.client_address import ClientAddresses
 from api.key_gate import CALLER, DAY_S, STORE_FAILED, Admission, presented_key
 from api.negotiation import acceptable_encodings, is_unchanged, prefers_markdown
-from api.published import READS, Encoded, Message, PublishedFile, PublishedSite, load_site
+from api.published import READ_ALONE, READS, Encoded, Message, PublishedFile, PublishedSite, load_site
 from contracts.connect.jsonrpc import problem_as_error, session_token_of
 from contracts.connect.server import MCP_PATH
 from contracts.errors import (
@@ -198,12 +198,14 @@ class Front:
             await send(encoded.body if method == "GET" else _NO_BODY)
 
     def _leave(self, scope: Scope) -> Message | None:
-        """The answer to OPTIONS: of a document, or to a browser that asks leave for a page of another origin. None
-        where the rooms answer it."""
+        """The answer to OPTIONS: of what is published, or to a browser that asks leave for a page of another origin.
+        None where the rooms answer it."""
         path = scope["path"]
-        document = None if self.site is None else self.site.documents.get(path)
-        if document is not None:
-            return document.options
+        if self.site is not None:
+            if (document := self.site.documents.get(path)) is not None:
+                return document.options
+            if path in self.site.redirects or path in self.site.files:
+                return READ_ALONE
         if path == MCP_PATH or path.startswith(BLINK_PREFIX):
             return None
         return _PREFLIGHT if any(name == _ASKS_LEAVE for name, _ in scope["headers"]) else None

@@ -141,14 +141,11 @@ def _document(
 def _options(route: Route) -> Message:
     """The answer to OPTIONS: how the document may be read, and what it says of itself to other origins."""
     own = {name: value for name, value in route.own_headers.items() if name.startswith(("Access-Control-", "X-"))}
-    headers = {
-        "Allow": READS,
-        **OPEN_HEADERS,
-        **PREFLIGHT_HEADERS,
-        "Access-Control-Allow-Methods": READS,
-        "Cache-Control": CACHE_CONTROL[route.cache],
-        **own,
-    }
+    return _read_alone({"Cache-Control": CACHE_CONTROL[route.cache], **own})
+
+
+def _read_alone(own: dict[str, str]) -> Message:
+    headers = {"Allow": READS, **OPEN_HEADERS, **PREFLIGHT_HEADERS, "Access-Control-Allow-Methods": READS, **own}
     return _start(204, [(name.lower().encode(), value.encode()) for name, value in headers.items()])
 
 
@@ -188,3 +185,7 @@ def _encoded(headers: dict[str, str], tag: str, length: int, body: bytes = b"") 
 
 def _start(status: int, headers: list[tuple[bytes, bytes]]) -> Message:
     return {"type": "http.response.start", "status": status, "headers": headers}
+
+
+READ_ALONE = _read_alone({"Cache-Control": "no-store"})
+"""The answer to OPTIONS of what is published and no document: files and redirects."""

@@ -1,7 +1,7 @@
 """The committed OpenAPI description, as it is published for one installation. `python -m api.openapi` writes it.
 
-Published, it has the installation's address, and what the installation publishes as examples. Two documents say it:
-`/openapi.json`, and `/openapi-v2.yaml` with API v2 alone.
+Published, it has the installation's address, also in examples that were recorded elsewhere, and what the installation
+publishes as examples. Two documents say it: `/openapi.json`, and `/openapi-v2.yaml` with API v2 alone.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ PROBLEM_EXAMPLES = EXAMPLES_DIR / "problems.json"
 OPENAPI_PATH = "/openapi.json"
 OPENAPI_V2_PATH = "/openapi-v2.yaml"
 V2_PREFIX = "/api/v2/"
+
+RECORDED_AT = "https://svc.example"
+"""The base address of the installation whose answers are the committed examples."""
 
 LONGEST_LIST = 3
 LARGEST_WHOLE_BYTES = 4_096
@@ -60,6 +63,7 @@ def description_for(installation: Installation, bodies: Bodies) -> dict[str, Any
     if installation.contact_email is not None:
         described["info"]["contact"]["email"] = installation.contact_email
     drop_other_prices(described, {plan.id: usd_of(plan.price) for plan in load_plans().values()})
+    _show_own_addresses(described, installation.base_url)
     _show_own_quote(described, installation)
     at, examples = _live_examples(installation, described, bodies)
     if at is not None:
@@ -129,6 +133,32 @@ def drop_other_prices(described: dict[str, Any], prices: Mapping[str, str]) -> N
             for status, response in operation["responses"].items():
                 for media in response.get("content", {}).values() if status < "400" else ():
                     media.pop("examples", None)
+
+
+def _show_own_addresses(described: dict[str, Any], base_url: str) -> None:
+    """Put the installation's address, in place, where recorded examples have another's."""
+    content = [
+        media
+        for operations in described["paths"].values()
+        for operation in operations.values()
+        for response in operation["responses"].values()
+        for media in response.get("content", {}).values()
+    ]
+    for holder in (*content, described["components"]):
+        for example in holder.get("examples", {}).values():
+            if "value" in example:
+                example["value"] = _readdressed(example["value"], base_url)
+
+
+def _readdressed(value: Any, base_url: str) -> Any:
+    """What is signed stays as it was recorded: its hash is taken over its addresses too."""
+    if isinstance(value, str):
+        return value.replace(RECORDED_AT, base_url)
+    if isinstance(value, list):
+        return [_readdressed(each, base_url) for each in value]
+    if isinstance(value, dict) and "signature" not in value:
+        return {name: _readdressed(each, base_url) for name, each in value.items()}
+    return value
 
 
 def _show_own_quote(described: dict[str, Any], installation: Installation) -> None:

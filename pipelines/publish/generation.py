@@ -121,6 +121,7 @@ def _documents(rows: Iterable[Projection], readable: Readable, draft: Draft) -> 
         public = draft.previous.path / "public"
         bodies = {path: (public / file_of(path)).read_bytes() for path in draft.previous.manifest.documents}
     bodies |= {document.path: document.body for document in documents}
+    bodies |= {alias.path: bodies[row.path] for row in PROJECTIONS if row.path in bodies for alias in row.aliases}
     return documents + _read_all(describing, replace(readable, bodies=bodies), draft)
 
 

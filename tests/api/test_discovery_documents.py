@@ -8,6 +8,7 @@ import httpx
 import pytest
 from publishing import House
 
+from contracts.description import OPENAPI_PATH
 from contracts.discovery.published import DISCOVERY_DOCUMENTS
 from contracts.discovery.service import AGENT_CARD_PATH, AGENT_PATH, CAPABILITIES_PATH, SERVER_CARD_PATH
 
@@ -43,6 +44,12 @@ def test_the_agent_manifest_is_the_agent_card_byte_for_byte(house: House):
     assert card.content == manifest.content
     assert card.headers["etag"] == manifest.headers["etag"]
     assert card.json()["signatures"]
+
+
+def test_the_description_shows_an_alias_as_what_it_is_published_as(house: House):
+    card, description = ask(house, ("GET", AGENT_CARD_PATH, {}), ("GET", OPENAPI_PATH, {}))
+    get = description.json()["paths"][AGENT_PATH]["get"]["responses"]["200"]["content"]["application/json"]
+    assert get["examples"]["published"]["value"]["signatures"] == card.json()["signatures"]
 
 
 def test_the_server_card_is_a_file_beside_the_live_endpoint(house: House):

@@ -139,6 +139,7 @@ def test_a_list_is_sent_from_disk_whole_and_immutable(house):
     again = ask(house, "GET", path, {"if-none-match": get.headers["etag"]}, application=application)
     assert again.status_code == 304
     assert ask(house, "POST", path, application=application).status_code == 405
+    assert ask(house, "OPTIONS", path, application=application).headers["allow"] == "GET, HEAD, OPTIONS"
 
 
 @pytest.mark.parametrize(

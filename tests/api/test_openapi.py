@@ -7,7 +7,14 @@ from api.openapi.describing import text
 from api.openapi.lowering import lower_schema
 from contracts.commerce.plans import PLANS_PATH, QUOTE_PATH, load_plans
 from contracts.commerce.rail import usd_of
-from contracts.description import OPENAPI_FILE, OPENAPI_PATH, description_for, drop_other_prices, openapi_json
+from contracts.description import (
+    OPENAPI_FILE,
+    OPENAPI_PATH,
+    RECORDED_AT,
+    description_for,
+    drop_other_prices,
+    openapi_json,
+)
 from contracts.discovery.installation import Installation
 
 PRICE = "/api/token/price"
@@ -25,6 +32,24 @@ def test_the_description_is_a_valid_3_0_3_document():
 
 def test_it_is_published_with_its_own_address():
     assert description_for(Installation("https://svc.example"), {})["servers"] == [{"url": "https://svc.example"}]
+
+
+def test_recorded_examples_have_its_address_too_but_what_is_signed_stays_as_it_is():
+    described = description_for(Installation("https://here.test/runtime"), {})
+    signed: list[str] = []
+
+    def unsigned(value):
+        if isinstance(value, list):
+            return [unsigned(each) for each in value]
+        if isinstance(value, dict) and "signature" in value:
+            signed.append(json.dumps(value))
+            return None
+        return {name: unsigned(each) for name, each in value.items()} if isinstance(value, dict) else value
+
+    shown = json.dumps(unsigned(described))
+    assert RECORDED_AT not in shown and "GET https://here.test/runtime/api/v2/world-model/live" in shown
+    assert any(f"{RECORDED_AT}/api/agent-access/claims/" in each for each in signed)
+    assert not any("here.test" in each for each in signed if '"receiptHash"' in each)
 
 
 def priced(price: str, at: str, quality: str = "exact") -> dict[str, bytes]:

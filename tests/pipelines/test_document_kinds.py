@@ -161,8 +161,9 @@ def test_a_redirect_leads_on_and_has_no_body(house, method):
 
 
 def test_a_redirect_knows_only_reading(house):
-    answer = ask(house, REDIRECT.path, "POST")
+    answer, options = ask(house, REDIRECT.path, "POST"), ask(house, REDIRECT.path, "OPTIONS")
     assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
+    assert (options.status_code, options.headers["allow"]) == (204, "GET, HEAD, OPTIONS")
 
 
 def test_what_is_said_of_other_paths_lies_under_the_path_of_the_base_url(tmp_path):

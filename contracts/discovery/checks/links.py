@@ -22,7 +22,7 @@ _ROOTED_KEYS = {"href", "apiPath"}
 """Names under which other people's standards give paths of the host."""
 
 _EXAMPLES = ("example", "examples")
-"""Under these stand answers of the past, whose files may be gone."""
+"""Under these stand answers of the past: what they name by an id, and their files, may be gone."""
 
 _GONE = (404, 410)
 _RESERVED = ".example"
@@ -36,12 +36,14 @@ def addresses_in(base_url: str, path: str, answer: Answer) -> set[str]:
     if kind.endswith(("json", "yaml")):
         for text, _ in _strings(answer.value):
             found |= set(_ADDRESS.findall(text))
+        if path in BY_PATH and BY_PATH[path].shape == "openapi" and isinstance(answer.value, dict):
+            past = _with_parameters(answer.value)
+            found = {url for url in found if not past.fullmatch(path_below(base_url, url) or "")}
+            found |= {base_url + route for route in _routes_without_parameters(answer.value)}
         for text, name in _strings(answer.value, without=_EXAMPLES):
             if text.startswith("/") and " " not in text:
                 found |= {base_url + text} if name in _PATH_KEYS else set()
                 found |= {urljoin(base_url, text)} if name in _ROOTED_KEYS else set()
-        if path in BY_PATH and BY_PATH[path].shape == "openapi" and isinstance(answer.value, dict):
-            found |= {base_url + route for route in _routes_without_parameters(answer.value)}
     else:
         found |= set(_ADDRESS.findall(html.unescape(answer.text) if kind == "text/html" else answer.text))
         if kind == "text/html":
@@ -120,6 +122,12 @@ def _routes_without_parameters(description: dict[str, Any]) -> Iterator[str]:
     for route, item in description.get("paths", {}).items():
         if "{" not in route and "get" in item:
             yield route
+
+
+def _with_parameters(description: dict[str, Any]) -> re.Pattern[str]:
+    """The paths of routes with parameters: what such an address of an example names by its id may be gone."""
+    routes = [re.sub(r"\{[^}]*\}", "{}", route) for route in description.get("paths", {}) if "{" in route]
+    return re.compile("|".join("[^/]+".join(map(re.escape, route.split("{}"))) for route in routes))
 
 
 def _cleaned(url: str) -> str | None:
