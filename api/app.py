@@ -96,7 +96,7 @@ def build_rooms(
         REQUESTS_A_DAY,
     )
     app.include_router(recovery_router(recovery))
-    place = Place(base_url=settings.public_base_url, app_url=settings.app_url)
+    place = Place(settings.public_base_url, settings.app_url, payments_live=not access.rail.missing)
     app.include_router(intake_router(place, lambda: stores.ledger, lambda: stores.secrets.pepper))
     app.include_router(connect_router(_edge(stores, site, access, place)))
     app.include_router(
@@ -143,7 +143,6 @@ def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: Acce
             lambda: stores.secrets.pepper,
             lambda: stores.counters,
             None if app_url is None else handoff,
-            payments_live=not access.rail.missing,
         )
         house = House(
             judge=lambda asked, session_id: check_action(

@@ -64,7 +64,6 @@ class Desk:
             lambda: PEPPER,
             lambda: self.counters,
             None if companion is None else self._handoff,
-            payments_live=False,
         )
 
     def __enter__(self) -> Self:

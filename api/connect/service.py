@@ -71,7 +71,7 @@ _log = logging.getLogger(__name__)
 class ConnectService:
     """One object a process. Every method raises `ToolProblem` and nothing else that is foreseen.
 
-    `handoff` is None where `svc pair` gives the codes. `payments_live`: whether a payment can be made here at all.
+    `handoff` is None where `svc pair` gives the codes.
     """
 
     def __init__(
@@ -81,15 +81,12 @@ class ConnectService:
         pepper: Callable[[], bytes],
         counters: Callable[[], Counters],
         handoff: Callable[[], Handoff] | None,
-        *,
-        payments_live: bool,
     ) -> None:
         self._place = place
         self._ledger = ledger
         self._pepper = pepper
         self._counters = counters
         self._handoff = handoff
-        self._payments_live = payments_live
 
     async def handshake(self, asked: HandshakeArguments, client: str) -> HandshakeResult:
         """Open a session by a pairing code. `client` is the rate-limit key of the client's address.
@@ -182,7 +179,7 @@ class ConnectService:
                 now=self._ledger().now(),
                 expires_at=session.expires_at,
                 base_url=self._place.base_url,
-                payments_live=self._payments_live,
+                payments_live=self._place.payments_live,
             )
         plan, progress = self._plan(session), _progress(session)
         return answer(asked.question, plan, progress or start(plan), facts)

@@ -41,10 +41,12 @@ PRICE_SHAPE = "one-time set-up, recurring runtime, metered usage"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the service is reached, and the companion application where there is one. Without a trailing slash."""
+    """Where the service is reached, and the companion application where there is one, without a trailing slash; and
+    whether payments can be made here."""
 
     base_url: str
     app_url: str | None
+    payments_live: bool = False
 
 
 def registered(record: IntakeRecord, place: Place) -> IntakeResponse:
@@ -54,14 +56,14 @@ def registered(record: IntakeRecord, place: Place) -> IntakeResponse:
 
 def status(record: IntakeRecord, place: Place) -> IntakeStatusResponse:
     """The intake as it stands."""
-    return IntakeStatusResponse(**_fields(record, place), activation=_activation(record))
+    return IntakeStatusResponse(**_fields(record, place), activation=_activation(record, place))
 
 
 def capsule(record: IntakeRecord, place: Place) -> IntakeProvisioningCapsule:
     """The intake as an artifact."""
     return IntakeProvisioningCapsule(
         **_fields(record, place),
-        activation=_activation(record),
+        activation=_activation(record, place),
         version=f"1.{len(record.steps)}",
         generated_at=record.changed_at,
     )
@@ -241,13 +243,13 @@ def _item(row: ChecklistRow, record: IntakeRecord) -> ChecklistItem:
     return ChecklistItem(id=row.id, label=row.label, state=state, summary=summary, next=after)
 
 
-def _activation(record: IntakeRecord) -> IntakeActivationStatus:
+def _activation(record: IntakeRecord, place: Place) -> IntakeActivationStatus:
     states = record.states
     return IntakeActivationStatus(
         review_state=states.review,
         activation_state=states.activation,
         public_launch=states.public_launch,
-        self_serve_activation=states.self_serve,
+        self_serve_activation="enabled" if place.payments_live else "disabled",
     )
 
 
@@ -261,6 +263,8 @@ def _next_steps(record: IntakeRecord, place: Place) -> list[str]:
         steps = ["Use the key of the activation packet with API v2.", "Follow the first mission."]
     elif record.states.activation == "suspended":
         steps = ["The payment has left the chain: wait for its return, or ask for another quote."]
+    elif not place.payments_live:
+        steps = [f"Payments are not set up here: {place.base_url}{PLANS_PATH} says when they are."]
     else:
         steps = [
             f"Read the plans at {place.base_url}{PLANS_PATH}.",
@@ -291,13 +295,18 @@ def _readiness(record: IntakeRecord, place: Place) -> IntakeReadiness:
                 billing=ReadinessItem(state="action_required", next=quote, note="The payment has left the chain."),
                 activation=wait,
             )
+    if not place.payments_live:
+        later = ReadinessItem(
+            state="pending",
+            next=f"Look at {place.base_url}{PLANS_PATH} later.",
+            note="Payments are not set up here, and a paid claim is what activates.",
+        )
+        return IntakeReadiness(auth=later, entitlements=later, billing=later, activation=later)
     review = record.states.review
     return IntakeReadiness(
         auth=ReadinessItem(state="action_required", next=quote, note="A claim issues the key."),
         entitlements=ReadinessItem(state="pending", next="Claim a paid quote.", note="They come with the key."),
-        billing=ReadinessItem(
-            state="action_required", next=quote, note="The plans say whether they can be bought at the moment."
-        ),
+        billing=ReadinessItem(state="action_required", next=quote, note="The plans say what there is to buy."),
         activation=ReadinessItem(
             state="action_required" if review != "pending_review" else "pending",
             next="Register again." if review == "changes_requested" else quote,

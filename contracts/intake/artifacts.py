@@ -15,7 +15,7 @@ import yaml
 
 from contracts.access import REQUESTS_A_DAY, Tier
 from contracts.base import Document
-from contracts.commerce.plans import PLANS_PATH, QUOTE_PATH, load_plans
+from contracts.commerce.plans import PLANS_PATH, QUOTE_PATH, UNCLAIMABLE, load_plans
 from contracts.commerce.rail import network_of, usd_of
 from contracts.intake.answers import INTAKE_PATH, PRICE_SHAPE
 from contracts.intake.artifact_documents import (
@@ -51,7 +51,6 @@ from contracts.intake.requests import (
 
 TEXTS_FILE = Path(__file__).with_name("artifacts.yaml")
 NOT_LOOKED = "not_looked_yet"
-PAYMENTS_OFF = "payments_not_configured"
 
 _REQUESTS: dict[Lane, type[Document]] = {
     Lane.AGENT: AgentIntake,
@@ -299,12 +298,12 @@ def _payments(facts: Facts) -> LiveState:
     return _seen(
         facts,
         "payments",
-        lambda seen: ("not_configured", PAYMENTS_OFF) if seen.missing else ("configured", None),
+        lambda seen: ("not_configured", UNCLAIMABLE) if seen.missing else ("configured", None),
     )
 
 
 def _self_serve(seen: SeenSettings) -> tuple[str, str | None]:
-    return ("disabled", PAYMENTS_OFF) if seen.missing else ("enabled", None)
+    return ("disabled", UNCLAIMABLE) if seen.missing else ("enabled", None)
 
 
 def _seen(facts: Facts, name: str, judge: Callable[[SeenSettings], tuple[str, str | None]]) -> LiveState:

@@ -1,4 +1,5 @@
-"""The states of an intake and how one follows another. Every step goes forward, but suspension, which can be lifted."""
+"""The states of an intake and how one follows another. Every step goes forward, but suspension, which can be lifted,
+and approval, which can be taken back."""
 
 from __future__ import annotations
 
@@ -27,35 +28,33 @@ class States:
     activation: ActivationState
 
     @property
+    def is_paid(self) -> bool:
+        """Whether a paid claim has named it, even where the payment has left the chain since."""
+        return self.activation in ("activated", "suspended")
+
+    @property
     def public_launch(self) -> PublicLaunch:
         """Who may meet it: nobody before the review, a cohort after it, everybody once it is paid for too."""
         if self.review != "approved":
             return "closed"
         return "open" if self.activation == "activated" else "cohort"
 
-    @property
-    def self_serve(self) -> SelfServe:
-        """Whether a paid claim activates it without an operator: unless the operator has asked for changes."""
-        return "disabled" if self.review == "changes_requested" else "enabled"
-
 
 PROVISIONED = States("provisioned", "pending_review", "not_started")
 """Where an accepted intake stands: its capsule is made in the transaction that keeps it."""
 
+AWAITED = States("awaiting_activation", "approved", "awaiting_payment")
+"""Where an approved intake stands that nobody has paid for."""
+
 
 def approved(states: States) -> States:
     """An operator has approved it: it waits for its payment, where that has not come."""
-    paid = states.activation in ("activated", "suspended")
-    return States(
-        states.current if paid else "awaiting_activation",
-        "approved",
-        states.activation if paid else "awaiting_payment",
-    )
+    return replace(states, review="approved") if states.is_paid else AWAITED
 
 
 def changes_requested(states: States) -> States:
-    """An operator wants something changed: it comes by another request."""
-    return replace(states, review="changes_requested")
+    """An operator wants something changed, which comes by another request: an approval before it is taken back."""
+    return replace(states if states.is_paid else PROVISIONED, review="changes_requested")
 
 
 def activated(states: States) -> States:

@@ -226,7 +226,7 @@ def test_states_move_with_review_and_claim_and_the_capsule_changes_with_them_alo
         "reviewState": "pending_review",
         "activationState": "not_started",
         "publicLaunch": "closed",
-        "selfServeActivation": "enabled",
+        "selfServeActivation": "disabled",
     }
     with service.ledger.transaction() as tx:
         review(tx, agent, approve=True, operator="ada")
