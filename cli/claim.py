@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict
@@ -155,7 +156,7 @@ def _issue(settings: Settings, ledger: Ledger, payment_id: str) -> Issued:
 
 
 def _refund(ledger: Ledger, payment_id: str, transaction_hash: str) -> None:
-    if len(transaction_hash) != 66 or not transaction_hash.lower().startswith("0x"):
+    if re.fullmatch("0x[0-9a-fA-F]{64}", transaction_hash) is None:
         raise PaymentNotSettled("--refunded is no transaction hash.", cure="Give 0x and 64 hex digits.")
     with ledger.transaction() as tx:
         _waiting(tx, payment_id)

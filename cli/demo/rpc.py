@@ -12,11 +12,15 @@ from eth_utils.crypto import keccak
 
 
 class RpcError(Exception):
-    """The node answered a call with an error."""
+    """The node answered a call with an error, or with nothing that can be read."""
 
 
 class Rpc:
-    """Calls one node. Raises `RpcError` for an error answer and `httpx.HTTPError` when the node can't be reached."""
+    """Calls one node.
+
+    Raises `RpcError` for an error answer, or one that is no JSON-RPC, and `httpx.HTTPError` when the node can't be
+    reached.
+    """
 
     def __init__(self, url: str, *, timeout_s: float = 30.0) -> None:
         self.url = url
@@ -35,11 +39,14 @@ class Rpc:
             self.url, content=msgspec.json.encode(body), headers={"Content-Type": "application/json"}
         )
         response.raise_for_status()
-        answers = {answer["id"]: answer for answer in msgspec.json.decode(response.content)}
-        for place, (method, _) in enumerate(calls):
-            if "error" in answers[place]:
-                raise RpcError(f"{method}: {answers[place]['error']['message']}")
-        return [answers[place]["result"] for place in range(len(calls))]
+        try:
+            answers = {answer["id"]: answer for answer in msgspec.json.decode(response.content)}
+            for place, (method, _) in enumerate(calls):
+                if "error" in answers[place]:
+                    raise RpcError(f"{method}: {answers[place]['error']['message']}")
+            return [answers[place]["result"] for place in range(len(calls))]
+        except (msgspec.DecodeError, LookupError, TypeError):
+            raise RpcError("the answer is no JSON-RPC batch") from None
 
     def close(self) -> None:
         self._client.close()

@@ -17,11 +17,12 @@ from typing import Any
 import httpx
 import pytest
 from access_sales import miss, redeem, sell
+from fake_providers import FakeChain, Provider
 from paid_service import PAYER, STRANGER, TREASURY
 from typer.testing import CliRunner
 
 from cli.demo.anvil import Anvil
-from cli.demo.rpc import Rpc, calldata
+from cli.demo.rpc import Rpc, RpcError, calldata
 from cli.demo.write import deploy, mined_receipt
 from cli.main import app
 from cli.purchase import Purchase, PurchasePending, PurchaseRefused, Purchases, PurchaseUnknown, ServiceSilent, claimed
@@ -131,6 +132,29 @@ def test_what_is_missing_is_said_with_a_cure(shop: Shop, tmp_path: Path) -> None
     assert shop.run("pay", "--key-file", str(tmp_path / "none"), code=2)["code"] == "settings_invalid"
 
 
+def test_a_payment_that_can_not_be_made_is_said_not_to_be(shop: Shop, tmp_path: Path) -> None:
+    """The payer has nothing of the coin; and what answers at the address is no node."""
+    step = {"from": PAYER.address, "asset": shop.environment["SVC_USDC_ADDRESS"], "chainId": 8453}
+    call = calldata("transfer(address,uint256)", TREASURY, 10**30)
+    Purchases(tmp_path).keep(Purchase("http://x", {"quoteId": "q", "data": {"next": {"pay": step | {"call": call}}}}))
+    key_file = tmp_path / "payer.key"
+    key_file.write_text(PAYER.key.hex())
+    for given, code in (
+        ([], "rpc_unavailable"),
+        (["--rpc", "http://127.0.0.1:9"], "rpc_unavailable"),
+        (["--rpc", "http://127.0.0.1:port"], "settings_invalid"),
+    ):
+        said = shop.run("pay", "--key-file", str(key_file), *given, code=2 if code == "settings_invalid" else 1)
+        assert said["code"] == code
+        assert code == "settings_invalid" or said["detail"].startswith("Nothing is paid: ")
+
+
+@pytest.mark.parametrize("mode", ["garbage", "empty", "no_result", "wrong_types"])
+def test_what_is_no_answer_of_a_node_is_an_error_of_it(mode: str) -> None:
+    with Provider(FakeChain(), mode) as node, Rpc(node.url) as rpc, pytest.raises(RpcError):
+        rpc.call("eth_chainId")
+
+
 def test_payments_that_matched_nothing_are_listed_and_settled(shop: Shop, tmp_path: Path) -> None:
     ledger = open_ledger(Settings(_env_file=None), tmp_path)
     now = datetime.now(UTC)
@@ -145,7 +169,7 @@ def test_payments_that_matched_nothing_are_listed_and_settled(shop: Shop, tmp_pa
     assert listed[0]["amountUnits"] == "7"
 
     both = ["--issue", "--refunded", "0x" + "11" * 32]
-    for wrong in ([], both, ["--refunded", "0x11"]):
+    for wrong in ([], both, ["--refunded", "0x11"], ["--refunded", "0x" + "zz" * 32]):
         assert shop.run("claim", "resolve", ids[refund.quote_id], *wrong, code=1)["code"] == "payment_not_settled"
     refunded = shop.run("claim", "resolve", ids[refund.quote_id], "--refunded", "0x" + "AB" * 32)
     assert refunded["state"] == "refunded"
