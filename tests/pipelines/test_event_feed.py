@@ -141,6 +141,10 @@ def test_all_that_happened_is_told_once_newest_first(house):
     mover = next(item for item in document["items"] if item["tags"] == ["large_mover"])
     assert mover["_svc"]["facts"]["changeRaw"] == "50000"
     assert mover["url"].endswith("/api/token/holders-map-temporal?from=20&to=40")
+    with Warehouse(house.data_dir).connect() as connection:
+        connection.execute("delete from out_holders__lists where block = 20")
+    (mover,) = (item for item in feed(house)["items"] if item["tags"] == ["large_mover"])
+    assert mover["url"].endswith("/api/token/holders-map-temporal")  # what it told of is no longer kept
 
 
 def test_a_run_that_finds_nothing_new_changes_no_byte(house):
