@@ -46,7 +46,9 @@ _WEB_URI = re.compile(WEB_URI_PATTERN)
 _INSTANT = re.compile(INSTANT_PATTERN)
 _PROOF_URI = re.compile(PROOF_URI_PATTERN)
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_HOST = re.compile(rf"{_LABEL}(\.{_LABEL})*\.?|[0-9a-fA-F:.]+")
+_HOST_LABEL = r"[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
+_HOST = re.compile(rf"{_HOST_LABEL}(\.{_HOST_LABEL})*\.?|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")
+"""A name as resolvers take it, underscores too; or an IPv6 address, which `urlsplit` has checked."""
 
 
 def _line(text: str) -> str:

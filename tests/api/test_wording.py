@@ -1,0 +1,29 @@
+"""Faults of a body in words that speak of JSON, not of the framework's own objects."""
+
+import pytest
+from intakes import HUMAN
+from pydantic import TypeAdapter, ValidationError
+
+from api.wording import in_words
+from contracts.connect.messages import PlanArguments
+from contracts.intake.requests import IntakeRequest
+
+REQUESTS = TypeAdapter(IntakeRequest)
+
+
+@pytest.mark.parametrize(
+    ("adapter", "body", "words"),
+    [
+        (REQUESTS, [], "must be an object"),
+        (TypeAdapter(PlanArguments), "x", "must be an object"),
+        (REQUESTS, HUMAN | {"worldSources": ["notes"] * 9}, "must have at most 8 items, not 9"),
+        (REQUESTS, HUMAN | {"worldSources": "notes"}, "must be a valid list"),
+        (REQUESTS, HUMAN | {"consent": {}}, "is required"),
+        (REQUESTS, HUMAN | {"wallet": "0x"}, "is not known"),
+        (REQUESTS, HUMAN | {"name": "x"}, "must have at least 2 characters"),
+    ],
+)
+def test_a_fault_is_said_in_words_of_json(adapter, body, words):
+    with pytest.raises(ValidationError) as refused:
+        adapter.validate_python(body)
+    assert [in_words(fault) for fault in refused.value.errors()] == [words]
