@@ -46,7 +46,7 @@ async function check(form, outcome) {
   const rows = [["Quote", said.quoteId], ["Amount", `${said.price.exactAmount} ${said.data.next.pay.assetSymbol}`], ["Pay to", said.data.paymentRequirement.payTo], ["Expires", said.expiresAt], ...quote.rows, ...requirement.rows];
   const list = document.createElement("dl");
   for (const [name, text] of rows) list.append(element("dt", name), element("dd", text));
-  const verdict = equal ? "Both hashes are equal: this quote is what was signed." : "The hashes differ: don’t pay this quote.";
+  const verdict = equal ? "Both hashes are equal: a claim will be held to exactly these terms." : "The hashes differ: don’t pay this quote.";
   outcome.replaceChildren(element("p", verdict, equal ? "verdict" : "verdict wrong"), list);
 }
 

@@ -74,7 +74,7 @@ def test_without_a_script_it_says_the_same(views: dict[str, Any]):
 
 def test_hashes_are_recomputed_in_the_browser(views: dict[str, Any]):
     checked = views["light"]["checked"]
-    assert checked["verdict"] == "Both hashes are equal: this quote is what was signed."
+    assert checked["verdict"] == "Both hashes are equal: a claim will be held to exactly these terms."
     assert len(checked["hashes"]) == 4
     assert views["light"]["tampered"]["verdict"] == "The hashes differ: don’t pay this quote."
 
