@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 import math
 import re
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import re2
+
+from contracts.guardrail.credential_formats import FORMATS, Format
 
 Confidence = Literal["certain", "likely", "possible"]
 _Candidate = tuple[str, str, Confidence]
@@ -44,159 +42,7 @@ def entropy(text: str) -> float:
     return -sum(count / length * math.log2(count / length) for count in Counter(text).values())
 
 
-_BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-
-def _github_checksum(token: str) -> bool | None:
-    """GitHub's tokens end in the CRC-32 of the part before it, in base 62, six digits."""
-    body, check = token[4:-6], token[-6:]
-    value, digits = zlib.crc32(body.encode()), ""
-    while value:
-        value, digit = divmod(value, 62)
-        digits = _BASE62[digit] + digits
-    return digits.rjust(6, "0") == check
-
-
-def _json_web_token(token: str) -> bool | None:
-    try:
-        header = base64.urlsafe_b64decode(token.split(".")[0] + "===")
-        return isinstance(json.loads(header), dict)
-    except (binascii.Error, ValueError):
-        return False
-
-
-def _luhn(digits: str) -> bool | None:
-    numbers = [int(char) for char in digits if char.isdigit()]
-    if not 13 <= len(numbers) <= 19 or len(set(numbers)) < 4:
-        return False
-    doubled = [value * 2 - 9 * (value > 4) if place % 2 else value for place, value in enumerate(reversed(numbers))]
-    return sum(doubled) % 10 == 0
-
-
-def _is_no_hash(token: str) -> bool | None:
-    """File names carry hashes behind a dash, such as `icon.ico-<md5>.png`."""
-    return re.search(r"[g-zA-Z]", token.rpartition("-")[2]) is not None
-
-
-@dataclass(frozen=True)
-class _Format:
-    kind: str
-    pattern: str
-    least_entropy: float = 3.0
-    check: Callable[[str], bool | None] | None = None
-    check_decides: bool = True
-    """A failed check means that it is no secret; else it only lowers the confidence."""
-
-
-_THREE_PART_SHAPE = r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)?"
-_CARD_SHAPE = r"\b(?:4\d{3}|5[1-5]\d{2}|2[2-7]\d{2}|3[47]\d{2}|6(?:011|5\d{2}))(?:[ -]?\d{4}){2}[ -]?\d{1,7}\b"
-_FORMATS = (
-    _Format("private-key", r"-----BEGIN[ A-Z0-9_-]{0,40}PRIVATE KEY(?: BLOCK)?-----", 0.0),
-    _Format("aws-access-key-id", r"\b(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z2-7]{16}\b", 2.8),
-    _Format("github-token", r"\bgh[pousr]_[A-Za-z0-9]{36}\b", 3.0, _github_checksum, check_decides=False),
-    _Format("github-token", r"\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b"),
-    _Format("gitlab-token", r"\bgl(?:pat|dt|ft|ffct|soat|rt)-[A-Za-z0-9_-]{20}\b"),
-    _Format("gitlab-token", r"\bgl(?:imt-[A-Za-z0-9_-]{25}|ptt-[A-Za-z0-9_-]{40}|agent-[A-Za-z0-9_-]{50})\b"),
-    _Format("gitlab-token", r"\bgl(?:oas-[A-Za-z0-9_-]{64}|cbt-[0-9a-zA-Z]{1,5}_[A-Za-z0-9_-]{20})\b"),
-    _Format("gitlab-token", r"\bgl(?:pat|rt)-[A-Za-z0-9_-]{27,300}\.[0-9a-z]{2}\.?[0-9a-z]{7,9}\b"),
-    _Format("gitlab-runner-token", r"\bGR1348941[A-Za-z0-9_-]{20}\b"),
-    _Format("slack-token", r"\bxox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,200}\b", 3.2),
-    _Format("slack-token", r"\bxapp-\d-[A-Z0-9]+-\d+-[a-z0-9]+\b", 3.0),
-    _Format("slack-webhook", r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{30,60}"),
-    _Format("discord-webhook", r"discord(?:app)?\.com/api/webhooks/\d{17,20}/[\w-]{60,70}"),
-    _Format("teams-webhook", r"\.webhook\.office\.com/webhookb2/[0-9a-f-]{36}@[0-9a-f-]{36}/"),
-    _Format("discord-token", r"\b[MNOA][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}\b"),
-    _Format("telegram-token", r"\b\d{8,10}:A[A-Za-z0-9_-]{34}\b"),
-    _Format("stripe-key", r"\b[srp]k_(?:live|test|prod)_[A-Za-z0-9]{10,99}\b", 2.5),
-    _Format("stripe-webhook-secret", r"\bwhsec_[A-Za-z0-9+/=]{24,64}"),
-    _Format("google-api-key", r"\bAIza[A-Za-z0-9_-]{35}\b"),
-    _Format("google-oauth-secret", r"\bGOCSPX-[A-Za-z0-9_-]{28}\b"),
-    _Format("google-oauth-token", r"\bya29\.[A-Za-z0-9_-]{20,}"),
-    _Format("openai-key", r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,74}T3BlbkFJ[A-Za-z0-9_-]{20,74}"),
-    _Format("anthropic-key", r"\bsk-ant-[a-z0-9]{3,12}-[A-Za-z0-9_-]{32,}"),
-    _Format("sk-key", r"\bsk-(?:[a-z]{2,8}-)?[A-Za-z0-9]{32,64}\b", 3.5),
-    _Format("huggingface-token", r"\b(?:hf_|api_org_)[A-Za-z]{34}\b"),
-    _Format("npm-token", r"\bnpm_[A-Za-z0-9]{36}\b"),
-    _Format("npm-auth-token", r"_auth(?:Token)?\s*=\s*[A-Za-z0-9+/=_-]{16,}"),
-    _Format("pypi-token", r"\bpypi-AgE[A-Za-z0-9_-]{50,}"),
-    _Format("rubygems-key", r"\brubygems_[a-f0-9]{48}\b"),
-    _Format("sendgrid-key", r"\bSG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}\b"),
-    _Format("mailchimp-key", r"\b[0-9a-f]{32}-us\d{1,2}\b"),
-    _Format("mailgun-key", r"\b(?:key|pubkey)-[0-9a-f]{32}\b"),
-    _Format("twilio-key", r"\b(?:SK|AC)[0-9a-f]{32}\b"),
-    _Format("square-token", r"\b(?:EAAA|sq0(?:atp|csp|idp)-)[A-Za-z0-9_-]{22,60}\b"),
-    _Format("shopify-token", r"\bshp(?:at|ca|pa|ss|ua)_[A-Fa-f0-9]{32}\b"),
-    _Format("digitalocean-token", r"\bdo[opr]_v1_[a-f0-9]{64}\b"),
-    _Format("heroku-key", r"\bHRKU-[A-Za-z0-9_-]{36,60}\b"),
-    _Format("databricks-token", r"\bdapi[a-f0-9]{32}(?:-\d)?\b"),
-    _Format("hashicorp-vault-token", r"\bhv[sbr]\.[A-Za-z0-9_-]{24,250}\b"),
-    _Format("terraform-token", r"\b[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70}"),
-    _Format("doppler-token", r"\bdp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9]{40,44}\b"),
-    _Format("grafana-token", r"\bgl(?:sa|c)_[A-Za-z0-9+/_]{32,}={0,2}"),
-    _Format("new-relic-key", r"\bNR(?:AK|JS|II|RA)-[A-Za-z0-9_-]{19,32}\b"),
-    _Format("linear-key", r"\blin_api_[A-Za-z0-9]{40}\b"),
-    _Format("notion-token", r"\b(?:secret_|ntn_)[A-Za-z0-9]{40,46}\b"),
-    _Format("postman-key", r"\bPMAK-[a-f0-9]{24}-[a-f0-9]{34}\b"),
-    _Format("atlassian-token", r"\bATATT3[A-Za-z0-9_=-]{60,200}"),
-    _Format("airtable-token", r"\bpat[A-Za-z0-9]{14}\.[a-f0-9]{64}\b"),
-    _Format("planetscale-key", r"\bpscale_(?:tkn|pw|oauth)_[A-Za-z0-9=._-]{32,64}"),
-    _Format("dynatrace-token", r"\bdt0[cs]0[1-9]\.[A-Z0-9]{24}\.[A-Z0-9]{64}\b"),
-    _Format("artifactory-key", r"\bAKCp[A-Za-z0-9]{60,75}\b"),
-    _Format("artifactory-token", r"\bcmVmdGtuO[A-Za-z0-9]{50,60}\b"),
-    _Format("sourcegraph-token", r"\bsgp_(?:[a-fA-F0-9]{16}_|local_)?[a-fA-F0-9]{40}\b"),
-    _Format("fly-token", r"\b(?:fo1_[A-Za-z0-9_-]{43}|fm[12][ar]?_[A-Za-z0-9+/=,_-]{100,})"),
-    _Format("facebook-token", r"\bEAA[MC][A-Za-z0-9]{20,}\b"),
-    _Format("facebook-token", r"\b\d{15,16}\|[A-Za-z0-9_-]{27,40}"),
-    _Format("intra42-secret", r"\bs-s4t2(?:ud|af)-[a-f0-9]{64}\b"),
-    _Format("age-key", r"\bAGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}\b"),
-    _Format("azure-secret", r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}\b"),
-    _Format("azure-storage-key", r"(?i)\bAccountKey\s*=\s*[A-Za-z0-9+/]{80,88}={0,2}"),
-    _Format("cloudflare-origin-key", r"\bv1\.0-[a-f0-9]{24}-[a-f0-9]{146}\b"),
-    _Format("1password-token", r"\bops_eyJ[A-Za-z0-9+/]{200,}={0,3}"),
-    _Format("1password-secret-key", r"\bA3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}\b"),
-    _Format("alibaba-key-id", r"\bLTAI[A-Za-z0-9]{12,26}\b"),
-    _Format("clickhouse-key", r"\b4b1d[A-Za-z0-9]{38}\b"),
-    _Format("clojars-token", r"\bCLOJARS_[a-z0-9]{60}\b"),
-    _Format("defined-networking-token", r"\bdnkey-[A-Za-z0-9=_-]{26}-[A-Za-z0-9=_-]{52}"),
-    _Format("duffel-token", r"\bduffel_(?:test|live)_[A-Za-z0-9_=-]{43}\b"),
-    _Format("easypost-key", r"\bEZ[AT]K[A-Za-z0-9]{54}\b"),
-    _Format("flutterwave-key", r"\bFLW(?:SECK|PUBK)_TEST-[a-h0-9]{12,32}(?:-X)?\b"),
-    _Format("frameio-token", r"\bfio-u-[A-Za-z0-9_=-]{64}\b"),
-    _Format("freemius-key", r"\bsk_[\w$%^&*!~+=-]{29}\b", 3.6),
-    _Format("harness-token", r"\b[ps]at\.[A-Za-z0-9_-]{22}\.[a-f0-9]{24}\.[A-Za-z0-9]{20}\b"),
-    _Format("infracost-key", r"\bico-[A-Za-z0-9]{32}\b", 3.0, _is_no_hash),
-    _Format("kubernetes-service-token", r"\bsha256~[A-Za-z0-9_-]{43}\b"),
-    _Format("live-key", r"\b(?:live|test)_(?:pub_)?[a-f0-9]{31,35}\b|\blive_[A-Za-z0-9_=-]{40}\b"),
-    _Format("mapbox-token", r"\b[ps]k\.[A-Za-z0-9]{60}\.[A-Za-z0-9]{22}\b"),
-    _Format("maxmind-key", r"\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\b"),
-    _Format("octopus-deploy-key", r"\bAPI-[A-Z0-9]{26}\b"),
-    _Format("perplexity-key", r"\bpplx-[A-Za-z0-9]{48}\b"),
-    _Format("prefect-key", r"\bpnu_[a-z0-9]{36}\b"),
-    _Format("pulumi-token", r"\bpul-[a-f0-9]{40}\b"),
-    _Format("readme-token", r"\brdme_[a-z0-9]{70}\b"),
-    _Format("scalingo-token", r"\btk-us-[A-Za-z0-9_-]{48}\b"),
-    _Format("brevo-key", r"\bxkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}\b"),
-    _Format("sentry-token", r"\bsntrys_eyJ[A-Za-z0-9+/=_-]{80,200}|\bsntryu_[a-f0-9]{64}\b"),
-    _Format("settlemint-token", r"\bsm_(?:pat|aat|sat)_[A-Za-z0-9]{16}\b"),
-    _Format("shippo-token", r"\bshippo_(?:live|test)_[a-fA-F0-9]{40}\b"),
-    _Format("sonar-token", r"\bsq[aup]_[a-f0-9]{40}\b"),
-    _Format("typeform-token", r"\btfp_[A-Za-z0-9._=-]{59}\b"),
-    _Format("yandex-key", r"\bAQVN[A-Za-z0-9_-]{35,38}\b|\bYC[A-Za-z0-9_-]{38}\b"),
-    _Format("yandex-token", r"\bt1\.[A-Za-z0-9_-]+={0,2}\.[A-Za-z0-9_-]{86}={0,2}"),
-    _Format("dropbox-token", r"\bsl\.[A-Za-z0-9_=-]{130,152}\b"),
-    _Format("contentful-token", r"\bCFPAT-[A-Za-z0-9_-]{43}\b"),
-    _Format("figma-token", r"\bfig[dou]r?_[A-Za-z0-9_-]{40}\b"),
-    _Format("groq-key", r"\bgsk_[A-Za-z0-9]{52}\b"),
-    _Format("replicate-token", r"\br8_[A-Za-z0-9]{37}\b"),
-    _Format("supabase-token", r"\bsb[ap]_[a-f0-9]{40}\b"),
-    _Format("tailscale-key", r"\btskey-[a-z]+-[A-Za-z0-9]+-[A-Za-z0-9]{16,}\b"),
-    _Format("docker-token", r"\bdckr_(?:pat|oat)_[A-Za-z0-9_-]{27,32}\b"),
-    _Format("vercel-token", r"\bvc[pkia]_[A-Za-z0-9]{24,60}\b"),
-    _Format("json-web-token", _THREE_PART_SHAPE, 3.0, _json_web_token),
-    _Format("card-number", _CARD_SHAPE, 0.0, _luhn),
-    _Format("extended-private-key", r"\b[xyz]prv[1-9A-HJ-NP-Za-km-z]{107}\b"),
-)  # fmt: skip
-_FOUND = [re.compile(each.pattern) for each in _FORMATS]
+_FOUND = [re.compile(each.pattern) for each in FORMATS]
 
 _PREFIX = re.compile(r"^[A-Za-z0-9.]{1,12}[_-](?=.{12})")
 _URL_PASSWORD = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@'\"]{0,80}:([^\s/@'\"]{3,200})@[\w\[]", re.IGNORECASE)
@@ -237,14 +83,14 @@ def secrets(text: str) -> list[Secret]:
     found: dict[str, Secret] = {}
     hits = _SHAPES.Match(text) or ()
     for number in hits:
-        if number < len(_FORMATS):
+        if number < len(FORMATS):
             for match in _FOUND[number].finditer(text):
-                secret = _of_format(_FORMATS[number], match[0])
+                secret = _of_format(FORMATS[number], match[0])
                 if secret is not None and len(found) < MAX_SECRETS:
                     found.setdefault(secret.value, secret)
     for number in hits:
-        if number >= len(_FORMATS):
-            for kind, value, confidence in _CONTEXTS[number - len(_FORMATS)][1](text):
+        if number >= len(FORMATS):
+            for kind, value, confidence in _CONTEXTS[number - len(FORMATS)][1](text):
                 if len(found) >= MAX_SECRETS:
                     return list(found.values())
                 if not any(value in known or known in value for known in found):
@@ -252,7 +98,7 @@ def secrets(text: str) -> list[Secret]:
     return list(found.values())
 
 
-def _of_format(shape: _Format, value: str) -> Secret | None:
+def _of_format(shape: Format, value: str) -> Secret | None:
     bits = entropy(_PREFIX.sub("", value))
     if bits < shape.least_entropy or _filler(value):
         return None
@@ -388,7 +234,7 @@ _CONTEXTS: tuple[tuple[str, Callable[[str], Iterator[_Candidate]]], ...] = (
 def _shapes() -> Any:
     """One pass that says which formats and contexts occur at all."""
     made = re2.Filter()
-    for pattern in (*(each.pattern for each in _FORMATS), *(needed for needed, _ in _CONTEXTS)):
+    for pattern in (*(each.pattern for each in FORMATS), *(needed for needed, _ in _CONTEXTS)):
         made.Add(pattern)
     made.Compile()
     return made
