@@ -129,9 +129,9 @@ class Findings:
 
 
 def clean_title(text: str) -> str:
-    """A text as a title: one line of at most 300 characters, without what no title may hold."""
+    """A text as a title: one line of 1 to 300 characters, without what no title may hold; `…` where nothing is left."""
     kept = "".join(" " if char in "\t\r\n" else char for char in text if char in "\t\r\n" or _may_stand(char))
-    line = " ".join(kept.split())
+    line = " ".join(kept.split()) or "…"
     return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip() + "…"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from markdown_it import MarkdownIt
@@ -15,6 +16,9 @@ EVERYWHERE = "*"
 
 LONGEST_TEXT = 2_000
 """Characters of a description or another text property; the span leads to the rest."""
+
+MOST_DATES = 1_000
+"""Of one node: the first that are named."""
 
 _MENTION = re.compile(r"(?<![\w@/.`])@([A-Za-z0-9][A-Za-z0-9_-]{0,38})(?![\w@]|\.\w)")
 _LINK = re.compile(r"(?<!!)\[([^\]\n]{1,200})\]\((https?://[^\s)<>\[]{1,2000})(?:\s+\"[^\"\n]*\")?\)")
@@ -120,7 +124,7 @@ class Reading:
             if _DUE.search(self.text, max(part.start, match.start() - 14), match.start()):
                 node.properties.setdefault("due_on", match[1])
             dates = node.properties.setdefault("dates", [])
-            if match[1] not in dates:
+            if len(dates) < MOST_DATES and match[1] not in dates:
                 dates.append(match[1])
 
     def _named(self, part: Part) -> FoundNode | None:
@@ -144,7 +148,7 @@ class Reading:
                 seen.append(Part(match.start(), match.end()))
                 yield plain(match[1]) or match[2], match[2], Part(match.start(1), match.end(1))
         for match in _URL.finditer(self.text, part.start, part.end):
-            if not _within([*quiet, *seen], match.start()):
+            if not _within(quiet, match.start()) and not _within(seen, match.start()):
                 url = match[0].rstrip(".,;:!?*_")
                 yield url, url, Part(match.start(), match.start() + len(url))
 
@@ -228,4 +232,6 @@ def _several(text: str, part: Part) -> list[Part]:
 
 
 def _within(parts: list[Part], offset: int) -> bool:
-    return any(part.start <= offset < part.end for part in parts)
+    """Whether an offset lies in one of `parts`, which are in order and apart."""
+    before = bisect_right(parts, offset, key=lambda part: part.start)
+    return before > 0 and offset < parts[before - 1].end

@@ -6,17 +6,25 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from contracts.base import Document
 from contracts.errors import BodyInvalid
 from contracts.knowledge.found import FALLBACK, Findings, FoundNode
 from contracts.world.ontology import Ontology
+from contracts.world.text import is_blank
 
 STATED = "statements"
 """The scope of names in statements: the same name and type is the same node."""
 
-Title = Annotated[str, Field(min_length=1, max_length=300)]
+
+def _visible(title: str) -> str:
+    if is_blank(title):
+        raise ValueError("is empty")
+    return title
+
+
+Title = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_visible)]
 
 
 class Thing(Document):

@@ -11,6 +11,11 @@ _DIRECTION_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u20
 fine without them."""
 
 
+def is_blank(text: str) -> bool:
+    """Whether nothing of a text would be seen."""
+    return all(character.isspace() or unicodedata.category(character) == "Cf" for character in text)
+
+
 def fault_of_text(text: str) -> str | None:
     """Why a text can't be kept; None where it can. Line breaks and tabs are fine."""
     for character in text:
@@ -26,7 +31,7 @@ def fault_of_text(text: str) -> str | None:
 
 def fault_of_title(text: str, longest: int) -> str | None:
     """Why a text can't be a title, of one line and at most `longest` characters; None where it can."""
-    if all(character.isspace() or unicodedata.category(character) == "Cf" for character in text):
+    if is_blank(text):
         return "is empty"
     if len(text) > longest:
         return f"has {len(text):,} characters; at most {longest} are taken"

@@ -238,3 +238,17 @@ def test_a_text_made_to_be_slow_is_read_like_any_other(piece):
     started = time.process_time()
     build((piece * 60_000)[:60_000])
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize("pieces", ["[a](https://x.y) ", "`a` @b ", "{:04}-01-01 {:04}-01-02 {:04}-01-03 "])
+def test_reading_takes_time_in_proportion_to_the_text(pieces):
+    text = "".join(pieces.format(number, number, number) for number in range(10_000))
+    started = time.process_time()
+    build(text)
+    assert time.process_time() - started < 2
+
+
+def test_what_shows_nothing_has_a_title_all_the_same():
+    assert nodes(build("- [ ] \u200b\n")) == [("Document", "d"), ("Task", "…")]
+    with pytest.raises(ValueError, match="is empty"):
+        BuildRequest(triples=[{"subject": "\u200b", "predicate": "p", "object": "b"}])
