@@ -95,9 +95,10 @@ class UsdValue(Document):
     balance_usd: DecimalAmount | None = Field(description="Balance times price, to the cent")
     source: str | None
     quality: Quality
-    stale: bool
     reason: str | None
     observed_at: Timestamp | None
+    stale_after: Timestamp | None = Field(description="When the price stops counting as fresh (UTC)")
+    stale: bool = Field(description="Whether it was out of date already when a run chose it")
 
 
 class ContractTransfer(Document):

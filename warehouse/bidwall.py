@@ -27,6 +27,7 @@ from contracts.bidwall import (
     eth_text,
     trigger_of,
 )
+from contracts.market import MAX_AGE
 from contracts.rendering import Fields
 from warehouse.duck import read_sql, transaction
 from warehouse.holders import first_row
@@ -271,7 +272,8 @@ def _events(connection: duckdb.DuckDBPyConnection, scope: ScopeInfo, limit: int)
 
 def _eth_usd(connection: duckdb.DuckDBPyConnection, balance_wei: int | None) -> UsdValue:
     row = first_row(connection, read_sql("queries", "bidwall_eth_usd"))
-    price, source, quality, stale, reason, observed_at = row or (None, None, "unavailable", False, NOT_CONFIGURED, None)
+    price, source, quality, stale, reason, observed_at, fetched_at = row or _NO_PRICE
+    asked_at = _aware(fetched_at)
     worth = None
     if price is not None and balance_wei is not None:
         cents = int(Decimal(price) * 100 * balance_wei // 10**18)
@@ -281,10 +283,14 @@ def _eth_usd(connection: duckdb.DuckDBPyConnection, balance_wei: int | None) -> 
         balance_usd=worth,
         source=source,
         quality=Quality(quality),
-        stale=stale,
         reason=reason,
         observed_at=_aware(observed_at),
+        stale_after=None if asked_at is None else asked_at + MAX_AGE,
+        stale=stale,
     )
+
+
+_NO_PRICE = (None, None, Quality.UNAVAILABLE, False, NOT_CONFIGURED, None, None)
 
 
 def _status(connection: duckdb.DuckDBPyConnection) -> _Status:

@@ -176,6 +176,7 @@ def test_the_snapshot_holds_balance_worth_progress_and_previewed_events(house):
     body = get(house, f"{SNAPSHOT}?events_limit=3").json()
     assert (body["balanceWei"], body["balanceEth"], body["at"]["finality"]) == ("7000000000000000000", "7", "final")
     assert (body["ethUsd"]["price"], body["ethUsd"]["balanceUsd"]) == ("3000.5", "21003.50")
+    assert body["ethUsd"]["staleAfter"] == get(house, "/api/bidwall/eth-price").json()["staleAfter"] is not None
     assert (body["trigger"]["progress"], body["trigger"]["remainingWei"]) == (0.7, "3000000000000000000")
     assert len(body["events"]) == body["eventsLimit"] == 3
     assert (body["quality"], body["stale"], body["cache"]["maxAgeS"]) == ("exact", False, 900)
