@@ -103,7 +103,7 @@ class ContractAnswers:
 
 
 _NO_STATE = re.compile(
-    r"missing trie node|historical state|header not found|state (is )?not available|no state|pruned|"
+    r"missing trie node|historical state|header not found|state (is )?not available|no state|prun(?:ed|ing)|"
     r"block ?out ?of ?range|beyond|archive|unknown block|distance to target block|is not available",
     re.IGNORECASE,
 )

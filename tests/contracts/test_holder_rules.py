@@ -192,6 +192,7 @@ def test_the_sample_is_deterministic_and_holds_the_five_largest() -> None:
     ("code", "message", "why"),
     [
         (-32000, "missing trie node 1234 (path ) state 0xab is not available", Missing.NO_STATE),
+        (-32000, "old data not available due to pruning", Missing.NO_STATE),  # Erigon 3
         (-32000, "header not found", Missing.NO_STATE),
         (-32000, "historical state 0xab is not available", Missing.NO_STATE),
         (-32602, "BlockOutOfRangeError: block height is 5 but requested was 9", Missing.NO_STATE),
