@@ -110,6 +110,15 @@ def test_the_past_is_what_replaying_gives(
     assert [each.id for each in reached.nodes] == expected
 
 
+@pytest.mark.parametrize("known", [0, 3])
+def test_an_edge_that_is_forgotten_by_now_never_was(connection: duckdb.DuckDBPyConnection, known: int) -> None:
+    told = edge("a", "b", owner="0xaa")
+    tombstone = msgspec.structs.replace(told, owner="forgotten", actor="forgotten", valid_to=told.recorded_at)
+    history = events_of([node("a"), node("b"), told, tombstone])
+    seen = view(connection, history, known, Past(None, 3), "0xaa")
+    assert (seen.node_count(), seen.edge_count()) == (2, 0)
+
+
 def test_a_superseded_fact_holds_until_its_end_and_is_known_from_when_it_was_recorded(
     connection: duckdb.DuckDBPyConnection,
 ) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from world_graphs import DOMAIN_OF, T0, T1, Graph, Model, edge, events_of, node, write
 
 from contracts.world.records import Edge, Event, Node
-from warehouse.world.query import Filter, Query, Traversal, answer
+from warehouse.world.query import RANKED_AT_MOST, Filter, Query, Traversal, answer
 
 IDS = [f"n{number}" for number in range(5)]
 OWNERS = [None, "0xaa", "0xbb"]
@@ -224,3 +224,10 @@ def test_a_superseded_node_leaves_the_graph_and_a_later_state_brings_it_back() -
 def test_who_owns_nothing_but_an_edge_sees_it() -> None:
     graph = Graph.of(None, events_of([node("a"), node("b"), edge("a", "b", owner="0xaa")]))
     assert [graph.seen_by(owner).edge_count() for owner in ("0xaa", "0xbb", None)] == [1, 0, 0]
+
+
+def test_a_node_of_an_id_is_found_however_many_match_better() -> None:
+    ids = [f"n{number:05}" for number in range(RANKED_AT_MOST + 1)]
+    seen = Graph.of(None, events_of([node(each, title="goal") for each in ids])).seen_by(None)
+    for search, found in (("goal", [ids[-1]]), ("go* plan", []), ("goa", [ids[-1]])):
+        assert [each.id for each in answer(seen, Query(node_id=ids[-1], search=search)).nodes] == found

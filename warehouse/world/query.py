@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from contracts.world.records import Edge, Node
-from warehouse.world.text import Search, parse_search
+from warehouse.world.text import Search, parse_search, words_of
 
 Direction = Literal["outbound", "inbound", "both"]
 
@@ -143,12 +143,10 @@ def _one(view: View, node_id: str, search: Search | None, query: Query) -> Page:
     node = view.node(node_id)
     if node is None or not query.filter.passes(node):
         return Page([], 0)
-    if query.traverse is not None or search is not None:
-        page = (
-            view.reached(query.traverse, search, query.filter, 0, VISITED_AT_MOST)
-            if query.traverse is not None
-            else view.ranked(search, query.filter, 0, RANKED_AT_MOST)  # type: ignore[arg-type]
-        )
+    if search is not None and not search.matches(frozenset(words_of(node.title, node.properties))):
+        return Page([], 0)
+    if query.traverse is not None:
+        page = view.reached(query.traverse, None, Filter(node.domain, (node.type,)), 0, VISITED_AT_MOST)
         if all(each.id != node_id for each in page.nodes):
             return Page([], 0, page.complete)
     return Page([node], 1)

@@ -65,8 +65,13 @@ with states as (
     from edge_states
     where revision <= getvariable('at_revision')
     qualify row_number() over (partition by id order by revision desc) = 1
+),
+forgotten as (
+    select id from edge_states, known_revision
+    where edge_states.revision > known_revision.revision
+        and from_json(body, '{"actor": "VARCHAR"}').actor = 'forgotten'
 )
 select id, state.source, state.target, body
 from states
-where holds(state) and sees(state)
+where holds(state) and sees(state) and id not in (select id from forgotten)
     and state.source in (select id from nodes_then) and state.target in (select id from nodes_then);
