@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -117,21 +116,6 @@ def new_private_key() -> Ed25519PrivateKey:
     return Ed25519PrivateKey.generate()
 
 
-def verify_signature(signature: dict[str, str], hash_hex: str, jwks: Sequence[dict[str, Any]]) -> bool:
-    """Whether `signature` is one over `hash_hex` by the key of the set that it names."""
-    header, _, rest = signature.get("jws", "").partition(".")
-    middle, _, signed = rest.partition(".")
-    jwk = next((key for key in jwks if key.get("kid") == signature.get("kid")), None)
-    if jwk is None or middle or header != _protected_header(jwk["kid"]):
-        return False
-    try:
-        public = Ed25519PublicKey.from_public_bytes(_unbase64url(jwk["x"]))
-        public.verify(_unbase64url(signed), f"{header}.{_base64url(hash_hex.encode())}".encode())
-    except (InvalidSignature, ValueError):
-        return False
-    return True
-
-
 def thumbprint(public: Ed25519PublicKey) -> str:
     """A public key's name: its RFC 7638 thumbprint."""
     return _base64url(bytes.fromhex(canonical_sha256(_public_jwk(public))))
@@ -153,7 +137,3 @@ def _unusable(what: str) -> SettingsInvalid:
 
 def _base64url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
-
-
-def _unbase64url(text: str) -> bytes:
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from signature_checks import verify_signature
 
-from contracts.commerce.signing import ACTIVE_AFTER, key_text, new_private_key, verify_signature
+from contracts.commerce.signing import ACTIVE_AFTER, key_text, new_private_key
 from contracts.errors import SettingsInvalid, StoreUnusable
 from contracts.settings import Settings
 from warehouse.signing_keys import SIGNING_KEY_FILE, SigningKeys

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 import pytest
 from eth_account import Account
 from paid_service import CLAIM, PAYER, PLANS, QUOTE, STRANGER, TREASURY, PaidService, claim_body, selling
+from signature_checks import verify_signature
 
 from api.access.service import Redeemed
 from cli.demo.anvil import PRUNED, Anvil
@@ -18,7 +19,6 @@ from contracts.commerce.claims import ActivationPacket, ClaimAnswer, PendingAnsw
 from contracts.commerce.plans import PlansAnswer
 from contracts.commerce.proofs import claim_typed_data
 from contracts.commerce.quote_answers import QuoteAnswer
-from contracts.commerce.signing import verify_signature
 from contracts.keys import new_key
 from contracts.problems import Problem
 from contracts.settings import Settings

@@ -1,12 +1,12 @@
 import base64
 from datetime import UTC, datetime, timedelta
 
-import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from signature_checks import verify_signature
 
-from contracts.commerce.signing import ACTIVE_AFTER, key_text, new_private_key, parse_key_set, verify_signature
+from contracts.commerce.signing import ACTIVE_AFTER, key_text, new_private_key, parse_key_set
 from contracts.errors import SettingsInvalid
 
 HASH = "ab" * 32
@@ -43,15 +43,7 @@ def test_a_signature_is_the_same_for_the_same_hash_and_never_changes_its_form():
     }
 
 
-def test_another_library_verifies_the_signature_once_the_hash_is_put_back():
-    keys = parse_key_set(key_text(new_private_key()), "a file")
-    header, _, signed = keys.signer(NOON).sign(HASH)["jws"].split(".")
-    middle = base64.urlsafe_b64encode(HASH.encode()).decode().rstrip("=")
-    found = jwt.api_jws.decode(f"{header}.{middle}.{signed}", jwt.PyJWK(keys.jwks()["keys"][0]), algorithms=["EdDSA"])
-    assert found == HASH.encode()
-
-
-def test_a_signature_holds_for_its_hash_and_its_key_alone():
+def test_another_library_finds_that_a_signature_holds_for_its_hash_and_its_key_alone():
     keys = parse_key_set(key_text(new_private_key()), "a file")
     strange = parse_key_set(key_text(new_private_key()), "a file")
     signature = keys.signer(NOON).sign(HASH)
