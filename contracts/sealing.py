@@ -19,8 +19,8 @@ def seal(key: bytes, text: str, belongs_to: str) -> str:
 
 def unseal(key: bytes, sealed: str, belongs_to: str) -> str | None:
     """The text that was sealed; None where key or owner is another, or it was tampered with."""
-    data = base64.b64decode(sealed)
     try:
+        data = base64.b64decode(sealed)
         return AESGCM(key).decrypt(data[:_NONCE_BYTES], data[_NONCE_BYTES:], belongs_to.encode()).decode()
     except (InvalidTag, ValueError):
         return None
