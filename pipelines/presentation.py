@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import logging
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,6 +14,7 @@ import polars as pl
 from pydantic import BaseModel
 
 from contracts.proof import Proof
+from contracts.world.proposal import Decision
 from warehouse.duck import Connection
 from warehouse.inspection import columns_of, count_rows
 
@@ -54,6 +56,16 @@ def model_schema(model: type[BaseModel]) -> dg.TableSchema:
 def row_count(connection: Connection, table: str) -> dict[str, Any]:
     """How many rows the table holds now, under Dagster's own key."""
     return {"dagster/row_count": count_rows(connection, table)}
+
+
+def verdicts_told(log: logging.Logger, decisions: Sequence[Decision]) -> dict[str, int]:
+    """How many proposals of a run the validator approved and rejected; why it failed any is logged."""
+    for decision in decisions:
+        for stage in decision.stages:
+            if stage.result == "fail":
+                log.warning(f"decision {decision.seq}: {stage.stage}: {stage.reason}")
+    verdicts = [decision.verdict for decision in decisions]
+    return {"approved": verdicts.count("approved"), "rejected": verdicts.count("rejected")}
 
 
 def markdown_table(frame: pl.DataFrame, rows: int = 10) -> dg.MarkdownMetadataValue:

@@ -17,24 +17,28 @@ from contracts.settings import Settings
 from pipelines.failure import mark_stale
 from pipelines.rpc import RpcPool
 from pipelines.transfers.head import ChainHead, probe
-from warehouse.access_tables import access_has_moved, taken_over_to
+from warehouse.access_tables import ACCESS
 from warehouse.chain_head import read_head
-from warehouse.connect_tables import sessions_have_moved
-from warehouse.connect_tables import taken_over_to as sessions_taken_over_to
+from warehouse.connect_tables import CONNECT
 from warehouse.duck import Warehouse, run_lock
+from warehouse.following import Follower
 from warehouse.generations import Generation, current_generation
 from warehouse.holder_lists import latest_snapshot_taken_at
 from warehouse.holders import read_state
-from warehouse.intake_tables import intakes_have_moved
-from warehouse.intake_tables import taken_over_to as intakes_taken_over_to
+from warehouse.intake_tables import INTAKE
 from warehouse.ledger import open_ledger
 from warehouse.world.events import head_revision
 from warehouse.world.fold import read_world_state
 
+LOOK_TIMEOUT_S, LOOK_PATIENCE_S = 10.0, 30.0
+"""For one request and for all of a look: Dagster ends a tick that takes a minute."""
+
 
 async def look_at_chain(settings: Settings) -> ChainHead:
     """Where the chain stands now, in one batch per node."""
-    async with RpcPool(settings.rpc_urls, chain_id=settings.chain_id) as pool:
+    async with RpcPool(
+        settings.rpc_urls, chain_id=settings.chain_id, timeout_s=LOOK_TIMEOUT_S, patience_s=LOOK_PATIENCE_S
+    ) as pool:
         return await probe(pool, confirmations=settings.confirmations)
 
 
@@ -61,34 +65,14 @@ def graph_has_moved(settings: Settings) -> bool:
         return connection is not None and read_world_state(connection).revision < revision
 
 
-def sales_have_moved(settings: Settings) -> bool:
-    """Whether quotes, claims, keys or unmatched payments changed since a run took them over. Raises `RunBusy`."""
+def room_has_moved(settings: Settings, follower: Follower) -> bool:
+    """Whether a room changed in the ledger since a run took it over. Raises `RunBusy` while one goes on."""
     with Warehouse(settings.data_dir).read_only() as connection:
         if connection is None:
             return False
-        since = taken_over_to(connection)
+        since = follower.taken_over_to(connection)
     with closing(open_ledger(settings, settings.data_dir)) as ledger:
-        return access_has_moved(ledger, since)
-
-
-def intakes_moved(settings: Settings) -> bool:
-    """Whether intakes changed since a run took them over. Raises `RunBusy`."""
-    with Warehouse(settings.data_dir).read_only() as connection:
-        if connection is None:
-            return False
-        since = intakes_taken_over_to(connection)
-    with closing(open_ledger(settings, settings.data_dir)) as ledger:
-        return intakes_have_moved(ledger, since)
-
-
-def connect_has_moved(settings: Settings) -> bool:
-    """Whether connect sessions changed since a run took them over. Raises `RunBusy`."""
-    with Warehouse(settings.data_dir).read_only() as connection:
-        if connection is None:
-            return False
-        since = sessions_taken_over_to(connection)
-    with closing(open_ledger(settings, settings.data_dir)) as ledger:
-        return sessions_have_moved(ledger, since)
+        return follower.has_moved(ledger, since)
 
 
 def stated_settings_have_moved(settings: Settings, generation: Generation) -> bool:
@@ -117,11 +101,11 @@ def why_run(settings: Settings, head: ChainHead | None, now: datetime) -> str | 
         return "what documents state of the settings has changed"
     if graph_has_moved(settings):
         return "the graph has moved"
-    if sales_have_moved(settings):
+    if room_has_moved(settings, ACCESS):
         return "quotes, claims or keys have changed"
-    if intakes_moved(settings):
+    if room_has_moved(settings, INTAKE):
         return "intakes have changed"
-    if connect_has_moved(settings):
+    if room_has_moved(settings, CONNECT):
         return "connect sessions have changed"
     if head is None:
         return None

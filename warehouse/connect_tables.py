@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
-
 from contracts.connect.graph import setup_proposal
 from contracts.connect.progress import Progress
 from contracts.connect.told import session_key, session_row, step_rows
@@ -12,18 +9,13 @@ from contracts.intake.graph import node_ids as intake_node_ids
 from contracts.world.alignment import Alignment
 from contracts.world.alignment import alignment as guardrails
 from contracts.world.proposal import Decision, checked
-from warehouse.duck import Connection, read_sql, transaction
+from warehouse.duck import Connection
+from warehouse.following import Follower, TakenOver
 from warehouse.ledger import Ledger, Reader
 from warehouse.world.events import decode_nodes
 from warehouse.world.write import decide
 
-
-@dataclass(frozen=True)
-class TakenOver:
-    """What a run took over: how many sessions had changed, and what the validator said of each finished set-up."""
-
-    changed: int
-    decisions: tuple[Decision, ...]
+CONNECT = Follower("connect", {"out_connect__daily": "count_daily", "out_connect__steps": "count_steps"})
 
 
 def take_over_sessions(connection: Connection, ledger: Ledger, *, alignment: Alignment = guardrails) -> TakenOver:
@@ -33,7 +25,7 @@ def take_over_sessions(connection: Connection, ledger: Ledger, *, alignment: Ali
     """
     with ledger.read() as reader:
         head = reader.head()
-        changed = [dict(row) for row in reader.rows("connect_changed", seq=taken_over_to(connection))]
+        changed = reader.rows("connect_changed", seq=CONNECT.taken_over_to(connection))
     sessions = [session_row(row) for row in changed]
     steps = [step for row in changed for step in step_rows(row)]
     decisions = [
@@ -41,30 +33,8 @@ def take_over_sessions(connection: Connection, ledger: Ledger, *, alignment: Ali
         for row, session in zip(changed, sessions, strict=True)
         if session["finished"]
     ]
-    with transaction(connection):
-        if changed:
-            connection.execute(read_sql("connect", "put_sessions"), {"rows": json.dumps(sessions)})
-            connection.execute(read_sql("connect", "forget_steps"), {"rows": json.dumps(steps)})
-            connection.execute(read_sql("connect", "put_steps"), {"rows": json.dumps(steps)})
-            connection.execute("delete from out_connect__daily")
-            connection.execute(read_sql("connect", "count_daily"))
-            connection.execute("delete from out_connect__steps")
-            connection.execute(read_sql("connect", "count_steps"))
-        connection.execute("insert or replace into core_connect__state values (true, ?)", [head])
+    CONNECT.put(connection, {"put_sessions": sessions, "forget_steps": steps, "put_steps": steps}, head)
     return TakenOver(len(changed), tuple(each for each in decisions if each is not None))
-
-
-def taken_over_to(connection: Connection) -> int:
-    """The ledger's seq up to which sessions are here; 0 before any are."""
-    row = connection.execute("select seq from core_connect__state").fetchone()
-    return int(row[0]) if row else 0
-
-
-def sessions_have_moved(ledger: Ledger, since: int) -> bool:
-    """Whether a session changed in the ledger above a seq."""
-    with ledger.read() as reader:
-        row = reader.row("connect_newest_change", seq=since)
-    return row is not None and row["seq"] is not None
 
 
 def _tell(ledger: Ledger, session_id: str, day: str, alignment: Alignment) -> Decision | None:

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import dagster as dg
 
-from pipelines.presentation import LEDGER_GROUP, OWNERS, ledger_table, markdown_table, row_count
+from pipelines.presentation import LEDGER_GROUP, OWNERS, ledger_table, markdown_table, row_count, verdicts_told
 from pipelines.resources import Runtime
 from warehouse.connect_tables import take_over_sessions
 from warehouse.inspection import preview
@@ -53,14 +53,6 @@ def take_over_connect_tables(
         found = {table: row_count(connection, table) for table in (SESSIONS, STEPS, DAILY, BY_STEP)}
         found[DAILY]["preview"] = markdown_table(preview(connection, "connect_shown_days"), rows=20)
         found[BY_STEP]["preview"] = markdown_table(preview(connection, "connect_shown_steps"), rows=60)
-    for decision in taken.decisions:
-        for stage in decision.stages:
-            if stage.result == "fail":
-                context.log.warning(f"decision {decision.seq}: {stage.stage}: {stage.reason}")
-    verdicts = [decision.verdict for decision in taken.decisions]
-    yield dg.MaterializeResult(
-        asset_key="connect_events",
-        metadata={"approved": verdicts.count("approved"), "rejected": verdicts.count("rejected")},
-    )
+    yield dg.MaterializeResult(asset_key="connect_events", metadata=verdicts_told(context.log, taken.decisions))
     for table, metadata in found.items():
         yield dg.MaterializeResult(asset_key=table, metadata=metadata | {"changed_sessions": taken.changed})

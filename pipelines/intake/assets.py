@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
-from pipelines.presentation import LEDGER_GROUP, OWNERS, ledger_table, markdown_table, row_count
+from pipelines.presentation import LEDGER_GROUP, OWNERS, ledger_table, markdown_table, row_count, verdicts_told
 from pipelines.resources import Runtime
 from warehouse.inspection import preview
 from warehouse.intake_documents import see_settings
@@ -54,14 +54,6 @@ def take_over_intake_tables(
         found = {table: row_count(connection, table) for table in (RAW, STATS, FUNNEL, SETTINGS)}
         found[FUNNEL]["preview"] = markdown_table(preview(connection, "intake_shown_funnel"), rows=20)
         found[STATS]["preview"] = markdown_table(preview(connection, "intake_shown_days"), rows=20)
-    for decision in taken.decisions:
-        for stage in decision.stages:
-            if stage.result == "fail":
-                context.log.warning(f"decision {decision.seq}: {stage.stage}: {stage.reason}")
-    verdicts = [decision.verdict for decision in taken.decisions]
-    yield dg.MaterializeResult(
-        asset_key="intake_events",
-        metadata={"approved": verdicts.count("approved"), "rejected": verdicts.count("rejected")},
-    )
+    yield dg.MaterializeResult(asset_key="intake_events", metadata=verdicts_told(context.log, taken.decisions))
     for table, metadata in found.items():
         yield dg.MaterializeResult(asset_key=table, metadata=metadata | {"changed_rows": taken.changed})

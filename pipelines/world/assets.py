@@ -5,7 +5,7 @@ from contextlib import closing
 
 import dagster as dg
 
-from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
+from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts, verdicts_told
 from pipelines.resources import Runtime
 from warehouse.holder_lists import lists_dir
 from warehouse.inspection import preview
@@ -70,18 +70,8 @@ def world_signals(context: dg.AssetExecutionContext, runtime: dg.ResourceParam[R
         closing(open_ledger(runtime.settings, runtime.data_dir)) as ledger,
     ):
         tracked = track(connection, ledger, lists_dir(runtime.data_dir))
-    for decision in tracked.decisions:
-        for stage in decision.stages:
-            if stage.result == "fail":
-                context.log.warning(f"decision {decision.seq}: {stage.stage}: {stage.reason}")
-    verdicts = [decision.verdict for decision in tracked.decisions]
-    return dg.MaterializeResult(
-        metadata={
-            "readings": tracked.readings,
-            "approved": verdicts.count("approved"),
-            "rejected": verdicts.count("rejected"),
-        }
-    )
+    verdicts = verdicts_told(context.log, tracked.decisions)
+    return dg.MaterializeResult(metadata={"readings": tracked.readings} | verdicts)
 
 
 @dg.multi_asset(

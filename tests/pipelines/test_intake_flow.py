@@ -20,7 +20,8 @@ from pipelines.checks import EXPECTATIONS, judge
 from pipelines.intake.assets import take_over_intake_tables
 from pipelines.publish.generation import publish
 from pipelines.resources import runtime_resource
-from pipelines.upkeep import intakes_moved
+from pipelines.upkeep import room_has_moved
+from warehouse import intake_tables
 from warehouse.duck import Warehouse
 from warehouse.facts import gather_facts
 from warehouse.generations import current_generation
@@ -74,9 +75,9 @@ def graph(service) -> tuple[dict[str, int], int]:
 def test_intakes_are_told_to_the_graph_and_counted_once(service):
     settings = service.settings
     take_over(settings)
-    assert not intakes_moved(settings)
+    assert not room_has_moved(settings, intake_tables.INTAKE)
     ids = [register(service, body).json()["id"] for body in (*LANES, AGENT)]
-    assert intakes_moved(settings)
+    assert room_has_moved(settings, intake_tables.INTAKE)
     said = take_over(settings)
     assert said["intake_events"] == {"approved": 4, "rejected": 0}
     assert said["raw_ledger__intakes"] == {"dagster/row_count": 4, "changed_rows": 4}

@@ -13,9 +13,9 @@ from access_sales import NOON, PAYER, TREASURY, miss, redeem, sell
 
 from contracts.settings import Settings
 from pipelines.checks import EXPECTATIONS, judge
-from pipelines.upkeep import sales_have_moved
+from pipelines.upkeep import room_has_moved
 from warehouse.access import reverse_claim, unmatched_payments
-from warehouse.access_tables import TAKEN_OVER, access_has_moved, take_over_access, taken_over_to
+from warehouse.access_tables import ACCESS, TAKEN_OVER, take_over_access
 from warehouse.duck import Connection, Warehouse
 from warehouse.facts import gather_facts
 from warehouse.inspection import preview
@@ -52,7 +52,7 @@ def test_quotes_claims_keys_and_misses_are_taken_over_and_summed_by_day_and_plan
             (DAY, "api_basic_monthly", 3, 3, 2),
             (NEXT, "api_pro_monthly", 1, 0, 0),
         ]
-        assert taken_over_to(connection) == ledger.head()
+        assert ACCESS.taken_over_to(connection) == ledger.head()
         assert take_over_access(connection, ledger) == 0
         for name in ("out_access__revenue_daily", "out_access__funnel"):
             assert failures(connection, name) == set()
@@ -62,9 +62,9 @@ def test_what_changes_later_takes_the_place_of_what_was_held(ledger: Ledger, tmp
     quote = sell(ledger)
     with Warehouse(tmp_path).connect() as connection:
         take_over_access(connection, ledger)
-        assert not access_has_moved(ledger, taken_over_to(connection))
+        assert not ACCESS.has_moved(ledger, ACCESS.taken_over_to(connection))
         issued = redeem(ledger, quote)
-        assert access_has_moved(ledger, taken_over_to(connection))
+        assert ACCESS.has_moved(ledger, ACCESS.taken_over_to(connection))
         take_over_access(connection, ledger)
         with ledger.transaction() as tx:
             reverse_claim(tx, issued.claim, now=NOON)
@@ -83,18 +83,18 @@ def test_what_changes_later_takes_the_place_of_what_was_held(ledger: Ledger, tmp
 def test_changes_of_others_are_no_reason_to_take_over(ledger: Ledger) -> None:
     with ledger.transaction() as tx:
         tx.changed("world_event", "goal:1")
-    assert not access_has_moved(ledger, 0)
+    assert not ACCESS.has_moved(ledger, 0)
 
 
 def test_a_run_is_due_when_sales_have_moved_and_not_twice(ledger_settings: Settings, ledger: Ledger) -> None:
     with Warehouse(ledger_settings.data_dir).connect() as connection:
         take_over_access(connection, ledger)
-    assert not sales_have_moved(ledger_settings)
+    assert not room_has_moved(ledger_settings, ACCESS)
     sell(ledger)
-    assert sales_have_moved(ledger_settings)
+    assert room_has_moved(ledger_settings, ACCESS)
     with Warehouse(ledger_settings.data_dir).connect() as connection:
         take_over_access(connection, ledger)
-    assert not sales_have_moved(ledger_settings)
+    assert not room_has_moved(ledger_settings, ACCESS)
 
 
 def test_no_address_hash_nonce_signature_or_key_reaches_the_warehouse(ledger: Ledger, tmp_path: Path) -> None:
