@@ -10,6 +10,7 @@ from typing import Any
 import dagster as dg
 import psutil
 import pytest
+from dagster._grpc.client import DEFAULT_SCHEDULE_GRPC_TIMEOUT
 from ingest_helpers import TOKEN
 from pipeline_runs import Place, recorded_chain
 from publishing import NOON, House, mint
@@ -18,10 +19,10 @@ from cli.demo.recorded import RecordedNode
 from contracts.evm import BlockHeader
 from contracts.settings import Settings
 from contracts.telemetry import ConsistencyLevel
-from pipelines.definitions import CHAIN_JOB, build_definitions
+from pipelines.definitions import CHAIN_JOB, LOCK_PATIENCE_S, build_definitions
 from pipelines.runs import PROCESS_TAG, RUNS_KEPT_FOR, delete_old_runs, end_lost_runs, this_process
 from pipelines.transfers.head import ChainHead
-from pipelines.upkeep import why_run
+from pipelines.upkeep import LOOK_PATIENCE_S, LOOK_TIMEOUT_S, why_run
 from warehouse.chain_head import SeenHead, record_head
 from warehouse.duck import Warehouse, run_lock
 
@@ -172,3 +173,8 @@ def test_a_run_names_its_process(place: Place):
     place.run()
     (run,) = place.dagster_runs()
     assert run.tags[PROCESS_TAG] == this_process()
+
+
+def test_a_tick_that_looks_at_silent_nodes_ends_before_dagster_gives_it_up():
+    # A last try may begin right before patience ends.
+    assert LOCK_PATIENCE_S + LOOK_PATIENCE_S + LOOK_TIMEOUT_S <= 0.8 * DEFAULT_SCHEDULE_GRPC_TIMEOUT
