@@ -71,10 +71,12 @@ def knowledge_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIR
         caller = caller_of(request)
         plan = design_memory(asked)
         decision = None
+        node_ids: list[str] = []
         if asked.mode == "apply":
             proposal = plan_proposal(plan, asked.goals, Actor("caller", caller.owner))
             decision = propose(ledger(), proposal, alignment=alignment)
-        node_ids = [] if decision is None else [node.id for node in decision.nodes]
+            if decision.verdict == "approved":
+                node_ids = [node.id for node in proposal.nodes]
         fields = dict(plan) | {"mode": asked.mode, "node_ids": node_ids, **_outcome(decision, ledger)}
         return _answer(DesignAnswer(data=DesignResult(**fields)), decision)
 

@@ -18,7 +18,7 @@ from contracts.knowledge.reading import Reading
 from contracts.knowledge.statements import EdgeStatement, NodeStatement, Triple, read_statements
 from contracts.knowledge.tables import read_delimited
 from contracts.knowledge.vocabulary import load_vocabulary
-from contracts.world.documents import StageDocument
+from contracts.world.documents import OneLine, StageDocument
 from contracts.world.ontology import load_ontology
 from contracts.world.proposal import MOST_EDGES, MOST_NODES, Actor, EdgeDraft, NodeDraft, Proposal, Verdict
 from contracts.world.records import Visibility
@@ -47,7 +47,9 @@ class SourceDocument(Document):
     title: str | None = Field(default=None, min_length=1, max_length=300)
     text: str | None = Field(default=None, description="The text, in the form that `mediaType` says")
     markdown: str | None = Field(default=None, description="The text, as Markdown; instead of `text`")
-    url: str | None = Field(default=None, max_length=2000, description="Where the text is from; never fetched")
+    url: Annotated[str, OneLine] | None = Field(
+        default=None, max_length=2000, description="Where the text is from; never fetched"
+    )
     media_type: MediaType = Field(default="text/plain", description="What `text` is")
 
     @model_validator(mode="after")

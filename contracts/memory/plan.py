@@ -8,12 +8,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from contracts.base import Document
-from contracts.world.documents import StageDocument
+from contracts.world.documents import OneLine, StageDocument
 from contracts.world.proposal import Verdict
 
 Privacy = Literal["public", "internal", "private", "regulated"]
 Method = Literal["recent", "full_text", "traverse", "by_id"]
-Title = Annotated[str, Field(min_length=1, max_length=300)]
+Title = Annotated[str, Field(min_length=1, max_length=300), OneLine]
+Name = Annotated[str, Field(min_length=1, max_length=200), OneLine]
 
 LONGEST_RETENTION_DAYS = 36_500
 
@@ -36,8 +37,8 @@ Retention = Annotated[
 class DesignAgent(Document):
     """Whose memory it is."""
 
-    id: str = Field(min_length=1, max_length=200)
-    role: str = Field(default="assistant", min_length=1, max_length=200)
+    id: Name
+    role: Name = "assistant"
 
 
 class DesignGoal(Document):

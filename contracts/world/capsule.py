@@ -5,28 +5,20 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from contracts.base import Document
-from contracts.world.documents import DecisionFields
+from contracts.world.documents import DecisionFields, OneLine
 from contracts.world.proposal import LONGEST_TITLE, Actor, EdgeDraft, NodeDraft, Proposal
 from contracts.world.records import Visibility
-from contracts.world.text import fault_of_title
 
 SOURCE = "onboarding"
 OWNER_PREFIX = "capsule:"
 
-
-def _line(text: str) -> str:
-    if fault := fault_of_title(text, LONGEST_TITLE):
-        raise ValueError(fault)
-    return text
-
-
 Line = Annotated[
     str,
     StringConstraints(min_length=1, max_length=LONGEST_TITLE, strip_whitespace=True),
-    AfterValidator(_line),
+    OneLine,
     Field(json_schema_extra={"pattern": r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"}),
 ]
 

@@ -11,6 +11,7 @@ from contracts.base import Document
 from contracts.times import normal_instant
 from contracts.world.proposal import Decision, Verdict
 from contracts.world.records import Edge, Node, Visibility
+from contracts.world.text import fault_of_title
 
 Instant = Annotated[
     str,
@@ -19,6 +20,16 @@ Instant = Annotated[
     Field(json_schema_extra={"format": "date-time"}),
 ]
 """A time that a client sends: RFC 3339 with its offset, kept as `contracts.times` writes it."""
+
+
+def _one_line(text: str) -> str:
+    if fault := fault_of_title(text, len(text)):
+        raise ValueError(fault)
+    return text
+
+
+OneLine = AfterValidator(_one_line)
+"""Of a text that a client sends and that becomes a title or a property: refused where it stands, not in the graph."""
 
 
 class NodeDocument(Document):

@@ -82,6 +82,8 @@ def test_a_memory_plan_is_applied_as_nodes_of_its_owner(service):
     assert (answer.status_code, answer.json()["data"]["verdict"]) == (201, "approved")
     (plan,) = found(service, headers, answer.json()["data"]["nodeIds"][0])
     assert (plan["type"], plan["title"]) == ("Strategy", "Memory of helper")
+    retried = post(service, headers, DESIGN, body).json()["data"]
+    assert retried["nodeIds"] == answer.json()["data"]["nodeIds"]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,10 @@ def test_a_memory_plan_is_applied_as_nodes_of_its_owner(service):
         (BUILD, {"documents": [{"text": "a"}], "mode": "force"}, "/mode"),
         (BUILD, {"nodes": [{"id": "a", "title": "a", "type": "Dragon"}]}, "/nodes/0/type"),
         (BUILD, {"nodes": [{"id": "a", "title": "a", "type": "Goal", "properties": {"n": [2**61]}}]}, "/nodes"),
+        (BUILD, {"documents": [{"text": "a", "url": "https://x.example/\x00"}]}, "/documents/0/url"),
         (DESIGN, {"agent": {"id": "a"}, "goals": []}, "/goals"),
+        (DESIGN, {"agent": {"id": "a\x00"}, "goals": ["x"]}, "/agent/id"),
+        (DESIGN, {"agent": {"id": "a"}, "goals": ["x", "a\nb"]}, "/goals/1/title"),
         (DESIGN, {"agent": {"id": "a"}, "goals": ["x"], "constraints": {"privacy": "none"}}, "/constraints/privacy"),
     ],
 )
