@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from api.wording import in_words
+from api.wording import in_words, pointer_to
 from contracts.errors import (
     BadRequest,
     BodyInvalid,
@@ -113,4 +113,4 @@ def _is_answered(request: Request, method: str) -> bool:
 def _pointer(location: tuple[int | str, ...]) -> str:
     where, *parts = location
     prefix = "" if where == "body" else f"/{where}"
-    return prefix + "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in parts)
+    return prefix + pointer_to(parts)

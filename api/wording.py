@@ -1,9 +1,11 @@
-"""What is wrong with a request's field, in words for whoever sent it: the framework's phrases stop here. Pure."""
+"""What is wrong with a request's field, in words for whoever sent it, and where that is: the framework's phrases stop
+here. Pure.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from annotated_types import Ge, Le
@@ -36,6 +38,11 @@ def in_words(fault: Mapping[str, Any], parameters: type[BaseModel] | None = None
         return "must be an object"
     said = str(fault["msg"]).replace(" after validation", "").partition(", unable to parse")[0]
     return _SUBJECT.sub("must ", said)
+
+
+def pointer_to(parts: Iterable[object]) -> str:
+    """The JSON pointer (RFC 6901) to what stands under these names and positions."""
+    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in parts)
 
 
 def _listed(parameters: type[BaseModel]) -> str:

@@ -13,7 +13,7 @@ import msgspec
 from pydantic import BaseModel, ValidationError
 
 from api.connect.service import ConnectService
-from api.wording import in_words
+from api.wording import in_words, pointer_to
 from contracts.commerce.plans import PlansAnswer
 from contracts.connect.paired import GuardrailCheckArguments, IntakeStatusArguments, WorldQueryArguments
 from contracts.connect.problems import ToolProblem, store_unavailable
@@ -127,7 +127,7 @@ def _arguments(tool: Tool, given: dict[str, Any]) -> Any:
     try:
         return tool.arguments.model_validate(given)
     except ValidationError as error:
-        faults = [(_pointer(fault["loc"]), in_words(fault)) for fault in error.errors(include_input=False)]
+        faults = [(pointer_to(fault["loc"]), in_words(fault)) for fault in error.errors(include_input=False)]
     raise ArgumentsInvalid(faults)
 
 
@@ -158,7 +158,3 @@ def _fields(result: BaseModel | dict[str, Any]) -> dict[str, Any]:
         return result.model_dump(mode="json", by_alias=True)
     fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(result))
     return fields
-
-
-def _pointer(location: tuple[int | str, ...]) -> str:
-    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in location)

@@ -4,7 +4,7 @@ import pytest
 from intakes import HUMAN
 from pydantic import TypeAdapter, ValidationError
 
-from api.wording import in_words
+from api.wording import in_words, pointer_to
 from contracts.connect.messages import PlanArguments
 from contracts.intake.requests import IntakeRequest
 
@@ -27,3 +27,8 @@ def test_a_fault_is_said_in_words_of_json(adapter, body, words):
     with pytest.raises(ValidationError) as refused:
         adapter.validate_python(body)
     assert [in_words(fault) for fault in refused.value.errors()] == [words]
+
+
+def test_a_pointer_escapes_what_names_may_hold():
+    assert pointer_to(("traverse", 0, "a/b~c")) == "/traverse/0/a~1b~0c"
+    assert pointer_to(()) == ""
