@@ -1,6 +1,11 @@
-"""The fixtures of every room, one plugin module each, and what Hypothesis does everywhere."""
+"""The fixtures of every room, one plugin module each, and what Hypothesis and publishing do everywhere."""
 
+from functools import lru_cache
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+from pipelines.publish.documents import ENCODERS
 
 # Both count wall time, which on a machine that others use says nothing about the code.
 settings.register_profile("house", parent=settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -11,3 +16,9 @@ pytest_plugins = [
     "postgres_fixtures",
     "web_fixtures",
 ]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _each_body_is_compressed_once() -> None:
+    """Encoders are pure and take a third of a first generation, most of whose bodies are alike in every test."""
+    ENCODERS.update({coding: lru_cache(maxsize=500)(encode) for coding, encode in ENCODERS.items()})
