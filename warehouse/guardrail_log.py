@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pysqlite3.dbapi2 as sqlite
 
 from contracts.errors import OperatorProblem
-from contracts.guardrail.credentials import masked, secrets
+from contracts.guardrail.credentials import secrets, without_secrets
 from contracts.guardrail.engine import GuardrailVerdict
 from contracts.guardrail.rules import Severity
 from contracts.guardrail.text import decoded_runs, encoded_runs
@@ -245,8 +245,7 @@ def _logged(row: Iterable[Any]) -> LoggedCheck:
 
 def _without_secrets(action: str) -> str:
     """The action with every secret shortened to its first characters, also one that it encodes once or twice."""
-    shown = redact_keys(action)
-    shown = masked(shown, secrets(shown))
+    shown = without_secrets(redact_keys(action))
     for encoded, plain in encoded_runs(shown):
         if secrets("\n".join((plain, *decoded_runs(plain)))):
             shown = shown.replace(encoded, f"{encoded[:4]}***")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-MAX_LINES = 2_000
+MAX_LINES = 10_000
 _CALL = re.compile(r"\s*([A-Za-z_][\w.:/-]{0,120})\s*\((.*)\)\s*;?\s*\Z", re.DOTALL)
 _NAME_KEYS = ("tool", "name", "tool_name", "function", "method", "action", "command")
 _ARGUMENT_KEYS = ("arguments", "args", "parameters", "params", "input", "tool_input", "kwargs")
@@ -107,7 +107,8 @@ _PIECE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[\[({]|[\])}]|,|[^'"
 def _split_arguments(body: str) -> dict[str, Any] | None:
     """Arguments split at top-level commas, for calls that are no Python literals: `f(a: 1, b=true, c="x")`.
 
-    None where it is no list of arguments: brackets that don't match, or a positional one that is an expression.
+    None where it is no list of arguments: brackets that don't match, or a positional one that is an expression. Raises
+    ValueError above `MAX_LINES` of them.
     """
     arguments: dict[str, Any] = {}
     depth, pieces = 0, list[str]()
@@ -128,8 +129,8 @@ def _split_arguments(body: str) -> dict[str, Any] | None:
             if not _LITERAL.match(text):
                 return None
             arguments[str(len(arguments))] = _scalar(text)
-        if len(arguments) >= MAX_LINES:
-            break
+        if len(arguments) > MAX_LINES:
+            raise ValueError(f"a call with more than {MAX_LINES:,} arguments")
     return None if depth else arguments
 
 
@@ -188,10 +189,10 @@ def one_line(value: Any) -> str:
 
 
 def path_lines(value: Any) -> list[str]:
-    """A tree as `path=value` lines, at most `MAX_LINES`."""
+    """A tree as `path=value` lines. Raises ValueError above `MAX_LINES`, or what `flattened` raises."""
     lines = []
     for path, leaf in flattened(value) if value else ():
         lines.append(f"{path}={one_line(leaf)}")
-        if len(lines) >= MAX_LINES:
-            break
+        if len(lines) > MAX_LINES:
+            raise ValueError(f"a tree with more than {MAX_LINES:,} values")
     return lines

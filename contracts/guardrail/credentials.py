@@ -17,6 +17,8 @@ Confidence = Literal["certain", "likely", "possible"]
 _Candidate = tuple[str, str, Confidence]
 
 MAX_SECRETS = 64
+SHORTEST_SHOWN = 12
+"""Characters of a secret of which the first four may be shown."""
 
 
 @dataclass(frozen=True)
@@ -244,7 +246,16 @@ _SHAPES = _shapes()
 
 
 def masked(text: str, found: list[Secret]) -> str:
-    """A text with every secret shortened to its first characters."""
+    """A text with these secrets shortened to their first characters, short ones to nothing."""
     for each in sorted(found, key=lambda secret: -len(secret.value)):
-        text = text.replace(each.value, f"{each.value[:4]}***")
+        shown = each.value[:4] if len(each.value) >= SHORTEST_SHOWN else ""
+        text = text.replace(each.value, f"{shown}***")
+    return text
+
+
+def without_secrets(text: str) -> str:
+    """A text with every secret shortened to its first characters, also where there are more than `MAX_SECRETS`."""
+    # what is masked is shorter than before, so this ends
+    while (shorter := masked(text, secrets(text))) != text:
+        text = shorter
     return text

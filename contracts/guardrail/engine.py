@@ -21,7 +21,7 @@ import re2
 from contracts.canonical import sha256_hex
 from contracts.guardrail.calls import values_at
 from contracts.guardrail.conditions import Check, compile_condition
-from contracts.guardrail.credentials import masked, secrets
+from contracts.guardrail.credentials import MAX_SECRETS, masked, without_secrets
 from contracts.guardrail.limits import Refusal, action_refusal, encodable, plain_context
 from contracts.guardrail.rules import (
     Applies,
@@ -367,9 +367,11 @@ def _quoted(found: str, view: str, seen: Action) -> str:
     if view == "secrets":
         found = " ".join(found.split(" ", 3)[:3])
     elif view in VIEWS_OF_CONTEXT:
-        found = masked(found, secrets(found))
+        found = without_secrets(found)
     else:
         found = masked(found, seen.secrets)
+        if len(seen.secrets) >= MAX_SECRETS:
+            found = without_secrets(found)
     found = " ".join(found.split())
     return found if len(found) <= LONGEST_EVIDENCE else found[: LONGEST_EVIDENCE - 1] + "…"
 

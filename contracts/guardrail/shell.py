@@ -1,7 +1,7 @@
 """Commands as a shell would run them: quotes and escapes resolved, pipelines split, wrappers opened. Nothing is run.
 
 Two dialects: `posix`, and `windows` for cmd and PowerShell, where a backslash is part of a path. What
-can't be parsed is taken as it stands; a parse never fails.
+can't be parsed is taken as it stands; what has too many commands, or too many in one another, is refused.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from contracts.guardrail.commands import Command, Dialect, fed_script, inner_commands, unescaped
 from contracts.guardrail.values import without_detours
 
-MAX_DEPTH = 6
-MAX_COMMANDS = 400
+MAX_DEPTH = 12
+MAX_COMMANDS = 4_000
+MAX_CHARS = 256 * 1024
+"""Of a text with all that it runs in turn, where an inner one counts at each of its levels."""
 
 _POSIX_TOKEN = re.compile(
     r"""(?P<continued>\\\n|(?<=\w)\$[@*](?=\w))
@@ -95,7 +97,7 @@ class Script:
 
 
 def parse(text: str, dialect: Dialect) -> Script:
-    """All commands in a text, outer before inner. Bounded: `MAX_DEPTH` levels, `MAX_COMMANDS` commands."""
+    """All commands in a text, outer before inner. Raises ValueError above one of the bounds of this module."""
     script = Script()
     _Parser(script, dialect, {}).read(text, 0)
     return script
@@ -106,19 +108,23 @@ class _Parser:
         self._script = script
         self._dialect = dialect
         self._variables = variables
+        self._chars = 0
         self._token = _POSIX_TOKEN if dialect == "posix" else _WINDOWS_TOKEN
 
     def read(self, text: str, depth: int) -> None:
         """Add the commands of a text; inner scripts go one level deeper."""
         if depth > MAX_DEPTH:
-            return
+            raise ValueError(f"commands within commands, deeper than {MAX_DEPTH} levels")
+        self._chars += len(text)
+        if self._chars > MAX_CHARS:
+            raise ValueError("commands within commands that are too long together")
         windows = self._dialect == "windows"
         position, end, inner_read_to = 0, len(text), 0
         word: list[str] = []
         command, pipeline, starts = Command(depth=depth), list[Command](), 0
         inner: list[str] = []
         heredocs: list[_HereDocument] = []
-        while position < end and len(self._script.commands) < MAX_COMMANDS:
+        while position < end:
             token = self._token.match(text, position)
             assert token is not None
             kind, value, position = token.lastgroup, token[0], token.end()
@@ -198,15 +204,18 @@ class _Parser:
         for command in pipeline.commands:
             self._remember(command)
             self._script.commands.append(command)
-            if command.depth < MAX_DEPTH:
-                for each in inner_commands(command, self._dialect):
-                    self._read_inner(each, command.depth + 1)
+            if len(self._script.commands) > MAX_COMMANDS:
+                raise ValueError(f"more than {MAX_COMMANDS:,} commands")
+            for each in inner_commands(command, self._dialect):
+                self._read_inner(each, command.depth + 1)
         for script in fed_script(pipeline.commands, self._dialect):
             self.read(script, pipeline.commands[0].depth + 1)
 
     def _read_inner(self, inner: str | list[str], depth: int) -> None:
         if isinstance(inner, str):
             self.read(inner, depth)
+        elif depth > MAX_DEPTH:
+            raise ValueError(f"commands within commands, deeper than {MAX_DEPTH} levels")
         else:
             self._finish(Pipeline([Command(words=inner, depth=depth)]))
 

@@ -11,7 +11,6 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterator
-from itertools import islice
 from urllib.parse import unquote
 
 MAX_DECODED_CHARS = 64 * 1024
@@ -145,7 +144,7 @@ def decoded_runs(text: str) -> list[str]:
 
 def encoded_runs(text: str) -> list[tuple[str, str]]:
     """Each run that `decoded_runs` decodes, as it stands in the text, with what it says."""
-    return list(islice(_runs(text), MAX_DECODED_RUNS))
+    return list(_runs(text))
 
 
 def _runs(text: str) -> Iterator[tuple[str, str]]:

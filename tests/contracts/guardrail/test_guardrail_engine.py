@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from dataclasses import asdict
 from typing import Any
@@ -190,6 +191,39 @@ def test_what_can_not_be_judged_fails_closed_and_says_why(action: Any, context: 
     assert {stage.result for stage in verdict.stages} == {"fail"} and verdict.check_id.startswith("grc_")
 
 
+def with_fillers(last: str, many: int) -> str:
+    return "apiVersion: v1\n" + "".join(f"k{number}: v\n" for number in range(many)) + last
+
+
+@pytest.mark.parametrize(
+    ("action", "context"),
+    [
+        ("true;" * 1_000 + "find / -delete", {}),
+        ("f(" + "".join(f"a{number}=1, " for number in range(2_500)) + 'path="/etc/shadow")', {}),
+        ("kubectl apply -f -", {"manifest": with_fillers("spec: {hostPID: true}", 5_000)}),
+        ("nice " * 8 + "find / -delete", {}),
+    ],
+)
+def test_what_stands_behind_much_else_is_judged(action: str, context: dict) -> None:
+    verdict = RULES.check(action, Severity.LOW, context)
+    assert not verdict.passed and verdict.problem is None
+
+
+@pytest.mark.parametrize(
+    ("action", "context", "says"),
+    [
+        ("true;" * 5_000, {}, "more than 4,000 commands"),
+        ("nice " * 20 + "true", {}, "deeper than 12 levels"),
+        ("$(" * 16_000, {}, "too long together"),
+        ("f(" + "1," * 16_000 + "1)", {}, "more than 10,000 arguments"),
+        ("kubectl apply -f -", {"manifest": with_fillers("", 10_001)}, "more than 10,000 values"),
+    ],
+)
+def test_what_is_too_much_to_look_at_does_not_pass(action: str, context: dict, says: str) -> None:
+    verdict = RULES.check(action, Severity.LOW, context)
+    assert not verdict.passed and says in (verdict.problem or "")
+
+
 @pytest.mark.parametrize("severity", ["severe", "", None, [], 5])
 def test_an_unknown_severity_fails_closed(severity: Any) -> None:
     verdict = RULES.check("ls", severity)
@@ -255,6 +289,14 @@ def test_secrets_stand_in_no_answer() -> None:
         ruleset = Ruleset([rule(when={"any": [{"view": view, "pattern": pattern}]})])
         verdict = ruleset.check(f'note(text="{secret}")', Severity.MEDIUM)
         assert not verdict.passed and secret not in repr(asdict(verdict))
+
+
+def test_no_answer_quotes_a_secret_among_more_than_are_looked_for() -> None:
+    keys = ["AKIA" + "".join(random.Random(number).choices("ABCDEFGHJKLMNPQRSTUVWXYZ", k=16)) for number in range(90)]
+    quoted = "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc"
+    ruleset = Ruleset([rule(when={"any": [{"view": "text", "pattern": "note .*"}]})])
+    verdict = ruleset.check(f"note {quoted} {' '.join(keys)}", Severity.MEDIUM)
+    assert not verdict.passed and quoted not in repr(verdict) and not any(key in repr(verdict) for key in keys)
 
 
 def judged(action: str, context: dict | None = None) -> GuardrailVerdict:
