@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import httpx
 import typer
 
+from cli.environment import given_address
 from cli.output import AsJson, note, operator_problems, print_json, say
 from contracts.discovery.checks.evidence import Answer, Evidence, Reading, path_below
 from contracts.discovery.checks.expected import EXPECTED, STRANGERS, Expected
@@ -56,7 +57,7 @@ def check(
 ) -> None:
     """Read every document, follow every link, compare what they state. Exit code 0 only if nothing is wrong."""
     with operator_problems(as_json), httpx.Client(timeout=_TIMEOUT_S) as client, _shown_progress() as heard:
-        evidence = gather(client, base_url.rstrip("/"), heard=heard)
+        evidence = gather(client, given_address("BASE_URL", base_url).rstrip("/"), heard=heard)
     defects = defects_of(evidence)
     external = sorted(external_addresses(evidence))
     if as_json:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from contracts.errors import StoreUnusable
-from contracts.settings import PREFIX, Settings, load_settings
+from contracts.errors import SettingsInvalid, StoreUnusable
+from contracts.settings import PREFIX, Settings, load_settings, web_address
 
 
 def effective_settings() -> Settings:
@@ -27,6 +27,14 @@ def effective_settings() -> Settings:
     if not demo["paid_flow"]:
         named["treasury_address"] = None  # a recording takes no payments, so nothing is for sale
     return here.model_copy(update=named | {"demo": True, "rpc_urls": (demo["rpc_url"],)})
+
+
+def given_address(name: str, text: str) -> str:
+    """An http(s) address that was passed as `name`. Raises `SettingsInvalid`."""
+    try:
+        return web_address(text)
+    except ValueError as error:
+        raise SettingsInvalid(f"{name} is no address: {error}.", cure="Such as http://127.0.0.1:8000.") from None
 
 
 def make_data_dir(data_dir: Path) -> None:

@@ -19,11 +19,11 @@ import httpx
 import typer
 
 from cli.demo.rpc import Rpc, RpcError
-from cli.environment import effective_settings, make_data_dir
+from cli.environment import effective_settings, given_address, make_data_dir
 from cli.output import AsJson, note, operator_problems, print_json, say
 from contracts.commerce.plans import CLAIM_PATH, DEFAULT_PLAN, QUOTE_PATH
 from contracts.errors import ChainMismatch, OperatorProblem, RpcUnavailable, SettingsInvalid
-from contracts.settings import Settings, web_address
+from contracts.settings import Settings
 
 _TIMEOUT_S = 30.0
 _RETRY_S = 2.0
@@ -113,7 +113,7 @@ def quote(
     """Ask for a quote and keep it for `svc pay` and `svc claim`."""
     with operator_problems(as_json):
         settings = effective_settings()
-        service = _address("--url", url or settings.public_base_url).rstrip("/")
+        service = given_address("--url", url or settings.public_base_url).rstrip("/")
         body = {"planId": plan, "payerAddress": payer or _demo_account(settings).address}
         answer = _post(service + QUOTE_PATH, body | ({"operatorAddress": operator} if operator else {}), {})
         if answer.status_code != 201:
@@ -146,7 +146,7 @@ def pay(
         settings = effective_settings()
         purchases = Purchases(settings.data_dir)
         purchase = purchases.find(quote_id)
-        urls = (_address("--rpc", rpc),) if rpc else settings.rpc_urls
+        urls = (given_address("--rpc", rpc),) if rpc else settings.rpc_urls
         if not urls:
             raise RpcUnavailable("No RPC is known to send to.", cure="Pass --rpc URL, or set SVC_RPC_URLS.")
         try:
@@ -175,14 +175,6 @@ def pay(
         )
     else:
         say(f"paid by {purchase.transaction_hash}" + ("" if block is None else f" in block {block}"))
-
-
-def _address(option: str, text: str) -> str:
-    """An http(s) address that was passed. Raises `SettingsInvalid`."""
-    try:
-        return web_address(text)
-    except ValueError as error:
-        raise SettingsInvalid(f"{option} is no address: {error}.", cure="Such as http://127.0.0.1:8000.") from None
 
 
 def redeem(

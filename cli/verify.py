@@ -16,11 +16,10 @@ import httpx
 import typer
 from pydantic import BaseModel, ValidationError
 
-from cli.environment import effective_settings
+from cli.environment import effective_settings, given_address
 from cli.output import AsJson, operator_problems, print_json, say
 from contracts.errors import ChainMismatch, OperatorProblem, RpcUnavailable
 from contracts.proof import HolderListFile, Missing, Verdict, pick_sample
-from contracts.settings import web_address
 from contracts.telemetry import Consistency, TokenHolders, TokenHoldersMap
 from contracts.verification import (
     MAX_FILE_BYTES,
@@ -59,9 +58,9 @@ def verify(
 ) -> None:
     """Re-prove the published holder list: file, sums, supply and sampled balances. Exit code 0 only if it is proven."""
     with operator_problems(as_json):
-        _check_address("URL", url)
+        given_address("URL", url)
         if rpc:
-            _check_address("--rpc", rpc)
+            given_address("--rpc", rpc)
         urls = (rpc,) if rpc else effective_settings().rpc_urls
         if not urls:
             raise RpcUnavailable("No RPC is known to ask.", cure="Pass --rpc URL, or set SVC_RPC_URLS.")
@@ -76,13 +75,6 @@ def verify(
         say(f"verdict: {verdict.value}")
     if verdict is not Verdict.PROVEN:
         raise typer.Exit(1)
-
-
-def _check_address(name: str, text: str) -> None:
-    try:
-        web_address(text)
-    except ValueError as error:
-        raise NothingToVerify(f"{name} is no address: {error}.", cure="Such as http://127.0.0.1:8000.") from None
 
 
 def run_checks(client: httpx.Client, base_url: str, rpc_urls: Sequence[str]) -> Iterator[Check]:

@@ -150,3 +150,11 @@ def test_the_command_prints_one_json_value_and_says_by_its_code_whether_all_is_w
     assert (done.exit_code, said["ok"], said["defects"], said["unread"]) == (0, True, [], {})
     assert said["documents"] == 33 and said["links"] > 40
     assert CliRunner().invoke(app, ["check", "http://127.0.0.1:9"]).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["127.0.0.1:8000", "ftp://svc.example", "http://", "http://[::1", "http://127.0.0.1:99999"]
+)
+def test_what_is_no_address_is_refused_before_anything_is_asked(text: str):
+    done = CliRunner().invoke(app, ["check", text, "--json"])
+    assert (done.exit_code, json.loads(done.stdout)["code"]) == (2, "settings_invalid")

@@ -283,7 +283,7 @@ def test_an_address_that_is_none_is_an_operators_problem(
 ) -> None:
     with pytest.raises(typer.Exit):
         verify(url, rpc=rpc, as_json=True)
-    assert json.loads(capsys.readouterr().out)["code"] == "nothing_to_verify"
+    assert json.loads(capsys.readouterr().out)["code"] == "settings_invalid"
 
 
 A, B = address(0xA).encode(), address(0xB).encode()
