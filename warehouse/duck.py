@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 import duckdb
 
-from contracts.errors import ForeignStore, RunBusy
+from contracts.errors import ForeignStore, OperatorProblem, RunBusy, StoreUnusable
 
 STORAGE_VERSION = "v1.5.0"
 """Files can be read by DuckDB 1.5 and by 2.x."""
@@ -79,7 +79,7 @@ class Warehouse:
     def connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A short read-write connection with the schema in place; checkpointed and closed at the end.
 
-        Raises `KeyboardInterrupt` where a signal ends a query.
+        Raises `KeyboardInterrupt` where a signal ends a query, `RunBusy` and `StoreUnusable` as `read_only`.
         """
         with ExitStack() as alone:
             try:
@@ -109,7 +109,10 @@ class Warehouse:
             }
         )
         try:
-            connection.execute(f"attach '{_quoted(self.path)}' as warehouse (storage_version '{STORAGE_VERSION}')")
+            try:
+                connection.execute(f"attach '{_quoted(self.path)}' as warehouse (storage_version '{STORAGE_VERSION}')")
+            except duckdb.IOException as error:
+                raise _refused(self.path, error) from None
             connection.execute("use warehouse")
             for file in sorted((SQL_ROOT / "duck").glob("*.sql")):
                 connection.execute(file.read_text())
@@ -119,14 +122,17 @@ class Warehouse:
 
     @contextmanager
     def read_only(self) -> Iterator[duckdb.DuckDBPyConnection | None]:
-        """A short look at what is there; None where there is nothing yet. Raises `RunBusy` while a run writes it."""
+        """A short look at what is there; None where there is nothing yet.
+
+        Raises `RunBusy` while a run writes it, `StoreUnusable` where the file is none of DuckDB's.
+        """
         if not self.path.exists():
             yield None
             return
         try:
             connection = duckdb.connect(str(self.path), read_only=True)
         except duckdb.IOException as error:
-            raise RunBusy(f"{self.path} can't be opened: {error}.", cure="Wait for the run that writes it.") from None
+            raise _refused(self.path, error) from None
         try:
             yield connection
         finally:
@@ -181,6 +187,16 @@ def run_lock(data_dir: Path, *, wait_s: float, waiting: Callable[[], None] = lam
                     told = True
                 time.sleep(0.2)
         yield
+
+
+def _refused(path: Path, error: duckdb.IOException) -> OperatorProblem:
+    """Why the file can't be opened: somebody else has it open, or it is no database."""
+    what = f"{path} can't be opened: {error}."
+    if "Could not set lock" in str(error):
+        return RunBusy(what, cure="Wait for the run that writes it, or close the program that holds it open.")
+    return StoreUnusable(
+        what, cure="Restore it, or move it away: chain and ledger are read anew, and prices begin again."
+    )
 
 
 def _named(identity: ChainIdentity) -> str:

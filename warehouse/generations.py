@@ -115,7 +115,7 @@ def current_generation(data_dir: Path) -> Generation | None:
     """The generation that `<data_dir>/current` points to, by its real path; None before the first."""
     try:
         target = (data_dir / "current").readlink()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     path = (data_dir / target).resolve()
     return Generation(path, msgspec.json.decode((path / "manifest.json").read_bytes(), type=Manifest))
