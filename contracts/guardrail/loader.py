@@ -242,8 +242,11 @@ def _duplicates(loaded: Iterable[LoadedRule]) -> Iterator[RuleProblem]:
 
 
 def example_problems(each: LoadedRule) -> list[RuleProblem]:
-    """Examples that the rule gets wrong."""
-    alone = Ruleset([each.rule.model_copy(update={"status": "stable"})])
+    """Examples that the rule gets wrong, or that can't be judged; or why the rule can't be tried at all."""
+    try:
+        alone = Ruleset([each.rule.model_copy(update={"status": "stable"})])
+    except ValueError as fault:
+        return [RuleProblem(each.file, each.line, each.rule.id, str(fault))]
     problems = []
     for wanted, examples in ((True, each.rule.examples.match), (False, each.rule.examples.passing)):
         for example in examples:
@@ -256,6 +259,13 @@ def example_problems(each: LoadedRule) -> list[RuleProblem]:
             except Refusal as refused:
                 problems.append(
                     RuleProblem(each.file, each.line, each.rule.id, f"an example is no request: {refused.detail}")
+                )
+                continue
+            except ValueError as fault:
+                problems.append(
+                    RuleProblem(
+                        each.file, each.line, each.rule.id, f"an example can't be judged: {fault}: {action[:80]!r}"
+                    )
                 )
                 continue
             if matched != wanted:

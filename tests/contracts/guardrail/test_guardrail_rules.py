@@ -102,6 +102,11 @@ def test_a_rule_is_added_by_one_file(tmp_path: Path) -> None:
         ("match: ['rm x']", "match: ['ls']", "test.yaml:4: test.first: example should match and does not: 'ls'"),
         ("pass: ['ls']", "pass: ['rm y']", "test.yaml:4: test.first: example should pass and matches: 'rm y'"),
         ("match: ['rm x']", "match: ['']", "test.yaml:4: test.first: an example is no request: the action is empty"),
+        (
+            "match: ['rm x']",
+            f"match: ['{'nice ' * 20}rm x']",
+            "test.yaml:4: test.first: an example can't be judged: commands within commands, deeper than 12 levels",
+        ),
         ("'^rm '", "'(?=rm)'", "test.yaml:11: test.first: when.any.0.pattern: not a pattern that RE2 takes"),
         ("'^rm '", "'(a)\\1'", "not a pattern that RE2 takes"),
         ("'^rm '", "'((a{1,100}){1,100}){1,100}'", "not a pattern that RE2 takes"),
