@@ -198,7 +198,7 @@ def _guidance(step: PlanStep, at: StepProgress) -> str:
         )
     if at.state == "rolled_back":
         return "It is undone. Do it again and report done" + (", or skip it." if step.optional else ".")
-    before = "Where its checks pass already, an earlier session did it: report done and write nothing. "
+    before = "Where its checks pass already, it is done: report done and write nothing. "
     asked = f"Else ask the user first: {step.consent} " if step.consent else ""
     refused = "Without a yes, report skipped. " if step.consent and step.optional else ""
     return f"{before}{asked}{refused}Write its files, run its commands, then its checks; report done where all pass."
