@@ -31,6 +31,9 @@ set properties = '{}', owner = tomb.owner, stated_in = tomb.stated_in, actor = t
 from arriving_edges as tomb
 where tomb.actor = 'forgotten' and core_world__edges.id = tomb.id and core_world__edges.revision < tomb.revision;
 
+-- of any fold: one by an earlier version left them public
+update core_world__edges set visibility = 'private' where owner = 'forgotten' and visibility = 'public';
+
 update out_world__edges
 set owner = tomb.owner, live = false, body = tomb.body
 from arriving_edges as tomb

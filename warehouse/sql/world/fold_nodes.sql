@@ -32,6 +32,9 @@ set title = '', properties = '{}', owner = tomb.owner, source = tomb.source, act
 from arriving_nodes as tomb
 where tomb.erased and core_world__nodes.id = tomb.id and core_world__nodes.revision < tomb.revision;
 
+-- of any fold: one by an earlier version left them public
+update core_world__nodes set visibility = 'private' where owner = 'forgotten' and visibility = 'public';
+
 update out_world__nodes
 set owner = tomb.owner, live = false, body = tomb.body
 from arriving_nodes as tomb
