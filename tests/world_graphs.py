@@ -154,8 +154,8 @@ class Model:
 
     @classmethod
     def then(cls, events: Sequence[Event], owner: str | None, as_of: str | None, at_revision: int) -> Model:
-        """What held at `as_of` (None: what was live), by what was known at `at_revision`; never what is erased now."""
-        erased = {key for key, each in newest(events)[0].items() if each.erased}
+        """What held at `as_of` (None: what was live), by what was known at `at_revision`, but what was erased since."""
+        erased = {each.node.id for each in events if each.node and each.node.erased and each.seq > at_revision}
         nodes, edges = newest([event for event in events if event.seq <= at_revision])
 
         def held(state: Node | Edge) -> bool:
@@ -164,7 +164,7 @@ class Model:
             return state.valid_from <= as_of and (state.valid_to is None or as_of < state.valid_to)
 
         return cls._seen(
-            {key: each for key, each in nodes.items() if held(each) and key not in erased},
+            {key: each for key, each in nodes.items() if held(each) and not each.erased and key not in erased},
             {key: each for key, each in edges.items() if held(each)},
             owner,
         )

@@ -129,14 +129,17 @@ def owner_of(capsule_id: str) -> str:
 
 
 def capsule_proposal(asked: WorldModelCreateRequest, capsule_id: str, visibility: Visibility) -> Proposal:
-    """The capsule's graph: identity, values and plan. The same request and id always give the same."""
+    """The capsule's graph: identity, values and plan. The same request and id always give the same.
+
+    In public the identity is what it is shown as, and nothing else that its owner goes by.
+    """
     root = f"capsule/{capsule_id}"
     shown = asked.display_name or asked.name
     identity = NodeDraft(
         id=root,
         type=_type(asked),
         title=shown,
-        properties={"name": asked.name, "owner_label": asked.owner_id},
+        properties={"name": asked.name, "owner_label": asked.owner_id} if visibility == "private" else {},
         visibility=visibility,
     )
     values = [

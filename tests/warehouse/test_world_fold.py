@@ -15,7 +15,7 @@ from warehouse.facts import gather_facts
 from warehouse.ledger import Ledger, open_ledger
 from warehouse.world.events import head_revision, public_counts
 from warehouse.world.fold import WorldState, fold_events, read_world_state
-from warehouse.world.forget import forget_owner
+from warehouse.world.forget import forget_nodes, forget_owner
 from warehouse.world.load import load_constitution
 from warehouse.world.track import track
 from warehouse.world.write import approve, propose
@@ -85,12 +85,27 @@ def test_what_is_forgotten_is_blanked_in_rows_that_were_folded_before(stores: tu
     ledger, connection = stores
     write(ledger, goal("hers", title="Ada's secret", properties={"description": "Ada's"}))
     write(ledger, goal("h2", title="Ada's"), tie("h2", "RELATED_TO", "hers", properties={"note": "Ada's"}))
+    write(ledger, goal("shown", title="Ada's"))
+    write(ledger, goal("shown", title="Shown", visibility="public"))
     fold_events(connection, ledger)
     forget_owner(ledger, ADA.name, "eve")
     fold_events(connection, ledger)
+    public = connection.execute("select title from core_world__nodes where live and visibility = 'public'").fetchall()
+    assert public == [("Shown",)]
     for table in TABLES:
         text = str(connection.execute(f"from {table}").fetchall())
         assert "Ada" not in text and "local:ada" not in text, table
+    assert set(gather_facts(connection, "core_world__nodes").values()) == {0}
+
+
+def test_what_was_public_and_is_forgotten_breaks_no_data_contract(stores: tuple[Ledger, Connection]) -> None:
+    ledger, connection = stores
+    write(ledger, goal("a", visibility="public"), goal("b", visibility="public"))
+    write(ledger, tie("a", "RELATED_TO", "b", visibility="public"))
+    fold_events(connection, ledger)
+    with ledger.transaction() as tx:
+        forget_nodes(tx, ["a"], "eve")
+    fold_events(connection, ledger)
     assert set(gather_facts(connection, "core_world__nodes").values()) == {0}
 
 

@@ -271,6 +271,31 @@ def test_forgetting_who_claimed_a_capsule_forgets_what_the_capsule_asked_for(led
     assert intact(ledger)
 
 
+def test_what_an_owner_made_public_stays_without_what_it_was_before(ledger: Ledger) -> None:
+    asked = WorldModelCreateRequest(
+        owner_id="Ada's label", name="Ada's name", display_name="Shown", visibility="public"
+    )
+    capsule = create_capsule(ledger, asked, idempotency_key=None, alignment=no_rules)
+    assert capsule.id is not None and capsule.public_decision is not None
+    claim_capsule(ledger, b"pepper", claim_token(b"pepper", capsule.id), "local:ada", alignment=no_rules)
+    write(ledger, proposal(goal("g", title="Ada's wish")))
+    shown = write(ledger, proposal(goal("g", title="A wish", visibility="public")))
+    for waiting in (capsule.public_decision, shown.seq):
+        approve(ledger, waiting, "eve", alignment=no_rules)
+    with ledger.read() as reader:
+        before = public_counts(reader)
+    forget_owner(ledger, "local:ada", "eve")
+    with ledger.read() as reader:
+        node = current_node(reader, "g")
+        assert node is not None and (node.title, node.visibility, node.erased) == ("A wish", "public", False)
+        assert public_counts(reader) == before
+    with ledger._readers.begin() as connection:
+        for table in ("world_events", "world_nodes", "world_edges", "world_decision_payloads", "world_pending"):
+            text = str([tuple(row) for row in connection.exec_driver_sql(f"select * from {table}")])
+            assert "Ada" not in text and "local:ada" not in text, table
+    assert intact(ledger)
+
+
 @pytest.mark.parametrize("owner", ["", " ", "ada", "local:", "0x12", "constitution"])
 def test_what_names_no_owner_forgets_nothing(ledger: Ledger, owner: str) -> None:
     write(ledger, proposal(goal("p", visibility="public"), actor=Actor("operator", "operator:eve")))

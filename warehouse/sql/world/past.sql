@@ -1,5 +1,5 @@
 -- The graph as it was, as two tables: nodes_then and edges_then, one row per node and edge that held and that the viewer
--- sees. Times are RFC 3339 text in UTC; as_of null asks for what was live. What is erased by now never was.
+-- sees. Times are RFC 3339 text in UTC; as_of null asks for what was live. What was erased since then never was.
 create or replace temp view known_revision as
 select coalesce(max(revision), 0) as revision
 from (select revision from out_world__nodes union all select revision from out_world__edges);
@@ -49,12 +49,13 @@ with states as (
 ),
 erased as (
     select id from node_states
-    group by id
-    having from_json(arg_max(body, revision), '{"erased": "BOOLEAN"}').erased
+    where revision > getvariable('at_revision') and body like '%"erased":true%'
+        and from_json(body, '{"erased": "BOOLEAN"}').erased
 )
 select id, state.type, state.domain, body
 from states
-where holds(state) and sees(state) and id not in (select id from erased);
+where holds(state) and sees(state) and not coalesce(state.erased, false)
+    and id not in (select id from erased);
 
 create or replace temp table edges_then as
 with states as (
