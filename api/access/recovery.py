@@ -12,13 +12,12 @@ from api.bodies import JsonRoute
 from api.responses import problems
 from contracts.access import Tier
 from contracts.commerce.claims import Claim, activation_packet
-from contracts.commerce.problems import ClaimUnknown
-from contracts.commerce.proofs import AskContract, NotProved, contract_agrees
+from contracts.commerce.problems import ClaimUnknown, PayerContractUnsure, payer_contract_unsure
+from contracts.commerce.proofs import AskContract, NotProved, contract_says
 from contracts.commerce.rail import PaymentRail
 from contracts.commerce.recovery import (
     RECOVERY_PATH,
     KeyNotRecoverable,
-    PayerContractUnsure,
     RecoveryAnswer,
     RecoveryChallenge,
     RecoveryData,
@@ -27,7 +26,6 @@ from contracts.commerce.recovery import (
     check_recovery,
     recovery_challenge,
 )
-from contracts.commerce.views import Silence
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
@@ -42,7 +40,6 @@ from warehouse.access import find_claim
 from warehouse.keys import KeyRecord, KeyState, alive_key_of_claim, rotate_key
 from warehouse.ledger import Ledger, Reader
 
-RETRY_AFTER_S = 5
 _PRIVATE = {"Cache-Control": "no-store"}
 _EVERY = (ClaimUnknown, KeyNotRecoverable, MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
 _BODY = (BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
@@ -108,15 +105,10 @@ class Recovery:
         return key.key_id, proof
 
     async def _ask_contract(self, proof: AskContract) -> None:
-        answers = await self._providers.calls(proof.address, proof.data)
-        said = {contract_agrees(answer) for answer in answers if not isinstance(answer, Silence)}
-        heard = sum(not isinstance(answer, Silence) for answer in answers)
-        if heard < max(self._rail.quorum, 1) or len(said) != 1:
-            raise PayerContractUnsure(
-                "Too few RPC providers answer alike. Send the same again.",
-                headers={"Retry-After": str(RETRY_AFTER_S)},
-            )
-        if said != {True}:
+        said = contract_says(await self._providers.calls(proof.address, proof.data), self._rail.quorum)
+        if isinstance(said, str):
+            raise payer_contract_unsure()
+        if not said:
             raise _refused()
 
     def _rotate(self, claim_id: str, key_id: str) -> RecoveryAnswer:

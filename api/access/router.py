@@ -17,6 +17,7 @@ from contracts.commerce.plans import CLAIM_PATH, PLANS_PATH, QUOTE_PATH, RECEIPT
 from contracts.commerce.problems import (
     CLAIM_REFUSALS,
     ClaimUnknown,
+    PayerContractUnsure,
     PayerProofRequired,
     PaymentSignatureNotLive,
     PlanNotClaimable,
@@ -53,6 +54,7 @@ IdempotencyKey = Annotated[
 ]
 _EVERY = (MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
 _BODY = (BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
+_QUOTE_REFUSALS = (PlanUnknown, PlanNotClaimable, PayerProofRequired, PayerContractUnsure, PaymentSignatureNotLive)
 
 _CLAIM_RESPONSES: dict[int | str, dict[str, Any]] = {
     201: {
@@ -108,15 +110,15 @@ def access_router(service: AccessService) -> APIRouter:
         QUOTE_PATH,
         response_model=QuoteAnswer,
         status_code=201,
-        responses=problems(PlanUnknown, PlanNotClaimable, PayerProofRequired, PaymentSignatureNotLive, *_BODY, *_EVERY),
+        responses=problems(*_QUOTE_REFUSALS, *_BODY, *_EVERY),
         summary="Get a signed quote",
         description="What to send, where and until when. Its amount belongs to this quote of the payer alone, so send "
         "exactly that.",
         operation_id="agent_access_quote",
     )
-    def quote(request: Request, asked: QuoteRequest) -> Response:
+    async def quote(request: Request, asked: QuoteRequest) -> Response:
         _refuse_payment_signature(request)
-        return _document(service.quote(asked), 201, _PRIVATE)
+        return _document(await service.quote(asked), 201, _PRIVATE)
 
     @router.post(
         CLAIM_PATH,

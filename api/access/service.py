@@ -40,6 +40,7 @@ from contracts.commerce.problems import (
     PlanNotClaimable,
     PlanUnknown,
     QuoteMismatch,
+    payer_contract_unsure,
     refusal_of,
 )
 from contracts.commerce.proofs import (
@@ -49,7 +50,8 @@ from contracts.commerce.proofs import (
     check_claim_proof,
     check_typed_data,
     claim_typed_data,
-    contract_agrees,
+    contract_question,
+    contract_says,
     quote_typed_data,
 )
 from contracts.commerce.quote_answers import QuoteAnswer, payment_uri, qr_code, quote_answer
@@ -133,34 +135,17 @@ class AccessService:
         """The keys that sign."""
         return self._key_set()
 
-    def quote(self, asked: QuoteRequest) -> QuoteAnswer:
-        """Make a quote. Raises `PlanUnknown`, `PlanNotClaimable`, `PayerProofRequired`."""
+    async def quote(self, asked: QuoteRequest) -> QuoteAnswer:
+        """Make a quote. Raises `PlanUnknown`, `PlanNotClaimable`, `PayerProofRequired`, `PayerContractUnsure`."""
         plan = load_plans().get(asked.plan_id)
         if plan is None:
             known = ", ".join(load_plans())
             raise PlanUnknown(f"The plans are {known}.", errors=[("/planId", "no such plan")])
         if self.rail.missing:
             raise PlanNotClaimable(f"The operator has yet to set {', '.join(self.rail.missing)}.")
-        proven = asked.integrity is not None and self._request_proved(asked)
-        signer = self._key_set().signer(self._clock())
-        with self._ledger().transaction() as tx:
-            now = self._clock()
-            held = access.amounts_held(tx, asked.payer, now=now)
-            if len(held) >= (PROVEN_QUOTES_MAX if proven else LIVE_QUOTES_MAX):
-                raise self._too_many(asked, plan, now)
-            quote = make_quote(
-                asked,
-                plan,
-                self.rail,
-                self._base_url,
-                quote_id=f"quote_{secrets.token_hex(16)}",
-                nonce=secrets.token_hex(16),
-                amount=free_amount(plan, held, secrets.randbelow(2**32)),
-                now=now,
-            )
-            signature = signer.sign(quote.quote_hash)
-            access.keep_quote(tx, quote, signature)
-        return quote_answer(quote, signature, self.rail, self._base_url, keys_url=self._base_url + JWKS_PATH)
+        if asked.integrity is not None:
+            await self._require_signed(asked)
+        return await asyncio.to_thread(self._new_quote, asked, plan)
 
     async def claim(self, asked: ClaimRequest, idempotency_key: str | None) -> Redeemed | PendingAnswer:
         """Redeem a quote by the transaction that paid it. Refusals are raised, as `CLAIM_REFUSALS` names them."""
@@ -191,20 +176,49 @@ class AccessService:
 
     # A quote.
 
-    def _request_proved(self, asked: QuoteRequest) -> bool:
-        proof = asked.integrity
-        assert proof is not None
-        age_s = abs(self._clock().timestamp() - proof.issued_at)
-        message = quote_typed_data(asked.payer, asked.plan_id, proof.issued_at, self.rail.chain_id)
-        if age_s > REQUEST_PROOF_AGE.total_seconds() or not isinstance(
-            check_typed_data(message, proof.signature, asked.payer), Proved
-        ):
+    def _new_quote(self, asked: QuoteRequest, plan: Plan) -> QuoteAnswer:
+        signer = self._key_set().signer(self._clock())
+        with self._ledger().transaction() as tx:
+            now = self._clock()
+            held = access.amounts_held(tx, asked.payer, now=now)
+            if len(held) >= (LIVE_QUOTES_MAX if asked.integrity is None else PROVEN_QUOTES_MAX):
+                raise self._too_many(asked, plan, now)
+            quote = make_quote(
+                asked,
+                plan,
+                self.rail,
+                self._base_url,
+                quote_id=f"quote_{secrets.token_hex(16)}",
+                nonce=secrets.token_hex(16),
+                amount=free_amount(plan, held, secrets.randbelow(2**32)),
+                now=now,
+            )
+            signature = signer.sign(quote.quote_hash)
+            access.keep_quote(tx, quote, signature)
+        return quote_answer(quote, signature, self.rail, self._base_url, keys_url=self._base_url + JWKS_PATH)
+
+    async def _require_signed(self, asked: QuoteRequest) -> None:
+        proof = await asyncio.to_thread(self._check_request, asked)
+        if isinstance(proof, AskContract):
+            said = contract_says(await self._providers.calls(proof.address, proof.data), self.rail.quorum)
+            if isinstance(said, str):
+                raise payer_contract_unsure()
+            proof = Proved() if said else NotProved()
+        if isinstance(proof, NotProved):
             raise PayerProofRequired(
                 "`integrity` is not the payer's signature of this request, or it is too old.",
                 errors=[("/integrity", "sign the typed data in `proof`")],
                 extensions={"proof": self._quote_proof(asked, self._clock())},
             )
-        return True
+
+    def _check_request(self, asked: QuoteRequest) -> Proved | NotProved | AskContract:
+        proof = asked.integrity
+        assert proof is not None
+        if abs(self._clock().timestamp() - proof.issued_at) > REQUEST_PROOF_AGE.total_seconds():
+            return NotProved()
+        message = quote_typed_data(asked.payer, asked.plan_id, proof.issued_at, self.rail.chain_id)
+        check = contract_question if proof.type == "erc1271" else check_typed_data
+        return check(message, proof.signature, asked.payer)
 
     def _too_many(self, asked: QuoteRequest, plan: Plan, now: datetime) -> RequestProblem:
         if asked.integrity is not None:
@@ -296,13 +310,10 @@ class AccessService:
 
     async def _ask_contract(self, proof: AskContract, asked: ClaimRequest) -> PendingAnswer | None:
         """None where enough providers say that the payer's contract stands by the signature."""
-        answers = await self._providers.calls(proof.address, proof.data)
-        said = [contract_agrees(answer) for answer in answers if not isinstance(answer, Silence)]
-        if len(said) < self.rail.quorum:
-            return self._remember(asked, Unknown("rpc_unavailable", "too few providers answered"))
-        if len(set(said)) != 1:
-            return self._remember(asked, Unknown("rpc_disagree", "providers differ on the payer's contract"))
-        if not said[0]:
+        said = contract_says(await self._providers.calls(proof.address, proof.data), self.rail.quorum)
+        if isinstance(said, str):
+            return self._remember(asked, Unknown(said, "on the payer's contract"))
+        if not said:
             raise _proof_invalid()
         return None
 

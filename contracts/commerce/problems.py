@@ -115,6 +115,13 @@ class PayerProofRequired(BadRequest):
     title = "The payer's signature is needed"
 
 
+class PayerContractUnsure(RequestProblem):
+    status = 503
+    code = "payer_contract_unsure"
+    title = "The payer's contract can't be asked at the moment"
+    retryable = True
+
+
 class PaymentSignatureNotLive(BadRequest):
     code = "payment_signature_not_live"
     title = "Settlement by payment signature is not live"
@@ -150,6 +157,11 @@ def refusal_of(code: MismatchCode, *, recorded: bool) -> RequestProblem:
     """What a client hears of a mismatch; `recorded` where money of theirs is kept for the operator."""
     problem, detail = _MISMATCHES[code]
     return problem(detail + (KEPT if recorded else ""))
+
+
+def payer_contract_unsure() -> PayerContractUnsure:
+    """What a client hears where too few providers say the same of a contract's word."""
+    return PayerContractUnsure("Too few RPC providers answer alike. Send the same again.", headers={"Retry-After": "5"})
 
 
 CLAIM_REFUSALS: tuple[type[RequestProblem], ...] = (

@@ -6,12 +6,14 @@ Signatures are checked, never compared or remembered: of one signature anybody c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import Field
 
 from contracts.base import Document
+from contracts.commerce.views import Silence
 
 DOMAIN_NAME = "svc agent access"
 DOMAIN_VERSION = "1"
@@ -23,6 +25,9 @@ LONGEST_SIGNATURE = 4_096
 """Bytes; wallets that are contracts may pack several signatures into one."""
 
 ProofType = Literal["eip712", "eip191", "erc1271"]
+
+Unsure = Literal["rpc_unavailable", "rpc_disagree"]
+"""Why it is not known what a contract says: too few providers answer, or they differ."""
 
 
 class PayerProof(Document):
@@ -117,8 +122,15 @@ def contract_question(message: dict[str, Any], signature: str, contract: str) ->
     return AskContract(contract, ERC1271_MAGIC + call.hex())
 
 
-def contract_agrees(result: str) -> bool:
-    """Whether what `eth_call` returned says that the contract stands by the signature."""
+def contract_says(answers: Sequence[str | Silence], quorum: int) -> bool | Unsure:
+    """Whether the contract stands by the signature, by what `eth_call` returned at each provider."""
+    said = [_agrees(answer) for answer in answers if not isinstance(answer, Silence)]
+    if len(said) < max(quorum, 1):
+        return "rpc_unavailable"
+    return said[0] if len(set(said)) == 1 else "rpc_disagree"
+
+
+def _agrees(result: str) -> bool:
     return len(result) == 66 and result.lower() == ERC1271_MAGIC + "0" * 56
 
 

@@ -7,7 +7,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
@@ -20,6 +19,7 @@ from contracts.commerce.plans import CLAIM_PATH, DEFAULT_PLAN, SALT_UNITS, Plan,
 from contracts.commerce.proofs import LONGEST_SIGNATURE
 from contracts.commerce.rail import ASSET_NAME, ASSET_VERSION, PaymentRail, usd_of
 from contracts.evm import checksum_address
+from contracts.settings import web_address
 from contracts.times import utc_text
 
 QUOTE_TTL = timedelta(minutes=30)
@@ -33,19 +33,12 @@ PROVEN_QUOTES_MAX = 5_000
 REQUEST_PROOF_AGE = timedelta(minutes=5)
 
 
-def _web_address(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("a URI of http or https with a host")
-    return text
-
-
 Text = Annotated[str, Field(max_length=200), AfterValidator(storable)]
 Label = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(storable)]
 WebAddress = Annotated[
     str,
     Field(max_length=2_000, json_schema_extra={"format": "uri"}),
-    AfterValidator(_web_address),
+    AfterValidator(web_address),
     AfterValidator(storable),
 ]
 
@@ -53,7 +46,9 @@ WebAddress = Annotated[
 class QuoteProof(Document):
     """The payer's signature of a quote request, for payers with many open quotes: EIP-712 `QuoteRequest`."""
 
-    type: Literal["eip712"]
+    type: Literal["eip712", "erc1271"] = Field(
+        description="`eip712`: by the payer's key; `erc1271`: checked by the payer's contract"
+    )
     signature: str = Field(
         pattern=rf"^0x([0-9a-fA-F]{{2}}){{1,{LONGEST_SIGNATURE}}}$", max_length=2 + 2 * LONGEST_SIGNATURE
     )

@@ -40,13 +40,6 @@ class KeyNotRecoverable(Conflict):
     title = "The claim has no key that could be replaced"
 
 
-class PayerContractUnsure(RequestProblem):
-    status = 503
-    code = "payer_contract_unsure"
-    title = "The payer's contract can't be asked at the moment"
-    retryable = True
-
-
 class RecoveryProof(Document):
     """The payer's signature of the challenge."""
 

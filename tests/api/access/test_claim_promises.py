@@ -366,6 +366,28 @@ def test_quotes_for_a_payer_run_out_for_nobody_else_and_not_for_the_payer(sale_h
     assert said(sale_here.claim(quote, sale_here.pay(quote))) == (201, "issued")
 
 
+def test_quotes_for_a_contract_do_not_run_out_either(sale_here: Sale) -> None:
+    """L8: a payer without a key of its own gives its word by ERC-1271."""
+    payer = new_payer()
+    for _ in range(100):
+        sale_here.quote(payer)
+    body = {"payerAddress": payer, "planId": "agent_runtime_activation"}
+    message = sale_here.ask("POST", QUOTE, json=body).json()["proof"]
+    proof = {"type": "erc1271", "signature": "0x1234", "issuedAt": message["message"]["issuedAt"]}
+    for stands_by, code in (
+        ([False, False], (400, "payer_proof_required")),
+        ([True, False], (503, "payer_contract_unsure")),
+        ([True, None], (503, "payer_contract_unsure")),
+    ):
+        sale_here.providers.stands_by = stands_by
+        assert said(sale_here.ask("POST", QUOTE, json=body | {"integrity": proof})) == code
+    sale_here.providers.stands_by = [True, True]
+    quote = sale_here.quote(payer, "agent_runtime_activation", integrity=proof)
+    assert said(sale_here.claim(quote, sale_here.pay(quote))) == (201, "issued")
+    sale_here.pass_time(301)
+    assert said(sale_here.ask("POST", QUOTE, json=body | {"integrity": proof})) == (400, "payer_proof_required")
+
+
 def test_no_answer_but_the_one_that_issues_holds_the_key(sale: Sale, caplog: pytest.LogCaptureFixture) -> None:
     """S16: not the receipt, not a refusal that was given the key to show, not a log line."""
     quote = sale.quote(new_payer())

@@ -10,9 +10,10 @@ from contracts.commerce.proofs import (
     Proved,
     check_claim_proof,
     claim_typed_data,
-    contract_agrees,
+    contract_says,
     typed_digest,
 )
+from contracts.commerce.views import Silence
 
 PAYER = Account.from_key("0x" + "11" * 32)
 STRANGER = Account.from_key("0x" + "22" * 32)
@@ -83,7 +84,29 @@ def test_a_contract_is_asked_about_the_digest_of_the_same_message():
     assert question.data == ("0x1626ba7e" + digest.hex() + f"{64:064x}" + f"{2:064x}" + "1234".ljust(64, "0"))
 
 
-def test_a_contract_agrees_with_its_magic_value_alone():
-    assert contract_agrees("0x1626ba7e" + "0" * 56)
-    for result in ("0x", "0x1626ba7e", "0x" + "0" * 64, "0xffffffff" + "0" * 56, "0x1626ba7e" + "0" * 55 + "1"):
-        assert not contract_agrees(result)
+MAGIC = "0x1626ba7e" + "0" * 56
+MUTE = Silence("host", "timeout")
+
+
+@pytest.mark.parametrize(
+    ("answers", "quorum", "says"),
+    [
+        ([MAGIC], 1, True),
+        (["0x1626BA7E" + "0" * 56], 1, True),
+        *(
+            ([result], 1, False)
+            for result in ("0x", "0x1626ba7e", "0x" + "0" * 64, "0xffffffff" + "0" * 56, MAGIC[:-1] + "1")
+        ),
+        ([MAGIC, MAGIC], 2, True),
+        ([MAGIC, MAGIC, MUTE], 2, True),
+        (["0x", "0x1626"], 2, False),
+        ([MAGIC, "0x"], 2, "rpc_disagree"),
+        ([MAGIC, MUTE], 2, "rpc_unavailable"),
+        ([MUTE], 1, "rpc_unavailable"),
+        ([], 0, "rpc_unavailable"),
+    ],
+)
+def test_a_contract_stands_by_a_signature_with_its_magic_value_alone_where_enough_providers_say_so(
+    answers, quorum, says
+):
+    assert contract_says(answers, quorum) == says

@@ -186,7 +186,9 @@ def test_claim_confirmations_fall_back_to_confirmations_and_one_provider_suffice
     named = {"rpc_urls": ("http://a", "http://a"), "confirmations": 4}
     rail = rail_of(Settings(_env_file=None, **named))
     assert (rail.confirmations, rail.providers, rail.quorum) == (4, 1, 1)
-    rail = rail_of(Settings(_env_file=None, **named | {"claim_confirmations": 0, "rpc_urls": ("a", "b", "c")}))
+    rail = rail_of(
+        Settings(_env_file=None, **named | {"claim_confirmations": 0, "rpc_urls": ("http://a", "http://b", "http://c")})
+    )
     assert (rail.confirmations, rail.providers, rail.quorum) == (0, 3, 2)
 
 
