@@ -224,11 +224,12 @@ def test_nginx_hands_what_no_file_answers_to_the_api(tmp_path):
             assert client.get(f"{DOCUMENTS[1]}?limit=59").json()["code"] == "parameter_invalid"
             for nowhere in ("/nowhere", "/.well-known/none.json", "/data/none", "/openapi.json/", "/OpenAPI.json"):
                 assert client.get(nowhere).json()["code"] == "route_unknown", nowhere
-            refused = client.post("/openapi.json", json={})
-            assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
-            assert refused.json()["code"] == "method_not_allowed"
-            leave = client.options("/openapi.json", headers={"access-control-request-method": "GET"})
-            assert (leave.status_code, leave.headers["access-control-allow-methods"]) == (204, "GET, HEAD, OPTIONS")
+            for path in ("/openapi.json", "/"):
+                refused = client.post(path, json={})
+                assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD, OPTIONS"), path
+                assert refused.json()["code"] == "method_not_allowed"
+                leave = client.options(path, headers={"access-control-request-method": "GET"})
+                assert (leave.status_code, leave.headers["access-control-allow-methods"]) == (204, "GET, HEAD, OPTIONS")
             statuses = [client.get("/api/nowhere").status_code for _ in range(45)]
             # exactly the limit over both processes; a window may end on the way
             assert 18 <= statuses.count(404) <= 40
