@@ -34,7 +34,7 @@ def in_words(fault: Mapping[str, Any], parameters: type[BaseModel] | None = None
         return _ADDRESS
     if kind in _BOUNDS and parameters is not None and (bounds := _bounds(parameters, fault["loc"][-1])):
         return f"must be an integer from {bounds[0]} to {bounds[1]}"
-    if kind in ("model_attributes_type", "model_type"):
+    if kind in ("model_attributes_type", "model_type", "dict_type"):
         return "must be an object"
     said = str(fault["msg"]).replace(" after validation", "").partition(", unable to parse")[0]
     return _SUBJECT.sub("must ", said)

@@ -6,6 +6,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from api.wording import in_words, pointer_to
 from contracts.connect.messages import PlanArguments
+from contracts.connect.progress import StepReport
 from contracts.intake.requests import IntakeRequest
 
 REQUESTS = TypeAdapter(IntakeRequest)
@@ -16,6 +17,7 @@ REQUESTS = TypeAdapter(IntakeRequest)
     [
         (REQUESTS, [], "must be an object"),
         (TypeAdapter(PlanArguments), "x", "must be an object"),
+        (TypeAdapter(StepReport), {"step_id": "pay", "outcome": "done", "evidence": []}, "must be an object"),
         (REQUESTS, HUMAN | {"worldSources": ["notes"] * 9}, "must have at most 8 items, not 9"),
         (REQUESTS, HUMAN | {"worldSources": "notes"}, "must be a valid list"),
         (REQUESTS, HUMAN | {"consent": {}}, "is required"),
