@@ -262,7 +262,9 @@ def _body(answer: httpx.Response) -> dict[str, Any]:
 def _refused(answer: httpx.Response) -> PurchaseRefused:
     body = _body(answer)
     what = f"{body.get('code', answer.status_code)}: {body.get('detail', 'no explanation was given')}"
-    return PurchaseRefused(what, cure=f"The service answered {answer.status_code}.")
+    wait = answer.headers.get("Retry-After", "")
+    again = f" Try again in {wait} s." if wait.isdigit() else ""
+    return PurchaseRefused(what, cure=f"The service answered {answer.status_code}.{again}")
 
 
 def _signed(purchase: Purchase, account: Any, node: Rpc) -> Purchase:

@@ -111,7 +111,9 @@ def _document(client: httpx.Client, url: str, model: type[Model]) -> Model:
     try:
         with client.stream("GET", url) as response:
             if response.status_code != 200:
-                raise NothingToVerify(f"{url} answers {response.status_code}.", cure="Check the address.")
+                wait = response.headers.get("Retry-After", "")
+                cure = f"Try again in {wait} s." if wait.isdigit() else "Check the address."
+                raise NothingToVerify(f"{url} answers {response.status_code}.", cure=cure)
             body = b""
             for part in response.iter_bytes():
                 body += part

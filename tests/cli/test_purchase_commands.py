@@ -227,6 +227,13 @@ def test_a_refusal_ends_it_at_once_with_its_code(status: int) -> None:
         claimed(answers(refusal), 60, quiet=True)
 
 
+def test_a_refusal_says_when_to_try_again() -> None:
+    limited = httpx.Response(429, json={"code": "rate_limited", "detail": "Slower."}, headers={"Retry-After": "51"})
+    with pytest.raises(PurchaseRefused) as caught:
+        claimed(answers(limited), 60, quiet=True)
+    assert caught.value.cure == "The service answered 429. Try again in 51 s."
+
+
 def test_a_claim_that_stays_pending_ends_in_time_and_says_not_to_pay_again() -> None:
     with pytest.raises(PurchasePending, match="confirmations") as caught:
         claimed(answers(pending("5")), 1, quiet=True)

@@ -256,6 +256,13 @@ def test_a_site_without_a_list_or_without_documents_is_an_operators_problem(site
         checked(with_document(site, HOLDERS, not_yet), node.url)
 
 
+def test_a_site_that_is_asked_too_often_says_when_to_try_again() -> None:
+    limited = httpx.MockTransport(lambda _: httpx.Response(429, headers={"Retry-After": "51"}))
+    with httpx.Client(transport=limited) as client, pytest.raises(NothingToVerify) as caught:
+        next(run_checks(client, "http://svc.example", []))
+    assert caught.value.cure == "Try again in 51 s."
+
+
 def test_the_command_prints_a_line_per_check_and_fails_unless_proven(
     site: Site, node: RecordedNode, capsys: pytest.CaptureFixture[str]
 ) -> None:
