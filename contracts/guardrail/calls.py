@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,7 +38,7 @@ def parse_call(action: str) -> Call | None:
     found = _CALL.match(stripped)
     if found is None:
         return None
-    arguments = _literals(stripped)
+    arguments = _literals(stripped, found[1])
     if arguments is None:
         arguments = _split_arguments(found[2])
     return None if arguments is None else Call(found[1], arguments)
@@ -75,7 +76,7 @@ def _from_json(text: str) -> Call | None:
             inner = _from_json(json.dumps(name))
             if inner is not None:
                 return inner
-        if isinstance(name, str) and name:
+        if isinstance(name, str) and name and not _WHITE.search(name):
             for arguments_key in _ARGUMENT_KEYS:
                 arguments = value.get(arguments_key)
                 if isinstance(arguments, str):
@@ -86,14 +87,14 @@ def _from_json(text: str) -> Call | None:
     return Call("", value)
 
 
-def _literals(text: str) -> dict[str, Any] | None:
-    """Arguments by Python's own grammar, when each is a literal."""
+def _literals(text: str, name: str) -> dict[str, Any] | None:
+    """Arguments by Python's own grammar, when the text is one call of `name` and each is a literal."""
     # Escapes that Python doesn't know would make its compiler warn.
     if len(text) > 8_192 or _UNKNOWN_ESCAPE.search(text) or nesting(text) > MAX_JSON_DEPTH:
         return None
     try:
         tree = ast.parse(text.rstrip().rstrip(";"), mode="eval").body
-        if not isinstance(tree, ast.Call):
+        if not isinstance(tree, ast.Call) or ast.unparse(tree.func) != name:
             return None
         arguments = {str(number): ast.literal_eval(each) for number, each in enumerate(tree.args)}
         return arguments | {each.arg: ast.literal_eval(each.value) for each in tree.keywords if each.arg is not None}
@@ -157,6 +158,21 @@ def flattened(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str,
             yield from flattened(item, f"{path}.{number}" if path else str(number), depth + 1)
     else:
         yield path, value
+
+
+def texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """The texts among the leaves as `(path, text)`, and each list of nothing but texts as one command line too."""
+    for at, leaf in flattened(value, path):
+        if isinstance(leaf, str):
+            yield at, leaf
+    pending = [(path, value)]
+    while pending:
+        at, each = pending.pop()
+        if isinstance(each, list | tuple) and each and all(isinstance(item, str) for item in each):
+            yield at, shlex.join(each)
+        elif isinstance(each, dict | list | tuple):
+            items = each.items() if isinstance(each, dict) else enumerate(each)
+            pending += [(f"{at}.{key}" if at else str(key), item) for key, item in items]
 
 
 def values_at(tree: Any, path: str) -> list[Any]:

@@ -261,10 +261,10 @@ def example_problems(each: LoadedRule) -> list[RuleProblem]:
                     RuleProblem(each.file, each.line, each.rule.id, f"an example is no request: {refused.detail}")
                 )
                 continue
-            except ValueError as fault:
+            except ValueError as unjudged:
                 problems.append(
                     RuleProblem(
-                        each.file, each.line, each.rule.id, f"an example can't be judged: {fault}: {action[:80]!r}"
+                        each.file, each.line, each.rule.id, f"an example can't be judged: {unjudged}: {action[:80]!r}"
                     )
                 )
                 continue

@@ -6,7 +6,7 @@ What a view holds is described in `VIEW_DESCRIPTIONS`, which the JSON Schema and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -52,13 +52,16 @@ VIEWS_OF_CONTEXT = frozenset(("manifest", "plan", "request", "untrusted"))
 
 _SHELL_TOOLS = re.compile(
     r"(?i)^(?:shell|bash|sh|zsh|cmd|cli|console|terminal|powershell|pwsh|exec|run|subprocess|ssh|command|system"
-    r"|.*[._-](?:shell|bash|terminal|command|exec)|(?:run|execute|exec)[._-].*|kubectl|docker|git|aws|gcloud|az|terraform)$"
+    r"|.*[._-](?:shell|bash|terminal|command|exec)|(?:run|execute|exec|subprocess|terminal|child_process)[._-].*"
+    r"|os\.(?:system|popen|exec\w*|spawn\w*)|kubectl|docker|git|aws|gcloud|az|terraform)$"
 )
+_PROGRAM_TOOLS = frozenset(("kubectl", "docker", "git", "aws", "gcloud", "az", "terraform"))
 _SHELL_ONLY = re.compile(r"(?i)^(?:shell|bash|sh|zsh|cmd|terminal|powershell|pwsh)$")
 _TEXT_TOOLS = re.compile(r"(?i)^(?:code_interpreter|python|robot|agent_action|assistant|browser|computer|llm|chat)$")
 _SCRIPT_ARGUMENTS = re.compile(
     r"(?i)(?:^|[._])(?:command|commands|cmd|script|shell|bash|exec|command_line|cmdline)(?:\.\d+)?$"
 )
+_CODE_ARGUMENTS = re.compile(r"(?i)(?:^|[._])(?:code|source|script|program|expression)$")
 _SQL = re.compile(
     r"(?is)^\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*(?:select\s.{1,2000}?\sfrom|insert\s+into|update\s+\S+\s+set|delete\s+from|drop\s+\w+"
     r"|truncate(?:\s+table)?\s+\w+\s*;?\s*$|alter\s+(?:table|user|role|database|system)|create\s+(?:table|user|role|database|function|extension)"
@@ -156,7 +159,7 @@ class Action:
             kinds.add(MANIFEST)
         if self.call is not None:
             kinds.add(CALL)
-            if self.script_texts:
+            if self.script_texts or any(self.code_arguments):
                 kinds.add(SHELL)
             if any(
                 _SQL_ARGUMENTS.search(path) and _SQL.match(str(leaf))
@@ -181,12 +184,21 @@ class Action:
         """The texts that a shell would run: the action itself, or the arguments of a call that hold a command."""
         if self.call is None:
             return (self.text,) if SHELL in self.kinds else ()
-        found = []
         runs_commands = bool(_SHELL_TOOLS.match(self.call.name))
-        for path, leaf in calls.flattened(self.call.arguments):
-            if isinstance(leaf, str) and (_SCRIPT_ARGUMENTS.search(path) or runs_commands):
-                found.append(leaf)
-        return tuple(found)
+        program = f"{self.call.name} " if self.call.name in _PROGRAM_TOOLS else ""
+        return tuple(
+            program + leaf
+            for path, leaf in calls.texts(self.call.arguments)
+            if runs_commands or _SCRIPT_ARGUMENTS.search(path)
+        )
+
+    @property
+    def code_arguments(self) -> Iterator[str]:
+        """The arguments of a call that hold code."""
+        if self.call is not None:
+            for path, leaf in calls.flattened(self.call.arguments):
+                if isinstance(leaf, str) and _CODE_ARGUMENTS.search(path):
+                    yield leaf
 
     @cached_property
     def script(self) -> Script:
@@ -307,13 +319,7 @@ def _scripts(action: Action) -> str:
                 found += [word for word in words[1:] if not word.startswith("-")]
         if command.heredoc and words and (words[0] in SHELLS or _CODE_LANGUAGES.match(words[0])):
             found.append(command.heredoc)
-    if action.call is not None:
-        found += [
-            leaf
-            for path, leaf in calls.flattened(action.call.arguments)
-            if isinstance(leaf, str) and re.search(r"(?i)(?:^|[._])(?:code|source|script|program|expression)$", path)
-        ]
-    return _lines(found)
+    return _lines((*found, *action.code_arguments))
 
 
 def _paths(action: Action) -> str:

@@ -400,6 +400,21 @@ def test_a_disguised_command_is_the_command(disguised: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "call",
+    [
+        '{"command": "rm -rf /"}',
+        '{"name": "shell", "arguments": {"command": ["rm", "-rf", "/"]}}',
+        "python(code=\"import os; os.system('rm -rf /')\")",
+        'delete_directory(path="/home/anna/../..")',
+        'http_get(url="http://169.254.169.254/latest/meta-data/")',
+        'db.execute("DROP TABLE users")',
+    ],
+)
+def test_a_call_is_judged_by_what_it_does(call: str) -> None:
+    assert not RULES.check(call, Severity.MEDIUM).passed
+
+
+@pytest.mark.parametrize(
     "everyday",
     [
         "rm -rf build/../dist ../build ../*/node_modules ~/.cache/pip",
@@ -415,6 +430,10 @@ def test_a_disguised_command_is_the_command(disguised: str) -> None:
         'curl -d "$(cat body.json)" https://api.example/items',
         "Remove-Item -Recurse C:\\Users\\anna\\app\\node_modules",
         "du -sh /etc/* && cat /etc/*-release",
+        'write_file(path="a.py", content="import os")',
+        'delete_directory(path="./build", recursive=true)',
+        '{"name": "shell", "arguments": {"command": ["bash", "-lc", "npm test"]}}',
+        'web_search(query="drop table users explained")',
     ],
 )
 def test_everyday_commands_pass(everyday: str) -> None:

@@ -205,6 +205,8 @@ def test_urls_and_hosts(action: str, urls: list[str], hosts: list[str]) -> None:
         ('{"function": {"name": "pay", "arguments": "{\\"to\\": \\"a\\"}"}}', ["name=pay", "to=a"]),
         ("f()", ["name=f"]),
         ("f(x) | g(y)", []),
+        ('open("/a/b").read()', []),
+        ('{"command": "rm x"}', ["name=", "command=rm x"]),
         ("rm -rf /", []),
         ("(" * 20_000, []),
         ('{"a":' * 5_000, []),
@@ -213,6 +215,23 @@ def test_urls_and_hosts(action: str, urls: list[str], hosts: list[str]) -> None:
 )
 def test_calls_and_their_arguments(action: str, lines: list[str]) -> None:
     assert seen(action, "call") == lines
+
+
+@pytest.mark.parametrize(
+    ("action", "lines"),
+    [
+        ('run_command(command="rm x")', ["rm x"]),
+        ('{"command": "rm x"}', ["rm x"]),
+        ('{"name": "shell", "arguments": {"command": ["rm", "a b"]}}', ["rm", "a b", "rm a␣b"]),
+        ('{"cmd": ["bash", "-lc", "rm x"]}', ["bash", "-lc", "rm x", "bash -lc rm␣x"]),
+        ('subprocess.run(["rm", "x"])', ["rm", "x", "rm x"]),
+        ('kubectl(command="delete namespace a")', ["kubectl delete namespace a"]),
+        ('write_file(path="a.md", content="rm x")', []),
+    ],
+)
+def test_commands_in_calls_are_seen(action: str, lines: list[str]) -> None:
+    assert seen(action, "words")[: len(lines)] == lines
+    assert bool(lines) == bool(seen(action, "words"))
 
 
 @pytest.mark.parametrize(
