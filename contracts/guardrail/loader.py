@@ -245,8 +245,8 @@ def example_problems(each: LoadedRule) -> list[RuleProblem]:
     """Examples that the rule gets wrong, or that can't be judged; or why the rule can't be tried at all."""
     try:
         alone = Ruleset([each.rule.model_copy(update={"status": "stable"})])
-    except ValueError as fault:
-        return [RuleProblem(each.file, each.line, each.rule.id, str(fault))]
+    except ValueError as refused:
+        return [RuleProblem(each.file, each.line, each.rule.id, str(refused))]
     problems = []
     for wanted, examples in ((True, each.rule.examples.match), (False, each.rule.examples.passing)):
         for example in examples:
