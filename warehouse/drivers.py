@@ -111,6 +111,7 @@ _SQLITE_PROBLEMS = (
 
 _POSTGRESQL_PROBLEMS = (
     ("57P", "ended the connection", "Wait until PostgreSQL is up again and try once more."),
+    ("57014", "cancelled a statement", "Try again; where it recurs, raise its statement_timeout for SVC_LEDGER_URL."),
     ("25P03", "ended a transaction that was left idle", "Try again; nothing was written."),
     ("25006", "is read-only", "Point SVC_LEDGER_URL at the primary."),
     ("42501", "lacks a permission", "Let the user of SVC_LEDGER_URL create and write tables there."),

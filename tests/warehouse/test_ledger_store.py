@@ -261,6 +261,26 @@ def test_a_transaction_whose_connection_postgresql_ends_says_so_and_the_next_one
     ledger.close()
 
 
+def test_a_statement_that_postgresql_cancels_while_another_writes_is_no_fault_of_the_program(
+    postgres: TemporaryPostgres, tmp_path: Path
+) -> None:
+    database = postgres.new_database()
+    settings = Settings(_env_file=None, ledger_url=postgres.url(database))
+    writing = open_ledger(settings, tmp_path)
+    with postgres.connect() as admin:
+        admin.execute(f"alter database {database} set statement_timeout = '100ms'")
+    impatient = open_ledger(settings, tmp_path)
+    with (
+        writing.transaction(),
+        pytest.raises(StoreUnusable, match="cancelled a statement"),
+        impatient.transaction(),
+    ):
+        pass
+    assert impatient.head() == 0
+    impatient.close()
+    writing.close()
+
+
 def test_a_fault_of_the_program_is_not_passed_off_as_the_operators() -> None:
     assert problem_of("The ledger", sqlite3.IntegrityError("UNIQUE constraint failed")) is None
     assert problem_of("The ledger", ValueError("x")) is None
