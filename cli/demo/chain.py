@@ -54,10 +54,11 @@ class DemoChain:
         self._description = description
         self._node = node
         self._resources = resources
+        self._quiet = threading.Lock()
         self._traffic: Traffic | None = None
         self._dumper: _Dumper | None = None
         if isinstance(node, Anvil):
-            self._dumper = _Dumper(directory, node, say).start()
+            self._dumper = _Dumper(directory, node, say, self._quiet).start()
 
     @classmethod
     def start(
@@ -128,7 +129,7 @@ class DemoChain:
     def start_traffic(self) -> None:
         """Let transfers and heartbeat blocks begin. A recording stands still."""
         if isinstance(self._node, Anvil) and self._traffic is None:
-            self._traffic = Traffic(self.rpc_url, contracts_of(self._description)).start()
+            self._traffic = Traffic(self.rpc_url, contracts_of(self._description), self._quiet).start()
 
     def stop(self) -> None:
         """End the traffic, dump, end the node and let go of the directory."""
@@ -141,9 +142,13 @@ class DemoChain:
 
 
 class _Dumper:
-    """Dumps the chain every minute, so that a machine that dies loses little."""
+    """Dumps the chain every minute, so that a machine that dies loses little.
 
-    def __init__(self, directory: DemoDirectory, anvil: Anvil, say: Say) -> None:
+    It holds `quiet` meanwhile: on a slow machine a dump takes longer than the traffic pauses.
+    """
+
+    def __init__(self, directory: DemoDirectory, anvil: Anvil, say: Say, quiet: threading.Lock) -> None:
+        self._quiet = quiet
         self._directory = directory
         self._anvil = anvil
         self._say = say
@@ -163,7 +168,8 @@ class _Dumper:
 
     def _run(self) -> None:
         while not self._stopping.wait(DUMP_EVERY_S):
-            _dump(self._directory, self._anvil.rpc, self._say)
+            with self._quiet:
+                _dump(self._directory, self._anvil.rpc, self._say)
 
 
 def _dump(directory: DemoDirectory, rpc: Rpc, say: Say) -> None:

@@ -39,9 +39,13 @@ def next_step(until_due_s: float, silence_s: float) -> Literal["transfers", "hea
 
 
 class Traffic:
-    """Sends transfers from a thread of its own until stopped. The node mines each transaction at once."""
+    """Sends transfers from a thread of its own until stopped. The node mines each transaction at once.
 
-    def __init__(self, rpc_url: str, contracts: DemoContracts) -> None:
+    While somebody else holds `quiet` nothing is sent.
+    """
+
+    def __init__(self, rpc_url: str, contracts: DemoContracts, quiet: threading.Lock) -> None:
+        self._quiet = quiet
         self._rpc = Rpc(rpc_url, timeout_s=10.0)
         self._contracts = contracts
         self._rng = random.Random()  # noqa: S311 - made-up traffic, not a secret
@@ -66,16 +70,17 @@ class Traffic:
         sent = 0
         while not self._stopping.wait(1.0):
             try:
-                if time.monotonic() >= price_due:
-                    self.set_price()
-                    price_due = time.monotonic() + PRICE_EVERY_S
-                match next_step(due - time.monotonic(), self._silence_s()):
-                    case "transfers":
-                        self.send_transfers(sent)
-                        sent += 1
-                        due = time.monotonic() + pause_s(time.monotonic() - started)
-                    case "heartbeat":
-                        self._rpc.call("evm_mine")
+                with self._quiet:
+                    if time.monotonic() >= price_due:
+                        self.set_price()
+                        price_due = time.monotonic() + PRICE_EVERY_S
+                    match next_step(due - time.monotonic(), self._silence_s()):
+                        case "transfers":
+                            self.send_transfers(sent)
+                            sent += 1
+                            due = time.monotonic() + pause_s(time.monotonic() - started)
+                        case "heartbeat":
+                            self._rpc.call("evm_mine")
             except (httpx.HTTPError, RpcError):
                 # The chain's owner notices a dead node and says so; a busy one is tried again.
                 continue

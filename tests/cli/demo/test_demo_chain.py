@@ -257,10 +257,25 @@ def test_traffic_adds_transfers_and_stops_cleanly(data_dir):
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("demo ")]
 
 
+def test_no_traffic_comes_while_the_chain_is_to_be_quiet(data_dir):
+    chain, quiet = DemoChain.start(data_dir, Said()), threading.Lock()
+    contracts = demo_chain.contracts_of(DemoDirectory(data_dir).description())
+    before = block(chain.rpc_url, "latest")["number"]
+    quiet.acquire()
+    traffic = Traffic(chain.rpc_url, contracts, quiet).start()
+    try:
+        time.sleep(2)
+        assert block(chain.rpc_url, "latest")["number"] == before
+    finally:
+        quiet.release()
+        traffic.stop()
+        chain.stop()
+
+
 def test_traffic_keeps_the_price_fresh_trades_and_attests(data_dir):
     chain = DemoChain.start(data_dir, Said())
     contracts = demo_chain.contracts_of(DemoDirectory(data_dir).description())
-    traffic = Traffic(chain.rpc_url, contracts)
+    traffic = Traffic(chain.rpc_url, contracts, threading.Lock())
     before = int(block(chain.rpc_url, "latest")["number"], 16)
     try:
         with Rpc(chain.rpc_url) as rpc:
