@@ -23,6 +23,7 @@ from contracts.holders import decimal_text
 MAX_AGE_S: Final = 900
 MAX_EVENTS: Final = 40
 WEI_DECIMALS: Final = 18
+ETH_PRICE_PATH: Final = "/api/bidwall/eth-price"
 
 Scope = Literal["all", "odai"]
 

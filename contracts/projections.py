@@ -186,7 +186,7 @@ PROJECTIONS: tuple[Projection, ...] = (
     ),
     Projection(
         name="eth_price",
-        path="/api/bidwall/eth-price",
+        path=bidwall.ETH_PRICE_PATH,
         model=EthPrice,
         group=PRICE_GROUP,
         max_age_s=int(MAX_AGE.total_seconds()),

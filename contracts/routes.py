@@ -44,6 +44,14 @@ BLINK_PREFIX = "/blink/"
 LIMITED_PREFIXES = ("/api/", BLINK_PREFIX)
 
 
+def file_of(path: str) -> str:
+    """Where a path's body lies in the published tree. A path may be a file and a folder, so files have a suffix."""
+    name = path.removeprefix("/")
+    if name.endswith("/"):
+        return f"{name}index.html"
+    return name if "." in name.rpartition("/")[2] else f"{name}.json"
+
+
 def is_limited(path: str) -> bool:
     """Whether requests for the path count against the client's budget; a CDN serves the rest."""
     return path.startswith(LIMITED_PREFIXES) or path == MCP_PATH

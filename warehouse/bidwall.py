@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from contracts.base import Quality
 from contracts.bidwall import (
+    ETH_PRICE_PATH,
     MAX_AGE_S,
     MAX_EVENTS,
     BidwallEventsParameters,
@@ -27,7 +28,7 @@ from contracts.bidwall import (
     eth_text,
     trigger_of,
 )
-from contracts.market import MAX_AGE
+from contracts.market import MAX_AGE, EthPrice
 from contracts.rendering import Fields
 from warehouse.duck import read_sql, transaction
 from warehouse.holders import first_row
@@ -209,7 +210,7 @@ def read_bidwall_snapshot(readable: Readable, parameters: BaseModel | None) -> F
     return {
         **status.balance_freshness,
         **status.balance,
-        "eth_usd": _eth_usd(readable.connection, status.balance_wei),
+        "eth_usd": _eth_usd(readable, status.balance_wei),
         "scope": scope,
         "events_limit": asked.events_limit,
         "events": _events(readable.connection, scope, asked.events_limit),
@@ -270,24 +271,36 @@ def _events(connection: duckdb.DuckDBPyConnection, scope: ScopeInfo, limit: int)
     ]  # fmt: skip
 
 
-def _eth_usd(connection: duckdb.DuckDBPyConnection, balance_wei: int | None) -> UsdValue:
+def _eth_usd(readable: Readable, balance_wei: int | None) -> UsdValue:
+    """As the generation that is read publishes it; while one is made, as it is served from then on."""
+    published = readable.bodies.get(ETH_PRICE_PATH)
+    if published is not None:
+        said: dict[str, Any] = EthPrice.model_validate_json(published).model_dump(include=_OF_PRICE)
+    else:
+        said = _served_price(readable.connection)
+    worth = None
+    if said["price"] is not None and balance_wei is not None:
+        cents = int(Decimal(said["price"]) * 100 * balance_wei // 10**18)
+        worth = f"{cents // 100}.{cents % 100:02}"
+    return UsdValue(balance_usd=worth, **said)
+
+
+_OF_PRICE = {"price", "source", "quality", "reason", "observed_at", "stale_after", "stale"}
+
+
+def _served_price(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     row = first_row(connection, read_sql("queries", "bidwall_eth_usd"))
     price, source, quality, stale, reason, observed_at, fetched_at = row or _NO_PRICE
     asked_at = _aware(fetched_at)
-    worth = None
-    if price is not None and balance_wei is not None:
-        cents = int(Decimal(price) * 100 * balance_wei // 10**18)
-        worth = f"{cents // 100}.{cents % 100:02}"
-    return UsdValue(
-        price=price,
-        balance_usd=worth,
-        source=source,
-        quality=Quality(quality),
-        reason=reason,
-        observed_at=_aware(observed_at),
-        stale_after=None if asked_at is None else asked_at + MAX_AGE,
-        stale=stale,
-    )
+    return {
+        "price": price,
+        "source": source,
+        "quality": quality,
+        "reason": reason,
+        "observed_at": _aware(observed_at),
+        "stale_after": None if asked_at is None else asked_at + MAX_AGE,
+        "stale": stale,
+    }
 
 
 _NO_PRICE = (None, None, Quality.UNAVAILABLE, False, NOT_CONFIGURED, None, None)

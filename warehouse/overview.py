@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from contracts.base import Quality
+from contracts.bidwall import ETH_PRICE_PATH
 from contracts.discovery.service import SERVICE_DESCRIPTION, SERVICE_NAME
 from contracts.overview import (
     NO_GRAPH,
@@ -36,7 +37,7 @@ from warehouse.holders import first_row
 if TYPE_CHECKING:
     from warehouse.projections import Readable
 
-HOLDERS, PRICE, ETH = "/api/token/holders", "/api/token/price", "/api/bidwall/eth-price"
+HOLDERS, PRICE, ETH = "/api/token/holders", "/api/token/price", ETH_PRICE_PATH
 BIDWALL, TRUST, GRAPH = "/api/bidwall/balance", "/api/v2/trust/protocol", "/api/worldmodel/live"
 PARTS = (HOLDERS, PRICE, ETH, BIDWALL, TRUST)
 """Paths of the documents that others are put together from."""

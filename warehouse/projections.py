@@ -14,6 +14,7 @@ import duckdb
 import msgspec
 from pydantic import BaseModel
 
+from contracts.bidwall import ETH_PRICE_PATH
 from contracts.blink import actions_registry
 from contracts.description import Bodies, openapi_json, openapi_v2_yaml
 from contracts.discovery.installation import Installation, installation_of
@@ -55,7 +56,8 @@ class Readable:
     holders_dir: Path
     installation: Installation
     bodies: Bodies = field(default_factory=dict)
-    """What is published beside, for documents that show it; their rows are in `DESCRIBING`."""
+    """What is published beside, by path, for documents that show it: those in `DESCRIBING`, and variants that show what
+    is published more often than the tables that they are read from (`SHOWN_IN_VARIANTS`)."""
 
     @property
     def base_url(self) -> str:
@@ -68,6 +70,9 @@ def readable_for(connection: duckdb.DuckDBPyConnection, settings: Settings) -> R
     installation = installation_of(settings, SigningKeys(settings).current())
     return Readable(connection, lists_dir(settings.data_dir), installation)
 
+
+SHOWN_IN_VARIANTS = (ETH_PRICE_PATH,)
+"""A minute's run publishes these, and leaves the query copy as it is."""
 
 Read = Callable[[Readable, BaseModel | None], Content]
 """From stores and query parameters (None for the published default) to content. Raises `RequestProblem` on parameters

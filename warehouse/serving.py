@@ -15,9 +15,10 @@ import duckdb
 
 from contracts.discovery.installation import Installation
 from contracts.errors import NotReady
+from contracts.routes import file_of
 from warehouse.duck import STORAGE_VERSION, read_sql
 from warehouse.generations import Generation, Part, current_generation
-from warehouse.projections import Readable
+from warehouse.projections import SHOWN_IN_VARIANTS, Readable
 
 FILE_NAME = "serving.duckdb"
 
@@ -54,6 +55,7 @@ def serving_copy(connection: duckdb.DuckDBPyConnection) -> Part:
 class _Open:
     generation: Generation
     connection: duckdb.DuckDBPyConnection
+    bodies: dict[str, bytes]
     readers: int = 0
 
 
@@ -86,7 +88,8 @@ class ServedGenerations:
             cursor = held.connection.cursor()
         try:
             installation = Installation(held.generation.manifest.base_url)
-            yield Reading(held.generation, Readable(cursor, held.generation.path / "holders", installation))
+            readable = Readable(cursor, held.generation.path / "holders", installation, held.bodies)
+            yield Reading(held.generation, readable)
         finally:
             with self._lock:
                 cursor.close()
@@ -110,7 +113,8 @@ class ServedGenerations:
             assert generation is not None, "the pointer is never removed"
             path = generation.path / FILE_NAME
             connection = duckdb.connect(str(path), read_only=True, config={"threads": 1})
-            superseded, self._open, self._pointer = self._open, _Open(generation, connection), pointer
+            bodies = {path: (generation.path / "public" / file_of(path)).read_bytes() for path in _shown(generation)}
+            superseded, self._open, self._pointer = self._open, _Open(generation, connection, bodies), pointer
             if superseded is not None:
                 self._close_unless_needed(superseded)
         return self._open
@@ -118,3 +122,7 @@ class ServedGenerations:
     def _close_unless_needed(self, held: _Open) -> None:
         if held is not self._open and held.readers == 0:
             held.connection.close()
+
+
+def _shown(generation: Generation) -> list[str]:
+    return [path for path in SHOWN_IN_VARIANTS if path in generation.manifest.documents]

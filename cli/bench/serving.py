@@ -26,8 +26,9 @@ from pathlib import Path
 
 from contracts.discovery.installation import installation_of
 from contracts.projections import Projection
+from contracts.routes import file_of
 from contracts.settings import Settings
-from pipelines.publish.documents import document_parts, file_of, published_document
+from pipelines.publish.documents import document_parts, published_document
 from pipelines.publish.site import route_table, site_files
 from warehouse.generations import Part, begin, build
 

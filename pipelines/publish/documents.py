@@ -13,7 +13,7 @@ import zstandard
 
 from contracts.projections import Projection
 from contracts.rendering import Content, Origin, inputs_sha256, mark_stale, render, stale_after_of
-from contracts.routes import ENCODINGS
+from contracts.routes import ENCODINGS, file_of
 from warehouse.generations import DocumentEntry, Draft, Part
 
 _LARGE_BYTES = 64 * 1024
@@ -58,14 +58,6 @@ def stale_again(projection: Projection, path: str, entry: DocumentEntry, body: b
     """A document of the last generation with only its freshness rendered anew: stale, for `reason`."""
     marked = mark_stale(projection, body, reason)
     return PublishedDocument(path, msgspec.structs.replace(entry, stale_reason=reason), marked, marked)
-
-
-def file_of(path: str) -> str:
-    """Where a path's body lies in the published tree. A path may be a file and a folder, so files have a suffix."""
-    name = path.removeprefix("/")
-    if name.endswith("/"):
-        return f"{name}index.html"
-    return name if "." in name.rpartition("/")[2] else f"{name}.json"
 
 
 def document_parts(documents: Iterable[PublishedDocument]) -> dict[str, Part]:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from contracts.holders import csv_file_name, csv_path, list_file_name
 from contracts.projections import DESCRIBING, PROJECTIONS, REDIRECTS, Projection, Redirect
+from contracts.routes import file_of
 from contracts.settings import Settings
 from pipelines.publish.documents import (
     PublishedDocument,
     document_parts,
-    file_of,
     published_document,
     stale_again,
 )

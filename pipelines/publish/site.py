@@ -13,8 +13,7 @@ from contracts.canonical import sha256_hex
 from contracts.discovery.installation import Installation
 from contracts.projections import PROJECTIONS, REDIRECTS, Projection, Redirect
 from contracts.rendering import Content
-from contracts.routes import Folder, RedirectRoute, Route, RouteTable
-from pipelines.publish.documents import file_of
+from contracts.routes import Folder, RedirectRoute, Route, RouteTable, file_of
 
 SITE = Path(__file__).resolve().parents[2] / "site"
 

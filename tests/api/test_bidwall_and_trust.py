@@ -9,10 +9,13 @@ from openapi_schema_validator import OAS30Validator
 from publishing import House
 
 from contracts.description import OPENAPI_FILE
+from contracts.projections import PROJECTIONS
 from contracts.telemetry import ConsistencyLevel
+from pipelines.publish.generation import republish
 from warehouse.bidwall import BalanceReading, record_balance, record_bidwall_status, replace_events
 from warehouse.chain_head import SeenHead
 from warehouse.duck import Warehouse
+from warehouse.projections import readable_for
 from warehouse.trust import fold_scores, record_trust_status
 
 WALL, TOKEN, USDC, ALICE = ("0x" + byte * 20 for byte in ("ba", "70", "cc", "a1"))
@@ -170,6 +173,12 @@ def test_events_are_the_newest_of_their_scope_and_a_token_overrides_it(house, qu
 def test_the_published_default_and_the_same_variant_are_equal(house):
     for path, query in ((EVENTS, "limit=20"), (SNAPSHOT, "events_limit=8&scope=all")):
         assert get(house, path).json() == get(house, f"{path}?{query}").json()
+    with Warehouse(house.data_dir).connect() as connection:  # a minute's run, which leaves the query copy as it is
+        connection.execute("update out_market__eth_price set fetched_at = fetched_at + interval 1 minute")
+        rows = [row for row in PROJECTIONS if row.name in ("eth_price", "bidwall_snapshot")]
+        house.now += timedelta(minutes=1)
+        assert republish(readable_for(connection, house.settings), house.settings, rows, now=house.now).published
+    assert get(house, SNAPSHOT).json() == get(house, f"{SNAPSHOT}?events_limit=8").json()
 
 
 def test_the_snapshot_holds_balance_worth_progress_and_previewed_events(house):

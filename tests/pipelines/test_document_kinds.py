@@ -26,7 +26,8 @@ from pydantic import ValidationError
 from api.front import Front
 from contracts.projections import PROJECTIONS, REDIRECTS
 from contracts.rendering import Origin, mark_stale, render
-from pipelines.publish.documents import file_of, published_document
+from contracts.routes import file_of
+from pipelines.publish.documents import published_document
 from warehouse.counters import Take
 from warehouse.generations import begin, current_generation
 

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from contracts.projections import PROJECTIONS
 from contracts.rendering import Origin, mark_stale, render
-from pipelines.publish.documents import file_of, published_document
+from contracts.routes import file_of
+from pipelines.publish.documents import published_document
 from warehouse.generations import begin, current_generation
 
 
