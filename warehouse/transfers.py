@@ -78,23 +78,9 @@ class TipBlock:
     time_s: int
 
 
-@dataclass(frozen=True)
-class IngestSummary:
-    """What is held of the token: transfers, ranges, those that a second node confirmed, first block read or None."""
-
-    log_count: int
-    range_count: int
-    reasked_count: int
-    from_block: int | None
-
-
 def last_checkpoint(connection: Connection, tables: EventTables = TRANSFERS) -> Checkpoint | None:
     rows = _run(connection, "last_checkpoint", tables=tables)
     return Checkpoint(rows[0][0], rows[0][1], rows[0][2], rows[0][3]) if rows else None
-
-
-def ingest_summary(connection: Connection) -> IngestSummary:
-    return IngestSummary(*_run(connection, "ingest_summary")[0])
 
 
 def forget_unless_of(connection: Connection, tables: EventTables, address: str, start_block: int) -> None:
