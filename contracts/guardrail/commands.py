@@ -221,7 +221,7 @@ def fed_script(pipeline: list[Command], dialect: Dialect) -> Iterator[str]:
         return
     first = _without_redirects(pipeline[0].words)
     program = program_name(first[0], dialect) if first else ""
-    if program not in ("echo", "printf", "cat", "write-output"):
+    if program not in ("echo", "printf", "cat", "tee", "write-output"):
         return
     options = [word for word in first[1:] if re.match(r"^-[neE]+$", word)]
     text = pipeline[0].heredoc or " ".join(word for word in first[1:] if word not in options)

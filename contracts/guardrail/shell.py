@@ -124,6 +124,7 @@ class _Parser:
         command, pipeline, starts = Command(depth=depth), list[Command](), 0
         inner: list[str] = []
         heredocs: list[_HereDocument] = []
+        waiting: list[Pipeline] = []
         while position < end:
             token = self._token.match(text, position)
             assert token is not None
@@ -181,6 +182,7 @@ class _Parser:
                         if not document.plain and not windows:
                             inner += self._substituted(document.command.heredoc or "")
                     heredocs.clear()
+                    self._finish_all(waiting)
                 _close_word(word, command)
                 if command.words:
                     pipeline.append(command)
@@ -188,16 +190,25 @@ class _Parser:
                 if value not in ("|", "|&"):
                     if pipeline:
                         ends = token.start() if position == token.end() else position
-                        self._finish(Pipeline(pipeline, None if depth else slice(starts, ends)))
+                        waiting.append(Pipeline(pipeline, None if depth else slice(starts, ends)))
                         pipeline = []
+                        # the text that a here-document gives stands below its line
+                        if not heredocs:
+                            self._finish_all(waiting)
                     starts = position
         _close_word(word, command)
         if command.words:
             pipeline.append(command)
         if pipeline:
-            self._finish(Pipeline(pipeline, None if depth else slice(starts, end)))
+            waiting.append(Pipeline(pipeline, None if depth else slice(starts, end)))
+        self._finish_all(waiting)
         for each in inner:
             self.read(each, depth + 1)
+
+    def _finish_all(self, waiting: list[Pipeline]) -> None:
+        for each in waiting:
+            self._finish(each)
+        waiting.clear()
 
     def _finish(self, pipeline: Pipeline) -> None:
         self._script.pipelines.append(pipeline)

@@ -83,10 +83,12 @@ _QUOTED = re.compile(r"\"[^\"\n]*\"|`[^`\n]+`|“[^”\n]*”")
 _WINDOWS_SIGNS = re.compile(
     r"(?i)[a-z]:\\|\\\\[\w.]+\\|%\w+%|\$env:|\.(?:exe|bat|cmd|ps1|dll|vbs)\b|\bHK(?:LM|CU|EY_)|\b(?:get|set|new|invoke|start|stop|remove|add)-[a-z]+\b|\b(?:iwr|irm)\s|\s/[a-z]{1,2}(?:\s|$)"
 )
-_CODE_OPTIONS = re.compile(r"^(?:-e|-c|-r|-E|-pe|-ne|-n?e|--eval|--exec|--execute|-x|-ex|--command|-Command)$")
-_ATTACHED_CODE = re.compile(r"^(?:--(?:eval|exec|execute|command)=|-n?[ceEr])(?=.*[\s(;\"'])(.+)$", re.DOTALL)
+_CODE_OPTIONS = re.compile(
+    r"^(?:-e|-c|-r|-E|-pe|-ne|-n?e|--eval|--exec|--execute|-x|-ex|--command|-Command|-[A-Za-z]{1,3}c|-[Qq]|--query)$"
+)
+_ATTACHED_CODE = re.compile(r"^(?:--(?:eval|exec|execute|command|query)=|-n?[ceEr])(?=.*[\s(;\"'])(.+)$", re.DOTALL)
 _CODE_LANGUAGES = re.compile(
-    r"^(?:python[\d.]*|perl|ruby|node|nodejs|php[\d.]*|lua\w*|osascript|awk|gawk|mawk|nawk|Rscript|julia|deno|bun|irb|tclsh|jrunscript|groovy|scala|elixir|erl|gdb|vim?|nvim|emacs|ed|sed|psql|mysql|sqlite3|mongo|mongosh|redis-cli|jjs|jshell)$"
+    r"^(?:python[\d.]*|perl|ruby|node|nodejs|php[\d.]*|lua\w*|osascript|awk|gawk|mawk|nawk|Rscript|julia|deno|bun|irb|tclsh|jrunscript|groovy|scala|elixir|erl|gdb|vim?|nvim|emacs|ed|sed|psql|mysql|mariadb|sqlite3|duckdb|bq|cqlsh|sqlcmd|sqlplus|clickhouse(?:-client)?|mongo|mongosh|redis-cli|jjs|jshell)$"
 )
 _MANIFEST_SIGNS = re.compile(r"(?m)^\s*[\"']?apiVersion[\"']?\s*:")
 
@@ -315,10 +317,12 @@ def _scripts(action: Action) -> str:
         if words and _CODE_LANGUAGES.match(words[0]):
             found += [words[at + 1] for at, word in enumerate(words[:-1]) if _CODE_OPTIONS.match(word)]
             found += [attached[1] for word in words[1:] if (attached := _ATTACHED_CODE.match(word))]
-            if words[0] in ("awk", "gawk", "mawk", "nawk", "sed", "ed", "sqlite3"):
+            if words[0] in ("awk", "gawk", "mawk", "nawk", "sed", "ed", "sqlite3", "duckdb", "bq"):
                 found += [word for word in words[1:] if not word.startswith("-")]
         if command.heredoc and words and (words[0] in SHELLS or _CODE_LANGUAGES.match(words[0])):
             found.append(command.heredoc)
+        if words and _CODE_LANGUAGES.match(words[0]):
+            found += [words[at + 1] for at, word in enumerate(words[:-1]) if word == "<<<"]
     return _lines((*found, *action.code_arguments))
 
 

@@ -60,6 +60,7 @@ def seen(action: str, view: str, context: dict | None = None) -> list[str]:
         ("tmux send-keys 'rm x' Enter", ["tmux send-keys rm␣x Enter", "rm x"]),
         ("echo 'rm x' > a.sh", ["echo rm␣x > a.sh", "rm x"]),
         ("cat > a.sh <<'EOF'\nrm x\nEOF", ["cat > a.sh << EOF", "rm x"]),
+        ("bash <<EOF && ls; id\nrm x\nEOF\npwd", ["bash << EOF", "rm x", "ls", "id", "pwd"]),
         ("rm -rf ./a/../../.. /b/./c/ // ~/.. $X/../y", ["rm -rf ../.. /b/c/ / ~/.. $X/../y"]),
         ("curl http://a.example//b/../c 's/a//' \"a /../ b\"", ["curl http://a.example//b/../c s/a// a␣/../␣b"]),
         ("cat <<EOF\n`rm -rf /`\nEOF\nls", ["cat << EOF", "ls", "rm -rf /"]),
@@ -171,6 +172,8 @@ def test_paths_are_absolute(action: str, context: dict, lines: list[str]) -> Non
         ("perl -ne'print if /x/' f", ["print if /x/"]),
         ("mysql -uroot --execute='drop table a'", ["drop table a"]),
         ("sqlite3 a.db 'drop table a'", ["a.db", "drop table a"]),
+        ("psql -Atc 'drop table a'", ["drop table a"]),
+        ("psql <<< 'drop table a'", ["drop table a"]),
         ("node --experimental-vm-modules a.js", []),
     ],
 )
