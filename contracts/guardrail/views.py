@@ -23,13 +23,15 @@ from contracts.guardrail.shell import Script, parse
 VIEW_DESCRIPTIONS: Mapping[str, str] = {
     "raw": "The action as it was sent",
     "text": "The action without escapes and invisible characters, NFKC, look-alike letters folded to Latin",
-    "words": "One simple command a line: quotes and escapes resolved, wrappers (sudo, xargs, bash -c, ...) opened on "
+    "words": "One simple command a line: quotes, escapes and brace lists resolved, paths without //, . and what .. takes "
+    "back (relative ones stay relative), wrappers (sudo, xargs, bash -c, saved scripts, ...) opened on "
     "lines of their own, system directories and .exe taken off the program; white space inside a word is ␣",
     "commands": "The text of a script in which a pipeline that only shows or notes text (echo, grep, git commit, ...) "
     "stands as in `words`, then every line of `words`: for rules on commands, when `words` is too narrow",
     "pipelines": "One pipeline a line, its commands as in `words`, joined by ` | `",
     "scripts": "Code handed to an interpreter, as in `text`: -e and -c texts, here-documents, code arguments",
-    "paths": "One absolute path a line: ~, $HOME, %VARIABLES% and .. resolved; Windows paths with / in lower case",
+    "paths": "One absolute path a line: ~, $HOME, %VARIABLES% and .. resolved; Windows paths with / in lower case; "
+    "after a pattern for names (/e??/sh*) the private files that it fits",
     "urls": "One URL a line: scheme://host[:port]/path, without credentials",
     "hosts": "One host a line, lower case: of URLs, scp and git addresses, /dev/tcp, UNC paths; IPv4 addresses",
     "tool": "The tool's name: of the call, or of the context",
