@@ -17,14 +17,15 @@ from contracts.guardrail import calls, text, values
 from contracts.guardrail.commands import SHELLS, Dialect, only_text
 from contracts.guardrail.credentials import Secret, secrets
 from contracts.guardrail.limits import encodable
+from contracts.guardrail.prose import is_prose
 from contracts.guardrail.provenance import Provenance, compare
 from contracts.guardrail.shell import Script, parse
 
 VIEW_DESCRIPTIONS: Mapping[str, str] = {
     "raw": "The action as it was sent",
     "text": "The action without escapes and invisible characters, NFKC, look-alike letters folded to Latin",
-    "words": "One simple command a line: quotes, escapes and brace lists resolved, paths without //, . and what .. takes "
-    "back (relative ones stay relative), wrappers (sudo, xargs, bash -c, saved scripts, ...) opened on "
+    "words": "One simple command a line: quotes, escapes and brace lists resolved, paths without //, . and what .. "
+    "takes back (relative ones stay relative), wrappers (sudo, xargs, bash -c, saved scripts, ...) opened on "
     "lines of their own, system directories and .exe taken off the program; white space inside a word is ␣",
     "commands": "The text of a script in which a pipeline that only shows or notes text (echo, grep, git commit, ...) "
     "stands as in `words`, then every line of `words`: for rules on commands, when `words` is too narrow",
@@ -70,18 +71,6 @@ _SQL = re.compile(
     r"|grant\s.+\sto\s|revoke\s.+\sfrom\s|merge\s+into|with\s+\w+\s+as\s*\(|copy\s+\S+\s+(?:from|to)\s|call\s+\w+\(|flushall|flushdb)"
 )
 _SQL_ARGUMENTS = re.compile(r"(?i)(?:^|[._])(?:sql|query|statement)(?:\.\d+)?$")
-_SENTENCE = re.compile(r"^\s*[A-Za-z][a-z']+(?:,?\s+[A-Za-z'(][A-Za-z'()-]*,?){4,}")
-_SHELL_SIGNS = re.compile(r"(?:^|\s)--?[A-Za-z]|[|;&<>$`\\=]|(?:^|\s)[~./]*/[\w.-]")
-_ENGLISH = re.compile(
-    r"(?i)\b(?:the|an?|to|of|and|in|is|are|for|with|that|this|on|from|into|by|your|my|our|all|any|be|or|as|at|which|should"
-    r"|must|please|using|without|before|after|when|if|how|their|its|has|have|not|them|then|so)\b"
-)
-_DOCUMENTS = re.compile(
-    r"(?i)(?:please\s+)?(?:document|explain|describe|mention|warn|note\s+that|write\s+(?:docs|documentation)"
-    r"|(?:write|add)\s+(?:an?|the)\s+(?:\w+\s+)?"
-    r"(?:note|comment|section|paragraph|warning|sentence|entry|example|page|guide|article|runbook|tutorial|readme))\b"
-)
-_QUOTED = re.compile(r"\"[^\"\n]*\"|`[^`\n]+`|“[^”\n]*”")
 _WINDOWS_SIGNS = re.compile(
     r"(?i)[a-z]:\\|\\\\[\w.]+\\|%\w+%|\$env:|\.(?:exe|bat|cmd|ps1|dll|vbs)\b|\bHK(?:LM|CU|EY_)|\b(?:get|set|new|invoke|start|stop|remove|add)-[a-z]+\b|\b(?:iwr|irm)\s|\s/[a-z]{1,2}(?:\s|$)"
 )
@@ -173,7 +162,7 @@ class Action:
             return frozenset(kinds)
         if _SHELL_TOOLS.match(self.tool_of_context):
             kinds.add(SHELL)
-        elif _TEXT_TOOLS.match(self.tool_of_context) or _prose(self.text):
+        elif _TEXT_TOOLS.match(self.tool_of_context) or is_prose(self.text):
             kinds.add(TEXT)
         elif _SQL.match(self.text):
             kinds.add(SQL)
@@ -264,18 +253,6 @@ class Action:
             unit = head.removeprefix("amount_")
             return [amount for amount, each in self.amounts if each in (unit, "unlimited")]
         return []
-
-
-def _prose(found: str) -> bool:
-    """A sentence and no command: several words, English function words among them, and no sign of a shell.
-
-    What a request for documentation quotes is code that it speaks of, not a command to run or to substitute.
-    """
-    if _DOCUMENTS.match(found):
-        return not _SHELL_SIGNS.search(_QUOTED.sub("code", found))
-    if not _SENTENCE.match(found) or _SHELL_SIGNS.search(found):
-        return False
-    return len(_ENGLISH.findall(found)) * 6 >= len(found.split())
 
 
 def _text_of(value: Any) -> str:
