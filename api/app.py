@@ -217,7 +217,7 @@ class Rooms:
 
     def _warm_up(self) -> None:
         """Do what would hold up somebody's first request."""
-        from api.access.service import warm_up
+        from api.access.quotes import warm_up
         from contracts.commerce.rail import rail_of
 
         warm_up(rail_of(self._settings))

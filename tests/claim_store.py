@@ -77,7 +77,7 @@ def transaction_hash() -> str:
 
 def issue(tx: Transaction, quote: Quote, transaction: str, position: int = 0, **options: object) -> Issued:
     """Redeem without looking whether quote or transfer were used before: what then holds is the store's own doing."""
-    return issue_claim(tx, ISSUER, quote, matched(quote, position), transaction, now=NOW, **options)  # type: ignore[arg-type]
+    return issue_claim(tx, ISSUER, quote, matched(quote, position), transaction, **{"now": NOW} | options)  # type: ignore[arg-type]
 
 
 def count(ledger: Ledger, table: str, where: str = "true") -> int:

@@ -252,7 +252,7 @@ def settle_unmatched_at(
 
 
 def claims_not_final(reader: Reader, limit: int = 500) -> list[Claim]:
-    """Claims whose payment may still leave the chain, oldest first."""
+    """Claims whose payment may still leave the chain, newest first: those are the likeliest to, where many wait."""
     return [_known(row) for row in reader.rows("access_claims_not_final", limit=limit)]
 
 

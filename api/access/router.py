@@ -118,7 +118,7 @@ def access_router(service: AccessService) -> APIRouter:
     )
     async def quote(request: Request, asked: QuoteRequest) -> Response:
         _refuse_payment_signature(request)
-        return _document(await service.quote(asked), 201, _PRIVATE)
+        return _document(await service.quotes.make(asked), 201, _PRIVATE)
 
     @router.post(
         CLAIM_PATH,

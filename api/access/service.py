@@ -1,4 +1,4 @@
-"""Quotes made and claims redeemed: what the routes ask for, over the ledger, the RPC providers and the signing keys."""
+"""Claims redeemed: what the routes ask for, over the ledger, the RPC providers and the signing keys."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from api.access.quotes import QuoteService
 from api.access.rpc import Providers
 from contracts.access import Tier
 from contracts.commerce.claims import (
@@ -28,7 +29,7 @@ from contracts.commerce.claims import (
     recovery_url,
 )
 from contracts.commerce.matching import Match, Mismatch, Unknown, Verdict, verify
-from contracts.commerce.plans import Plan, PlansAnswer, load_plans, plans_answer
+from contracts.commerce.plans import PlansAnswer, plans_answer
 from contracts.commerce.problems import (
     ClaimExists,
     ClaimInProgress,
@@ -37,10 +38,7 @@ from contracts.commerce.problems import (
     PayerProofInvalid,
     PayerProofRequired,
     PaymentsNotConfigured,
-    PlanNotClaimable,
-    PlanUnknown,
     QuoteMismatch,
-    payer_contract_unsure,
     refusal_of,
 )
 from contracts.commerce.proofs import (
@@ -48,28 +46,17 @@ from contracts.commerce.proofs import (
     NotProved,
     Proved,
     check_claim_proof,
-    check_typed_data,
     claim_typed_data,
-    contract_question,
     contract_says,
-    quote_typed_data,
 )
-from contracts.commerce.quote_answers import QuoteAnswer, payment_uri, qr_code, quote_answer
 from contracts.commerce.quotes import (
-    LIVE_QUOTES_MAX,
-    PROVEN_QUOTES_MAX,
-    REQUEST_PROOF_AGE,
     Quote,
-    QuoteRequest,
-    free_amount,
     is_intact,
-    make_quote,
     terms_of,
 )
 from contracts.commerce.rail import PaymentRail, rail_of
-from contracts.commerce.signing import JWKS_PATH, KeySet
+from contracts.commerce.signing import KeySet
 from contracts.commerce.views import Silence, View
-from contracts.errors import RequestProblem
 from contracts.sealing import unseal
 from contracts.secrets import DerivedSecrets
 from contracts.settings import Settings
@@ -125,6 +112,7 @@ class AccessService:
         self._providers = providers or Providers(settings.rpc_urls)
         self._clock = clock
         self._monotonic = monotonic
+        self.quotes = QuoteService(self.rail, self._base_url, ledger, key_set, self._providers, clock=clock)
         self._pending: dict[tuple[str, str], tuple[float, PendingAnswer]] = {}
 
     def plans(self) -> PlansAnswer:
@@ -134,18 +122,6 @@ class AccessService:
     def key_set(self) -> KeySet:
         """The keys that sign."""
         return self._key_set()
-
-    async def quote(self, asked: QuoteRequest) -> QuoteAnswer:
-        """Make a quote. Raises `PlanUnknown`, `PlanNotClaimable`, `PayerProofRequired`, `PayerContractUnsure`."""
-        plan = load_plans().get(asked.plan_id)
-        if plan is None:
-            known = ", ".join(load_plans())
-            raise PlanUnknown(f"The plans are {known}.", errors=[("/planId", "no such plan")])
-        if self.rail.missing:
-            raise PlanNotClaimable(f"The operator has yet to set {', '.join(self.rail.missing)}.")
-        if asked.integrity is not None:
-            await self._require_signed(asked)
-        return await asyncio.to_thread(self._new_quote, asked, plan)
 
     async def claim(self, asked: ClaimRequest, idempotency_key: str | None) -> Redeemed | PendingAnswer:
         """Redeem a quote by the transaction that paid it. Refusals are raised, as `CLAIM_REFUSALS` names them."""
@@ -173,66 +149,6 @@ class AccessService:
             if claim is None:
                 raise ClaimUnknown("No claim has this id.")
             return _receipt(claim, _kept_receipt(reader, claim))
-
-    # A quote.
-
-    def _new_quote(self, asked: QuoteRequest, plan: Plan) -> QuoteAnswer:
-        signer = self._key_set().signer(self._clock())
-        with self._ledger().transaction() as tx:
-            now = self._clock()
-            held = access.amounts_held(tx, asked.payer, now=now)
-            if len(held) >= (LIVE_QUOTES_MAX if asked.integrity is None else PROVEN_QUOTES_MAX):
-                raise self._too_many(asked, plan, now)
-            quote = make_quote(
-                asked,
-                plan,
-                self.rail,
-                self._base_url,
-                quote_id=f"quote_{secrets.token_hex(16)}",
-                nonce=secrets.token_hex(16),
-                amount=free_amount(plan, held, secrets.randbelow(2**32)),
-                now=now,
-            )
-            signature = signer.sign(quote.quote_hash)
-            access.keep_quote(tx, quote, signature)
-        return quote_answer(quote, signature, self.rail, self._base_url, keys_url=self._base_url + JWKS_PATH)
-
-    async def _require_signed(self, asked: QuoteRequest) -> None:
-        proof = await asyncio.to_thread(self._check_request, asked)
-        if isinstance(proof, AskContract):
-            said = contract_says(await self._providers.calls(proof.address, proof.data), self.rail.quorum)
-            if isinstance(said, str):
-                raise payer_contract_unsure()
-            proof = Proved() if said else NotProved()
-        if isinstance(proof, NotProved):
-            raise PayerProofRequired(
-                "`integrity` is not the payer's signature of this request, or it is too old.",
-                errors=[("/integrity", "sign the typed data in `proof`")],
-                extensions={"proof": self._quote_proof(asked, self._clock())},
-            )
-
-    def _check_request(self, asked: QuoteRequest) -> Proved | NotProved | AskContract:
-        proof = asked.integrity
-        assert proof is not None
-        if abs(self._clock().timestamp() - proof.issued_at) > REQUEST_PROOF_AGE.total_seconds():
-            return NotProved()
-        message = quote_typed_data(asked.payer, asked.plan_id, proof.issued_at, self.rail.chain_id)
-        check = contract_question if proof.type == "erc1271" else check_typed_data
-        return check(message, proof.signature, asked.payer)
-
-    def _too_many(self, asked: QuoteRequest, plan: Plan, now: datetime) -> RequestProblem:
-        if asked.integrity is not None:
-            return PayerProofRequired(f"The payer has {PROVEN_QUOTES_MAX} open quotes: claim or leave them first.")
-        return PayerProofRequired(
-            f"The payer has {LIVE_QUOTES_MAX} open quotes. For more, the payer has to ask with a signature.",
-            errors=[("/integrity", "sign the typed data in `proof`")],
-            extensions={"proof": self._quote_proof(asked, now)},
-        )
-
-    def _quote_proof(self, asked: QuoteRequest, now: datetime) -> dict[str, Any]:
-        return quote_typed_data(asked.payer, asked.plan_id, int(now.timestamp()), self.rail.chain_id)
-
-    # A claim, step by step.
 
     def _begin(self, asked: ClaimRequest, idempotency_key: str | None, lease: str) -> Redeemed | PendingAnswer | _Begun:
         """All that can be said without the chain; where that is no answer, the lease is taken."""
@@ -404,13 +320,6 @@ class AccessService:
 
     def _idempotency_digest(self, idempotency_key: str) -> str:
         return hmac.digest(self._derived().pepper, f"idempotency {idempotency_key}".encode(), hashlib.sha256).hex()
-
-
-def warm_up(rail: PaymentRail) -> None:
-    """Load and draw what the first quote of each plan would wait for."""
-    if not rail.missing:
-        for plan in load_plans().values():
-            qr_code(payment_uri(plan.price, rail))
 
 
 def _hashes_match(asked: ClaimRequest, quote: Quote) -> bool:

@@ -141,6 +141,14 @@ def test_money_that_a_later_quote_claims_is_no_longer_unmatched(ledger: Ledger) 
     assert unsound(ledger) == set()
 
 
+def test_where_more_claims_wait_than_are_looked_at_the_newest_are(ledger: Ledger) -> None:
+    with ledger.transaction() as tx:
+        claims = [
+            issue(tx, open_quote(tx), transaction_hash(), now=NOW + timedelta(hours=hour)).claim for hour in range(3)
+        ]
+        assert claims_not_final(tx, limit=2) == [claims[2], claims[1]]
+
+
 def test_a_lease_is_one_clients_until_it_runs_out(ledger: Ledger) -> None:
     with ledger.transaction() as tx:
         quote = open_quote(tx)

@@ -45,6 +45,7 @@ from eth_account import Account
 from fake_providers import FAULTY, Provider
 from sqlalchemy import text
 
+from api.access import quotes as quoting
 from api.access import service
 from api.access.rpc import Providers
 from contracts.commerce import quotes
@@ -163,13 +164,13 @@ def test_the_seeded_bug_no_salt_is_caught(sale: Sale) -> None:
     """Alone it is masked by the index of amounts, which then refuses every second quote; so they go together."""
     execute(sale, "drop index access_quotes_amount_of_payer")
     assert not is_stolen(sale)
-    with seeded(NO_SALT, service):
+    with seeded(NO_SALT, quoting):
         assert is_stolen(sale)
 
 
 def test_without_its_salt_alone_the_index_of_amounts_refuses_the_second_quote(sale_here: Sale) -> None:
     payer = new_payer()
-    with seeded(NO_SALT, service):
+    with seeded(NO_SALT, quoting):
         sale_here.quote(payer)
         asked = {"payerAddress": payer, "planId": "api_basic_monthly"}
         assert sale_here.ask("POST", QUOTE, json=asked).status_code == 500

@@ -1,0 +1,132 @@
+"""Quotes made: who may have one, with which amount, signed and kept before it is handed out."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from api.access.rpc import Providers
+from contracts.commerce.plans import Plan, load_plans
+from contracts.commerce.problems import PayerProofRequired, PlanNotClaimable, PlanUnknown, payer_contract_unsure
+from contracts.commerce.proofs import (
+    AskContract,
+    NotProved,
+    Proved,
+    check_typed_data,
+    contract_question,
+    contract_says,
+    quote_typed_data,
+)
+from contracts.commerce.quote_answers import QuoteAnswer, payment_uri, qr_code, quote_answer
+from contracts.commerce.quotes import (
+    LIVE_QUOTES_MAX,
+    PROVEN_QUOTES_MAX,
+    REQUEST_PROOF_AGE,
+    QuoteRequest,
+    free_amount,
+    make_quote,
+)
+from contracts.commerce.rail import PaymentRail
+from contracts.commerce.signing import JWKS_PATH, KeySet
+from contracts.errors import RequestProblem
+from warehouse import access
+from warehouse.ledger import Ledger
+
+
+class QuoteService:
+    """One object a process. `ledger` and `key_set` may raise `OperatorProblem`."""
+
+    def __init__(
+        self,
+        rail: PaymentRail,
+        base_url: str,
+        ledger: Callable[[], Ledger],
+        key_set: Callable[[], KeySet],
+        providers: Providers,
+        *,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._rail = rail
+        self._base_url = base_url
+        self._ledger = ledger
+        self._key_set = key_set
+        self._providers = providers
+        self._clock = clock
+
+    async def make(self, asked: QuoteRequest) -> QuoteAnswer:
+        """Make a quote. Raises `PlanUnknown`, `PlanNotClaimable`, `PayerProofRequired`, `PayerContractUnsure`."""
+        plan = load_plans().get(asked.plan_id)
+        if plan is None:
+            known = ", ".join(load_plans())
+            raise PlanUnknown(f"The plans are {known}.", errors=[("/planId", "no such plan")])
+        if self._rail.missing:
+            raise PlanNotClaimable(f"The operator has yet to set {', '.join(self._rail.missing)}.")
+        if asked.integrity is not None:
+            await self._require_signed(asked)
+        return await asyncio.to_thread(self._new_quote, asked, plan)
+
+    def _new_quote(self, asked: QuoteRequest, plan: Plan) -> QuoteAnswer:
+        signer = self._key_set().signer(self._clock())
+        with self._ledger().transaction() as tx:
+            now = self._clock()
+            held = access.amounts_held(tx, asked.payer, now=now)
+            if len(held) >= (LIVE_QUOTES_MAX if asked.integrity is None else PROVEN_QUOTES_MAX):
+                raise self._too_many(asked, plan, now)
+            quote = make_quote(
+                asked,
+                plan,
+                self._rail,
+                self._base_url,
+                quote_id=f"quote_{secrets.token_hex(16)}",
+                nonce=secrets.token_hex(16),
+                amount=free_amount(plan, held, secrets.randbelow(2**32)),
+                now=now,
+            )
+            signature = signer.sign(quote.quote_hash)
+            access.keep_quote(tx, quote, signature)
+        return quote_answer(quote, signature, self._rail, self._base_url, keys_url=self._base_url + JWKS_PATH)
+
+    async def _require_signed(self, asked: QuoteRequest) -> None:
+        proof = await asyncio.to_thread(self._check_request, asked)
+        if isinstance(proof, AskContract):
+            said = contract_says(await self._providers.calls(proof.address, proof.data), self._rail.quorum)
+            if isinstance(said, str):
+                raise payer_contract_unsure()
+            proof = Proved() if said else NotProved()
+        if isinstance(proof, NotProved):
+            raise PayerProofRequired(
+                "`integrity` is not the payer's signature of this request, or it is too old.",
+                errors=[("/integrity", "sign the typed data in `proof`")],
+                extensions={"proof": self._quote_proof(asked, self._clock())},
+            )
+
+    def _check_request(self, asked: QuoteRequest) -> Proved | NotProved | AskContract:
+        proof = asked.integrity
+        assert proof is not None
+        if abs(self._clock().timestamp() - proof.issued_at) > REQUEST_PROOF_AGE.total_seconds():
+            return NotProved()
+        message = quote_typed_data(asked.payer, asked.plan_id, proof.issued_at, self._rail.chain_id)
+        check = contract_question if proof.type == "erc1271" else check_typed_data
+        return check(message, proof.signature, asked.payer)
+
+    def _too_many(self, asked: QuoteRequest, plan: Plan, now: datetime) -> RequestProblem:
+        if asked.integrity is not None:
+            return PayerProofRequired(f"The payer has {PROVEN_QUOTES_MAX} open quotes: claim or leave them first.")
+        return PayerProofRequired(
+            f"The payer has {LIVE_QUOTES_MAX} open quotes. For more, the payer has to ask with a signature.",
+            errors=[("/integrity", "sign the typed data in `proof`")],
+            extensions={"proof": self._quote_proof(asked, now)},
+        )
+
+    def _quote_proof(self, asked: QuoteRequest, now: datetime) -> dict[str, Any]:
+        return quote_typed_data(asked.payer, asked.plan_id, int(now.timestamp()), self._rail.chain_id)
+
+
+def warm_up(rail: PaymentRail) -> None:
+    """Load and draw what the first quote of each plan would wait for."""
+    if not rail.missing:
+        for plan in load_plans().values():
+            qr_code(payment_uri(plan.price, rail))
