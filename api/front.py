@@ -62,7 +62,7 @@ class Counted(NamedTuple):
 POINTER_EVERY_S = 1.0
 WINDOW_S = 60
 BODY_LIMIT_BYTES = 64 * 1024
-LARGER_BODIES = {"/api/v2/knowledge-graph/build": 1024 * 1024, "/api/v2/guardrail/check": 512 * 1024}
+LARGER_BODIES = {"/api/v2/knowledge-graph/build": 1024 * 1024}
 """Limits of paths that take more than the others, in bytes."""
 
 _TOO_LARGE = bytes(BODY_LIMIT_BYTES + 1)

