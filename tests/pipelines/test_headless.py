@@ -1,11 +1,11 @@
 """The chain job without any Dagster process: what it makes, what it leaves alone, and what a failure leaves behind."""
 
 import json
-import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from clock_windows import stay_within
 from ingest_helpers import ALICE, BOB, TOKEN
 from nginx import free_port
 from pipeline_runs import HOLDERS_ROUTES, Place, recorded_chain
@@ -50,9 +50,7 @@ def begun(tmp_path: Path, place: Place, first_run: tuple[Place, PipelineReport])
 @pytest.fixture
 def within_one_hour() -> None:
     """The hour does not end during the test: a snapshot would fall due."""
-    left_s = 3600 - time.time() % 3600
-    if left_s < 60:
-        time.sleep(left_s + 1)
+    stay_within(3600, for_s=60)
 
 
 def test_a_run_from_nothing_publishes_a_proven_list(first_run: tuple[Place, PipelineReport]):
