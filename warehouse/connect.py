@@ -8,7 +8,6 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from contracts.connect.pairing import BUILT_IN_PROFILE, CODE_LIVES, Vouched, code_digest, new_code
 from contracts.connect.sessions import KEPT, SESSION_LIVES, Session
@@ -117,9 +116,9 @@ def session_of_id(reader: Reader, session_id: str) -> Session:
     return _session(row)
 
 
-def sessions_of_intake(reader: Reader, intake_id: str) -> list[dict[str, Any]]:
+def sessions_of_intake(reader: Reader, intake_id: str) -> list[Row]:
     """What is kept of the sessions that registered an intake, by the names of the ledger's columns."""
-    return [dict(row) for row in reader.rows("connect_sessions_of_intake", intake_id=intake_id)]
+    return reader.rows("connect_sessions_of_intake", intake_id=intake_id)
 
 
 def forget_sessions_of_intake(tx: Transaction, intake_id: str) -> None:

@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from contracts.world.proposal import Decision
 from warehouse.duck import Connection, read_sql, transaction
-from warehouse.ledger import Ledger
+from warehouse.ledger import Ledger, Row
 
 
 @dataclass(frozen=True)
@@ -44,13 +43,12 @@ class Follower:
             row = reader.row(f"{self.room}_newest_change", seq=since)
         return row is not None and row["seq"] is not None
 
-    def put(self, connection: Connection, coming: Mapping[str, Sequence[Mapping[str, Any]]], seq: int) -> None:
+    def put(self, connection: Connection, coming: Mapping[str, Sequence[Row]], seq: int) -> None:
         """Put rows by the statements that take them, count anew where any come, and note `seq`: all or nothing."""
         with transaction(connection):
             for statement, rows in coming.items():
                 if rows:
-                    values = {"rows": json.dumps([dict(row) for row in rows])}
-                    connection.execute(read_sql(self.room, statement), values)
+                    connection.execute(read_sql(self.room, statement), {"rows": json.dumps(rows)})
             if any(coming.values()):
                 for table, statement in self.counts.items():
                     connection.execute(f"delete from {table}")  # noqa: S608 - a name of ours

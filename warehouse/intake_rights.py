@@ -10,13 +10,13 @@ from contracts.connect.told import session_key
 from contracts.intake.graph import node_ids
 from warehouse.connect import forget_sessions_of_intake, sessions_of_intake
 from warehouse.intake import INTAKE_CHANGED, graph_key, known_intake
-from warehouse.ledger import Ledger, Reader, utc_text
+from warehouse.ledger import Ledger, Reader, Row, utc_text
 from warehouse.world.forget import forget_nodes
 
 
-def list_intakes(reader: Reader, most: int) -> list[dict[str, Any]]:
+def list_intakes(reader: Reader, most: int) -> list[Row]:
     """The newest intakes, by the names of the ledger's columns; nothing of contact and person."""
-    return [dict(row) for row in reader.rows("intake_list", most=most)]
+    return reader.rows("intake_list", most=most)
 
 
 def export_intake(reader: Reader, intake_id: str) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def export_intake(reader: Reader, intake_id: str) -> dict[str, Any]:
         **kept,
         "details": json.loads(row["details_json"]),
         "person": json.loads(row["person_json"]),
-        "steps": [dict(step) for step in reader.rows("intake_steps_of", intake_id=intake_id)],
+        "steps": reader.rows("intake_steps_of", intake_id=intake_id),
         "sessions": sessions_of_intake(reader, intake_id),
         "same_identity": [each["intake_id"] for each in reader.rows("intake_linked_to", intake_id=intake_id)],
     }

@@ -28,7 +28,7 @@ SQL = Path(__file__).parent / "sql" / "ledger"
 Clock = Callable[[], datetime]
 """The present instant in UTC."""
 
-Row = Mapping[str, Any]
+Row = dict[str, Any]
 """Values of one row by the names of its columns."""
 
 

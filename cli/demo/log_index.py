@@ -10,11 +10,12 @@ from typing import Any, Final
 
 from Crypto.Hash import keccak
 
+from contracts.evm import TRANSFER_TOPIC
+from contracts.holders import ZERO_ADDRESS
+
 Log = dict[str, Any]
 """One `eth_getLogs` row: hex quantities, lower-case addresses and topics."""
 
-TRANSFER_TOPIC: Final = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
-ZERO_ADDRESS: Final = "0x" + "0" * 40
 _BLOOM_BITS: Final = 2048
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contracts.commerce.claims import RETRY_AFTER_S
 from contracts.commerce.matching import MismatchCode
 from contracts.errors import BadRequest, Conflict, NotFound, RequestProblem, StoreUnavailable
 
@@ -161,7 +162,9 @@ def refusal_of(code: MismatchCode, *, recorded: bool) -> RequestProblem:
 
 def payer_contract_unsure() -> PayerContractUnsure:
     """What a client hears where too few providers say the same of a contract's word."""
-    return PayerContractUnsure("Too few RPC providers answer alike. Send the same again.", headers={"Retry-After": "5"})
+    return PayerContractUnsure(
+        "Too few RPC providers answer alike. Send the same again.", headers={"Retry-After": str(RETRY_AFTER_S)}
+    )
 
 
 CLAIM_REFUSALS: tuple[type[RequestProblem], ...] = (

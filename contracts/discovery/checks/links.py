@@ -38,7 +38,7 @@ def addresses_in(base_url: str, path: str, answer: Answer) -> set[str]:
             found |= set(_ADDRESS.findall(text))
         if path in BY_PATH and BY_PATH[path].shape == "openapi" and isinstance(answer.value, dict):
             past = _with_parameters(answer.value)
-            found = {url for url in found if not past.fullmatch(path_below(base_url, url) or "")}
+            found = {url for url in found if not any(each.fullmatch(path_below(base_url, url) or "") for each in past)}
             found |= {base_url + route for route in _routes_without_parameters(answer.value)}
         for text, name in _strings(answer.value, without=_EXAMPLES):
             if text.startswith("/") and " " not in text:
@@ -124,10 +124,10 @@ def _routes_without_parameters(description: dict[str, Any]) -> Iterator[str]:
             yield route
 
 
-def _with_parameters(description: dict[str, Any]) -> re.Pattern[str]:
+def _with_parameters(description: dict[str, Any]) -> list[re.Pattern[str]]:
     """The paths of routes with parameters: what such an address of an example names by its id may be gone."""
     routes = [re.sub(r"\{[^}]*\}", "{}", route) for route in description.get("paths", {}) if "{" in route]
-    return re.compile("|".join("[^/]+".join(map(re.escape, route.split("{}"))) for route in routes))
+    return [re.compile("[^/]+".join(map(re.escape, route.split("{}")))) for route in routes]
 
 
 def _cleaned(url: str) -> str | None:
