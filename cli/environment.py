@@ -31,10 +31,13 @@ def effective_settings() -> Settings:
 
 def given_address(name: str, text: str) -> str:
     """An http(s) address that was passed as `name`. Raises `SettingsInvalid`."""
+    import httpx  # which `svc serve` starts without
+
     try:
-        return web_address(text)
-    except ValueError as error:
+        _ = httpx.URL(web_address(text)).host  # decoded when it is read
+    except (ValueError, httpx.InvalidURL) as error:
         raise SettingsInvalid(f"{name} is no address: {error}.", cure="Such as http://127.0.0.1:8000.") from None
+    return text
 
 
 def make_data_dir(data_dir: Path) -> None:

@@ -27,7 +27,8 @@ def web_address(text: str) -> str:
     """`text`, where it is an http(s) address. Raises `ValueError`, which does not repeat it: it may hold a key."""
     try:
         parts = urlsplit(text)
-        named = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        # What no resolver takes, such as an empty label, is no host either.
+        named = parts.scheme in ("http", "https") and (parts.hostname or "").encode("idna") and parts.port != 0
     except ValueError:
         named = False
     if not named or any(character.isspace() for character in text):

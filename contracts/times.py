@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+
+_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII)
+"""The seconds, which it asks for, may be missing."""
 
 
 def utc_text(instant: datetime) -> str:
@@ -11,13 +15,26 @@ def utc_text(instant: datetime) -> str:
     return instant.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def normal_instant(text: str) -> str:
-    """An RFC 3339 time with its offset, as `utc_text` writes it. Raises `ValueError` where it is none."""
+def instant_of(text: str) -> datetime:
+    """An RFC 3339 time, which has an offset. Raises `ValueError` where it is none: ISO 8601 has many other forms."""
+    if _RFC_3339.fullmatch(text) is None:
+        raise ValueError("a time is written as RFC 3339 says, with its offset: 2026-01-31T12:00:00Z")
+    return datetime.fromisoformat(text.upper())
+
+
+def is_instant(text: str) -> bool:
+    """Whether a text is an RFC 3339 time."""
     try:
-        instant = datetime.fromisoformat(text)
-        if instant.utcoffset() is None:
-            raise ValueError("a time needs its offset, such as Z")
-        return utc_text(instant)
+        instant_of(text)
+    except ValueError:
+        return False
+    return True
+
+
+def normal_instant(text: str) -> str:
+    """An RFC 3339 time as `utc_text` writes it. Raises `ValueError` where it is none."""
+    try:
+        return utc_text(instant_of(text))
     except OverflowError:
         raise ValueError("the time is beyond the years 1 to 9999") from None
 

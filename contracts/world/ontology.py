@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from contracts.times import is_instant
 
 DOMAINS = ("FOUNDATION", "VISION", "STRATEGY", "TACTICS", "EXECUTION", "TRACK", "SYMBIOSIS")
 ANY = "ANY"
@@ -80,16 +81,9 @@ def _fits(kind: str, value: Any) -> bool:
         case "fraction":
             return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
         case "instant":
-            return isinstance(value, str) and _is_instant(value)
+            return isinstance(value, str) and is_instant(value)
         case _:
             return value in ("low", "medium", "high", "critical")
-
-
-def _is_instant(text: str) -> bool:
-    try:
-        return datetime.fromisoformat(text).utcoffset() is not None
-    except ValueError:
-        return False
 
 
 @cache

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from contracts.times import utc_text
+from contracts.times import instant_of, is_instant, utc_text
 from contracts.world.identity import dedupe_key, fact_key
 from contracts.world.ontology import SUPERSEDES
 from contracts.world.plan import Case, EdgeChange, NodeChange
@@ -99,17 +99,9 @@ def _temporal(case: Case) -> Iterator[str]:
     soon = now + CLOCK_SKEW
     for node in case.nodes:
         observed_at = node.after.properties.get("observed_at")
-        if isinstance(observed_at, str) and (seen := _instant(observed_at)) is not None and seen > soon:
+        if isinstance(observed_at, str) and is_instant(observed_at) and instant_of(observed_at) > soon:
             yield f"{node.draft.id} was observed at {observed_at}, which is still to come"
     yield from case.clashes
-
-
-def _instant(text: str) -> datetime | None:
-    try:
-        instant = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return instant if instant.utcoffset() is not None else None
 
 
 def referential_integrity(case: Case) -> Judgement:

@@ -283,7 +283,12 @@ def test_the_command_prints_a_line_per_check_and_fails_unless_proven(
 
 @pytest.mark.parametrize(
     ("url", "rpc"),
-    [("http://[::1", "http://127.0.0.1:9"), ("127.0.0.1:9", "http://127.0.0.1:9"), ("http://a", "http://a:x")],
+    [
+        ("http://[::1", "http://127.0.0.1:9"),
+        ("127.0.0.1:9", "http://127.0.0.1:9"),
+        ("http://xn--a", "http://127.0.0.1:9"),
+        ("http://a", "http://a:x"),
+    ],
 )
 def test_an_address_that_is_none_is_an_operators_problem(
     url: str, rpc: str, capsys: pytest.CaptureFixture[str]

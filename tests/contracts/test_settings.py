@@ -51,6 +51,7 @@ def test_addresses_are_kept_in_lower_case(monkeypatch):
         "http://node:99999",
         "http://node:k3y",
         "http://a b",
+        "http://a..b",
     ],
 )
 @pytest.mark.parametrize("name", ["SVC_RPC_URLS", "SVC_COINBASE_URL", "SVC_BASE_URL"])

@@ -320,6 +320,7 @@ def test_what_others_do_elsewhere_is_no_conflict_but_a_change_of_what_one_ties_t
         (goal(""), "/nodes/0/id", "no id"),
         (goal("g", valid_from="2026-01-01"), "/nodes/0/validFrom", "RFC 3339"),
         (goal("g", valid_from="2026-01-01T00:00:00"), "/nodes/0/validFrom", "RFC 3339"),
+        (goal("g", valid_from="2026-W01-4T00:00:00Z"), "/nodes/0/validFrom", "RFC 3339"),
         (goal("g", valid_to="9999-12-31T23:59:59-10:00"), "/nodes/0/validTo", "RFC 3339"),
         (goal("g", valid_to="soon"), "/nodes/0/validTo", "RFC 3339"),
     ],

@@ -248,6 +248,14 @@ def test_reading_takes_time_in_proportion_to_the_text(pieces):
     assert time.process_time() - started < 2
 
 
+@pytest.mark.parametrize("piece", ["- x\n", "|x", "\n"])
+def test_a_text_of_too_many_pieces_is_refused_before_it_is_read(piece):
+    started = time.process_time()
+    with pytest.raises(BodyInvalid, match="d has more than 100,000 lines and table cells; send less at once"):
+        build(piece * 100_001)
+    assert time.process_time() - started < 1
+
+
 def test_what_shows_nothing_has_a_title_all_the_same():
     assert nodes(build("- [ ] \u200b\n")) == [("Document", "d"), ("Task", "…")]
     with pytest.raises(ValueError, match="is empty"):
