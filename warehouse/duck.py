@@ -13,6 +13,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias
 
@@ -114,8 +115,7 @@ class Warehouse:
             except duckdb.IOException as error:
                 raise _refused(self.path, error) from None
             connection.execute("use warehouse")
-            for file in sorted((SQL_ROOT / "duck").glob("*.sql")):
-                connection.execute(file.read_text())
+            _apply_schema(connection)
             yield connection
         finally:
             connection.close()
@@ -143,6 +143,27 @@ class Warehouse:
         with self.read_only() as connection:
             row = connection.execute(read_sql("queries", "chain_identity")).fetchone() if connection else None
         return ChainIdentity(*row) if row else None
+
+
+@cache
+def _schema() -> tuple[str, str]:
+    """Every statement of `sql/duck/`, and their SHA-256."""
+    text = "\n".join(file.read_text() for file in sorted((SQL_ROOT / "duck").glob("*.sql")))
+    return text, sha256(text.encode()).hexdigest()
+
+
+def _apply_schema(connection: duckdb.DuckDBPyConnection) -> None:
+    """Run the schema unless this very one was applied before: its statements take longer than the opening itself."""
+    text, digest = _schema()
+    try:
+        if connection.execute(read_sql("queries", "schema_applied")).fetchall() == [(digest,)]:
+            return
+    except duckdb.CatalogException:
+        pass  # a new file, or one from before this was noted
+    with transaction(connection):
+        connection.execute(text)
+        connection.execute("delete from schema_applied")
+        connection.execute("insert into schema_applied values (?)", [digest])
 
 
 def stamp(connection: duckdb.DuckDBPyConnection, identity: ChainIdentity) -> None:

@@ -48,3 +48,14 @@ def test_a_file_that_another_program_holds_is_busy(tmp_path: Path):
 def test_a_data_directory_that_is_a_file_holds_no_generation(tmp_path: Path):
     (tmp_path / "file").touch()
     assert current_generation(tmp_path / "file") is None
+
+
+def test_a_table_that_another_version_lacked_is_made_at_the_next_opening(tmp_path: Path):
+    """A file from before the schema's digest was kept, and one of another digest."""
+    for undo in ("drop table schema_applied", "update schema_applied set schema_sha256 = 'of another version'"):
+        with Warehouse(tmp_path).connect() as connection:
+            connection.execute("drop table raw_feeds__attempts")
+            connection.execute(undo)
+        with Warehouse(tmp_path).connect() as connection:
+            assert connection.execute("select count(*) from raw_feeds__attempts").fetchall() == [(0,)]
+            assert connection.execute("select count(*) from schema_applied").fetchall() == [(1,)]

@@ -1,4 +1,4 @@
--- Tables of paid access, from the ledger; applied at every opening, so each statement is idempotent. Rows are as they are
+-- Tables of paid access, from the ledger; each statement is idempotent. Rows are as they are
 -- now, and carry no address, hash, signature or nonce. Amounts are in the coin's smallest unit, times UTC.
 
 -- One row per quote.

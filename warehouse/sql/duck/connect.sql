@@ -1,4 +1,4 @@
--- Tables of connect, from the ledger; applied at every opening, so each statement is idempotent. Rows are as they are now
+-- Tables of connect, from the ledger; each statement is idempotent. Rows are as they are now
 -- and say of nobody whose they are.
 
 -- One row per session, those too that were forgotten or are deleted in the ledger.

@@ -1,4 +1,4 @@
--- What was found of the service's capabilities; applied at every opening, so each statement is idempotent. Times UTC.
+-- What was found of the service's capabilities; each statement is idempotent. Times UTC.
 
 -- One row per capability that was looked at.
 create table if not exists out_discovery__probes (

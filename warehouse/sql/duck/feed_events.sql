@@ -1,4 +1,4 @@
--- The feed room's table; applied at every opening, so each statement is idempotent. Times are UTC.
+-- The feed room's table; each statement is idempotent. Times are UTC.
 
 -- One row per event, the newest thousand: what happened at a block, told once.
 create table if not exists core_feed__events (

@@ -1,4 +1,4 @@
--- Questions to other services; applied at every opening, so each statement is idempotent.
+-- Questions to other services; each statement is idempotent.
 
 -- One row per question to a source within the last week, its second try included.
 create table if not exists raw_feeds__attempts (

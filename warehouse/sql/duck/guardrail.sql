@@ -1,4 +1,4 @@
--- Tables of the guardrail; applied at every opening, so each statement is idempotent.
+-- Tables of the guardrail; each statement is idempotent.
 
 -- One row per answered check, by its number in the log; latency in microseconds.
 create table if not exists raw_guardrail__checks (

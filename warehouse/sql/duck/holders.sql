@@ -1,4 +1,4 @@
--- Tables of the holders room; applied at every opening, so each statement is idempotent.
+-- Tables of the holders room; each statement is idempotent.
 -- Amounts are BIGNUM in the token's smallest unit: exact over uint256 and its negatives under +, -, < and order by only.
 
 -- One row per address that ever sent or received a token, the zero address apart: its balance up to the state row's block.

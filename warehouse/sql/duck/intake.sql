@@ -1,4 +1,4 @@
--- Tables of intake, from the ledger; applied at every opening, so each statement is idempotent. Rows are as they are now
+-- Tables of intake, from the ledger; each statement is idempotent. Rows are as they are now
 -- and say of nobody whose they are. Times UTC.
 
 -- One row per intake, forgotten ones too.

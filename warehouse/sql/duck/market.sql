@@ -1,4 +1,4 @@
--- Tables of the market room; applied at every opening, so each statement is idempotent.
+-- Tables of the market room; each statement is idempotent.
 -- Prices are USD to 24 places; changes are percent; times are UTC.
 
 -- One row per answer of a source about the token, also of a failed one: the price is null then, and reason says why.

@@ -1,4 +1,4 @@
--- Tables of the partner room; applied at every opening, so each statement is idempotent.
+-- Tables of the partner room; each statement is idempotent.
 -- Amounts are USD to 8 places; times are UTC.
 
 -- One row per different snapshot of the partner in a row, the last 90 days: first and last time it was read.

@@ -1,9 +1,12 @@
--- Tables of the warehouse; applied at every opening, so each statement is idempotent.
+-- Tables of the warehouse; applied again when the schema changes, so each statement is idempotent.
 -- Amounts are u256: four 64-bit limbs, most significant first, so that structs order as the numbers do.
 create schema if not exists main;
 
 create type if not exists u256 as struct(limb3 ubigint, limb2 ubigint, limb1 ubigint, limb0 ubigint);
 create type if not exists time_quality as enum ('exact', 'estimated');
+
+-- One row: which schema was applied last.
+create table if not exists schema_applied (schema_sha256 varchar not null);
 
 -- One row: what this warehouse is of. Another chain or token is refused.
 create table if not exists raw_chain__identity (

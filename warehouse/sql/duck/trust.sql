@@ -1,4 +1,4 @@
--- Tables of the trust room; applied at every opening, so each statement is idempotent. Scores are 0 to 100, times UTC.
+-- Tables of the trust room; each statement is idempotent. Scores are 0 to 100, times UTC.
 
 -- At most one row: up to which block attestations are counted, of which registry, with which half-life.
 create table if not exists core_trust__state (

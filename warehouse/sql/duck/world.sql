@@ -1,4 +1,4 @@
--- Tables of the graph; applied at every opening, so each statement is idempotent. A row is a state, and a revision is the
+-- Tables of the graph; each statement is idempotent. A row is a state, and a revision is the
 -- ledger's seq of the event that wrote it. Times are UTC. A state is retired when a later one of the same node or edge was
 -- recorded; live is false where it was over already when it was recorded, or is erased.
 
