@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import cache
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, overload
 
@@ -62,6 +64,12 @@ class Answer(Generic[Shape]):
         return Attempt(source, self.fetched_at, self.latency_ms, why, given, self.ask_again_at)
 
 
+@cache
+def tls_roots() -> ssl.SSLContext:
+    """Which certificates are believed. Made once: reading them takes longer than most exchanges."""
+    return httpx.create_ssl_context()
+
+
 class _Refused(Exception):
     """An answer that is of no use; the text is the reason code."""
 
@@ -79,6 +87,7 @@ class Feeds:
         # Bodies are asked for as they are: a compressed one could unfold to any size within one chunk.
         self._client = httpx.AsyncClient(
             timeout=timeout_s,
+            verify=tls_roots(),
             transport=transport,
             follow_redirects=False,
             headers={"accept": "application/json", "accept-encoding": "identity", "user-agent": "svc"},

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import ssl
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
 
+from api.tls import tls_roots
 from contracts.commerce.views import BlockView, ReceiptView, Silence, View, read_block, read_receipt
 from contracts.commerce.watching import Sighting
 from contracts.evm import RpcError, quantity, read_answer, request_body
@@ -65,7 +64,7 @@ class Providers:
     async def _all(
         self, ask: Callable[[_Provider, httpx.AsyncClient], Coroutine[Any, Any, Value]]
     ) -> list[Value | Silence]:
-        async with httpx.AsyncClient(verify=_tls(), trust_env=False, timeout=CALL_TIMEOUT_S) as client:
+        async with httpx.AsyncClient(verify=tls_roots(), trust_env=False, timeout=CALL_TIMEOUT_S) as client:
             return list(
                 await asyncio.gather(*(_heard(provider.host, ask(provider, client)) for provider in self._providers))
             )
@@ -169,9 +168,3 @@ async def _heard(host: str, asked: Coroutine[Any, Any, Value]) -> Value | Silenc
 def _silent(host: str, reason: str) -> Silence:
     _log.warning("RPC provider %s gave no usable answer: %s", host, reason)
     return Silence(host, reason)
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    """Made once: reading the roots costs more than the rest of a claim."""
-    return httpx.create_ssl_context(trust_env=False)

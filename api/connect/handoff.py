@@ -8,11 +8,11 @@ import secrets
 import ssl
 from collections.abc import Callable
 from datetime import datetime
-from functools import cache
 from typing import TYPE_CHECKING
 
 import httpx
 
+from api.tls import tls_roots
 from contracts.connect.handoff import (
     CLOCKS_DIFFER_S,
     MAX_REPLY_BYTES,
@@ -65,7 +65,7 @@ class Handoff:
         if not self._may_be_asked:
             _log.warning("SVC_APP_URL is not on this machine: no code is good until SVC_HANDOFF_SECRET is set.")
             return None
-        tls = await asyncio.to_thread(_tls)
+        tls = await asyncio.to_thread(tls_roots)
         try:
             async with asyncio.timeout(self.timeout_s):
                 headers, reply = await self._asked(request_body(code), tls)
@@ -110,9 +110,3 @@ class Handoff:
 
 def _refused(reason: str) -> None:
     _log.warning("The companion application gave no usable reply: %s", reason)
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    """Made once: reading the roots takes longer than the exchange."""
-    return httpx.create_ssl_context(trust_env=False)

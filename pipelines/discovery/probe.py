@@ -13,7 +13,7 @@ from contracts.discovery.judging import Answers, Asked
 from contracts.discovery.registry import NOT_ANSWERING
 from contracts.discovery.service import HEALTH_PATH
 from contracts.settings import Settings
-from pipelines.feeds import Feeds
+from pipelines.feeds import Feeds, tls_roots
 from warehouse.discovery import OWN_ENDPOINTS, looked_at, read_findings
 from warehouse.duck import Connection, Warehouse
 from warehouse.feeds import Attempt
@@ -85,7 +85,7 @@ async def _statuses(
 ) -> dict[Asked, int | None]:
     headers = {"user-agent": "svc", "accept-encoding": "identity"}
     async with httpx.AsyncClient(
-        timeout=TIMEOUT_S, transport=transport, follow_redirects=False, headers=headers
+        timeout=TIMEOUT_S, verify=tls_roots(), transport=transport, follow_redirects=False, headers=headers
     ) as client:
 
         async def status(method: str, path: str) -> int | None:
