@@ -178,15 +178,16 @@ class _Service:
 
     def _until_answering(self, url: str, timeout_s: float) -> None:
         deadline = time.monotonic() + timeout_s
-        while time.monotonic() < deadline:
-            self._refuse_ended()
-            if self._stopping.wait(0.1):
-                raise typer.Exit(0)
-            try:
-                if httpx.get(url, timeout=2.0, trust_env=False).is_success:
-                    return
-            except httpx.HTTPError:
-                continue
+        with httpx.Client(timeout=2.0, trust_env=False) as client:
+            while time.monotonic() < deadline:
+                self._refuse_ended()
+                if self._stopping.wait(0.1):
+                    raise typer.Exit(0)
+                try:
+                    if client.get(url).is_success:
+                        return
+                except httpx.HTTPError:
+                    continue
         raise PartEnded(f"{url} gave no answer in {timeout_s:.0f} s.", cure=f"See {self._settings.data_dir}/logs.")
 
     def _wait(self) -> None:

@@ -74,12 +74,13 @@ class Server:
                 start_new_session=True,
             )
         deadline = time.monotonic() + STARTS_WITHIN_S
-        while time.monotonic() < deadline:
-            with suppress(httpx.HTTPError):
-                if httpx.get(f"{self.settings.public_base_url}/api/agent-access/plans", timeout=5).status_code == 200:
-                    return
-            assert self.process.poll() is None, self.log.read_text()
-            time.sleep(0.05)
+        with httpx.Client(base_url=self.settings.public_base_url, timeout=5) as client:
+            while time.monotonic() < deadline:
+                with suppress(httpx.HTTPError):
+                    if client.get("/api/agent-access/plans").status_code == 200:
+                        return
+                assert self.process.poll() is None, self.log.read_text()
+                time.sleep(0.05)
         raise AssertionError(f"the server did not start:\n{self.log.read_text()}")
 
     def kill(self) -> None:

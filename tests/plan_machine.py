@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 
+from api.tls import tls_roots
 from contracts.connect.plan import Check, CommandCheck, ConnectPlan, HttpCheck, PlanStep, ToolCheck
 from contracts.connect.plan_rows import INPUT
 
@@ -63,7 +64,12 @@ class Machine:
             case HttpCheck():
                 try:
                     answer = httpx.request(
-                        check.method, check.url, headers=check.headers, content=check.body, timeout=10
+                        check.method,
+                        check.url,
+                        headers=check.headers,
+                        content=check.body,
+                        timeout=10,
+                        verify=tls_roots(),
                     )
                 except httpx.TransportError:
                     return False

@@ -10,6 +10,8 @@ import msgspec
 from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
+from api.tls import tls_roots
+
 
 class RpcError(Exception):
     """The node answered a call with an error, or with nothing that can be read."""
@@ -24,7 +26,7 @@ class Rpc:
 
     def __init__(self, url: str, *, timeout_s: float = 30.0) -> None:
         self.url = url
-        self._client = httpx.Client(timeout=timeout_s, trust_env=False)
+        self._client = httpx.Client(timeout=timeout_s, trust_env=False, verify=tls_roots())
 
     def call(self, method: str, *params: Any) -> Any:
         return self.batch([(method, params)])[0]

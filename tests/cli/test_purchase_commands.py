@@ -66,12 +66,13 @@ class Shop:
     def serve(self) -> subprocess.Popen[bytes]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
         process = subprocess.Popen([SVC, "serve"], env=kept | self.environment)
-        for _ in range(600):
-            try:
-                if httpx.get(f"http://127.0.0.1:{self.port}/api/agent-access/plans", timeout=10).is_success:
-                    return process
-            except httpx.HTTPError:
-                time.sleep(0.05)
+        with httpx.Client(timeout=10) as client:
+            for _ in range(600):
+                try:
+                    if client.get(f"http://127.0.0.1:{self.port}/api/agent-access/plans").is_success:
+                        return process
+                except httpx.HTTPError:
+                    time.sleep(0.05)
         process.kill()
         raise AssertionError("the service did not start")
 
