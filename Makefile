@@ -5,7 +5,7 @@ run: .venv/.ok
 	.venv/bin/svc run
 
 test: .venv/.ok
-	.venv/bin/python -m pytest --numprocesses=logical --dist=loadfile
+	.venv/bin/python -m pytest --numprocesses=logical --dist=loadfile --no-loadscope-reorder
 
 check-web: .venv/.ok
 	.venv/bin/python -m pytest -m web

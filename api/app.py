@@ -60,6 +60,7 @@ def build_rooms(
     from api.intake.router import intake_router
     from api.key_gate import REQUESTS_A_DAY
     from api.problems import handle_problems
+    from api.routes import take_in
     from api.telemetry.router import telemetry_router
     from api.trust.router import trust_router
     from api.worldmodel.queries import world_health_router, world_queries_router
@@ -71,12 +72,6 @@ def build_rooms(
     app = FastAPI(title=SERVICE_NAME, version=SERVICE_VERSION, docs_url=None, redoc_url=None, openapi_url=None)
     app.router.redirect_slashes = False
     handle_problems(app)
-    app.include_router(
-        discovery_router(site, stores.ledger_reachable, lambda: stores.guardrail_rules.problem(), clock_skew_s)
-    )
-    app.include_router(telemetry_router(stores.served, installation))
-    app.include_router(trust_router(stores.served))
-    app.include_router(guardrail_router(lambda: stores.guardrail_rules.current(), lambda: stores.guardrail_log))
     settings, providers = stores.settings, Providers(stores.settings.rpc_urls)
     access = AccessService(
         settings,
@@ -86,7 +81,6 @@ def build_rooms(
         REQUESTS_A_DAY,
         providers=providers,
     )
-    app.include_router(access_router(access))
     recovery = Recovery(
         access.rail,
         providers,
@@ -95,11 +89,17 @@ def build_rooms(
         lambda: stores.secrets,
         REQUESTS_A_DAY,
     )
-    app.include_router(recovery_router(recovery))
     place = Place(settings.public_base_url, settings.app_url, payments_live=not access.rail.missing)
-    app.include_router(intake_router(place, lambda: stores.ledger, lambda: stores.secrets.pepper))
-    app.include_router(connect_router(_edge(stores, site, access, place)))
-    app.include_router(
+    take_in(
+        app.router,
+        discovery_router(site, stores.ledger_reachable, lambda: stores.guardrail_rules.problem(), clock_skew_s),
+        telemetry_router(stores.served, installation),
+        trust_router(stores.served),
+        guardrail_router(lambda: stores.guardrail_rules.current(), lambda: stores.guardrail_log),
+        access_router(access),
+        recovery_router(recovery),
+        intake_router(place, lambda: stores.ledger, lambda: stores.secrets.pepper),
+        connect_router(_edge(stores, site, access, place)),
         blink_router(
             installation,
             lambda asked: check_action(
@@ -107,11 +107,11 @@ def build_rooms(
             ),
             lambda: stores.guardrail_rules.current(),
             lambda: stores.graph,
-        )
+        ),
+        world_writes_router(stores),
+        world_health_router(lambda: stores.graph),
+        world_queries_router(lambda: stores.graph, stores.served),
     )
-    app.include_router(world_writes_router(stores))
-    app.include_router(world_health_router(lambda: stores.graph))
-    app.include_router(world_queries_router(lambda: stores.graph, stores.served))
     return app
 
 

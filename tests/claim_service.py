@@ -21,6 +21,7 @@ from api.access.router import access_router
 from api.access.service import AccessService
 from api.key_gate import REQUESTS_A_DAY
 from api.problems import handle_problems
+from api.routes import take_in
 from contracts.commerce.plans import load_plans
 from contracts.commerce.quote_answers import quote_answer
 from contracts.commerce.quotes import Quote, QuoteRequest, make_quote
@@ -107,7 +108,7 @@ class Sale:
         )
         app = FastAPI()
         handle_problems(app)
-        app.include_router(access_router(self.service))
+        take_in(app.router, access_router(self.service))
 
         async def with_id(scope: Any, receive: Any, send: Any) -> None:
             await app({**scope, "request_id": "test"}, receive, send)

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Header, Request, Response
 from api.bodies import JsonRoute
 from api.deps import authenticated_router, caller_of
 from api.responses import problems
+from api.routes import take_in
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
@@ -103,7 +104,7 @@ def capsules_router(
         answer = CapsuleClaimAnswer(data=CapsuleClaimResult(id=capsule_id, **decision_fields(decision)))
         return Response(answer.model_dump_json(by_alias=True), media_type="application/json")
 
-    router.include_router(claims)
+    take_in(router, claims)
     return router
 
 

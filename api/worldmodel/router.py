@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter
 
+from api.routes import take_in
 from api.stores import Stores
 from api.worldmodel.capsules import capsules_router
 from api.worldmodel.knowledge import knowledge_router
@@ -20,8 +21,11 @@ def world_writes_router(stores: Stores) -> APIRouter:
 
     base_url = stores.settings.public_base_url
     router = APIRouter()
-    router.include_router(schema_router(lambda: stores.ledger))
-    router.include_router(signals_router(lambda: stores.ledger, alignment))
-    router.include_router(knowledge_router(lambda: stores.ledger, alignment))
-    router.include_router(capsules_router(base_url, lambda: stores.ledger, lambda: stores.secrets.pepper, alignment))
+    take_in(
+        router,
+        schema_router(lambda: stores.ledger),
+        signals_router(lambda: stores.ledger, alignment),
+        knowledge_router(lambda: stores.ledger, alignment),
+        capsules_router(base_url, lambda: stores.ledger, lambda: stores.secrets.pepper, alignment),
+    )
     return router
