@@ -5,10 +5,10 @@ run: .venv/.ok
 	.venv/bin/svc run
 
 test: .venv/.ok
-	.venv/bin/python -m pytest --numprocesses=logical --dist=loadfile --no-loadscope-reorder
+	.venv/bin/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
 check-web: .venv/.ok
-	.venv/bin/python -m pytest -m web
+	.venv/bin/python -m pytest -m web --numprocesses=auto --dist=loadfile
 
 check: .venv/.ok
 	.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy && .venv/bin/lint-imports --no-cache

@@ -1,5 +1,6 @@
 """The fixtures of every room, one plugin module each, and what Hypothesis and publishing do everywhere."""
 
+import os
 from functools import lru_cache
 
 import pytest
@@ -16,6 +17,11 @@ pytest_plugins = [
     "postgres_fixtures",
     "web_fixtures",
 ]
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Half again as many as processors, since tests wait for servers and clocks too."""
+    return (os.cpu_count() or 2) * 3 // 2
 
 
 @pytest.fixture(scope="session", autouse=True)
