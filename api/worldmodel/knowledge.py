@@ -11,6 +11,7 @@ from api.responses import problems
 from contracts.base import Document
 from contracts.errors import BodyInvalid, BodyTooLarge, MediaTypeUnsupported
 from contracts.knowledge.build import (
+    MOST_PIECES,
     BuildAnswer,
     BuildRequest,
     BuildResult,
@@ -44,7 +45,8 @@ def knowledge_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIR
         summary="A graph from your documents",
         description="Typed nodes and edges from Markdown, plain text, JSON, CSV and triples, each with the text span "
         "behind it. No model takes part: the same input gives the same graph. Possible duplicates are reported and "
-        "never merged. `apply` proposes it to the validator. A body of at most 1 MiB.",
+        "never merged. `apply` proposes it to the validator. A body of at most 1 MiB, and in its texts at most "
+        f"{MOST_PIECES:,} lines and table cells.",
         operation_id="knowledge_graph_build",
     )
     def build(asked: BuildRequest, request: Request) -> Response:

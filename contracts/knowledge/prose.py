@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from contracts.errors import BodyInvalid
 from contracts.knowledge.found import FoundNode, Part
 from contracts.knowledge.markdown import Entry, Heading, Table, blocks_of
 from contracts.knowledge.reading import Reading, first_sentence, plain
@@ -22,9 +21,6 @@ _TERM = re.compile(
 )
 _WHO_AND_WHEN = re.compile(r"@[\w-]+|\d{4}-\d{2}-\d{2}|\b(?:due|by|until|owner|assignee)\b|\W")
 _KINDED = re.compile(r"(?P<kind>[A-Za-z][A-Za-z -]{1,30}?)(?:\s+[#A-Z]?\d[\w.-]*)?\s*[:–—]\s+(?=\S)")
-MOST_PIECES = 100_000
-"""Lines and table cells of one text: some three seconds of work. A MiB of shorter ones would take ten."""
-
 _MOST_LABEL_WORDS = 5
 _LONGEST_TITLE_LINE = 80
 _STATED = frozenset({"Decision", "Vision", "Strategy", "Outcome", "Goal", "Aspiration", "Pattern"})
@@ -51,9 +47,7 @@ class _Labelled:
 
 
 def read_prose(reading: Reading, title: str | None) -> None:
-    """Read a whole Markdown or plain text, whose title may be given. Raises `BodyInvalid` where it is too much."""
-    if reading.text.count("\n") + reading.text.count("|") > MOST_PIECES:
-        raise BodyInvalid(f"{reading.document} has more than {MOST_PIECES:,} lines and table cells; send less at once.")
+    """Read a whole Markdown or plain text, whose title may be given."""
     _Prose(reading, title).read()
 
 

@@ -248,11 +248,21 @@ def test_reading_takes_time_in_proportion_to_the_text(pieces):
     assert time.process_time() - started < 2
 
 
-@pytest.mark.parametrize("piece", ["- x\n", "|x", "\n"])
-def test_a_text_of_too_many_pieces_is_refused_before_it_is_read(piece):
+@pytest.mark.parametrize(
+    ("media_type", "piece"),
+    [
+        ("text/markdown", "- x\n"),
+        ("text/markdown", "- x\r"),
+        ("text/plain", "|x"),
+    ],
+)
+def test_texts_of_too_many_lines_or_cells_are_refused_before_they_are_read(media_type, piece):
+    request = BuildRequest(
+        documents=[{"text": piece * count, "mediaType": media_type} for count in (60_000, 40_000, 1)], mode="preview"
+    )
     started = time.process_time()
-    with pytest.raises(BodyInvalid, match="d has more than 100,000 lines and table cells; send less at once"):
-        build(piece * 100_001)
+    with pytest.raises(BodyInvalid, match="more than 100,000 lines and table cells; send less at once"):
+        build_graph(request, "me")
     assert time.process_time() - started < 1
 
 
