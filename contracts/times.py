@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII)
-"""The seconds, which it asks for, may be missing."""
+"""The graph takes times without their seconds too."""
 
 
 def utc_text(instant: datetime) -> str:
@@ -16,10 +16,14 @@ def utc_text(instant: datetime) -> str:
 
 
 def instant_of(text: str) -> datetime:
-    """An RFC 3339 time, which has an offset. Raises `ValueError` where it is none: ISO 8601 has many other forms."""
+    """An RFC 3339 time, which has an offset, in UTC. Raises `ValueError` where it is none (ISO 8601 has many other
+    forms), or beyond the years 1 to 9999."""
     if _RFC_3339.fullmatch(text) is None:
         raise ValueError("a time is written as RFC 3339 says, with its offset: 2026-01-31T12:00:00Z")
-    return datetime.fromisoformat(text.upper())
+    try:
+        return datetime.fromisoformat(text.upper()).astimezone(UTC)
+    except OverflowError:
+        raise ValueError("the time is beyond the years 1 to 9999") from None
 
 
 def is_instant(text: str) -> bool:
@@ -33,10 +37,7 @@ def is_instant(text: str) -> bool:
 
 def normal_instant(text: str) -> str:
     """An RFC 3339 time as `utc_text` writes it. Raises `ValueError` where it is none."""
-    try:
-        return utc_text(instant_of(text))
-    except OverflowError:
-        raise ValueError("the time is beyond the years 1 to 9999") from None
+    return utc_text(instant_of(text))
 
 
 def retry_after_s(text: str, now: datetime | None) -> float | None:

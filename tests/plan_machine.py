@@ -10,7 +10,6 @@ from typing import Any
 
 import httpx
 
-from api.tls import tls_roots
 from contracts.connect.plan import Check, CommandCheck, ConnectPlan, HttpCheck, PlanStep, ToolCheck
 from contracts.connect.plan_rows import INPUT
 
@@ -64,12 +63,7 @@ class Machine:
             case HttpCheck():
                 try:
                     answer = httpx.request(
-                        check.method,
-                        check.url,
-                        headers=check.headers,
-                        content=check.body,
-                        timeout=10,
-                        verify=tls_roots(),
+                        check.method, check.url, headers=check.headers, content=check.body, timeout=10
                     )
                 except httpx.TransportError:
                     return False

@@ -36,6 +36,12 @@ def read_sql(group: str, name: str) -> str:
     return (SQL_ROOT / group / f"{name}.sql").read_text()
 
 
+@cache
+def read_group(group: str) -> str:
+    """Every text of `sql/<group>/`, in the order of their names."""
+    return "\n".join(file.read_text() for file in sorted((SQL_ROOT / group).glob("*.sql")))
+
+
 @contextmanager
 def transaction(connection: Connection) -> Iterator[None]:
     """All of the block's writes or none of them."""
@@ -145,23 +151,17 @@ class Warehouse:
         return ChainIdentity(*row) if row else None
 
 
-@cache
-def _schema() -> tuple[str, str]:
-    """Every statement of `sql/duck/`, and their SHA-256."""
-    text = "\n".join(file.read_text() for file in sorted((SQL_ROOT / "duck").glob("*.sql")))
-    return text, sha256(text.encode()).hexdigest()
-
-
 def _apply_schema(connection: duckdb.DuckDBPyConnection) -> None:
     """Run the schema unless this very one was applied before: its statements take longer than the opening itself."""
-    text, digest = _schema()
+    schema = read_group("duck")
+    digest = sha256(schema.encode()).hexdigest()
     try:
         if connection.execute(read_sql("queries", "schema_applied")).fetchall() == [(digest,)]:
             return
     except duckdb.CatalogException:
         pass  # a new file, or one from before this was noted
     with transaction(connection):
-        connection.execute(text)
+        connection.execute(schema)
         connection.execute("delete from schema_applied")
         connection.execute("insert into schema_applied values (?)", [digest])
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse.duck import SQL_ROOT, read_sql
+from warehouse.duck import read_group, read_sql
 
 if TYPE_CHECKING:  # the API imports this module, and must not pay for polars
     import polars as pl
@@ -63,7 +63,6 @@ def _schema() -> dict[str, tuple[Column, ...]]:
     """Every table's columns, from an empty copy of the schema in memory."""
     with duckdb.connect() as connection:
         for group in ("duck", "comments"):
-            for file in sorted((SQL_ROOT / group).glob("*.sql")):
-                connection.execute(file.read_text())
+            connection.execute(read_group(group))
         rows = connection.execute(read_sql("queries", "columns")).fetchall()
     return {table: tuple(Column(*row) for _, *row in group) for table, group in groupby(rows, itemgetter(0))}

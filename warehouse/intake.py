@@ -17,7 +17,6 @@ from contracts.canonical import canonical_json, sha256_hex
 from contracts.commerce.problems import IdempotencyMismatch
 from contracts.intake import states
 from contracts.intake.documents import CountsByLane, DayCounts, IntakeStats, LaneCounts, RecentIntake, RecentIntakes
-from contracts.intake.formats import instant_of
 from contracts.intake.problems import IntakeUnknown
 from contracts.intake.profiles import choose_profile
 from contracts.intake.requests import (
@@ -30,6 +29,7 @@ from contracts.intake.requests import (
     person_of,
 )
 from contracts.intake.states import PROVISIONED, IntakeRecord, States, Step, StepName
+from contracts.times import instant_of
 from warehouse.ledger import Reader, Transaction, utc_text
 
 INTAKE_CHANGED = "intake"

@@ -27,7 +27,7 @@ from pydantic import Field
 from contracts.base import Document
 from contracts.canonical import canonical_json, canonical_sha256
 from contracts.errors import SettingsInvalid
-from contracts.times import normal_instant, utc_text
+from contracts.times import instant_of, utc_text
 
 ALGORITHM = "EdDSA"
 
@@ -93,7 +93,7 @@ def parse_key_set(text: str, source: str) -> KeySet:
         stated = _ACTIVE_FROM.search(text, end, found.start())
         end = found.end()
         try:
-            active_from = _ALWAYS if stated is None or not keys else datetime.fromisoformat(normal_instant(stated[1]))
+            active_from = _ALWAYS if stated is None or not keys else instant_of(stated[1])
             private = load_pem_private_key(found[0].encode(), None)
         except (ValueError, UnsupportedAlgorithm):
             raise _unusable(f"{source} holds a key or a time that can't be read.") from None

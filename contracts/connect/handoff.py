@@ -18,7 +18,8 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contracts.connect.pairing import CODE_LIVES_AT_MOST, PROFILE_PATTERN, Vouched
-from contracts.intake.formats import Instant, instant_of
+from contracts.intake.formats import Instant
+from contracts.times import instant_of
 
 VERIFY_PATH = "/api/handoff/verify"
 TIMESTAMP_HEADER = "X-Svc-Timestamp"

@@ -6,12 +6,13 @@ OpenAPI says each as a pattern; what a pattern can't say is checked beside it.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from email_validator import EmailNotValidError, validate_email
 from pydantic import AfterValidator, Field
+
+from contracts.times import is_instant
 
 LONGEST_LINE = 200
 LONGEST_TEXT = 4_000
@@ -101,19 +102,9 @@ def _uri(text: str) -> str:
 
 
 def _instant(text: str) -> str:
-    try:
-        instant_of(text)
-    except (ValueError, OverflowError):
-        raise ValueError("is not an RFC 3339 time with its offset, such as 2026-01-31T12:00:00Z") from None
+    if not _INSTANT.fullmatch(text) or not is_instant(text):
+        raise ValueError("is not an RFC 3339 time with its offset, such as 2026-01-31T12:00:00Z")
     return text
-
-
-def instant_of(text: str) -> datetime:
-    """The instant that an RFC 3339 time names. Raises `ValueError` where it is none, `OverflowError` beyond the years
-    1 to 9999 in UTC."""
-    if not _INSTANT.fullmatch(text):
-        raise ValueError("no RFC 3339 time")
-    return datetime.fromisoformat(text.upper()).astimezone(UTC)
 
 
 def _lines(shortest: int) -> Any:

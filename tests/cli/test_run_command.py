@@ -17,7 +17,6 @@ import httpx
 import psutil
 import pytest
 
-from api.tls import tls_roots
 from cli.environment import make_data_dir
 from cli.run import refuse_taken_port
 from contracts.errors import OperatorProblem, StoreUnusable
@@ -58,7 +57,7 @@ class Installation:
         return f"http://127.0.0.1:{self.port}"
 
     def get(self, path: str) -> httpx.Response:
-        return httpx.get(self.base_url + path, timeout=60.0, trust_env=False, verify=tls_roots())
+        return httpx.get(self.base_url + path, timeout=60.0, trust_env=False)
 
     def run(self) -> "Service":
         self.services.append(Service(self))
