@@ -15,6 +15,7 @@ settings.load_profile("house")
 pytest_plugins = [
     "anvil_fixtures",
     "postgres_fixtures",
+    "recorded_material",
     "web_fixtures",
 ]
 

@@ -1,9 +1,8 @@
-import json
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from ingest_helpers import ALICE, TOKEN, logs_at
+from recorded_material import RecordedMaterial
 
 from cli.demo.recorded import RecordedChain
 from contracts.evm import (
@@ -22,8 +21,6 @@ from contracts.evm import (
     read_header,
     selector,
 )
-
-LIMITS = Path(__file__).parents[3] / "shared" / "upstream" / "rpc_getlogs_limits.json"
 
 
 @pytest.mark.parametrize(
@@ -58,10 +55,8 @@ def test_texts_of_providers_are_understood(message, failure):
     assert classify("eth_getLogs", code=-32000, message=message) == failure
 
 
-def test_every_recorded_limit_is_a_cause_to_ask_for_less_or_later():
-    if not LIMITS.is_file():
-        pytest.skip("the recorded provider texts are not beside this checkout")
-    for row in json.loads(LIMITS.read_text())["rows"]:
+def test_every_recorded_limit_is_a_cause_to_ask_for_less_or_later(recorded_material: RecordedMaterial):
+    for row in recorded_material.json("upstream/rpc_getlogs_limits.json")["rows"]:
         for error in row["errors"]:
             message = error.get("message") or error["message_pattern"]
             failure = classify(

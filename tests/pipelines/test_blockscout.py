@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
-from pathlib import Path
 
 import httpx
 import pytest
+from recorded_material import RecordedMaterial
 
 from pipelines.feeds import Feeds
 from pipelines.holders.blockscout import HolderCounts, fetch_blockscout
 
-UPSTREAM = Path(__file__).parents[3] / "shared" / "upstream"
 BASE = "https://scan.example"
 TOKEN = "0x" + "70" * 20
 
@@ -28,8 +26,8 @@ def fetch(answer: Callable[[httpx.Request], httpx.Response]) -> HolderCounts:
     return asyncio.run(ask())
 
 
-def test_the_recorded_answers_of_one_token_disagree_with_each_other() -> None:
-    recorded = json.loads((UPSTREAM / "blockscout_token_endpoints_verified_2026-09-08.json").read_text())
+def test_the_recorded_answers_of_one_token_disagree_with_each_other(recorded_material: RecordedMaterial) -> None:
+    recorded = recorded_material.json("upstream/blockscout_token_endpoints_verified_2026-09-08.json")
 
     def answer(request: httpx.Request) -> httpx.Response:
         end = "/counters" if request.url.path.endswith("/counters") else ""

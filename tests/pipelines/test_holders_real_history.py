@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import json
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
 from ingest_helpers import pool_of, warehouse
+from recorded_material import RecordedMaterial
 
 from cli.demo.anvil import Anvil
 from cli.demo.recorded import RecordedChain, RecordedNode
@@ -24,13 +23,10 @@ from warehouse.duck import Connection
 from warehouse.fold import fold_balances
 from warehouse.holder_lists import HolderList, lists_dir
 
-HUM = Path(__file__).parents[3] / "shared" / "data" / "hum"
 HUM_TOKEN = "0x174afe7a032b5a33a3270a9f6c30746e25708532"
 REPLAYED_TOKEN = "0x5fbdb2315678afecb367f032d93f642f64180aa3"
 FIRST_BLOCK, SHEET_BLOCK = 8345679, 16132364
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
-
-pytestmark = pytest.mark.skipif(not HUM.exists(), reason="the recorded history lies beside the repository")
 
 
 async def read_and_take(
@@ -55,11 +51,12 @@ async def read_and_take(
     return taken
 
 
-def test_read_at_its_own_blocks_the_history_gives_the_published_sheet_and_is_proven(tmp_path: Path) -> None:
-    with gzip.open(HUM / "balanceSheet.block-16132364.json.gz", "rt") as handle:
-        sheet = {address.lower(): int(balance) for address, balance in json.load(handle).items()}
-    with gzip.open(HUM / "hum_transfer_logs.rpc.jsonl.gz", "rt") as handle:
-        logs = [json.loads(line) for line in handle]
+def test_read_at_its_own_blocks_the_history_gives_the_published_sheet_and_is_proven(
+    tmp_path: Path, recorded_material: RecordedMaterial
+) -> None:
+    published = recorded_material.json("data/hum/balanceSheet.block-16132364.json.gz")
+    sheet = {address.lower(): int(balance) for address, balance in published.items()}
+    logs = list(recorded_material.json_lines("data/hum/hum_transfer_logs.rpc.jsonl.gz"))
     chain = RecordedChain(
         chain_id=1, token=HUM_TOKEN, logs=logs, first_block=FIRST_BLOCK, head=SHEET_BLOCK + 2, block_time_s=12
     )
@@ -74,10 +71,12 @@ def test_read_at_its_own_blocks_the_history_gives_the_published_sheet_and_is_pro
     assert {address: int(balance) for address, balance in pairs} == sheet
 
 
-def test_replayed_on_anvil_it_is_proven_from_the_newest_state_and_then_at_its_own_block(tmp_path: Path) -> None:
+def test_replayed_on_anvil_it_is_proven_from_the_newest_state_and_then_at_its_own_block(
+    tmp_path: Path, recorded_material: RecordedMaterial
+) -> None:
     # A loaded anvil has the state of its newest block only, so the list two blocks below is proven by carrying back.
     state = tmp_path / "state.json"
-    with gzip.open(HUM / "anvil_state.json.gz", "rb") as packed, state.open("wb") as handle:
+    with gzip.open(recorded_material.path("data/hum/anvil_state.json.gz")) as packed, state.open("wb") as handle:
         shutil.copyfileobj(packed, handle)
 
     def take(connection: Connection) -> HolderList:

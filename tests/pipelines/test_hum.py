@@ -1,16 +1,11 @@
 """The full history of a real token, at its real block numbers, through a recorded node."""
 
-import gzip
-import json
-from pathlib import Path
-
-import pytest
 from ingest_helpers import assert_contiguous, ingest_once, warehouse
+from recorded_material import RecordedMaterial
 
 from cli.demo.recorded import RecordedChain, RecordedNode
 from pipelines.transfers.events import TokenTransfers
 
-HUM = Path(__file__).parents[3] / "shared" / "data" / "hum" / "hum_transfer_logs.rpc.jsonl.gz"
 TOKEN = "0x174afe7a032b5a33a3270a9f6c30746e25708532"
 FIRST_BLOCK, LAST_BLOCK = 8_345_679, 16_273_318
 
@@ -19,10 +14,10 @@ WIDE_BLOCKS = 20_000
 requests it takes us depends on the order in which answers come, some 140 to 260."""
 
 
-@pytest.mark.skipif(not HUM.is_file(), reason="the recorded history is not beside this checkout")
-def test_eight_million_sparse_blocks_are_read_exactly_and_in_few_requests(tmp_path):
-    with gzip.open(HUM) as lines:
-        logs = [json.loads(line) for line in lines]
+def test_eight_million_sparse_blocks_are_read_exactly_and_in_few_requests(
+    tmp_path, recorded_material: RecordedMaterial
+):
+    logs = list(recorded_material.json_lines("data/hum/hum_transfer_logs.rpc.jsonl.gz"))
     chain = RecordedChain(
         chain_id=1, token=TOKEN, logs=logs, first_block=FIRST_BLOCK, head=LAST_BLOCK + 2, max_results=10_000
     )

@@ -5,37 +5,40 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from recorded_material import RecordedMaterial
 
 from contracts.base import Quality
 from contracts.market import Quote, Refusal, decimal_of, is_jump, usd_price
 from pipelines.market import coinbase, dexscreener, geckoterminal
 from pipelines.market.pools import Pool, quote_of
 
-UPSTREAM = Path(__file__).parents[3] / "shared" / "upstream"
 AERO = "0x940181a94a35a4569e4529a3cdfb74e38fd98631"
 WETH_BASE = "0x4200000000000000000000000000000000000006"
 WETH = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"
 USDC = "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48"
 USDT = "0xdac17f958d2ee523a2206206994597c13d831ec7"
 
-needs_upstream = pytest.mark.skipif(not UPSTREAM.exists(), reason="the recorded answers are not beside the checkout")
+Recorded = Callable[..., Any]
 
 
-def recorded(name: str, key: str = "response") -> Any:
-    """A recorded body as the edge decodes it: numbers with a point are `Decimal`."""
-    body = json.dumps(json.loads((UPSTREAM / f"{name}.json").read_text())[key])
-    return msgspec.json.Decoder(float_hook=Decimal).decode(body.encode())
+@pytest.fixture
+def recorded(recorded_material: RecordedMaterial) -> Recorded:
+    """Returns recorded bodies as the edge decodes them: numbers with a point are `Decimal`."""
+
+    def body_of(name: str, key: str = "response") -> Any:
+        body = json.dumps(recorded_material.json(f"upstream/{name}.json")[key])
+        return msgspec.json.Decoder(float_hook=Decimal).decode(body.encode())
+
+    return body_of
 
 
-@needs_upstream
-def test_dexscreener_quotes_the_base_token_of_a_recorded_pair() -> None:
+def test_dexscreener_quotes_the_base_token_of_a_recorded_pair(recorded: Recorded) -> None:
     quote = dexscreener.decode(recorded("dexscreener_pair_aero_base"), chain_id=8453, token=AERO)
     assert quote == Quote(
         Decimal("0.7207").quantize(Decimal("1e-24")),
@@ -52,8 +55,7 @@ def test_dexscreener_quotes_the_base_token_of_a_recorded_pair() -> None:
     )
 
 
-@needs_upstream
-def test_dexscreener_turns_a_pair_round_where_the_token_is_the_quote() -> None:
+def test_dexscreener_turns_a_pair_round_where_the_token_is_the_quote(recorded: Recorded) -> None:
     quote = dexscreener.decode(recorded("dexscreener_pair_weth_usdc_2026-10-04"), chain_id=1, token=USDC)
     assert isinstance(quote, Quote)
     assert (decimal_of(quote.price_usd)[:10], quote.quality) == ("0.99999870", Quality.DERIVED)
@@ -62,8 +64,7 @@ def test_dexscreener_turns_a_pair_round_where_the_token_is_the_quote() -> None:
     assert quote.volume_24h_usd == 17174868.85
 
 
-@needs_upstream
-def test_geckoterminal_quotes_the_same_pool_and_not_quite_the_same_numbers() -> None:
+def test_geckoterminal_quotes_the_same_pool_and_not_quite_the_same_numbers(recorded: Recorded) -> None:
     answer = recorded("geckoterminal_pool_weth_usdc_2026-10-04")
     quote = geckoterminal.decode({"data": [answer["data"]]}, chain_id=1, token=WETH)
     theirs = dexscreener.decode(recorded("dexscreener_pair_weth_usdc_2026-10-04"), chain_id=1, token=WETH)
@@ -73,8 +74,7 @@ def test_geckoterminal_quotes_the_same_pool_and_not_quite_the_same_numbers() -> 
     assert quote.mcap_usd == 5533831201.00416
 
 
-@needs_upstream
-def test_geckoterminal_gives_the_price_of_a_quote_token_itself() -> None:
+def test_geckoterminal_gives_the_price_of_a_quote_token_itself(recorded: Recorded) -> None:
     answer = recorded("geckoterminal_token_pools", "example")
     quote = geckoterminal.decode(answer, chain_id=1, token=USDT)
     assert isinstance(quote, Quote)
@@ -83,8 +83,7 @@ def test_geckoterminal_gives_the_price_of_a_quote_token_itself() -> None:
     assert quote.mcap_usd == 189288747230.058
 
 
-@needs_upstream
-def test_a_token_that_nobody_knows_is_no_price_of_zero() -> None:
+def test_a_token_that_nobody_knows_is_no_price_of_zero(recorded: Recorded) -> None:
     assert dexscreener.decode(recorded("dexscreener_unknown_token"), chain_id=8453, token=AERO) == Refusal(
         "unknown_token"
     )
@@ -114,16 +113,14 @@ BREAKS: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
-@needs_upstream
 @pytest.mark.parametrize("damage", BREAKS.values(), ids=BREAKS.keys())
-def test_a_price_that_is_none_is_refused(damage: Callable[[dict[str, Any]], Any]) -> None:
+def test_a_price_that_is_none_is_refused(recorded: Recorded, damage: Callable[[dict[str, Any]], Any]) -> None:
     answer = recorded("dexscreener_pair_aero_base")
     damage(answer["pairs"][0])
     assert dexscreener.decode(answer, chain_id=8453, token=AERO) == Refusal("no_price")
 
 
-@needs_upstream
-def test_other_values_that_are_none_are_left_out_and_the_price_stays() -> None:
+def test_other_values_that_are_none_are_left_out_and_the_price_stays(recorded: Recorded) -> None:
     answer = recorded("dexscreener_pair_aero_base")
     (pair,) = answer["pairs"]
     pair.update(volume={"h24": -5}, txns=None, marketCap="x", fdv=-1, liquidity=None, priceChange={"h24": -101})
@@ -180,8 +177,7 @@ def test_of_any_pools_one_is_sound_and_sets_the_price(listed: list[tuple[Decimal
         assert quote.pools is not None and 1 <= quote.pools <= len(listed)
 
 
-@needs_upstream
-def test_coinbase_says_ether_and_no_other_pair() -> None:
+def test_coinbase_says_ether_and_no_other_pair(recorded: Recorded) -> None:
     answer = recorded("coinbase_spot")
     assert coinbase.decode(answer) == Refusal("other_pair")
     ether = copy.deepcopy(answer)

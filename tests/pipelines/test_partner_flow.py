@@ -12,6 +12,7 @@ import pytest
 from feed_server import CHALLENGE, DEAD, HUGE, LIMITED, SLOW, FeedServer, Reply
 from publishing import House
 from pydantic import SecretStr
+from recorded_material import RecordedMaterial
 
 from contracts.base import Quality
 from contracts.discovery.installation import Installation
@@ -26,7 +27,6 @@ from warehouse.feeds import Attempt, source_health
 from warehouse.partner import record_figures, record_partner, serve_figures, serve_partner
 from warehouse.projections import Readable, read
 
-UPSTREAM = Path(__file__).resolve().parents[3] / "shared" / "upstream" / "virtuals_acp_metrics.json"
 PARTNER_PATH = "/api/integrations/partner/base-snapshot"
 REVENUE_PATH = "/api/revenue/marketplace"
 KEY = "pk-live-5c21d8e0f4"
@@ -189,9 +189,8 @@ def test_revenue_and_gross_are_told_apart_with_their_history(house: House, serve
     assert [point["revenueUsd"] for point in document["history"]] == ["572787.33"]
 
 
-@pytest.mark.skipif(not UPSTREAM.exists(), reason="the recorded answers are not here")
-def test_the_recorded_item_is_understood(house: House, server: FeedServer) -> None:
-    recorded = json.loads(UPSTREAM.read_text())
+def test_the_recorded_item_is_understood(house: House, server: FeedServer, recorded_material: RecordedMaterial) -> None:
+    recorded = recorded_material.json("upstream/virtuals_acp_metrics.json")
     item = next(value for name, value in recorded.items() if name.endswith("(item)"))
     server.replies["/api/metrics/agent/84"] = Reply(item)
     ask_and_serve_marketplace(house, server.url)

@@ -1,19 +1,16 @@
 """Decoding of the events that are few: made rows, and real receipts of Base."""
 
-import gzip
-import json
 from collections import Counter
-from pathlib import Path
 
 import msgspec
 import pytest
 from eth_abi import encode
+from recorded_material import RecordedMaterial
 
 from contracts.evm import TRANSFER_TOPIC, Fatal, RpcError, Transient
 from pipelines.transfers.decode import LogsInvalid
 from pipelines.transfers.rare import ATTESTED_TOPIC, Attestations, ContractTransfers
 
-BASE = Path(__file__).parents[3] / "shared" / "data" / "base-recorded"
 WALL, TOKEN, ALICE = "0x" + "ba" * 20, "0x" + "70" * 20, "0x" + "a1" * 20
 REGISTRY, AGENT, ATTESTER = "0x" + "4e" * 20, "0x" + "a9" * 20, "0x" + "a7" * 20
 HASH = "0x" + "11" * 32
@@ -157,10 +154,11 @@ def test_an_attestation_of_another_form_is_refused(row):
         Attestations(REGISTRY).decode([answer(row)], 1, 9)
 
 
-@pytest.mark.skipif(not BASE.exists(), reason="the recorded receipts lie beside the repository")
-def test_real_receipts_of_base_give_the_transfers_of_every_contract_that_they_touch():
-    with gzip.open(BASE / "base_receipts.jsonl.gz", "rt") as lines:
-        receipts = [json.loads(line)["receipt"] for line in lines]
+def test_real_receipts_of_base_give_the_transfers_of_every_contract_that_they_touch(
+    recorded_material: RecordedMaterial,
+):
+    rows = recorded_material.json_lines("data/base-recorded/base_receipts.jsonl.gz")
+    receipts = [row["receipt"] for row in rows]
     seen: Counter[str] = Counter()
     for receipt in receipts:
         block = int(receipt["blockNumber"], 16)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import pytest
 from holder_rows import address, put_transfers, replay
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from recorded_material import RecordedMaterial
 
 from contracts.holders import ZERO_ADDRESS
 from contracts.proof import SAMPLE_LARGEST, pick_sample, sample_points
@@ -20,7 +19,6 @@ from warehouse.duck import Warehouse
 from warehouse.fold import fold_balances
 from warehouse.holders import balances_of, folded_supply, read_state, sample_addresses
 
-HUM = Path(__file__).parents[3] / "shared" / "data" / "hum"
 UINT256 = (1 << 256) - 1
 A, B, C = address(0xA), address(0xB), address(0xC)
 
@@ -173,18 +171,17 @@ def test_the_sample_drawn_in_sql_is_the_one_that_anybody_draws_from_the_list(con
         assert drawn == pick_sample(largest_first, f"0x{block:064x}")
 
 
-@pytest.mark.skipif(not HUM.exists(), reason="the recorded history lies beside the repository")
-def test_the_real_history_of_a_token_gives_the_published_sheet_address_by_address(connection: Any) -> None:
-    with gzip.open(HUM / "balanceSheet.block-16132364.json.gz", "rt") as handle:
-        sheet = {key.lower(): int(value) for key, value in json.load(handle).items()}
+def test_the_real_history_of_a_token_gives_the_published_sheet_address_by_address(
+    connection: Any, recorded_material: RecordedMaterial
+) -> None:
+    published = recorded_material.json("data/hum/balanceSheet.block-16132364.json.gz")
+    sheet = {key.lower(): int(value) for key, value in published.items()}
     rows = []
-    with gzip.open(HUM / "hum_transfer_logs.rpc.jsonl.gz", "rt") as handle:
-        for line in handle:
-            log = json.loads(line)
-            block = int(log["blockNumber"], 16)
-            if block <= 16132364:
-                sender, recipient = ("0x" + topic[-40:] for topic in log["topics"][1:])
-                rows.append((block, sender, recipient, int(log["data"], 16)))
+    for log in recorded_material.json_lines("data/hum/hum_transfer_logs.rpc.jsonl.gz"):
+        block = int(log["blockNumber"], 16)
+        if block <= 16132364:
+            sender, recipient = ("0x" + topic[-40:] for topic in log["topics"][1:])
+            rows.append((block, sender, recipient, int(log["data"], 16)))
     # Cut anywhere: what is folded in one go must not differ from what is folded in three.
     for upto in (10_000_000, 13_000_000, 16132364):
         done = read_state(connection)

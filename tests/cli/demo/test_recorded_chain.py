@@ -1,10 +1,9 @@
-import gzip
 import json
 import time
-from pathlib import Path
 
 import httpx
 import pytest
+from recorded_material import RecordedMaterial
 
 from cli.demo.recorded import (
     TRANSFER_TOPIC,
@@ -19,7 +18,6 @@ from cli.demo.recorded import (
 TOKEN = "0x" + "aa" * 20
 ALICE = "0x" + "01" * 20
 BOB = "0x" + "02" * 20
-HUM = Path(__file__).resolve().parents[4] / "shared" / "data" / "hum" / "hum_transfer_logs.rpc.jsonl.gz"
 
 
 def small_chain(**options) -> RecordedChain:
@@ -193,9 +191,10 @@ def test_the_node_answers_single_calls_batches_and_nonsense():
         assert client.post("/", content=b"{").json()["error"]["code"] == -32700
 
 
-def test_the_hum_history_is_served_whole_within_a_second_over_eight_million_sparse_blocks():
-    with gzip.open(HUM, "rt") as lines:
-        logs = [json.loads(line) for line in lines]
+def test_the_hum_history_is_served_whole_within_a_second_over_eight_million_sparse_blocks(
+    recorded_material: RecordedMaterial,
+):
+    logs = list(recorded_material.json_lines("data/hum/hum_transfer_logs.rpc.jsonl.gz"))
     token = logs[0]["address"]
     chain = RecordedChain(chain_id=1, token=token, logs=logs, first_block=8_345_679, head=16_273_318)
     query = {"address": token, "fromBlock": hex(8_345_679), "toBlock": "latest", "topics": [TRANSFER_TOPIC]}

@@ -18,11 +18,8 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,13 +29,13 @@ from claim_payments import BRIDGED_USDC, KINDS, STRANGER, TREASURY, USDC, paying
 from fake_providers import FakeChain
 from hypothesis import given
 from hypothesis import strategies as st
+from recorded_material import RecordedMaterial
 
 from contracts.commerce.matching import Agreed, Match, Mismatch, Terms, Unknown, judge, transfers_of
 from contracts.commerce.rail import Burial
 from contracts.commerce.views import BlockView, View, read_block, read_receipt
 from contracts.evm import TRANSFER_TOPIC, quantity
 
-RECORDED = Path(__file__).parents[4] / "shared/data/base-recorded"
 UNKNOWN = ("unknown_tx", "confirmations", "not_canonical", "rpc_unavailable", "rpc_disagree")
 
 
@@ -185,18 +182,18 @@ def test_providers_on_two_sides_of_a_reorg_disagree() -> None:
     assert judged(views) == Unknown("rpc_disagree", judged(views).detail)  # type: ignore[union-attr]
 
 
-def recorded_receipts() -> list[tuple[View, dict]]:
+@pytest.fixture(scope="module")
+def recorded_receipts(recorded_material: RecordedMaterial) -> list[tuple[View, dict]]:
     """Each recorded receipt of Base whose block is recorded too, as an agreed view and as it was sent."""
-    with gzip.open(RECORDED / "base_blocks.jsonl.gz", "rt") as lines:
-        blocks = {row["block"]["hash"]: row["block"] for row in map(json.loads, lines)}
+    rows = recorded_material.json_lines("data/base-recorded/base_blocks.jsonl.gz")
+    blocks = {row["block"]["hash"]: row["block"] for row in rows}
     found = []
-    with gzip.open(RECORDED / "base_receipts.jsonl.gz", "rt") as lines:
-        for row in map(json.loads, lines):
-            receipt = read_receipt(row["receipt"], row["receipt"]["transactionHash"])
-            block = read_block(blocks.get(row["receipt"]["blockHash"]))
-            if receipt is not None and block is not None:
-                head = BlockView(block.number + 100, "0x" + "11" * 32, block.time_s + 200)
-                found.append((View("one", 8453, receipt, block, head, block.number, block.number), row["receipt"]))
+    for row in recorded_material.json_lines("data/base-recorded/base_receipts.jsonl.gz"):
+        receipt = read_receipt(row["receipt"], row["receipt"]["transactionHash"])
+        block = read_block(blocks.get(row["receipt"]["blockHash"]))
+        if receipt is not None and block is not None:
+            head = BlockView(block.number + 100, "0x" + "11" * 32, block.time_s + 200)
+            found.append((View("one", 8453, receipt, block, head, block.number, block.number), row["receipt"]))
     return found
 
 
@@ -216,11 +213,10 @@ def asked_for(view: View, sender: str, recipient: str, amount: int) -> Terms:
     return Terms(8453, USDC, sender, recipient, amount, issued_at, issued_at + timedelta(hours=1), Burial(5, "safe"), 1)
 
 
-@pytest.mark.skipif(not RECORDED.exists(), reason="no recorded receipts here")
-def test_real_receipts_pay_the_quotes_that_they_fit_and_no_others() -> None:
+def test_real_receipts_pay_the_quotes_that_they_fit_and_no_others(recorded_receipts: list[tuple[View, dict]]) -> None:
     """S6, S7, S8 on what Base really did: one changed address or unit and nothing is paid."""
     paid = refused = 0
-    for view, sent in recorded_receipts():
+    for view, sent in recorded_receipts:
         coins = coins_of(sent)
         came: dict[str, int] = {}
         for sender, recipient, amount in coins:
@@ -252,11 +248,12 @@ def test_real_receipts_pay_the_quotes_that_they_fit_and_no_others() -> None:
     assert refused >= 200
 
 
-@pytest.mark.skipif(not RECORDED.exists(), reason="no recorded receipts here")
-def test_tokens_of_all_kinds_in_real_receipts_are_told_from_transfers() -> None:
+def test_tokens_of_all_kinds_in_real_receipts_are_told_from_transfers(
+    recorded_receipts: list[tuple[View, dict]],
+) -> None:
     """Every log that is read is an ERC-20 transfer with one word of data; ERC-721 logs of the same topic are not."""
     read = erc721 = 0
-    for view, sent in recorded_receipts():
+    for view, sent in recorded_receipts:
         assert view.receipt is not None
         positions = {each.position for each in transfers_of(view.receipt)}
         for position, log in enumerate(sent["logs"]):
@@ -269,16 +266,14 @@ def test_tokens_of_all_kinds_in_real_receipts_are_told_from_transfers() -> None:
     assert erc721 > 0
 
 
-@pytest.mark.skipif(not RECORDED.exists(), reason="no recorded receipts here")
-def test_a_real_failed_transaction_pays_nothing() -> None:
-    with gzip.open(RECORDED / "ethereum_failed_receipts.jsonl.gz", "rt") as lines:
-        for row in map(json.loads, lines):
-            receipt = read_receipt(row["receipt"], row["receipt"]["transactionHash"])
-            assert receipt is not None
-            block = BlockView(receipt.block_number, receipt.block_hash, int(NOW.timestamp()))
-            assert judge(TERMS, Agreed(receipt, block, receipt.block_number + 9), now=NOW) == Mismatch(
-                "tx_failed", block=block
-            )
+def test_a_real_failed_transaction_pays_nothing(recorded_material: RecordedMaterial) -> None:
+    for row in recorded_material.json_lines("data/base-recorded/ethereum_failed_receipts.jsonl.gz"):
+        receipt = read_receipt(row["receipt"], row["receipt"]["transactionHash"])
+        assert receipt is not None
+        block = BlockView(receipt.block_number, receipt.block_hash, int(NOW.timestamp()))
+        assert judge(TERMS, Agreed(receipt, block, receipt.block_number + 9), now=NOW) == Mismatch(
+            "tx_failed", block=block
+        )
 
 
 @pytest.mark.parametrize("answer", [[], "0x", 7, {}, True, {"status": "0x1"}, {"logs": []}])

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -19,6 +18,7 @@ from google.protobuf.json_format import ParseDict, ParseError
 from installations import KEYS, NOON, PREFIXED, bare, documents, installed
 from jsonschema import Draft202012Validator
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
+from recorded_material import RecordedMaterial
 from x402.schemas import PaymentRequired, PaymentRequirements, SupportedResponse
 
 from contracts.canonical import canonical_json
@@ -29,20 +29,19 @@ from contracts.discovery.encoding import reverse_dns
 from contracts.discovery.texts import skill_md
 from contracts.intake.artifacts import Facts, artifact_fields
 
-CARD_SCHEMA = Path(__file__).resolve().parents[4] / "shared/standards/server-card.schema.json"
 EVERYWHERE = [installed(), bare(), bare("http://127.0.0.1:8000")]
 
 
-def card_validator() -> Draft202012Validator:
-    if not CARD_SCHEMA.exists():
-        pytest.skip("the schema of server cards lies beside the repository")
-    return Draft202012Validator({**json.loads(CARD_SCHEMA.read_text()), "$ref": "#/$defs/ServerCard"})
+@pytest.fixture(scope="module")
+def card_validator(recorded_material: RecordedMaterial) -> Draft202012Validator:
+    schema = recorded_material.json("standards/server-card.schema.json")
+    return Draft202012Validator({**schema, "$ref": "#/$defs/ServerCard"})
 
 
 @pytest.mark.parametrize("installation", EVERYWHERE, ids=lambda each: each.base_url)
-def test_the_server_card_fits_its_schema_at_both_paths(installation):
+def test_the_server_card_fits_its_schema_at_both_paths(installation, card_validator: Draft202012Validator):
     found = documents(installation)
-    card_validator().validate(found["mcp_server_card"])
+    card_validator.validate(found["mcp_server_card"])
     assert found["mcp_discovery"] == found["mcp_server_card"]
 
 
@@ -55,8 +54,8 @@ def test_the_server_card_fits_its_schema_at_both_paths(installation):
         {"remotes": [{"type": "websocket", "url": "https://h.example"}]},
     ],
 )
-def test_a_wrong_server_card_does_not(broken: dict[str, Any]):
-    assert not card_validator().is_valid(documents(installed())["mcp_server_card"] | broken)
+def test_a_wrong_server_card_does_not(broken: dict[str, Any], card_validator: Draft202012Validator):
+    assert not card_validator.is_valid(documents(installed())["mcp_server_card"] | broken)
 
 
 def test_the_server_card_says_what_the_server_says():
@@ -69,18 +68,22 @@ def test_the_server_card_says_what_the_server_says():
     assert sorted(PROTOCOL_VERSIONS) == sorted(KNOWN_PROTOCOL_VERSIONS)
 
 
-@pytest.mark.parametrize(
-    ("base_url", "name"),
-    [
-        ("https://svc.h.example:8443/prefix", "example.h.svc"),
-        ("http://127.0.0.1:8000", "localhost"),
-        ("http://[::1]:8000", "localhost"),
-        ("http://localhost:8000", "localhost"),
-    ],
-)
+NAMES_OF_HOSTS = {
+    "https://svc.h.example:8443/prefix": "example.h.svc",
+    "http://127.0.0.1:8000": "localhost",
+    "http://[::1]:8000": "localhost",
+    "http://localhost:8000": "localhost",
+}
+
+
+@pytest.mark.parametrize(("base_url", "name"), NAMES_OF_HOSTS.items())
 def test_names_come_from_the_host(base_url: str, name: str):
     assert reverse_dns(base_url) == name
-    card_validator().validate(documents(bare(base_url))["mcp_server_card"])
+
+
+@pytest.mark.parametrize("base_url", NAMES_OF_HOSTS)
+def test_the_server_card_of_each_host_fits_its_schema(base_url: str, card_validator: Draft202012Validator):
+    card_validator.validate(documents(bare(base_url))["mcp_server_card"])
 
 
 def test_the_catalog_names_cards_by_their_type():
