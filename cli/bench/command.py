@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import shutil
 import warnings
-from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Annotated
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from typing import Annotated, Any
 
 import typer
 
-from cli.bench import access, guardrail, incremental, ingestion, keys, serving, startup, world, world_writes
+from cli.bench import access, guardrail, incremental, ingestion, keys, serving, startup, tables, world, world_writes
+from cli.bench.contest import place_of, reason_of
 from cli.output import AsJson, note, print_json, say
 from contracts.guardrail.loader import load_ruleset
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One measurement. `name` is its key in JSON; `text` also gets the results of the benches before it."""
+
+    name: str
+    doing: str
+    measure: Callable[[], Any]
+    text: Callable[[Any, Mapping[str, Any]], str]
 
 
 def bench(
@@ -21,160 +33,62 @@ def bench(
 ) -> None:
     """Measure ingestion, a run on a large warehouse, serving and start-up, against what a user would pick instead."""
     warnings.simplefilter("ignore")
-    note(f"writing {transfers:,} transfers on a local chain, then reading them")
-    readings = ingestion.measure(transfers)
-    note("running 100 new blocks on a small and on a large warehouse")
-    small, large = incremental.measure()
-    note("serving a document of 50 kB")
-    answers = serving.run()
-    note("asking with an API key")
-    key = keys.measure()
-    note("selling keys")
-    sales = access.measure()
-    note("checking actions against guardrail rules")
-    ruleset = load_ruleset()
-    judged, checks = guardrail.quality(ruleset), guardrail.latency(ruleset)
-    note(f"asking a graph of {graph_nodes:,} nodes")
-    graph = world.measure(graph_nodes)
-    note("writing a graph through the validator")
-    writes = world_writes.measure()
-    note("starting the API")
-    started_s = startup.measure()
+    if shutil.which("wrk") is None:
+        note("wrk is not installed: a slower client of the bench loads the servers, whose own CPU time is measured")
+    run_benches(benches_of(transfers, graph_nodes), as_json=as_json)
+
+
+def benches_of(transfers: int, graph_nodes: int) -> list[Bench]:
+    writing = f"writing {transfers:,} transfers on a local chain, then reading them"
+    blocks = "running 100 new blocks on a small and on a large warehouse"
+    return [
+        Bench("ingestion", writing, lambda: ingestion.measure(transfers), tables.ingestion_text),
+        Bench("incremental", blocks, incremental.measure, tables.incremental_text),
+        Bench("serving", "serving a document of 50 kB", serving.run, tables.serving_text),
+        Bench("keys", "asking with an API key", keys.measure, tables.keys_text),
+        Bench("access", "selling keys", access.measure, tables.access_text),
+        Bench("guardrail", "checking actions against guardrail rules", _guardrail, tables.guardrail_text),
+        Bench(
+            "world", f"asking a graph of {graph_nodes:,} nodes", lambda: world.measure(graph_nodes), tables.world_text
+        ),
+        Bench("worldWrites", "writing a graph through the validator", world_writes.measure, tables.world_writes_text),
+        Bench("startupS", "starting the API", startup.measure, tables.start_up_text),
+    ]
+
+
+def run_benches(benches: Sequence[Bench], *, as_json: bool) -> None:
+    """Runs all of them and prints each as it ends; one that fails is named, and the command exits with 1."""
+    results: dict[str, Any] = {}
+    failed: dict[str, str] = {}
+    for measurement in benches:
+        note(measurement.doing)
+        try:
+            results[measurement.name] = measurement.measure()
+        except Exception as error:
+            failed[measurement.name] = f"{reason_of(error)} ({place_of(error)})"
+            note(f"{measurement.name} failed: {failed[measurement.name]}")
+            continue
+        if not as_json:
+            say(measurement.text(results[measurement.name], results))
     if as_json:
-        print_json(
-            {
-                "ok": True,
-                "ingestion": [asdict(each) for each in readings],
-                "incremental": [asdict(small), asdict(large)],
-                "serving": [asdict(each) for each in answers],
-                "keys": asdict(key),
-                "access": asdict(sales),
-                "guardrail": guardrail.as_json(judged, checks),
-                "world": world.as_json(graph),
-                "worldWrites": asdict(writes),
-                "startupS": started_s,
-            }
-        )
-        return
-    say(
-        _table(
-            ("reading the same history", "events/s", "wall s", "CPU s", "peak MB", "x floor"),
-            [
-                (
-                    each.name,
-                    f"{each.events / each.wall_s:,.0f}",
-                    f"{each.wall_s:.2f}",
-                    f"{each.cpu_s:.2f}",
-                    f"{each.peak_mb:.0f}",
-                    f"{each.times_floor:.2f}",
-                )
-                for each in readings
-            ],
-        )
-    )
-    say(
-        _table(
-            (f"{incremental.NEW_BLOCKS} new blocks on a warehouse of", "run s", "CPU s", "publish s"),
-            [
-                (
-                    f"{each.transfers:,} transfers",
-                    f"{each.run_wall_s:.2f}",
-                    f"{each.run_cpu_s:.2f}",
-                    f"{each.publish_wall_s:.2f}",
-                )
-                for each in (small, large)
-            ],
-        )
-    )
-    say(
-        _table(
-            ("answer", "server", "CPU us", "x nginx"),
-            [
-                (each.case, each.server, f"{each.cpu_us:.1f}", f"{each.times_nginx or 0:.2f}")
-                for each in sorted(answers, key=lambda each: (each.case, each.cpu_us))
-            ],
-        )
-    )
-    say(
-        _table(
-            ("a route that does nothing", "CPU us", "x empty"),
-            [
-                ("empty FastAPI route", f"{key.empty_cpu_us:.1f}", "1.00"),
-                ("with key check and quota", f"{key.keyed_cpu_us:.1f}", f"{key.times_empty:.2f}"),
-            ],
-        )
-    )
-    say(
-        _table(
-            ("paid access, without RPC", "CPU ms", "x empty route"),
-            [
-                (name, f"{cpu_ms:.2f}", f"{cpu_ms * 1000 / key.empty_cpu_us:.0f}")
-                for name, cpu_ms in (("quote", sales.quote_cpu_ms), ("claim", sales.claim_cpu_ms))
-            ],
-        )
-    )
-    asked = access.WORKERS * access.ASKED_BY_EACH
-    say(f"{access.WORKERS} processes accepted {sales.accepted} of {asked} requests of a key with {sales.quota} a day\n")
-    _say_guardrail(judged, checks)
-    _say_world(graph)
-    say(
-        _table(
-            ("through the seven stages, to the disk", "a second"),
-            [
-                ("proposals of a node and an edge, one by one", f"{writes.proposals_per_s:,.0f}"),
-                ("nodes of one proposal of 500", f"{writes.nodes_at_once_per_s:,.0f}"),
-                ("proposals judged, not written", f"{writes.judged_per_s:,.0f}"),
-            ],
-        )
-    )
-    say(f"one proposal: p50 {writes.p50_ms:.1f} ms, p99 {writes.p99_ms:.1f} ms\n")
-    say(f"from start to first document: {started_s:.2f} s")
+        measured = {measurement.name: _plain(results.get(measurement.name)) for measurement in benches}
+        print_json({"ok": not failed, "failed": failed, **measured})
+    if failed:
+        note(f"{len(failed)} of {len(benches)} benches failed: {', '.join(failed)}")
+        raise typer.Exit(1)
 
 
-def _say_guardrail(judged: guardrail.Quality | None, checks: Sequence[guardrail.Latency]) -> None:
-    if judged is None:
-        say(f"no labelled actions at {guardrail.LABELLED}: the guardrail's quality is not measured\n")
-    else:
-        rows = [
-            ("all", judged.overall),
-            ("context pairs", judged.pairs),
-            *((each.source, each) for each in judged.sources),
-        ]
-        heading = ("labelled actions (95 % interval)", "recall", "false positives")
-        say(_table(heading, [(name, str(each.recall), str(each.false_positives)) for name, each in rows]))
-        for miss in judged.misses:
-            note(miss)
-    say(
-        _table(
-            ("one check", "rules", "p50 us", "p99 us", "p99 CPU us", "load s"),
-            [
-                (
-                    each.engine,
-                    f"{each.rules:,}",
-                    f"{each.p50_us:,.0f}",
-                    f"{each.p99_us:,.0f}",
-                    f"{each.cpu_p99_us:,.0f}",
-                    "" if each.load_s is None else f"{each.load_s:.2f}",
-                )
-                for each in checks
-            ],
-        )
-    )
+def _guardrail() -> dict[str, Any]:
+    ruleset = load_ruleset()
+    return {"quality": guardrail.quality(ruleset), "latency": guardrail.latency(ruleset)}
 
 
-def _say_world(graph: world.WorldReads) -> None:
-    heading = (f"{graph.nodes:,} nodes, {graph.edges:,} edges", "engine", "p50 ms", "p99 ms")
-    ordered = sorted(graph.cases, key=lambda each: each.question)
-    say(_table(heading, [(each.question, each.engine, f"{each.p50_ms:.2f}", f"{each.p99_ms:.2f}") for each in ordered]))
-    written = graph.written
-    loads = "; ".join(f"{engine} loads it in {load_s:.0f} s" for engine, load_s in graph.load_s.items())
-    say(
-        f"the snapshot is written in {written.wall_s:.1f} s ({written.cpu_s:.1f} s CPU, {written.peak_mb:,.0f} MB), "
-        f"takes {written.disk_mb:,.0f} MB and is opened in {graph.open_ms:.1f} ms; the next query sees a write "
-        f"{graph.visible_ms[0]:.2f} ms after its commit, {graph.visible_ms[1]:.2f} ms at worst; {loads}\n"
-    )
-
-
-def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [heading, ["---"] + ["---:"] * (len(heading) - 1), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+def _plain(value: Any) -> Any:
+    """Measurements as values of JSON."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return value

@@ -13,14 +13,13 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import cedarpy
-import cel
 import yaml
 
+from cli.bench.contest import NotRun, attempt
 from contracts.guardrail.engine import Ruleset
 from contracts.guardrail.loader import LOCK_NAME, as_action, load_ruleset, read_rules, updated_lock
 from contracts.guardrail.rules import Rule, Severity
@@ -124,7 +123,7 @@ def _labelled(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
-def latency(committed: Ruleset) -> list[Latency]:
+def latency(committed: Ruleset) -> list[Latency | NotRun]:
     """A check by us with N rules, and N rules for the same words by Cedar, CEL and a loop over `re`.
 
     Ours are the committed rules, filled up with generated ones; all judge the same actions, the committed examples.
@@ -135,25 +134,46 @@ def latency(committed: Ruleset) -> list[Latency]:
     measured_ones = {action for action, _ in actions}
     labelled = _labelled(LABELLED) if LABELLED.exists() else []
     earlier = [(row["action"], row["context"]) for row in labelled if row["action"] not in measured_ones]
-    measured = []
+    measured: list[Latency | NotRun] = []
     for size in SIZES:
         generated = [_generated(number) for number in range(size)]
         rules = [*committed.rules[:size], *generated][:size]
         (ours, load_s), (new, _) = _loaded(rules), _loaded(rules)
         for action, context in earlier:
             ours.check(action, Severity.MEDIUM, context)
-        contenders: dict[str, Callable[[str, dict[str, Any]], object]] = {
-            "ours": lambda action, context, ours=ours: ours.check(action, Severity.MEDIUM, context),
-            "ours, new": lambda action, context, new=new: new.check(action, Severity.MEDIUM, context),
-            "cedarpy": _cedar(size),
-            "CEL": _cel(size),
-            "re loop": _re_loop(size),
-        }
-        for name, check in contenders.items():
-            walls, cpus = _timed(check, actions)
-            p50_us, p99_us, cpu_p99_us = _percentile(walls, 0.5), _percentile(walls, 0.99), _percentile(cpus, 0.99)
-            measured.append(Latency(name, size, p50_us, p99_us, cpu_p99_us, load_s if name == "ours" else None))
+        measured += [
+            _latency("ours", size, _ours(ours), actions, load_s),
+            _latency("ours, new", size, _ours(new), actions),
+        ]
+        measured += [
+            attempt(name, _contender_latency, name, size, checks_of, actions)
+            for name, checks_of in (("cedarpy", _cedar), ("CEL", _cel), ("re loop", _re_loop))
+        ]
     return measured
+
+
+def _contender_latency(
+    engine: str,
+    rules: int,
+    checks_of: Callable[[int], Callable[[str, dict[str, Any]], object]],
+    actions: Sequence[tuple[str, dict[str, Any]]],
+) -> Latency:
+    return _latency(engine, rules, checks_of(rules), actions)
+
+
+def _ours(ruleset: Ruleset) -> Callable[[str, dict[str, Any]], object]:
+    return lambda action, context: ruleset.check(action, Severity.MEDIUM, context)
+
+
+def _latency(
+    engine: str,
+    rules: int,
+    check: Callable[[str, dict[str, Any]], object],
+    actions: Sequence[tuple[str, dict[str, Any]]],
+    load_s: float | None = None,
+) -> Latency:
+    walls, cpus = _timed(check, actions)
+    return Latency(engine, rules, _percentile(walls, 0.5), _percentile(walls, 0.99), _percentile(cpus, 0.99), load_s)
 
 
 def _actions(ruleset: Ruleset) -> list[tuple[str, dict[str, Any]]]:
@@ -261,6 +281,8 @@ def _loaded(rules: Sequence[Rule]) -> tuple[Ruleset, float]:
 
 
 def _cedar(size: int) -> Callable[[str, dict[str, Any]], object]:
+    import cedarpy  # of the bench extra
+
     policies = ["permit(principal, action, resource);"]
     for number in range(size):
         program, verb, noun = _words(number)
@@ -284,6 +306,8 @@ def _cedar(size: int) -> Callable[[str, dict[str, Any]], object]:
 
 
 def _cel(size: int) -> Callable[[str, dict[str, Any]], object]:
+    import cel  # of the bench extra
+
     programs = []
     for number in range(size):
         program, verb, noun = _words(number)
@@ -305,8 +329,3 @@ def _re_loop(size: int) -> Callable[[str, dict[str, Any]], object]:
         return [pattern for pattern in patterns if pattern.search(action) and in_production]
 
     return check
-
-
-def as_json(found: Quality | None, measured: Sequence[Latency]) -> dict[str, Any]:
-    """Both measurements as one JSON object; `quality` is null where there were no labelled actions."""
-    return {"quality": found and asdict(found), "latency": [asdict(each) for each in measured]}

@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from cli.bench.serving import cpu_s, free_port, load, running
+from cli.bench.load import load
+from cli.bench.serving import cpu_s, free_port, running
 from contracts.access import Tier
 from contracts.settings import Settings
 from warehouse.keys import create_key

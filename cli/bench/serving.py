@@ -5,12 +5,10 @@ CPU time of the server's process tree over completed requests bears a busy machi
 
 from __future__ import annotations
 
-import asyncio
 import http.client
 import json
 import os
 import random
-import re
 import shutil
 import signal
 import socket
@@ -23,8 +21,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
+from cli.bench.contest import NotRun, attempt
+from cli.bench.load import load
 from contracts.discovery.installation import installation_of
+from contracts.errors import OperatorProblem
 from contracts.projections import Projection
 from contracts.routes import file_of
 from contracts.settings import Settings
@@ -33,10 +35,10 @@ from pipelines.publish.site import route_table, site_files
 from warehouse.generations import Part, begin, build
 
 BODY_BYTES = 50_000
-CONNECTIONS = 16
 FREE_PATH = "/bench/document"
 LIMITED_PATH = "/api/bench/document"
 NEVER_REACHED = 1_000_000_000
+STARTS_WITHIN_S = 60
 
 STATIC_FILES = """
 import sys, uvicorn
@@ -57,6 +59,10 @@ class Row:
     times_nginx: float | None
 
 
+_Round = dict[str, tuple[float, float]]
+"""Each case of a server once: CPU microseconds for each answer, and answers a second."""
+
+
 @dataclass(frozen=True)
 class _Server:
     name: str
@@ -66,31 +72,53 @@ class _Server:
     """The path asked for in each case."""
 
 
-def run(*, seconds: float = 2.0, rounds: int = 3) -> list[Row]:
-    """Start all servers on one published tree, load them in turn, end them. nginx is left out where it is missing."""
+def run(*, seconds: float = 2.0, rounds: int = 3) -> list[Row | NotRun]:
+    """Starts all servers on one published tree, loads them in turn and ends them. Without ours there is no bench."""
     with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
         data_dir = Path(directory)
-        servers = [stack.enter_context(_front(data_dir))]
-        if shutil.which("nginx"):
-            servers.append(stack.enter_context(_nginx(data_dir)))
-        servers.append(stack.enter_context(_static_files(data_dir)))
-        measured: dict[tuple[str, str], list[tuple[float, float]]] = {}
+        ours = stack.enter_context(_front(data_dir))
+        others: list[_Server] = []
+        not_run: list[NotRun] = []
+        for name, server_of in (("nginx", _nginx), ("StaticFiles", _static_files)):
+            started = attempt(name, stack.enter_context, server_of(data_dir))
+            if isinstance(started, NotRun):
+                not_run.append(started)
+            else:
+                others.append(started)
+        measured: dict[str, list[_Round]] = {}
         for _ in range(rounds):
-            for server in servers:
-                for case, path in server.paths.items():
-                    for kind in ("50 kB", "304"):
-                        key = (server.name, f"{kind}{case}")
-                        measured.setdefault(key, []).append(_load(server, path, seconds, unchanged=kind == "304"))
-    least = {key: min(cpu for cpu, _ in runs) for key, runs in measured.items()}
+            measured.setdefault(ours.name, []).append(_round(ours, seconds))
+            for server in list(others):
+                answers = attempt(server.name, _round, server, seconds)
+                if isinstance(answers, NotRun):
+                    not_run.append(answers)
+                    others.remove(server)
+                    measured.pop(server.name, None)
+                else:
+                    measured.setdefault(server.name, []).append(answers)
+    return [*_rows(measured), *not_run]
+
+
+def _round(server: _Server, seconds: float) -> _Round:
+    return {
+        f"{kind}{case}": _load(server, path, seconds, unchanged=kind == "304")
+        for case, path in server.paths.items()
+        for kind in ("50 kB", "304")
+    }
+
+
+def _rows(measured: dict[str, list[_Round]]) -> list[Row]:
+    cases = {(server, case) for server, answers in measured.items() for case in answers[0]}
+    least = {(server, case): min(answers[case][0] for answers in measured[server]) for server, case in cases}
     return [
         Row(
             server,
             case,
             round(least[server, case], 1),
-            round(max(rate for _, rate in runs)),
+            round(max(answers[case][1] for answers in measured[server])),
             _ratio(least[server, case], least.get(("nginx", case.partition(",")[0]))),
         )
-        for (server, case), runs in measured.items()
+        for server, case in sorted(cases)
     ]
 
 
@@ -99,60 +127,12 @@ def _ratio(ours: float, theirs: float | None) -> float | None:
 
 
 def _load(server: _Server, path: str, seconds: float, *, unchanged: bool) -> tuple[float, float]:
-    """CPU microseconds for each answer, and answers a second."""
     headers = {"If-None-Match": _etag(server.port, path)} if unchanged else {}
     cpu_before = cpu_s(server.pid)
     started = time.monotonic()
     answers = load(server.port, path, headers, seconds)
     took_s = time.monotonic() - started
     return (cpu_s(server.pid) - cpu_before) / answers * 1e6, answers / took_s
-
-
-def load(port: int, path: str, headers: dict[str, str], seconds: float) -> int:
-    """Ask for a path again and again over some connections, and say how often it was answered."""
-    if shutil.which("wrk"):
-        return _wrk(port, path, headers, seconds)
-    return asyncio.run(_ask(port, path, headers, seconds))
-
-
-def _wrk(port: int, path: str, headers: dict[str, str], seconds: float) -> int:
-    named = [f"-H{name}: {value}" for name, value in headers.items()]
-    command = [
-        "wrk",
-        "-t1",
-        f"-c{CONNECTIONS}",
-        f"-d{max(1, round(seconds))}s",
-        *named,
-        f"http://127.0.0.1:{port}{path}",
-    ]
-    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    assert "Non-2xx" not in said, said
-    match = re.search(r"(\d+) requests in", said)
-    assert match is not None, said
-    return int(match[1])
-
-
-async def _ask(port: int, path: str, headers: dict[str, str], seconds: float) -> int:
-    """Answers to `CONNECTIONS` clients that ask again and again."""
-    lines = [f"GET {path} HTTP/1.1", "Host: bench", *(f"{name}: {value}" for name, value in headers.items())]
-    request = "\r\n".join([*lines, "", ""]).encode()
-    until = time.monotonic() + seconds
-
-    async def client() -> int:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        answers = 0
-        while time.monotonic() < until:
-            writer.write(request)
-            head = await reader.readuntil(b"\r\n\r\n")
-            length = re.search(rb"(?i)content-length: (\d+)", head)
-            if length is not None and b" 304 " not in head.partition(b"\r\n")[0]:
-                await reader.readexactly(int(length[1]))
-            answers += 1
-        writer.close()
-        await writer.wait_closed()
-        return answers
-
-    return sum(await asyncio.gather(*(client() for _ in range(CONNECTIONS))))
 
 
 def _etag(port: int, path: str) -> str:
@@ -194,6 +174,8 @@ def _front(data_dir: Path) -> Iterator[_Server]:
 
 @contextmanager
 def _nginx(data_dir: Path) -> Iterator[_Server]:
+    if shutil.which("nginx") is None:
+        raise OperatorProblem("nginx is not installed.", cure="Install it to compare with it.")
     port = free_port()
     configuration = data_dir / "nginx-bench.conf"
     generated = (data_dir / "current/hosting/nginx.conf").read_text()
@@ -233,21 +215,30 @@ def _publish(settings: Settings) -> None:
 
 @contextmanager
 def running(command: list[str], port: int, environment: dict[str, str]) -> Iterator[int]:
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-    try:
-        deadline = time.monotonic() + 30
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                break
-            except OSError:
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise RuntimeError(f"{command[0]} does not listen") from None
-                time.sleep(0.05)
-        yield process.pid
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(15)
+    """The process id of a server that listens at `port`, ended afterwards. One that doesn't is quoted."""
+    with tempfile.TemporaryFile() as complaints:
+        process = subprocess.Popen(command, env=environment, stderr=complaints)
+        try:
+            _wait_until_it_listens(process, port, complaints)
+            yield process.pid
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(15)
+
+
+def _wait_until_it_listens(process: subprocess.Popen[bytes], port: int, complaints: IO[bytes]) -> None:
+    deadline = time.monotonic() + STARTS_WITHIN_S
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            if process.poll() is not None or time.monotonic() > deadline:
+                complaints.seek(0)
+                lines = complaints.read().decode(errors="replace").strip().splitlines()
+                quoted = lines[-1] if lines else "it printed nothing"
+                raise RuntimeError(f"no server at port {port}: {quoted}") from None
+            time.sleep(0.05)
 
 
 def free_port() -> int:

@@ -16,13 +16,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as parquet
 
+from cli.bench.contest import NotRun, attempt
 from contracts.settings import Settings
 from contracts.world.records import Node
 from warehouse.duck import Warehouse, read_sql
@@ -86,6 +87,7 @@ class WorldReads:
     """Median and worst, from an accepted write's commit to the answer of the next query that holds it."""
     load_s: dict[str, float] = field(default_factory=dict)
     cases: list[Case] = field(default_factory=list)
+    not_run: list[NotRun] = field(default_factory=list)
 
 
 def measure(nodes: int = NODES) -> WorldReads:
@@ -110,8 +112,11 @@ def measure(nodes: int = NODES) -> WorldReads:
             open_ms=statistics.median(_ms(lambda: Snapshot(snapshot)) for _ in range(5)),
             visible_ms=_visible(directory, snapshot),
         )
-        for engine in (_ours, _sqlite, _ladybug):
-            engine(directory, result)
+        _ours(directory, result)
+        for name, engine in (("SQLite FTS5, recursive SQL", _sqlite), ("Ladybug", _ladybug)):
+            attempted = attempt(name, engine, directory, result)
+            if isinstance(attempted, NotRun):
+                result.not_run.append(attempted)
     return result
 
 
@@ -322,11 +327,6 @@ def _ms(work: Callable[[], object]) -> float:
     started = time.perf_counter()
     work()
     return (time.perf_counter() - started) * 1e3
-
-
-def as_json(result: WorldReads) -> dict[str, Any]:
-    """The result as plain values."""
-    return asdict(result)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ class Buying(RuleBasedStateMachine):
     seen: Counter[tuple[int, str]]
     keys: set[str]
     surprises: list[str]
-    """Answers that no scenario allows. The shop goes on with what the first one left, so a replay may fail elsewhere."""
+    """Answers that no scenario allows. The shop keeps what the first one left, so that a replay may fail elsewhere."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,0 +1,50 @@
+"""Contenders of a bench: each is measured or leaves its reason in its place, and none takes the others with it."""
+
+from __future__ import annotations
+
+import subprocess
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from contracts.errors import OperatorProblem
+
+Measured = TypeVar("Measured")
+Arguments = ParamSpec("Arguments")
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """A contender that could not run, and why."""
+
+    contender: str
+    reason: str
+
+
+def attempt(
+    contender: str, measure: Callable[Arguments, Measured], *args: Arguments.args, **kwargs: Arguments.kwargs
+) -> Measured | NotRun:
+    """Returns what `measure` returns for these arguments, or why it can't."""
+    try:
+        return measure(*args, **kwargs)
+    except Exception as error:
+        return NotRun(contender, reason_of(error))
+
+
+def reason_of(error: Exception) -> str:
+    """One line of an error: an operator's problem with its cure, a process's last words, or the error's name."""
+    if isinstance(error, OperatorProblem):
+        return str(error)
+    if isinstance(error, subprocess.CalledProcessError):
+        words = error.stderr or b""
+        lines = (words if isinstance(words, str) else words.decode(errors="replace")).strip().splitlines()
+        return f"exit code {error.returncode}: {lines[-1] if lines else 'it printed nothing'}"
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
+
+
+def place_of(error: Exception) -> str:
+    """File and line that raised it."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{Path(frame.filename).name}:{frame.lineno}"

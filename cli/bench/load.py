@@ -1,0 +1,60 @@
+"""Load for the benches' servers: wrk where it is installed, else an asyncio client. Neither's own CPU is measured."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+
+import aiohttp
+
+CONNECTIONS = 16
+OWN_HEADERS = ("Accept", "Accept-Encoding", "User-Agent")
+"""Not sent, as wrk sends none of them: a server has one answer for both clients."""
+
+
+def load(port: int, path: str, headers: Mapping[str, str], seconds: float) -> int:
+    """Asks for a path again and again over some connections and returns the number of answers."""
+    if shutil.which("wrk"):
+        return _wrk(port, path, headers, seconds)
+    until = time.monotonic() + seconds
+    return ask_again_and_again(port, path, headers, lambda _: time.monotonic() < until)
+
+
+def ask_again_and_again(port: int, path: str, headers: Mapping[str, str], go_on: Callable[[int], bool]) -> int:
+    """Asks while `go_on` of the answers so far, and connects again where the server has closed a connection."""
+    return asyncio.run(_ask(port, path, headers, go_on))
+
+
+def _wrk(port: int, path: str, headers: Mapping[str, str], seconds: float) -> int:
+    named = [f"-H{name}: {value}" for name, value in headers.items()]
+    url = f"http://127.0.0.1:{port}{path}"
+    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{max(1, round(seconds))}s", *named, url]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    answers = re.search(r"(\d+) requests in", printed)
+    if answers is None or "Non-2xx" in printed:
+        raise RuntimeError(f"wrk got no or other answers for {path}: {printed.strip()}")
+    return int(answers[1])
+
+
+async def _ask(port: int, path: str, headers: Mapping[str, str], go_on: Callable[[int], bool]) -> int:
+    answers = 0
+
+    async def client(session: aiohttp.ClientSession) -> None:
+        nonlocal answers
+        while go_on(answers):
+            async with session.get(path) as response:
+                await response.read()
+            if response.status not in (200, 304):
+                raise RuntimeError(f"{response.status} for {path}")
+            answers += 1
+
+    connector = aiohttp.TCPConnector(limit=CONNECTIONS)
+    async with aiohttp.ClientSession(
+        f"http://127.0.0.1:{port}", connector=connector, headers=headers, skip_auto_headers=OWN_HEADERS
+    ) as session:
+        await asyncio.gather(*(client(session) for _ in range(CONNECTIONS)))
+    return answers

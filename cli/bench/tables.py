@@ -1,0 +1,172 @@
+"""What the benches measured, as the Markdown tables of the README."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from cli.bench import access, guardrail, incremental, world, world_writes
+from cli.bench.contest import NotRun
+from cli.bench.ingestion import Reading
+from cli.bench.keys import KeyCost
+from cli.bench.serving import Row
+
+Measured = TypeVar("Measured")
+
+
+def table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table whose first column is text and whose others are numbers."""
+    lines = [heading, ["---"] + ["---:"] * (len(heading) - 1), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def contest_table(
+    heading: Sequence[str], rows: Iterable[Measured | NotRun], cells: Callable[[Measured], Sequence[str]]
+) -> str:
+    """A table in which a contender that did not run has its reason where its numbers would be."""
+    return table(
+        heading,
+        [
+            (row.contender, f"did not run: {row.reason}", *[""] * (len(heading) - 2))
+            if isinstance(row, NotRun)
+            else cells(row)
+            for row in rows
+        ],
+    )
+
+
+def ingestion_text(readings: Sequence[Reading | NotRun], _: Mapping[str, Any]) -> str:
+    return contest_table(
+        ("reading the same history", "events/s", "wall s", "CPU s", "peak MB", "x floor"),
+        readings,
+        lambda reading: (
+            reading.name,
+            f"{reading.events / reading.wall_s:,.0f}",
+            f"{reading.wall_s:.2f}",
+            f"{reading.cpu_s:.2f}",
+            f"{reading.peak_mb:.0f}",
+            f"{reading.times_floor:.2f}",
+        ),
+    )
+
+
+def incremental_text(runs: Sequence[incremental.RunCost], _: Mapping[str, Any]) -> str:
+    return table(
+        (f"{incremental.NEW_BLOCKS} new blocks on a warehouse of", "run s", "CPU s", "publish s"),
+        [
+            (
+                f"{run.transfers:,} transfers",
+                f"{run.run_wall_s:.2f}",
+                f"{run.run_cpu_s:.2f}",
+                f"{run.publish_wall_s:.2f}",
+            )
+            for run in runs
+        ],
+    )
+
+
+def serving_text(answers: Sequence[Row | NotRun], _: Mapping[str, Any]) -> str:
+    measured = sorted((row for row in answers if isinstance(row, Row)), key=lambda row: (row.case, row.cpu_us))
+    return contest_table(
+        ("answer", "server", "CPU us", "x nginx"),
+        [*measured, *(row for row in answers if isinstance(row, NotRun))],
+        lambda row: (
+            row.case,
+            row.server,
+            f"{row.cpu_us:.1f}",
+            "" if row.times_nginx is None else f"{row.times_nginx:.2f}",
+        ),
+    )
+
+
+def keys_text(key: KeyCost, _: Mapping[str, Any]) -> str:
+    return table(
+        ("a route that does nothing", "CPU us", "x empty"),
+        [
+            ("empty FastAPI route", f"{key.empty_cpu_us:.1f}", "1.00"),
+            ("with key check and quota", f"{key.keyed_cpu_us:.1f}", f"{key.times_empty:.2f}"),
+        ],
+    )
+
+
+def access_text(sales: access.AccessCost, earlier: Mapping[str, Any]) -> str:
+    """With the empty route of the keys' bench as the unit, where that was measured."""
+    key: KeyCost | None = earlier.get("keys")
+    costs = table(
+        ("paid access, without RPC", "CPU ms", "x empty route"),
+        [
+            (name, f"{cpu_ms:.2f}", "" if key is None else f"{cpu_ms * 1000 / key.empty_cpu_us:.0f}")
+            for name, cpu_ms in (("quote", sales.quote_cpu_ms), ("claim", sales.claim_cpu_ms))
+        ],
+    )
+    requests = access.WORKERS * access.ASKED_BY_EACH
+    return (
+        f"{costs}\n{access.WORKERS} processes accepted {sales.accepted} of {requests} requests of a key "
+        f"with {sales.quota} a day\n"
+    )
+
+
+def guardrail_text(judged: Mapping[str, Any], _: Mapping[str, Any]) -> str:
+    return f"{_quality_text(judged['quality'])}\n{_latency_text(judged['latency'])}"
+
+
+def _quality_text(quality: guardrail.Quality | None) -> str:
+    if quality is None:
+        return f"no labelled actions at {guardrail.LABELLED}: the guardrail's quality is not measured\n"
+    rows = [
+        ("all", quality.overall),
+        ("context pairs", quality.pairs),
+        *((source.source, source) for source in quality.sources),
+    ]
+    heading = ("labelled actions (95 % interval)", "recall", "false positives")
+    cells = [(name, str(source.recall), str(source.false_positives)) for name, source in rows]
+    return "\n".join([table(heading, cells), *quality.misses]) + "\n"
+
+
+def _latency_text(checks: Sequence[guardrail.Latency | NotRun]) -> str:
+    return contest_table(
+        ("one check", "rules", "p50 us", "p99 us", "p99 CPU us", "load s"),
+        checks,
+        lambda check: (
+            check.engine,
+            f"{check.rules:,}",
+            f"{check.p50_us:,.0f}",
+            f"{check.p99_us:,.0f}",
+            f"{check.cpu_p99_us:,.0f}",
+            "" if check.load_s is None else f"{check.load_s:.2f}",
+        ),
+    )
+
+
+def world_text(graph: world.WorldReads, _: Mapping[str, Any]) -> str:
+    cases = contest_table(
+        (f"{graph.nodes:,} nodes, {graph.edges:,} edges", "engine", "p50 ms", "p99 ms"),
+        [*sorted(graph.cases, key=lambda case: case.question), *graph.not_run],
+        lambda case: (case.question, case.engine, f"{case.p50_ms:.2f}", f"{case.p99_ms:.2f}"),
+    )
+    written = graph.written
+    loads = [f"{engine} loads it in {load_s:.0f} s" for engine, load_s in graph.load_s.items()]
+    sentences = [
+        f"the snapshot is written in {written.wall_s:.1f} s ({written.cpu_s:.1f} s CPU, {written.peak_mb:,.0f} MB), "
+        f"takes {written.disk_mb:,.0f} MB and is opened in {graph.open_ms:.1f} ms",
+        f"the next query sees a write {graph.visible_ms[0]:.2f} ms after its commit, "
+        f"{graph.visible_ms[1]:.2f} ms at worst",
+        *loads,
+    ]
+    return f"{cases}\n{'; '.join(sentences)}\n"
+
+
+def world_writes_text(writes: world_writes.WorldWrites, _: Mapping[str, Any]) -> str:
+    rates = table(
+        ("through the seven stages, to the disk", "a second"),
+        [
+            ("proposals of a node and an edge, one by one", f"{writes.proposals_per_s:,.0f}"),
+            ("nodes of one proposal of 500", f"{writes.nodes_at_once_per_s:,.0f}"),
+            ("proposals judged, not written", f"{writes.judged_per_s:,.0f}"),
+        ],
+    )
+    return f"{rates}\none proposal: p50 {writes.p50_ms:.1f} ms, p99 {writes.p99_ms:.1f} ms\n"
+
+
+def start_up_text(started_s: float, _: Mapping[str, Any]) -> str:
+    return f"from start to first document: {started_s:.2f} s"
