@@ -26,6 +26,7 @@ from claim_service import CLAIM, QUOTE, api_key_of, body_of, due_of
 from claim_store import unsound
 from fake_providers import FakeChain, Provider
 from keyed_service import with_secrets
+from patience import HANG_S
 from sqlalchemy import text
 
 from cli.demo.anvil import free_port
@@ -37,8 +38,6 @@ from warehouse.secrets import load_secrets
 
 SVC = Path(sys.executable).with_name("svc")
 BUYERS = 4
-STARTS_WITHIN_S = 180
-BUYS_WITHIN_S = 300
 
 
 @dataclass
@@ -73,7 +72,7 @@ class Server:
                 stderr=log,
                 start_new_session=True,
             )
-        deadline = time.monotonic() + STARTS_WITHIN_S
+        deadline = time.monotonic() + HANG_S
         with httpx.Client(base_url=self.settings.public_base_url, timeout=5) as client:
             while time.monotonic() < deadline:
                 with suppress(httpx.HTTPError):
@@ -142,7 +141,7 @@ class Buyer:
                 assert api_key_of(again) == key, "another key for the same claim"
 
     def _until(self, status: int, path: str, body: dict[str, Any], headers: dict[str, str]) -> httpx.Response:
-        deadline, last = time.monotonic() + BUYS_WITHIN_S, "none"
+        deadline, last = time.monotonic() + HANG_S, "none"
         while time.monotonic() < deadline:
             try:
                 answer = self.client.post(path, json=body, headers=headers)
@@ -155,7 +154,7 @@ class Buyer:
             last = f"{answer.status_code} {answer.text}"
             assert answer.status_code in (202, 503) or answer.json()["code"] == "claim_in_progress", last
             time.sleep(0.3)
-        raise AssertionError(f"no {status} of {path} within {BUYS_WITHIN_S} s; last answer: {last}")
+        raise AssertionError(f"no {status} of {path} within {HANG_S:g} s; last answer: {last}")
 
 
 def killed_rounds(settings: Settings, kills: int, seed: int, *, between_s: float = 1.5) -> Outcome:
@@ -200,7 +199,7 @@ def killed_rounds(settings: Settings, kills: int, seed: int, *, between_s: float
 
 
 def _wait_for_more(outcome: Outcome, buyers: list[Any]) -> None:
-    before, deadline = len(outcome.acknowledged), time.monotonic() + BUYS_WITHIN_S
+    before, deadline = len(outcome.acknowledged), time.monotonic() + HANG_S
     while len(outcome.acknowledged) < before + BUYERS:
         assert time.monotonic() < deadline, "nobody gets anything any more"
         for buyer in buyers:

@@ -2,9 +2,11 @@
 
 import time
 
+from patience import slowness
+
 
 def stay_within(window_s: int, for_s: int) -> None:
-    """Return where the present window goes on for `for_s` seconds; wait for the next one else."""
+    """Returns where the present window goes on for `for_s` seconds of a quiet machine, else waits for the next one."""
     left_s = window_s - time.time() % window_s
-    if left_s < for_s:
+    if left_s < min(for_s * slowness(), window_s / 2):
         time.sleep(left_s + 1)

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from companion_app import Companion
+from patience import slowness_at_the_start
 
 from api.connect.handoff import Handoff
 from api.connect.service import ConnectService
@@ -23,7 +24,7 @@ from warehouse.ledger import open_ledger
 
 PEPPER = bytes(range(32))
 BASE_URL = "http://127.0.0.1:8000"
-HANDOFF_TIMEOUT_S = 2.0
+HANDOFF_TIMEOUT_S = 2.0 * slowness_at_the_start()
 
 
 class Clock:

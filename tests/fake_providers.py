@@ -181,7 +181,7 @@ class Provider(FaultNode):
         return _FAULTS.get(self.mode)
 
 
-SLOW_S = 30.0
+SLOW_S = 200.0
 """Longer than anybody waits for a provider within one claim."""
 
 _FAULTS = {

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ledger_process import MASTER_SECRET
+from patience import HANG_S
 
 SVC = Path(sys.executable).with_name("svc")
 
@@ -41,7 +42,7 @@ class Installation:
             }
 
     def svc(self, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-        ran = subprocess.run([SVC, *arguments], env=self.environment, capture_output=True, text=True, timeout=120)
+        ran = subprocess.run([SVC, *arguments], env=self.environment, capture_output=True, text=True, timeout=HANG_S)
         assert ran.returncode == code, ran.stderr
         return ran
 
@@ -64,7 +65,7 @@ class Installation:
         return self.answer(method, path, headers, body)[0]
 
     def answer(self, method: str, path: str, headers: dict[str, str], body: str | None = None) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANG_S)
         connection.request(method, path, body, headers)
         answer = connection.getresponse()
         content = answer.read()

@@ -13,6 +13,7 @@ from typing import Any
 
 from addressed_service import addressed_service
 from eth_account import Account
+from patience import HANG_S
 
 from cli.demo.anvil import Anvil
 from cli.demo.rpc import Rpc, calldata
@@ -64,7 +65,7 @@ class Setting:
     def code_from_the_person(self) -> str:
         """What the agent's person gets from `svc pair`."""
         done = subprocess.run(
-            [SVC, "pair", "--json"], env=as_environment(self.settings), capture_output=True, text=True, timeout=60
+            [SVC, "pair", "--json"], env=as_environment(self.settings), capture_output=True, text=True, timeout=HANG_S
         )
         assert done.returncode == 0, done.stderr
         said: dict[str, Any] = json.loads(done.stdout)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from fault_node import Fault, FaultNode, Reply, always
 from ingest_helpers import assert_contiguous, held_blocks, logs_at, small_chain, warehouse
+from patience import HANG_S
 
 from cli.demo.recorded import RecordedChain
 
@@ -53,7 +54,7 @@ def killed_rounds(directory: Path, rounds: int, seed: int) -> Outcome:
                 assert_contiguous(connection)
                 midway += 0 < len(held_blocks(connection)) < len(EXPECTED)
         process = _start(directory, node.url)
-        said, complaint = process.communicate(timeout=120)
+        said, complaint = process.communicate(timeout=HANG_S)
         assert "complete" in said, complaint
     with warehouse(directory) as connection:
         assert_contiguous(connection)
@@ -68,7 +69,7 @@ def _written_bytes(directory: Path) -> int:
 
 def _wait_for_more(directory: Path, before: int, process: "subprocess.Popen[str]") -> None:
     """Every other process is killed only once it has written, however slow the machine is."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + HANG_S
     while _written_bytes(directory) < before + 50_000 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
 

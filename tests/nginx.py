@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from patience import HANG_S
+
 
 def free_port() -> int:
     """A TCP port of this machine that nobody listens on."""
@@ -37,12 +39,12 @@ def serving(data_dir: Path) -> Iterator[tuple[int, int]]:
         yield port, process.pid
     finally:
         process.terminate()
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=HANG_S)
         assert process.returncode == 0, said
 
 
 def _wait(port: int, process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + HANG_S
     while time.monotonic() < deadline:
         assert process.poll() is None, process.communicate()[1]
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from patience import HANG_S
 
 from contracts.connect.plan import Check, CommandCheck, ConnectPlan, HttpCheck, PlanStep, ToolCheck
 from contracts.connect.plan_rows import INPUT
@@ -32,7 +33,7 @@ class Machine:
         """The command in a fresh shell that knows nothing but home and path."""
         environment = {"HOME": str(self.home), "PATH": self.path}
         return subprocess.run(
-            [self.shell, "-c", command], env=environment, cwd="/", capture_output=True, text=True, timeout=60
+            [self.shell, "-c", command], env=environment, cwd="/", capture_output=True, text=True, timeout=HANG_S
         )
 
     def workspace(self, plan: ConnectPlan) -> Path:
@@ -63,7 +64,7 @@ class Machine:
             case HttpCheck():
                 try:
                     answer = httpx.request(
-                        check.method, check.url, headers=check.headers, content=check.body, timeout=10
+                        check.method, check.url, headers=check.headers, content=check.body, timeout=HANG_S
                     )
                 except httpx.TransportError:
                     return False

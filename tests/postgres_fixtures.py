@@ -18,11 +18,11 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from patience import HANG_S
 
 from contracts.settings import Settings
 from warehouse.ledger import Ledger, open_ledger
 
-START_WAIT_S = 60
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
@@ -152,7 +152,7 @@ def _die_with_parent() -> None:
 
 
 def _wait_until_it_answers(server: subprocess.Popen[bytes], home: Path) -> None:
-    deadline = time.monotonic() + START_WAIT_S
+    deadline = time.monotonic() + HANG_S
     while True:
         try:
             psycopg.connect(host=str(home), user="svc", dbname="postgres", connect_timeout=2).close()

@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 from eth_account import Account
 from eth_account.messages import encode_typed_data
+from patience import HANG_S
 from whole_service import REGISTRY, WholeService, listening, whole_service
 
 from api.app import create_app
@@ -108,7 +109,7 @@ def _address(number: int) -> str:
 async def record(service: WholeService) -> Recorder:
     """Every operation asked, in an order in which one answer leads to the next request."""
     with listening(service) as url:
-        async with httpx.AsyncClient(base_url=url, timeout=120) as client:
+        async with httpx.AsyncClient(base_url=url, timeout=HANG_S) as client:
             recorder = Recorder(service, client)
             for part in (_registrations, _purchase, _graph, _connect, _telemetry, _documents, _problems):
                 await part(recorder)

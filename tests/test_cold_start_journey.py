@@ -20,6 +20,7 @@ import rfc8785
 import yaml
 from journey_setting import Setting, cold_start
 from mcp import Client
+from patience import HANG_S
 
 from cli.demo.anvil import Anvil
 from contracts.description import OPENAPI_FILE
@@ -84,7 +85,7 @@ class Api:
 
 
 def test_an_agent_finds_pays_uses_and_pairs_from_the_base_address_alone(tmp_path: Path, anvil: Anvil):
-    with cold_start(tmp_path, anvil) as setting, httpx.Client(timeout=30, trust_env=False) as client:
+    with cold_start(tmp_path, anvil) as setting, httpx.Client(timeout=HANG_S, trust_env=False) as client:
         agent = Agent(setting.base_url, client)
         api, api_v2, registry = finds_its_way(agent)
         key = buys_a_key(api, setting)

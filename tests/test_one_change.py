@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from patience import HANG_S
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 
@@ -35,7 +37,7 @@ def published(contracts: Path, data_dir: Path) -> dict[str, Any]:
         cwd=data_dir,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=HANG_S,
     )
     assert done.returncode == 0, done.stderr
     said: dict[str, Any] = json.loads(done.stdout)

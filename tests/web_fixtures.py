@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from patience import HANG_S
 
 DIRECTORY = Path(__file__).with_name("web")
-INSTALL_S = 600
-RUN_S = 120
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class WebTools:
         path = f"{self.node.parent}:{self.directory / 'node_modules/.bin'}:{os.environ['PATH']}"
         environment = {**os.environ, "PATH": path, **variables}
         return subprocess.run(
-            arguments, cwd=self.directory, env=environment, capture_output=True, text=True, timeout=RUN_S
+            arguments, cwd=self.directory, env=environment, capture_output=True, text=True, timeout=HANG_S
         )
 
 
@@ -55,7 +54,7 @@ def web_tools() -> WebTools:
         fcntl.flock(held, fcntl.LOCK_EX)
         if not stamp.exists() or stamp.read_text() != wanted:
             command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-            done = subprocess.run(command, cwd=DIRECTORY, capture_output=True, text=True, timeout=INSTALL_S)
+            done = subprocess.run(command, cwd=DIRECTORY, capture_output=True, text=True, timeout=HANG_S)
             if done.returncode != 0:
                 _missing(f"npm ci failed: {done.stderr[-2000:]}")
             stamp.write_text(wanted)

@@ -8,6 +8,7 @@ import pytest
 from keyed_service import CHECK, NOON_S, bearer, serving, x_api_key
 from ledger_process import admit_many, started
 from openapi_schema_validator import OAS30Validator
+from patience import HANG_S
 
 from api.key_gate import presented_key
 from contracts.access import Tier
@@ -235,7 +236,7 @@ def test_four_processes_admit_exactly_the_quota(ledger_settings):
             for _ in range(4):
                 process = started(admit_many, settings, issued.key.reveal(), 60, NOON_S)
                 processes.append((process, process.__enter__()))
-            admitted = [int(running.communicate(timeout=60)[0]) for _, running in processes]
+            admitted = [int(running.communicate(timeout=HANG_S)[0]) for _, running in processes]
         finally:
             for process, _ in processes:
                 process.__exit__(None, None, None)

@@ -7,6 +7,7 @@ from datetime import datetime
 import pytest
 from keyed_service import ACTION, CHECK, RULES, bearer, serving
 from openapi_schema_validator import OAS30Validator
+from patience import HANG_S
 
 from api.guardrail_rules import GuardrailRules
 from contracts.access import Tier
@@ -189,7 +190,7 @@ def test_checks_wait_for_a_store_that_is_busy_and_old_ones_are_forgotten(tmp_pat
 
 
 def wait_until(condition):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + HANG_S
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)

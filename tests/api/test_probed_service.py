@@ -6,6 +6,7 @@ from pathlib import Path
 
 import httpx
 from addressed_service import addressed_service
+from patience import HANG_S
 
 from contracts.base import Quality
 from contracts.discovery.capabilities import capability_states
@@ -20,7 +21,7 @@ def test_every_answer_of_the_real_service_is_what_the_registry_expects(tmp_path:
         states = capability_states(installation_of(service.settings))
         asked = requests_needed(states)
         for _, path in (("GET", "/health"), *asked):  # what loads with a first request is not what is looked at
-            httpx.get(base_url + path, timeout=60)
+            httpx.get(base_url + path, timeout=HANG_S)
         answers, attempt = asyncio.run(
             ask_ourselves(base_url, asked, lambda generation: is_our_generation(tmp_path, generation))
         )

@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import psutil
 import pytest
+from patience import HANG_S, slowness
 
 from cli.environment import make_data_dir
 from cli.run import refuse_taken_port
@@ -24,11 +25,8 @@ from contracts.settings import PREFIX
 from warehouse.duck import Warehouse, run_lock
 
 SVC = str(Path(sys.executable).parent / "svc")
-START_S = 150.0
-"""A loaded machine takes long to import what Dagster needs."""
-
-STOP_S = 10.0 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-"""The goal is ten seconds, for a machine that others do not keep busy."""
+STOP_S = 10.0
+"""The goal for a machine that others do not keep busy."""
 
 
 def free_port() -> int:
@@ -57,7 +55,7 @@ class Installation:
         return f"http://127.0.0.1:{self.port}"
 
     def get(self, path: str) -> httpx.Response:
-        return httpx.get(self.base_url + path, timeout=60.0, trust_env=False)
+        return httpx.get(self.base_url + path, timeout=HANG_S, trust_env=False)
 
     def run(self) -> "Service":
         self.services.append(Service(self))
@@ -75,7 +73,7 @@ class Installation:
 
     def svc(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [SVC, *arguments], env=self.environment, cwd=self.directory, capture_output=True, text=True, timeout=300
+            [SVC, *arguments], env=self.environment, cwd=self.directory, capture_output=True, text=True, timeout=HANG_S
         )
 
     def ranges(self) -> list[tuple[Any, ...]]:
@@ -112,7 +110,7 @@ class Service:
 
     def wait_for(self, text: str) -> str:
         """The first line that holds `text`."""
-        deadline = time.monotonic() + START_S
+        deadline = time.monotonic() + HANG_S
         while True:
             for line in list(self.lines):
                 if text in line:
@@ -123,15 +121,14 @@ class Service:
     def descendants(self) -> list[psutil.Process]:
         return psutil.Process(self.process.pid).children(recursive=True)
 
-    def end(self, how: signal.Signals) -> float:
-        """Seconds from the signal to the end of the supervisor and of everything it started."""
+    def end(self, how: signal.Signals) -> None:
+        """Sends the signal. The supervisor and everything it started have to end within the goal."""
         everything = self.descendants()
-        started = time.monotonic()
+        deadline = time.monotonic() + STOP_S * slowness()
         self.process.send_signal(how)
-        self.process.wait(STOP_S)
-        _, alive = psutil.wait_procs(everything, timeout=max(0.0, started + STOP_S - time.monotonic()))
+        self.process.wait(max(0.0, deadline - time.monotonic()))
+        _, alive = psutil.wait_procs(everything, timeout=max(0.0, deadline - time.monotonic()))
         assert [process.cmdline() for process in alive if not is_zombie(process)] == []
-        return time.monotonic() - started
 
     def close(self) -> None:
         self._reader.join(5)
@@ -146,7 +143,6 @@ def installation(tmp_path: Path) -> Iterator[Installation]:
     made.close()
 
 
-@pytest.mark.timeout(600)
 def test_the_demo_comes_up_answers_ends_and_goes_on(installation: Installation):
     service = installation.run()
     service.wait_for("Ctrl-C ends everything")
@@ -171,7 +167,7 @@ def test_the_demo_comes_up_answers_ends_and_goes_on(installation: Installation):
         assert said.returncode == 0, (arguments, said.stdout, said.stderr)
         assert json.loads(said.stdout)["ok"] is True, arguments
     held = installation.ranges()
-    assert service.end(signal.SIGINT) < STOP_S
+    service.end(signal.SIGINT)
 
     killed = installation.run()
     assert "going on from block" in killed.wait_for("chain")
@@ -183,17 +179,16 @@ def test_the_demo_comes_up_answers_ends_and_goes_on(installation: Installation):
 
     last = installation.run()
     last.wait_for("pipeline ")
-    assert [process for process in psutil.wait_procs(orphans, timeout=60.0)[1] if not is_zombie(process)] == []
+    assert [process for process in psutil.wait_procs(orphans, timeout=HANG_S)[1] if not is_zombie(process)] == []
     assert installation.get("/api/token/holders").json()["consistency"]["proof"]["verdict"] == "proven"
     assert installation.ranges()[: len(held)] == held
     everything = last.descendants()
     psutil.Process(json.loads((installation.data_dir / "demo/demo.json").read_text())["pid"]).kill()
     last.wait_for("The local chain has ended by itself")
-    assert last.process.wait(60.0) == 1
-    assert [process for process in psutil.wait_procs(everything, timeout=60.0)[1] if not is_zombie(process)] == []
+    assert last.process.wait(HANG_S) == 1
+    assert [process for process in psutil.wait_procs(everything, timeout=HANG_S)[1] if not is_zombie(process)] == []
 
 
-@pytest.mark.timeout(300)
 def test_without_a_chain_that_answers_the_api_stays_up_and_the_schedule_goes_on_trying(tmp_path: Path):
     dead = Installation(tmp_path, SVC_RPC_URLS=f"http://127.0.0.1:{free_port()}", SVC_TOKEN_ADDRESS="0x" + "70" * 20)
     service = dead.run()
@@ -203,7 +198,7 @@ def test_without_a_chain_that_answers_the_api_stays_up_and_the_schedule_goes_on_
         assert dead.get("/health").status_code == 200
         body = dead.get("/api/token/holders").json()
         assert (body["holderCount"], body["stale"], body["reason"]) == (None, True, "rpc_unavailable")
-        assert service.end(signal.SIGTERM) < STOP_S
+        service.end(signal.SIGTERM)
     finally:
         dead.close()
 
@@ -231,7 +226,7 @@ def assets_of_dagster(installation: Installation) -> set[str]:
     answer = httpx.post(
         f"http://127.0.0.1:{installation.dagster_port}/graphql",
         json={"query": "{ assetNodes { assetKey { path } } }"},
-        timeout=60.0,
+        timeout=HANG_S,
         trust_env=False,
     )
     return {"/".join(node["assetKey"]["path"]) for node in answer.json()["data"]["assetNodes"]}

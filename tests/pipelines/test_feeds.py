@@ -87,7 +87,7 @@ def test_all_tries_together_end_in_time(server: FeedServer, reply: Reply) -> Non
     server.replies["/"] = reply
     started = time.monotonic()
     assert ask(server.url + "/", timeout_s=0.5).reason == "timeout"
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 50  # the slow one would take sixty
 
 
 def test_a_service_that_comes_back_at_once_is_heard(server: FeedServer) -> None:

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from document_kinds import CONTENTS, REDIRECT
 from nginx import free_port, have_nginx, serving
+from patience import HANG_S
 from publishing import DOCUMENTS, House, mint
 
 from api.front import Front
@@ -168,7 +169,7 @@ nginx_needed = pytest.mark.skipif(not have_nginx() and os.environ.get("CI") != "
 @pytest.mark.parametrize("encoding", ["identity", "gzip"])
 def test_nginx_answers_as_the_front_does(house, encoding):
     async def both(port):
-        theirs = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60)
+        theirs = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=HANG_S)
         theirs.headers.clear()
         front = Front(house.settings, unreachable, None, clock=house.now.timestamp)
         front.look_again(house.now.timestamp())
@@ -215,8 +216,11 @@ def test_nginx_hands_what_no_file_answers_to_the_api(tmp_path):
     }
     process = subprocess.Popen([Path(sys.executable).with_name("svc"), "serve", "--workers", "2"], env=environment)
     try:
-        with serving(tmp_path) as (port, _), httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
-            deadline = time.monotonic() + 60
+        with (
+            serving(tmp_path) as (port, _),
+            httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=HANG_S) as client,
+        ):
+            deadline = time.monotonic() + HANG_S
             while client.get("/health").status_code != 200:
                 assert time.monotonic() < deadline
                 time.sleep(0.1)
@@ -236,14 +240,14 @@ def test_nginx_hands_what_no_file_answers_to_the_api(tmp_path):
             assert statuses.count(404) + statuses.count(429) == 45
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(HANG_S)
 
 
 @nginx_needed
 def test_nginx_answers_304_and_follows_the_pointer(tmp_path):
     house = House(tmp_path)
     house.publish()
-    with serving(tmp_path) as (port, _), httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+    with serving(tmp_path) as (port, _), httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=HANG_S) as client:
         first = client.get(DOCUMENTS[0])
         again = client.get(DOCUMENTS[0], headers={"if-none-match": first.headers["etag"]})
         assert again.status_code == 304

@@ -1,7 +1,6 @@
 """The partner and the marketplace in runs: asked when due, published, and the credential in no file of any run."""
 
 import json
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from clock_windows import stay_within
 from feed_server import DEAD, FeedServer, Reply
 from pipeline_runs import Place, recorded_chain
 from pydantic import SecretStr
@@ -79,13 +79,6 @@ def due(place: Place) -> str | None:
     return partner_due(place.settings(), datetime.now(UTC))
 
 
-def begin_well_within_a_period() -> None:
-    """Sources are due by the clock's five minutes: two runs in a row have to fall into the same."""
-    left_s = 300 - time.time() % 300
-    if left_s < 60:
-        time.sleep(left_s)
-
-
 def test_runs_ask_when_due_publish_and_leave_the_credential_nowhere(
     place: Place,
     server: FeedServer,
@@ -97,7 +90,7 @@ def test_runs_ask_when_due_publish_and_leave_the_credential_nowhere(
     assert due(place) is None  # the first look is that of a whole run
     publish_held(place.settings())
     assert due(place) == "partner and marketplace to be asked"
-    begin_well_within_a_period()
+    stay_within(300, for_s=60)  # sources are due by the clock's five minutes: two runs have to fall into the same
     run(place)
     documents = {path: still(place.document(path)) for path in (PARTNER_PATH, REVENUE_PATH)}
     assert documents == json.loads(GOLDEN.read_text())

@@ -58,11 +58,11 @@ def test_an_error_inside_an_http_200_that_will_pass_is_asked_again():
 
 
 def test_a_slow_node_is_left_for_a_fast_one():
-    slow = Fault("eth_blockNumber", always(Reply(delay_s=30.0)))
+    slow = Fault("eth_blockNumber", always(Reply(delay_s=300.0)))
     with FaultNode(CHAIN, slow) as sleeper, FaultNode(CHAIN) as node:
         started = time.monotonic()
-        assert ask(sleeper.url, node.url, timeout_s=1.0) == hex(200)
-        assert time.monotonic() - started < 20
+        assert ask(sleeper.url, node.url, timeout_s=1.0, patience_s=250.0) == hex(200)
+        assert time.monotonic() - started < 250
 
 
 def test_a_silent_node_is_not_waited_for_once_another_has_answered_and_is_asked_last_from_then_on(caplog):
@@ -76,23 +76,23 @@ def test_a_silent_node_is_not_waited_for_once_another_has_answered_and_is_asked_
         return list(said.values()), time.monotonic() - started
 
     with silent_node() as silent, FaultNode(CHAIN) as node:
-        said, took_s = asyncio.run(run(silent, node.url, grace_s=0.5))
-        assert said == [hex(200)] and 0.5 <= took_s < 10
+        said, took_s = asyncio.run(run(silent, node.url, timeout_s=300.0, grace_s=0.5))
+        assert said == [hex(200)] and 0.5 <= took_s < 150
         assert silent.removeprefix("http://") in caplog.text
-        said, took_s = asyncio.run(run(silent, node.url, grace_s=15.0))  # the next pool knows it
-        assert said == [hex(200)] and took_s < 10
+        said, took_s = asyncio.run(run(silent, node.url, timeout_s=300.0, grace_s=200.0))  # the next pool knows it
+        assert said == [hex(200)] and took_s < 150
 
 
 def test_a_node_that_fails_is_not_waited_for_once_another_has_answered():
     async def run():
-        async with pool_of(DEAD, node.url, grace_s=15.0) as pool:
+        async with pool_of(DEAD, node.url, grace_s=200.0) as pool:
             started = time.monotonic()
             said = await pool.each(lambda each: each.call("eth_blockNumber", []), enough=lambda _: True)
             return list(said.values()), time.monotonic() - started
 
     with FaultNode(CHAIN) as node:
         said, took_s = asyncio.run(run())
-    assert said == [hex(200)] and took_s < 10
+    assert said == [hex(200)] and took_s < 150
 
 
 def test_retry_after_is_obeyed():
@@ -109,11 +109,11 @@ def test_a_limit_without_retry_after_backs_off_and_goes_on():
 
 
 def test_a_limit_sends_the_work_to_another_node_at_once():
-    limited = Fault("eth_blockNumber", rpc_error(-1, "slow down", status=429, Retry_After="60"))
+    limited = Fault("eth_blockNumber", rpc_error(-1, "slow down", status=429, Retry_After="300"))
     with FaultNode(CHAIN, limited) as first, FaultNode(CHAIN) as second:
         started = time.monotonic()
         assert ask(first.url, second.url) == hex(200)
-        assert time.monotonic() - started < 20
+        assert time.monotonic() - started < 250
 
 
 def test_a_limit_halves_how_much_a_node_is_given_at_once():

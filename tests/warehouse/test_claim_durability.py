@@ -25,6 +25,7 @@ from claim_store import (
     unsound,
 )
 from ledger_process import BROKEN_CONSTRAINT
+from patience import HANG_S
 
 from contracts.settings import Settings
 from warehouse.access import (
@@ -60,7 +61,7 @@ def test_threads_that_redeem_one_quote_at_once_get_one_key(ledger: Ledger) -> No
 def test_four_processes_on_one_ledger_issue_all_and_double_none(ledger: Ledger, ledger_settings: Settings) -> None:
     with ExitStack() as stack:
         running = [stack.enter_context(issuing_process(ledger_settings, 25)) for _ in range(4)]
-        said = [line for process in running for line in process.communicate(timeout=60)[0].split()]
+        said = [line for process in running for line in process.communicate(timeout=HANG_S)[0].split()]
     assert len(said) == len(set(said)) == count(ledger, "access_claims") == count(ledger, "api_keys") == 100
     assert unsound(ledger) == set()
     seqs = [change.seq for change in ledger.changes_after(0, 10_000)]

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ledger_process import started, take_many
+from patience import HANG_S
 from postgres_fixtures import TemporaryPostgres
 
 from contracts.errors import StoreBusy, StoreUnusable
@@ -195,7 +196,7 @@ def test_processes_that_hammer_one_store_get_exactly_the_limit(ledger_settings: 
         processes = [stack.enter_context(started(take_many, ledger_settings, 300)) for _ in range(3)]
         allowed: Counter[str] = Counter()
         for process in processes:
-            output, _ = process.communicate(timeout=60)
+            output, _ = process.communicate(timeout=HANG_S)
             allowed.update(json.loads(output))
     assert allowed == {"client-0": 2 * 50, "client-1": 2 * 50, "client-2": 2 * 50}
 

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from ledger_process import started, write_pairs
+from patience import HANG_S
 
 from contracts.errors import StoreBusy
 from contracts.settings import Settings
@@ -93,7 +94,7 @@ def test_a_later_writer_waits_for_a_transaction_that_is_held_open_and_comes_afte
             with pytest.raises(TimeoutError):
                 second.result(timeout=0.3)
             assert ledger.changes_after(0, 10) == [], "nothing is visible before the first one commits"
-        assert second.result(timeout=60) == 2
+        assert second.result(timeout=HANG_S) == 2
     assert [change.kind for change in ledger.changes_after(0, 10)] == ["held", "later"]
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from ledger_process import hold_uncommitted, open_and_close, started, write_until_killed
+from patience import HANG_S
 from postgres_fixtures import TemporaryPostgres
 from sqlalchemy import text
 
@@ -73,7 +74,7 @@ def test_opening_again_keeps_what_was_written(ledger_settings: Settings) -> None
 def test_processes_that_open_a_new_ledger_at_once_all_succeed(ledger_settings: Settings) -> None:
     with ExitStack() as stack:
         starting = [stack.enter_context(started(open_and_close, ledger_settings)) for _ in range(2)]
-        assert [process.wait(timeout=60) for process in starting] == [0, 0]
+        assert [process.wait(timeout=HANG_S) for process in starting] == [0, 0]
     ledger = open_ledger(ledger_settings, ledger_settings.data_dir)
     assert ledger.head() == 0
     ledger.close()

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from patience import HANG_S
 from signature_checks import verify_signature
 
 from contracts.commerce.signing import ACTIVE_AFTER, key_text, new_private_key
@@ -58,7 +59,7 @@ def test_a_key_of_openssl_serves_and_a_named_file_is_never_made_up(tmp_path):
 def test_the_operators_command_rotates(tmp_path):
     command = [Path(sys.executable).with_name("svc"), "keys", "rotate-signing", "--json"]
     environment = {"SVC_DATA_DIR": str(tmp_path), "PATH": "/usr/bin:/bin", "SVC_RPC_URLS": "http://127.0.0.1:1"}
-    ran = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    ran = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=HANG_S)
     assert ran.returncode == 0, ran.stderr
     (first, second) = keys_in(tmp_path).current().keys
     said = json.loads(ran.stdout)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import random
-
 from claim_kills import BUYERS, killed_rounds
+from seeds import seed_of_run
 
 from contracts.settings import Settings
 
 
 def test_a_killed_server_loses_and_doubles_no_claim(ledger_settings: Settings) -> None:
-    outcome = killed_rounds(ledger_settings, kills=2, seed=random.randrange(1 << 32), between_s=0.5)
+    outcome = killed_rounds(ledger_settings, kills=2, seed=seed_of_run(), between_s=0.5)
     assert (outcome.kills, outcome.lost, outcome.doubled) == (2, 0, 0)
     assert (outcome.unsound, outcome.leaked) == (set(), set())
     assert len(outcome.acknowledged) >= 3 * BUYERS

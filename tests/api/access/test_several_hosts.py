@@ -15,6 +15,7 @@ import pytest
 from keyed_service import ACTION, CHECK, KeyedService, serving
 from ledger_process import MASTER_SECRET
 from paid_service import CLAIM, PaidService, claim_body, selling
+from patience import HANG_S
 from postgres_fixtures import TemporaryPostgres
 
 from api.access.rpc import Providers
@@ -114,7 +115,7 @@ def test_a_host_that_would_make_up_a_secret_of_its_own_does_not_start(tmp_path: 
     }
     del given[missing]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
-    ran = subprocess.run([SVC, "serve"], env=kept | given, capture_output=True, text=True, timeout=60)
+    ran = subprocess.run([SVC, "serve"], env=kept | given, capture_output=True, text=True, timeout=HANG_S)
     assert ran.returncode == 2
     assert f"{missing} is not set" in ran.stderr
     assert "openssl" in ran.stderr

@@ -12,6 +12,7 @@ import pytest
 from clock_windows import stay_within
 from companion_app import Companion
 from mcp_service import JSON, McpService, message
+from patience import HANG_S
 from pydantic import SecretStr
 
 from api.connect.service import CODE_WINDOW_S, TRIES_OF_A_CODE
@@ -53,7 +54,7 @@ def test_a_code_tried_from_a_hundred_addresses_is_locked_and_another_one_pairs(
     companion: Companion, service: McpService
 ):
     async def attack() -> None:
-        async with httpx.AsyncClient(timeout=120, limits=httpx.Limits(max_connections=50)) as client:
+        async with httpx.AsyncClient(timeout=HANG_S, limits=httpx.Limits(max_connections=50)) as client:
             tries = [handshake(client, service, "123456", f"10.0.{n // 250}.{n % 250}") for n in range(TRIES)]
             refused = await asyncio.gather(*tries)
             assert {json.dumps(each) for each in refused} == {json.dumps(refused[0])}
@@ -71,7 +72,7 @@ def test_a_code_tried_from_a_hundred_addresses_is_locked_and_another_one_pairs(
 
 def test_without_its_secret_nobody_speaks_for_the_companion(companion: Companion, service: McpService):
     async def asked() -> None:
-        async with httpx.AsyncClient(timeout=30) as client:
+        async with httpx.AsyncClient(timeout=HANG_S) as client:
             code = companion.give()
             companion.secret = b"another secret"
             assert (await handshake(client, service, code, "10.0.0.1"))["code"] == "pairing_code_rejected"

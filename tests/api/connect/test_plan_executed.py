@@ -16,6 +16,7 @@ import httpx
 import pytest
 from addressed_service import addressed_service
 from nginx import free_port
+from patience import HANG_S
 from plan_machine import Machine
 from whole_service import PAYER, WholeService
 
@@ -80,7 +81,7 @@ class Desk:
         """What a tool answers; what it says of an error too."""
         call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
         headers = {"Accept": "application/json, text/event-stream"}
-        answer = httpx.post(f"{self.url}/mcp", json=call, headers=headers, timeout=30)
+        answer = httpx.post(f"{self.url}/mcp", json=call, headers=headers, timeout=HANG_S)
         assert answer.status_code == 200, answer.text
         result = answer.json()["result"]
         return dict(result.get("structuredContent") or json.loads(result["content"][0]["text"]))

@@ -3,6 +3,7 @@ import time
 
 import httpx
 import pytest
+from patience import HANG_S
 from recorded_material import RecordedMaterial
 
 from cli.demo.recorded import (
@@ -177,7 +178,7 @@ def test_the_bloom_is_set_for_blocks_with_logs_only():
 
 
 def test_the_node_answers_single_calls_batches_and_nonsense():
-    with RecordedNode(small_chain()) as node, httpx.Client(base_url=node.url, timeout=60) as client:
+    with RecordedNode(small_chain()) as node, httpx.Client(base_url=node.url, timeout=HANG_S) as client:
         one = client.post("/", json={"jsonrpc": "2.0", "id": 7, "method": "eth_chainId", "params": []}).json()
         assert one == {"jsonrpc": "2.0", "id": 7, "result": "0x2105"}
         batch = client.post(
@@ -198,7 +199,7 @@ def test_the_hum_history_is_served_whole_within_a_second_over_eight_million_spar
     token = logs[0]["address"]
     chain = RecordedChain(chain_id=1, token=token, logs=logs, first_block=8_345_679, head=16_273_318)
     query = {"address": token, "fromBlock": hex(8_345_679), "toBlock": "latest", "topics": [TRANSFER_TOPIC]}
-    with RecordedNode(chain) as node, httpx.Client(timeout=60) as client:
+    with RecordedNode(chain) as node, httpx.Client(timeout=HANG_S) as client:
         started = time.process_time()
         body = {"jsonrpc": "2.0", "id": 1, "method": "eth_getLogs", "params": [query]}
         content = client.post(node.url, json=body).content

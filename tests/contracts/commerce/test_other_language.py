@@ -7,6 +7,7 @@ import subprocess
 from datetime import UTC, datetime
 
 import pytest
+from patience import HANG_S
 
 from contracts.canonical import canonical_sha256
 from contracts.commerce.signing import key_text, new_private_key, parse_key_set
@@ -42,5 +43,7 @@ def test_javascript_finds_the_same_hash_and_a_signature_that_holds(document):
         "signature": keys.signer(datetime.now(UTC)).sign(expected),
         "jwks": keys.jwks(),
     }
-    ran = subprocess.run(["node", "-e", SCRIPT], input=json.dumps(given), capture_output=True, text=True, timeout=60)
+    ran = subprocess.run(
+        ["node", "-e", SCRIPT], input=json.dumps(given), capture_output=True, text=True, timeout=HANG_S
+    )
     assert json.loads(ran.stdout) == {"hash": expected, "holds": True}, ran.stderr
