@@ -5,17 +5,19 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from fault_node import Fault, FaultNode, Reply, always
+from fault_node import Call, Fault, FaultNode, Reply, blocks_asked
 from ingest_helpers import assert_contiguous, held_blocks, logs_at, small_chain, warehouse
 from patience import HANG_S
 
 from cli.demo.recorded import RecordedChain
 
 TESTS = Path(__file__).parent
+KEPT_BACK_FROM = 3_600
 EXPECTED = [(block, index) for block in range(0, 4000, 2) for index in range(10)]
 
 
@@ -37,15 +39,25 @@ def busy_chain() -> RecordedChain:
 def killed_rounds(directory: Path, rounds: int, seed: int) -> Outcome:
     """Start, kill, start again, `rounds` times; then let it end. Asserts that each row is held exactly once.
 
-    The node takes its time, so that the history lasts for the rounds.
+    The node takes its time and keeps the end of the history back until the last round, so that no process is done
+    before it is killed.
     """
     rng, kills, midway = random.Random(seed), 0, 0
-    with FaultNode(busy_chain(), Fault("eth_getLogs", always(Reply(delay_s=0.01 * rounds)))) as node:
+    last_round, reached = threading.Event(), threading.Event()
+
+    def slowly(call: Call) -> Reply:
+        if last_round.is_set() or blocks_asked(call)[0] < KEPT_BACK_FROM:
+            return Reply(delay_s=0.01 * rounds)
+        reached.set()
+        return Reply(delay_s=HANG_S)
+
+    with FaultNode(busy_chain(), Fault("eth_getLogs", slowly)) as node:
         for number in range(rounds):
             before = _written_bytes(directory)
+            reached.clear()
             process = _start(directory, node.url)
             if number % 2:
-                _wait_for_more(directory, before, process)
+                _wait_for_more(directory, before, reached)
             time.sleep(rng.uniform(0.0, 0.8 if number % 2 == 0 else 0.3))
             process.send_signal(signal.SIGKILL)
             kills += process.wait() == -signal.SIGKILL
@@ -53,6 +65,7 @@ def killed_rounds(directory: Path, rounds: int, seed: int) -> Outcome:
             with warehouse(directory) as connection:
                 assert_contiguous(connection)
                 midway += 0 < len(held_blocks(connection)) < len(EXPECTED)
+        last_round.set()
         process = _start(directory, node.url)
         said, complaint = process.communicate(timeout=HANG_S)
         assert "complete" in said, complaint
@@ -67,10 +80,11 @@ def _written_bytes(directory: Path) -> int:
     return sum(file.stat().st_size for file in directory.glob("warehouse.duckdb*"))
 
 
-def _wait_for_more(directory: Path, before: int, process: "subprocess.Popen[str]") -> None:
-    """Every other process is killed only once it has written, however slow the machine is."""
+def _wait_for_more(directory: Path, before: int, reached: threading.Event) -> None:
+    """Every other process is killed only once it has written or can't go on, however slow the machine is."""
     deadline = time.monotonic() + HANG_S
-    while _written_bytes(directory) < before + 50_000 and process.poll() is None and time.monotonic() < deadline:
+    while _written_bytes(directory) < before + 50_000 and not reached.is_set():
+        assert time.monotonic() < deadline, "it reads nothing"
         time.sleep(0.01)
 
 
