@@ -50,7 +50,7 @@ def begun(tmp_path: Path, place: Place, first_run: tuple[Place, PipelineReport])
 @pytest.fixture
 def within_one_hour() -> None:
     """The hour does not end during the test: a snapshot would fall due."""
-    stay_within(3600, for_s=60)
+    stay_within(3600, for_s=30)
 
 
 def test_a_run_from_nothing_publishes_a_proven_list(first_run: tuple[Place, PipelineReport]):

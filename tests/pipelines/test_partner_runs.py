@@ -90,7 +90,7 @@ def test_runs_ask_when_due_publish_and_leave_the_credential_nowhere(
     assert due(place) is None  # the first look is that of a whole run
     publish_held(place.settings())
     assert due(place) == "partner and marketplace to be asked"
-    stay_within(300, for_s=60)  # sources are due by the clock's five minutes: two runs have to fall into the same
+    stay_within(300, for_s=20)  # sources are due by the clock's five minutes: two runs have to fall into the same
     run(place)
     documents = {path: still(place.document(path)) for path in (PARTNER_PATH, REVENUE_PATH)}
     assert documents == json.loads(GOLDEN.read_text())
