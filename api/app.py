@@ -49,6 +49,7 @@ def build_rooms(
     """The framework's application with every room's routes. `clock_skew_s`: how far our clock is ahead of the chain."""
     from fastapi import FastAPI
 
+    from api.access.consent import OperatorConsents, consent_router
     from api.access.recovery import Recovery, recovery_router
     from api.access.router import access_router
     from api.access.rpc import Providers
@@ -98,6 +99,7 @@ def build_rooms(
         guardrail_router(lambda: stores.guardrail_rules.current(), lambda: stores.guardrail_log),
         access_router(access),
         recovery_router(recovery),
+        consent_router(OperatorConsents(access.rail, providers, settings.public_base_url, lambda: stores.ledger)),
         intake_router(place, lambda: stores.ledger, lambda: stores.secrets.pepper),
         connect_router(_edge(stores, site, access, place)),
         blink_router(

@@ -190,6 +190,7 @@ def _described(found: Claim) -> dict[str, Any]:
         "state": found.state,
         "final": found.final,
         "payer": found.payer,
+        "operator": found.operator,
         "owner": found.owner,
         "chainId": found.chain_id,
         "transactionHash": found.transaction_hash,

@@ -105,7 +105,9 @@ class Purchases:
 
 def quote(
     payer: Annotated[str | None, typer.Option(help="Address that will pay; on the demo chain one of its own.")] = None,
-    operator: Annotated[str | None, typer.Option(help="Address that will own the key; default the payer.")] = None,
+    operator: Annotated[
+        str | None, typer.Option(help="Address that owns the key once it has signed; default the payer.")
+    ] = None,
     plan: Annotated[str, typer.Option(help="Id of the plan, as the catalog lists them.")] = DEFAULT_PLAN,
     url: Url = None,
     as_json: AsJson = False,

@@ -53,9 +53,11 @@ def issue_claim(
     idempotency_digest: str | None = None,
     request_digest: str | None = None,
     unmatched_becomes: UnmatchedState = "claimed",
+    operator_proven: bool = False,
 ) -> Issued:
     """Redeem `quote` by the transfer that `match` found in the transaction.
 
+    The key is the payer's, or the operator's where that has proven itself.
     The quote or the transfer being used before breaks a constraint; callers look at both in the same transaction.
     """
     entitlement = entitlement_of(quote)
@@ -66,7 +68,8 @@ def issue_claim(
         plan_id=quote.plan_id,
         tier=entitlement.tier,
         payer=quote.payer,
-        owner=quote.owner,
+        operator=quote.operator,
+        owner=quote.operator if operator_proven else quote.payer,
         agent_id=quote.agent_id,
         user_id=quote.user_id,
         chain_id=issuer.rail.chain_id,
@@ -137,6 +140,7 @@ def _insert(tx: Transaction, claim: Claim, idempotency_digest: str | None, reque
         receipt_id=claim.receipt_id,
         quote_id=claim.quote_id,
         payer=claim.payer,
+        owner=claim.owner,
         tier=claim.tier.value,
         chain_id=claim.chain_id,
         transaction_hash=claim.transaction_hash,

@@ -245,11 +245,19 @@ def open_ledger(
         engine = postgresql_engine(location, wait_s)
     try:
         with failures_named(store):
-            migrate(engine, store)
+            migrate(engine, store, lambda connection: _finish_migration(Transaction(connection, clock)))
     except BaseException:
         engine.dispose()
         raise
     return Ledger(engine, store, clock)
+
+
+def _finish_migration(tx: Transaction) -> None:
+    """What a migration begins in SQL and only the graph's own writing can finish."""
+    # only here, since it is needed once, and writes through this module
+    from warehouse.access_owners import settle_moved_keys
+
+    settle_moved_keys(tx)
 
 
 def _named(identity: LedgerIdentity) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Protocol
@@ -24,8 +25,11 @@ def revisions() -> tuple[str, ...]:
     return tuple(sorted(file.name[:4] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")))
 
 
-def migrate(engine: Engine, store: str) -> None:
-    """Bring the schema to the newest revision in one transaction. Raises `StoreTooNew`, having changed nothing."""
+def migrate(engine: Engine, store: str, finish: Callable[[Connection], None]) -> None:
+    """Bring the schema to the newest revision in one transaction, of which `finish` does the last step.
+
+    Raises `StoreTooNew`, having changed nothing.
+    """
     with engine.connect() as connection:
         if _is_current(connection, store):
             return
@@ -33,6 +37,7 @@ def migrate(engine: Engine, store: str) -> None:
         if connection.dialect.name == "postgresql":
             connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
         _upgrade(connection)
+        finish(connection)
 
 
 class Operations(Protocol):

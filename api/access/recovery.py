@@ -70,13 +70,13 @@ class Recovery:
         self._clock = clock
 
     def challenge(self, claim_id: str) -> RecoveryChallenge:
-        """What the payer of a claim has to sign. Raises `ClaimUnknown`, `KeyNotRecoverable`."""
+        """What the owner of a claim's key has to sign. Raises `ClaimUnknown`, `KeyNotRecoverable`."""
         with self._ledger().read() as reader:
             claim, key = _recoverable(reader, claim_id)
         return recovery_challenge(
             claim_id,
             key.key_id,
-            claim.payer,
+            key.owner,
             chain_id=claim.chain_id,
             base_url=self._base_url,
             now=self._clock(),
@@ -84,25 +84,25 @@ class Recovery:
 
     async def replace(self, claim_id: str, asked: RecoveryRequest) -> RecoveryAnswer:
         """Revoke a claim's key and issue the next one. Raises `RecoveryRefused` and what `challenge` does."""
-        key_id, proof = await asyncio.to_thread(self._check, claim_id, asked)
+        key, proof = await asyncio.to_thread(self._check, claim_id, asked)
         if isinstance(proof, NotProved):
             raise _refused()
         if isinstance(proof, AskContract):
             await self._ask_contract(proof)
-        return await asyncio.to_thread(self._rotate, claim_id, key_id)
+        return await asyncio.to_thread(self._rotate, claim_id, key)
 
-    def _check(self, claim_id: str, asked: RecoveryRequest) -> tuple[str, object]:
+    def _check(self, claim_id: str, asked: RecoveryRequest) -> tuple[KeyRecord, object]:
         with self._ledger().read() as reader:
             claim, key = _recoverable(reader, claim_id)
         proof = check_recovery(
             asked,
             claim_id=claim_id,
             key_id=key.key_id,
-            signer=claim.payer,
+            signer=key.owner,
             chain_id=claim.chain_id,
             now=self._clock(),
         )
-        return key.key_id, proof
+        return key, proof
 
     async def _ask_contract(self, proof: AskContract) -> None:
         said = contract_says(await self._providers.calls(proof.address, proof.data), self._rail.quorum)
@@ -111,13 +111,13 @@ class Recovery:
         if not said:
             raise _refused()
 
-    def _rotate(self, claim_id: str, key_id: str) -> RecoveryAnswer:
+    def _rotate(self, claim_id: str, signed_for: KeyRecord) -> RecoveryAnswer:
         pepper = self._derived().pepper
         with self._ledger().transaction() as tx:
             claim, key = _recoverable(tx, claim_id)
-            if key.key_id != key_id:
-                raise _refused()  # another signature was faster
-            issued = rotate_key(tx, pepper, key_id, now=self._clock())
+            if (key.key_id, key.owner) != (signed_for.key_id, signed_for.owner):
+                raise _refused()  # another signature was faster, or the operator has become the owner
+            issued = rotate_key(tx, pepper, key.key_id, now=self._clock())
         packet = activation_packet(
             claim,
             key_text=issued.key.reveal(),
@@ -125,7 +125,7 @@ class Recovery:
             requests_per_day=self._requests_per_day[claim.tier],
             base_url=self._base_url,
         )
-        return RecoveryAnswer(data=RecoveryData(claim_id=claim_id, revoked_key_id=key_id, activation_packet=packet))
+        return RecoveryAnswer(data=RecoveryData(claim_id=claim_id, revoked_key_id=key.key_id, activation_packet=packet))
 
 
 def recovery_router(recovery: Recovery) -> APIRouter:
@@ -136,7 +136,7 @@ def recovery_router(recovery: Recovery) -> APIRouter:
         RECOVERY_PATH,
         response_model=RecoveryChallenge,
         responses=problems(*_EVERY),
-        summary="What the payer signs to replace a lost key",
+        summary="What its owner signs to replace a lost key",
         description="EIP-712 typed data that names the claim's present key; good for ten minutes and one replacement.",
         operation_id="agent_access_recovery_challenge",
     )
@@ -149,7 +149,7 @@ def recovery_router(recovery: Recovery) -> APIRouter:
         status_code=201,
         responses=problems(RecoveryRefused, PayerContractUnsure, *_BODY, *_EVERY),
         summary="Replace a lost key",
-        description="Revokes the claim's key and issues the next one, by the payer's signature of the challenge. "
+        description="Revokes the claim's key and issues the next one, by its owner's signature of the challenge. "
         "Owner, tier, paid time and quota stay.",
         operation_id="agent_access_recovery",
     )
@@ -176,4 +176,4 @@ def _recoverable(reader: Reader, claim_id: str) -> tuple[Claim, KeyRecord]:
 
 
 def _refused() -> RecoveryRefused:
-    return RecoveryRefused("Ask for a fresh challenge and have the claim's payer sign it.")
+    return RecoveryRefused("Ask for a fresh challenge and have the owner of the claim's key, its `signer`, sign it.")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from api.access.consent import checked_consent, consent_invalid, settled_consent
 from api.access.quotes import QuoteService
 from api.access.rpc import Providers
 from contracts.access import Tier
@@ -24,6 +25,7 @@ from contracts.commerce.claims import (
     PendingAnswer,
     activation_packet,
     claim_fields,
+    operator_of,
     receipt_fields,
     receipt_url,
     recovery_url,
@@ -86,6 +88,8 @@ class _Begun:
 
     quote: Quote
     proof: Proved | AskContract | None
+    consent: Proved | AskContract | None
+    """Of the operator that the quote names."""
 
 
 class AccessService:
@@ -133,14 +137,24 @@ class AccessService:
             return begun
         try:
             pending = await self._ask_contract(begun.proof, asked) if isinstance(begun.proof, AskContract) else None
-            views = [] if pending is not None else await self._providers.views(asked.transaction_hash)
+            views: list[View | Silence] = []
+            consent: Proved | NotProved | None = None
+            if pending is None:
+                consent, views = await asyncio.gather(
+                    settled_consent(begun.consent, self._providers, self.rail),
+                    self._providers.views(asked.transaction_hash),
+                )
+            if isinstance(consent, NotProved):
+                raise consent_invalid()
         except BaseException:
             await asyncio.to_thread(self._release_lease, begun.quote, lease)
             raise
         if pending is not None:
             await asyncio.to_thread(self._release_lease, begun.quote, lease)
             return pending
-        return await asyncio.to_thread(self._decide, asked, idempotency_key, begun.quote, views, lease)
+        return await asyncio.to_thread(
+            self._decide, asked, idempotency_key, begun.quote, views, lease, consent is not None
+        )
 
     def receipt(self, claim_id: str) -> dict[str, Any]:
         """The receipt of a claim (`Receipt`). Raises `ClaimUnknown`."""
@@ -148,15 +162,19 @@ class AccessService:
             claim = access.find_claim(reader, claim_id)
             if claim is None:
                 raise ClaimUnknown("No claim has this id.")
-            return _receipt(claim, _kept_receipt(reader, claim))
+            return self._receipt(claim, _kept_receipt(reader, claim))
 
     def _begin(self, asked: ClaimRequest, idempotency_key: str | None, lease: str) -> Redeemed | PendingAnswer | _Begun:
         """All that can be said without the chain; where that is no answer, the lease is taken."""
         found = self._look(asked, idempotency_key)
         if isinstance(found, Redeemed):
             return found
-        proof = self._check_proof(asked, found)
-        return self._remembered(asked) or self._take_lease(asked, idempotency_key, found, lease) or _Begun(found, proof)
+        proof, consent = self._check_proof(asked, found), checked_consent(asked, found, self.rail)
+        return (
+            self._remembered(asked)
+            or self._take_lease(asked, idempotency_key, found, lease)
+            or _Begun(found, proof, consent)
+        )
 
     def _look(self, asked: ClaimRequest, idempotency_key: str | None) -> Redeemed | Quote:
         """The quote, when id and hashes are right and nobody has redeemed it; else its repeated answer or a refusal."""
@@ -179,13 +197,13 @@ class AccessService:
                 claim, digest = earlier
                 if digest != asked.digest:
                     raise IdempotencyMismatch("This Idempotency-Key belongs to another claim of this payer.")
-                return self._replay(reader, claim)
+                return self._replay(reader, claim, asked)
         existing = access.claim_of_quote(reader, quote.quote_id)
         if existing is not None:
             raise self._exists(existing)
         return None
 
-    def _replay(self, reader: Reader, claim: Claim) -> Redeemed:
+    def _replay(self, reader: Reader, claim: Claim, asked: ClaimRequest) -> Redeemed:
         if self._clock() - claim.issued_at > ANSWER_KEPT:
             raise self._exists(claim)
         key = alive_key_of_claim(reader, claim.claim_id)
@@ -193,7 +211,7 @@ class AccessService:
         text = None if sealed is None else unseal(self._derived().sealing_key, sealed, claim.claim_id)
         if key is None or text is None:
             raise self._exists(claim)
-        return Redeemed(self._fields(claim, _kept_receipt(reader, claim), text, key.key_id), replayed=True)
+        return Redeemed(self._fields(claim, _kept_receipt(reader, claim), text, key.key_id, asked), replayed=True)
 
     def _exists(self, claim: Claim) -> ClaimExists:
         return ClaimExists(
@@ -209,7 +227,7 @@ class AccessService:
 
     def _check_proof(self, asked: ClaimRequest, quote: Quote) -> Proved | AskContract | None:
         amount = terms_of(quote, self.rail).amount
-        if asked.integrity is None:
+        if asked.payer_proof is None:
             if self.rail.needs_proof(amount):
                 raise PayerProofRequired(
                     "A claim of this amount needs the payer's signature.",
@@ -218,7 +236,7 @@ class AccessService:
                 )
             return None
         proof = check_claim_proof(
-            asked.integrity, payer=quote.payer, quote_hash=quote.quote_hash, chain_id=self.rail.chain_id
+            asked.payer_proof, payer=quote.payer, quote_hash=quote.quote_hash, chain_id=self.rail.chain_id
         )
         if isinstance(proof, NotProved):
             raise _proof_invalid()
@@ -252,7 +270,13 @@ class AccessService:
             access.release_lease(tx, quote.quote_id, lease)
 
     def _decide(
-        self, asked: ClaimRequest, idempotency_key: str | None, quote: Quote, views: list[View | Silence], lease: str
+        self,
+        asked: ClaimRequest,
+        idempotency_key: str | None,
+        quote: Quote,
+        views: list[View | Silence],
+        lease: str,
+        operator_proven: bool,
     ) -> Redeemed | PendingAnswer:
         """Judge and, where it pays, issue, in one transaction: what was used meanwhile counts."""
         with self._ledger().transaction() as tx:
@@ -277,8 +301,9 @@ class AccessService:
                     now=now,
                     idempotency_digest=None if idempotency_key is None else self._idempotency_digest(idempotency_key),
                     request_digest=None if idempotency_key is None else asked.digest,
+                    operator_proven=operator_proven,
                 )
-                fields = self._fields(issued.claim, issued.receipt, issued.key.reveal(), issued.key_id)
+                fields = self._fields(issued.claim, issued.receipt, issued.key.reveal(), issued.key_id, asked)
                 return Redeemed(fields, replayed=False)
             if isinstance(verdict, Mismatch):
                 access.record_unmatched(
@@ -293,7 +318,9 @@ class AccessService:
             raise refusal_of(verdict.code, recorded=bool(verdict.found))
         return self._remember(asked, verdict)
 
-    def _fields(self, claim: Claim, receipt: access.KeptReceipt, key_text: str, key_id: str) -> dict[str, Any]:
+    def _fields(
+        self, claim: Claim, receipt: access.KeptReceipt, key_text: str, key_id: str, asked: ClaimRequest
+    ) -> dict[str, Any]:
         packet = activation_packet(
             claim,
             key_text=key_text,
@@ -301,7 +328,12 @@ class AccessService:
             requests_per_day=self._requests_per_day[claim.tier],
             base_url=self._base_url,
         )
-        return claim_fields(claim, _receipt(claim, receipt), packet)
+        # a consent that was wrong is refused, so one that came and proved nothing could not be checked
+        operator = operator_of(claim, self._base_url, was_unsure=asked.operator_proof is not None)
+        return claim_fields(claim, self._receipt(claim, receipt), packet, operator)
+
+    def _receipt(self, claim: Claim, kept: access.KeptReceipt) -> dict[str, Any]:
+        return receipt_fields(kept.body_json, kept.receipt_hash, kept.signature, claim, self._base_url)
 
     # What is remembered for a moment.
 
@@ -336,7 +368,3 @@ def _kept_receipt(reader: Reader, claim: Claim) -> access.KeptReceipt:
     kept = access.find_receipt(reader, claim.claim_id)
     assert kept is not None
     return kept
-
-
-def _receipt(claim: Claim, kept: access.KeptReceipt) -> dict[str, Any]:
-    return receipt_fields(kept.body_json, kept.receipt_hash, kept.signature, claim.state)

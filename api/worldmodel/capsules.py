@@ -100,7 +100,9 @@ def capsules_router(
     )
     def claim(asked: CapsuleClaimRequest, request: Request) -> Response:
         caller = caller_of(request)
-        capsule_id, decision = claim_capsule(ledger(), pepper(), asked.claim_token, caller.owner, alignment=alignment)
+        capsule_id, decision = claim_capsule(
+            ledger(), pepper(), asked.claim_token, caller.owner, alignment=alignment, key_id=caller.key_id
+        )
         answer = CapsuleClaimAnswer(data=CapsuleClaimResult(id=capsule_id, **decision_fields(decision)))
         return Response(answer.model_dump_json(by_alias=True), media_type="application/json")
 

@@ -56,7 +56,7 @@ def knowledge_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIR
         decision = None
         if asked.mode == "apply":
             proposal = graph_proposal(graph, Actor("caller", caller.owner), asked.visibility)
-            decision = propose(ledger(), proposal, alignment=alignment)
+            decision = propose(ledger(), proposal, alignment=alignment, key_id=caller.key_id)
         fields = dict(graph) | {"duplicates": duplicates, "mode": asked.mode, **_outcome(decision, ledger)}
         return _answer(BuildAnswer(data=BuildResult(**fields)), decision)
 
@@ -76,7 +76,7 @@ def knowledge_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIR
         node_ids: list[str] = []
         if asked.mode == "apply":
             proposal = plan_proposal(plan, asked.goals, Actor("caller", caller.owner))
-            decision = propose(ledger(), proposal, alignment=alignment)
+            decision = propose(ledger(), proposal, alignment=alignment, key_id=caller.key_id)
             if decision.verdict == "approved":
                 node_ids = [node.id for node in proposal.nodes]
         fields = dict(plan) | {"mode": asked.mode, "node_ids": node_ids, **_outcome(decision, ledger)}

@@ -41,7 +41,7 @@ def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRou
         caller = caller_of(request)
         proposal = signal_proposal(asked, Actor("caller", caller.owner), load_ontology())
         try:
-            decision = propose(ledger(), proposal, alignment=alignment)
+            decision = propose(ledger(), proposal, alignment=alignment, key_id=caller.key_id)
         except BodyInvalid as problem:
             raise pointed_at_signal(problem) from None
         return _answer(proposal.nodes[0].id, decision)

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from contracts.access import Tier
-from contracts.base import Document, Timestamp, storable
+from contracts.base import AddressText, Document, Timestamp, storable
 from contracts.canonical import canonical_json, canonical_sha256
+from contracts.commerce.consent import OperatorProof, OperatorState, consent_url, operator_state
 from contracts.commerce.matching import Match, UnknownCode
 from contracts.commerce.plans import PLANS_PATH, RECEIPT_PATH, Verification, verification_of
-from contracts.commerce.proofs import PayerProof
+from contracts.commerce.proofs import PayerProof, ProofType, SignatureText
 from contracts.commerce.rail import ASSET_SYMBOL, USDC_DECIMALS, PaymentRail, network_of, usd_of
 from contracts.commerce.signing import Signature
 
@@ -26,6 +27,43 @@ ANSWER_KEPT = timedelta(hours=24)
 Sha256Asked = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
+class ClaimIntegrity(Document):
+    """Signatures that come with a claim: the payer's, and that of the operator that the quote names."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {
+                    "required": ["type", "signature"],
+                    "properties": {"type": {"type": "string"}, "signature": {"type": "string"}},
+                },
+                {"required": ["operator"], "properties": {"operator": {"type": "object"}}},
+            ]
+        }
+    )
+
+    type: ProofType | None = Field(default=None, description=PayerProof.model_fields["type"].description)
+    signature: SignatureText | None = Field(default=None, description="The payer's")
+    operator: OperatorProof | None = Field(
+        default=None, description="Makes the operator that the quote names the owner of the key"
+    )
+
+    @model_validator(mode="after")
+    def _whole(self) -> ClaimIntegrity:
+        if (self.type is None) != (self.signature is None):
+            raise ValueError("type and signature of the payer's proof belong together")
+        if self.type is None and self.operator is None:
+            raise ValueError("type and signature, or operator, are needed")
+        return self
+
+    @property
+    def payer(self) -> PayerProof | None:
+        """The payer's proof, where it is given."""
+        if self.type is None or self.signature is None:
+            return None
+        return PayerProof(type=self.type, signature=self.signature)
+
+
 class ClaimRequest(Document):
     """The transaction that paid a quote, with the quote's two hashes."""
 
@@ -33,7 +71,17 @@ class ClaimRequest(Document):
     transaction_hash: Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{64}$"), AfterValidator(str.lower)]
     quote_hash: Sha256Asked
     payment_requirement_hash: Sha256Asked
-    integrity: PayerProof | None = None
+    integrity: ClaimIntegrity | None = None
+
+    @property
+    def payer_proof(self) -> PayerProof | None:
+        """The payer's signature, where it is given."""
+        return None if self.integrity is None else self.integrity.payer
+
+    @property
+    def operator_proof(self) -> OperatorProof | None:
+        """The operator's consent, where it is given."""
+        return None if self.integrity is None else self.integrity.operator
 
     @property
     def digest(self) -> str:
@@ -54,7 +102,10 @@ class Claim:
     plan_id: str
     tier: Tier
     payer: str
+    operator: str
+    """Named by the quote; the payer where it names no other."""
     owner: str
+    """Who owns the claim's keys: the payer, or the operator once it has signed."""
     agent_id: str | None
     user_id: str | None
     chain_id: int
@@ -86,7 +137,7 @@ class ReceiptClaim(Document):
     claim_id: str
     plan_id: str
     tier: Tier
-    owner: str
+    owner: str = Field(description="Who owned the key when it was issued")
     payer: str
     agent_id: str | None
     key_id: str
@@ -122,10 +173,10 @@ class ReceiptGovernance(Document):
 
 
 class ReceiptRecovery(Document):
-    """How to get a new key when this one was lost: the payer signs for it, and the old one is revoked."""
+    """How to get a new key when this one was lost: its owner signs for it, and the old one is revoked."""
 
-    method: Literal["payer_signed_rotation"] = "payer_signed_rotation"
-    signer: str
+    method: Literal["payer_signed_rotation", "owner_signed_rotation"]
+    signer: str = Field(description="The owner when the claim was issued; the challenge at `url` names that of now")
     url: str
 
 
@@ -165,12 +216,14 @@ class ReceiptBody(Document):
 
 
 class Receipt(ReceiptBody):
-    """The redacted, signed record of a claim. `status` is of now."""
+    """The redacted, signed record of a claim. `status`, `owner` and `operator` are of now, and not signed."""
 
     ok: Literal[True] = True
     receipt_hash: str
     signature: Signature
     status: ClaimState
+    owner: AddressText = Field(description="Who owns the key, its private nodes and its replacement")
+    operator: OperatorState | None = Field(description="Null where the quote names no other address than the payer")
     integrity: ReceiptIntegrity
 
 
@@ -182,6 +235,7 @@ class ClaimRecord(Document):
     plan_id: str
     status: ClaimState
     claimed_at: Timestamp
+    operator: OperatorState | None = Field(description="Null where the quote names no other address than the payer")
 
 
 class ActivationPacket(Document):
@@ -266,7 +320,11 @@ def receipt_body(
             paid_at=datetime.fromtimestamp(match.block.time_s, UTC),
         ),
         governance=ReceiptGovernance(verification=verification_of(rail), head_at_issue=match.head),
-        recovery=ReceiptRecovery(signer=claim.payer, url=recovery),
+        recovery=ReceiptRecovery(
+            method="payer_signed_rotation" if claim.owner == claim.payer else "owner_signed_rotation",
+            signer=claim.owner,
+            url=recovery,
+        ),
         links=ReceiptLinks(
             receipt=receipt_url(base_url, claim.claim_id),
             recovery=recovery,
@@ -281,21 +339,35 @@ def receipt_json(body: ReceiptBody) -> str:
     return canonical_json(body.model_dump(mode="json", by_alias=True)).decode()
 
 
-def receipt_fields(body_json: str, receipt_hash: str, signature: dict[str, str], status: ClaimState) -> dict[str, Any]:
+def operator_of(claim: Claim, base_url: str, *, was_unsure: bool = False) -> OperatorState | None:
+    """The operator that a claim's quote names, as it stands; None where that is the payer."""
+    return operator_state(
+        claim.operator, claim.owner, claim.payer, consent_url(base_url, claim.claim_id), was_unsure=was_unsure
+    )
+
+
+def receipt_fields(
+    body_json: str, receipt_hash: str, signature: dict[str, str], claim: Claim, base_url: str
+) -> dict[str, Any]:
     """A kept receipt as it is answered (`Receipt`): what was hashed is taken over as it is."""
     body: dict[str, Any] = json.loads(body_json)
     integrity = ReceiptIntegrity(hashed_fields=sorted(body))
+    operator = operator_of(claim, base_url)
     return {
         "ok": True,
         **body,
         "receiptHash": receipt_hash,
         "signature": signature,
-        "status": status,
+        "status": claim.state,
+        "owner": claim.owner,
+        "operator": operator and operator.model_dump(mode="json", by_alias=True),
         "integrity": integrity.model_dump(mode="json", by_alias=True),
     }
 
 
-def claim_fields(claim: Claim, receipt: dict[str, Any], packet: ActivationPacket) -> dict[str, Any]:
+def claim_fields(
+    claim: Claim, receipt: dict[str, Any], packet: ActivationPacket, operator: OperatorState | None
+) -> dict[str, Any]:
     """The answer that issues (`ClaimAnswer`), and its repetition."""
     record = ClaimRecord(
         claim_id=claim.claim_id,
@@ -303,6 +375,7 @@ def claim_fields(claim: Claim, receipt: dict[str, Any], packet: ActivationPacket
         plan_id=claim.plan_id,
         status=claim.state,
         claimed_at=claim.issued_at,
+        operator=operator,
     )
     return {
         "ok": True,

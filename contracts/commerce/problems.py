@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contracts.commerce.claims import RETRY_AFTER_S
+from contracts.commerce.consent import CONTRACT_UNSURE
 from contracts.commerce.matching import MismatchCode
 from contracts.errors import BadRequest, Conflict, NotFound, RequestProblem, StoreUnavailable
 
@@ -116,11 +117,34 @@ class PayerProofRequired(BadRequest):
     title = "The payer's signature is needed"
 
 
+class OperatorProofInvalid(BadRequest):
+    code = "operator_proof_invalid"
+    title = "The signature is not the operator's consent to this quote"
+
+
 class PayerContractUnsure(RequestProblem):
     status = 503
     code = "payer_contract_unsure"
     title = "The payer's contract can't be asked at the moment"
     retryable = True
+
+
+class OperatorContractUnsure(RequestProblem):
+    status = 503
+    code = CONTRACT_UNSURE
+    title = "The operator's contract can't be asked at the moment"
+    retryable = True
+
+
+class ConsentRefused(RequestProblem):
+    status = 403
+    code = "operator_consent_refused"
+    title = "The signature is not the consent of the claim's operator"
+
+
+class OperatorNotProvable(Conflict):
+    code = "operator_not_provable"
+    title = "The claim has no operator that could become the owner of its key"
 
 
 class PaymentSignatureNotLive(BadRequest):
@@ -167,6 +191,13 @@ def payer_contract_unsure() -> PayerContractUnsure:
     )
 
 
+def operator_contract_unsure() -> OperatorContractUnsure:
+    """What an operator hears where too few providers say the same of its contract's word."""
+    return OperatorContractUnsure(
+        "Too few RPC providers answer alike. Send the same again.", headers={"Retry-After": str(RETRY_AFTER_S)}
+    )
+
+
 CLAIM_REFUSALS: tuple[type[RequestProblem], ...] = (
     QuoteMismatch,
     PayerProofInvalid,
@@ -175,6 +206,7 @@ CLAIM_REFUSALS: tuple[type[RequestProblem], ...] = (
     ClaimInProgress,
     IdempotencyMismatch,
     PayerProofRequired,
+    OperatorProofInvalid,
     PaymentSignatureNotLive,
     PaymentsNotConfigured,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -24,6 +24,11 @@ ERC1271_MAGIC = "0x1626ba7e"
 LONGEST_SIGNATURE = 4_096
 """Bytes; wallets that are contracts may pack several signatures into one."""
 
+SignatureText = Annotated[
+    str,
+    Field(pattern=rf"^0x([0-9a-fA-F]{{2}}){{1,{LONGEST_SIGNATURE}}}$", max_length=2 + 2 * LONGEST_SIGNATURE),
+]
+
 ProofType = Literal["eip712", "eip191", "erc1271"]
 
 Unsure = Literal["rpc_unavailable", "rpc_disagree"]
@@ -37,9 +42,7 @@ class PayerProof(Document):
         description="`eip712`: the typed data that the quote gives; `eip191`: a personal message, the 64 characters of "
         "quoteHash; `erc1271`: the typed data, checked by the payer's contract"
     )
-    signature: str = Field(
-        pattern=rf"^0x([0-9a-fA-F]{{2}}){{1,{LONGEST_SIGNATURE}}}$", max_length=2 + 2 * LONGEST_SIGNATURE
-    )
+    signature: SignatureText
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from contracts.base import Document, Timestamp
+from contracts.commerce.consent import OperatorStep, operator_step
 from contracts.commerce.plans import CLAIM_PATH, PLANS_PATH, RECEIPT_PATH, SALT_UNITS
 from contracts.commerce.proofs import claim_typed_data
 from contracts.commerce.quotes import Quote
@@ -80,6 +81,10 @@ class ClaimStep(Document):
     body: ExampleClaim
     proof_required: bool = Field(description="Whether `integrity` with the payer's signature is needed")
     proof: dict[str, Any] = Field(description="What the payer signs for it: EIP-712 typed data")
+    operator: OperatorStep | None = Field(
+        description="How the operator that the quote names becomes the owner of the key, by a signature of its own; "
+        "null where it names no other address than the payer"
+    )
     not_after: Timestamp = Field(description="A payment made in time can be claimed until then")
 
 
@@ -173,6 +178,9 @@ def quote_answer(
                     ),
                     proof_required=rail.needs_proof(quote.amount),
                     proof=claim_typed_data(quote.quote_hash, rail.chain_id),
+                    operator=operator_step(quote.quote_hash, quote.operator, rail.chain_id, base_url)
+                    if quote.names_operator
+                    else None,
                     not_after=quote.amount_held_until,
                 ),
                 receipt=base_url + RECEIPT_PATH,

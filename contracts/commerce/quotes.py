@@ -16,7 +16,7 @@ from contracts.base import Document, storable
 from contracts.canonical import canonical_json, canonical_sha256, sha256_hex
 from contracts.commerce.matching import CLAIM_GRACE, Terms
 from contracts.commerce.plans import CLAIM_PATH, DEFAULT_PLAN, SALT_UNITS, Plan, load_plans
-from contracts.commerce.proofs import LONGEST_SIGNATURE
+from contracts.commerce.proofs import SignatureText
 from contracts.commerce.rail import ASSET_NAME, ASSET_VERSION, PaymentRail, usd_of
 from contracts.evm import checksum_address
 from contracts.settings import web_address
@@ -49,9 +49,7 @@ class QuoteProof(Document):
     type: Literal["eip712", "erc1271"] = Field(
         description="`eip712`: by the payer's key; `erc1271`: checked by the payer's contract"
     )
-    signature: str = Field(
-        pattern=rf"^0x([0-9a-fA-F]{{2}}){{1,{LONGEST_SIGNATURE}}}$", max_length=2 + 2 * LONGEST_SIGNATURE
-    )
+    signature: SignatureText
     issued_at: int = Field(strict=True, ge=0, lt=2**53, description="Unix seconds, at most five minutes from now")
 
 
@@ -68,9 +66,13 @@ class QuoteRequest(Document):
     )
 
     operator_address: AskedAddress | None = Field(
-        default=None, description="Who will own the key and what is written with it; default payerAddress"
+        default=None,
+        description="Who may become the owner of the key and of what is written with it, by a signature of its own. "
+        "Until it has signed this is a label, and the payer is the owner",
     )
-    payer_address: AskedAddress | None = Field(default=None, description="Who sends the transfer")
+    payer_address: AskedAddress | None = Field(
+        default=None, description="Who sends the transfer, and so owns the key; default operatorAddress"
+    )
     plan_id: str = Field(default=DEFAULT_PLAN, max_length=100, json_schema_extra={"enum": list(load_plans())})
     agent_id: Label | None = None
     agent_name: Text | None = None
@@ -93,11 +95,9 @@ class QuoteRequest(Document):
         return payer
 
     @property
-    def owner(self) -> str:
-        """Who will own the key, in lower case."""
-        owner = self.operator_address or self.payer_address
-        assert owner is not None
-        return owner
+    def operator(self) -> str:
+        """The address that the request names as operator, in lower case; the payer where it names no other."""
+        return self.operator_address or self.payer
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,8 @@ class Quote:
     quote_id: str
     plan_id: str
     payer: str
-    owner: str
+    operator: str
+    """A label until that address signs an `OperatorConsent`; the payer where no other address is named."""
     amount: int
     issued_at: datetime
     expires_at: datetime
@@ -117,6 +118,11 @@ class Quote:
     requirement_json: str
     quote_hash: str
     requirement_hash: str
+
+    @property
+    def names_operator(self) -> bool:
+        """Whether an address other than the payer may become the owner of the key."""
+        return self.operator != self.payer
 
     @property
     def amount_held_until(self) -> datetime:
@@ -168,7 +174,8 @@ def make_quote(
         "tier": plan.tier.value,
         "paidDays": plan.paid_days,
         "payer": asked.payer,
-        "owner": asked.owner,
+        "owner": asked.payer,
+        "operator": asked.operator,
         "chainId": rail.chain_id,
         "network": rail.network,
         "asset": rail.asset,
@@ -191,7 +198,7 @@ def make_quote(
         quote_id=quote_id,
         plan_id=plan.id,
         payer=asked.payer,
-        owner=asked.owner,
+        operator=asked.operator,
         amount=amount,
         issued_at=issued_at,
         expires_at=expires_at,
@@ -215,7 +222,7 @@ def is_intact(quote: Quote) -> bool:
         quote.quote_id,
         quote.plan_id,
         quote.payer,
-        quote.owner,
+        quote.operator,
         quote.amount,
         quote.issued_at,
         quote.expires_at,
@@ -231,7 +238,7 @@ def _columns(said: dict[str, Any]) -> tuple[Any, ...]:
         said["quoteId"],
         said["planId"],
         said["payer"],
-        said["owner"],
+        said["operator"] if "operator" in said else said["owner"],  # earlier versions called it the owner
         int(said["amount"]),
         datetime.fromisoformat(said["issuedAt"]),
         datetime.fromisoformat(said["expiresAt"]),

@@ -1,4 +1,4 @@
-"""Recovery of a lost key: the payer signs a challenge that names the key, and gets the next one of its family.
+"""Recovery of a lost key: its owner signs a challenge that names the key, and gets the next one of its family.
 
 A challenge is good for one rotation, since the key that it names is revoked by it; so nothing is kept of challenges.
 """
@@ -15,10 +15,10 @@ from contracts.commerce.claims import ActivationPacket, recovery_url
 from contracts.commerce.matching import SKEW_S
 from contracts.commerce.plans import RECEIPT_PATH
 from contracts.commerce.proofs import (
-    LONGEST_SIGNATURE,
     AskContract,
     NotProved,
     Proved,
+    SignatureText,
     check_typed_data,
     contract_question,
     typed_data,
@@ -32,7 +32,7 @@ CHALLENGE_FOR = timedelta(minutes=10)
 class RecoveryRefused(RequestProblem):
     status = 403
     code = "recovery_refused"
-    title = "The signature is not the payer's, or not of this challenge"
+    title = "The signature is not the owner's, or not of this challenge"
 
 
 class KeyNotRecoverable(Conflict):
@@ -41,14 +41,12 @@ class KeyNotRecoverable(Conflict):
 
 
 class RecoveryProof(Document):
-    """The payer's signature of the challenge."""
+    """The owner's signature of the challenge."""
 
     type: Literal["eip712", "erc1271"] = Field(
-        description="`eip712`: by the payer's key; `erc1271`: checked by the payer's contract"
+        description="`eip712`: by the owner's key; `erc1271`: checked by the owner's contract"
     )
-    signature: str = Field(
-        pattern=rf"^0x([0-9a-fA-F]{{2}}){{1,{LONGEST_SIGNATURE}}}$", max_length=2 + 2 * LONGEST_SIGNATURE
-    )
+    signature: SignatureText
 
 
 class RecoveryRequest(Document):
@@ -59,14 +57,14 @@ class RecoveryRequest(Document):
 
 
 class RecoveryChallenge(Document):
-    """What the payer has to sign, and where to send the signature."""
+    """What the owner of the key has to sign, and where to send the signature."""
 
     ok: Literal[True] = True
     schema_: Literal["svc.agent_access.recovery_challenge.v1"] = Field(
         default="svc.agent_access.recovery_challenge.v1", alias="schema"
     )
     claim_id: str
-    signer: str
+    signer: str = Field(description="The owner of the key: the payer, or the operator once it has signed")
     typed_data: dict[str, Any] = Field(description="EIP-712, as wallets take it")
     issued_at: int = Field(description="Unix seconds; goes into the request")
     expires_at: Timestamp
@@ -93,7 +91,7 @@ class RecoveryAnswer(Document):
 
 
 def recovery_typed_data(claim_id: str, key_id: str, issued_at: int, chain_id: int) -> dict[str, Any]:
-    """The EIP-712 message by which a payer has a claim's key replaced; `issued_at` in Unix seconds."""
+    """The EIP-712 message by which an owner has a claim's key replaced; `issued_at` in Unix seconds."""
     fields = [("claimId", "string"), ("keyId", "string"), ("issuedAt", "uint256")]
     message = {"claimId": claim_id, "keyId": key_id, "issuedAt": issued_at}
     return typed_data("KeyRotation", fields, message, chain_id)

@@ -305,7 +305,7 @@ def test_the_seeded_bug_leak_is_caught(ledger: Ledger, monkeypatch: pytest.Monke
 COLUMNS = {
     "amount": "amount = amount - 1",
     "payer": f"payer = '{STRANGER}'",
-    "owner": f"owner = '{STRANGER}'",
+    "operator": f"operator = '{STRANGER}'",
     "plan": "plan_id = 'api_pro_monthly'",
     "user": "user_id = 'somebody'",
     "agent": "agent_id = 'somebody'",

@@ -51,6 +51,7 @@ FILLED: dict[str, tuple[str, ...]] = {
         "insert into intake_contacts values ('i1', '{}')",
         f"insert into intake_steps values ('i1', 1, 'received', '{AT}', 'service')",
     ),
+    "0006": (f"insert into connect_pairings values ('pair_1', 'd', 'svc-pair', '{AT}', '{AT}', null)",),
 }
 """Rows as that revision's own tables take them."""
 
@@ -90,6 +91,11 @@ def rows(engine: Engine) -> dict[str, list[tuple[Any, ...]]]:
     return found
 
 
+def as_before(rows_now: list[tuple[Any, ...]], rows_then: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Rows without the columns that their table has got since, which come last."""
+    return [now[: len(then)] for now, then in zip(rows_now, rows_then, strict=True)]
+
+
 def _tables(connection: Connection) -> list[str]:
     return inspect(connection).get_table_names()
 
@@ -102,7 +108,7 @@ def test_a_filled_ledger_of_every_earlier_revision_keeps_its_rows(
     assert before, "a revision that nothing is filled in for proves nothing"
     ledger = open_ledger(ledger_settings, ledger_settings.data_dir)
     after = rows(engine)
-    assert {table: after[table] for table in before} == before
+    assert {table: as_before(after[table], before[table]) for table in before} == before
     with engine.begin() as connection:
         held = connection.exec_driver_sql("select version_num from alembic_version").scalar_one()
     assert held == revisions()[-1]

@@ -35,10 +35,11 @@ def record(
     events: Sequence[Event],
     *,
     settles: int | None = None,
+    key_id: str | None = None,
 ) -> None:
     """Chain the decision `seq` with what it was about and the events that it let in.
 
-    `settles` names the escalated decision that an operator decides with it.
+    `settles` names the escalated decision that an operator decides with it, `key_id` the key that asked.
     """
     payload = payload_text(
         {
@@ -60,7 +61,8 @@ def record(
     )
     link = decision.link(FIRST_LINK if last is None else last["link"])
     tx.run("world_record_decision", **msgspec.structs.asdict(decision), link=link)
-    tx.run("world_keep_payload", seq=seq, owner=proposal.actor.owner or "", salt=salt, payload=payload)
+    owner = proposal.actor.owner or ""
+    tx.run("world_keep_payload", seq=seq, owner=owner, salt=salt, payload=payload, key_id=key_id)
 
 
 def decided_stages(reader: Reader, seq: int) -> tuple[StageResult, ...]:

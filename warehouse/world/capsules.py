@@ -84,9 +84,9 @@ def claim_token(pepper: bytes, capsule_id: str) -> str:
 
 
 def claim_capsule(
-    ledger: Ledger, pepper: bytes, token: str, owner: str, *, alignment: Alignment
+    ledger: Ledger, pepper: bytes, token: str, owner: str, *, alignment: Alignment, key_id: str | None = None
 ) -> tuple[str, Decision]:
-    """Make a capsule's nodes and edges the private ones of `owner`; its id and the decision.
+    """Make a capsule's nodes and edges the private ones of `owner`, whose key asks; its id and the decision.
 
     Raises `ClaimTokenUnknown`, the same for a token that is wrong and for one that was used, and `ProposalRejected`;
     the token is good for another try then.
@@ -99,7 +99,7 @@ def claim_capsule(
         if not tx.run("world_claim_capsule", id=found[1], owner=owner):
             raise unknown
         proposal = checked(_handover(tx, found[1], owner))
-        decision = decide(tx, proposal, alignment(proposal))
+        decision = decide(tx, proposal, alignment(proposal), key_id=key_id)
         if decision.verdict != "approved":
             raise rejected(decision)
         return found[1], decision

@@ -28,19 +28,22 @@ _encode = msgspec.json.Encoder().encode
 _proposal = msgspec.json.Decoder(Proposal).decode
 
 
-def propose(ledger: Ledger, proposal: Proposal, *, alignment: Alignment = guardrails) -> Decision:
+def propose(
+    ledger: Ledger, proposal: Proposal, *, alignment: Alignment = guardrails, key_id: str | None = None
+) -> Decision:
     """Judge a proposal by the seven stages and write all of it where they approve, none of it otherwise.
 
+    `key_id` is the key that asks: what it wrote alone can become its next owner's.
     The same request with the same idempotency key gets the same answer again. Raises `BodyInvalid`,
     `RevisionConflict`, `IdempotencyKeyReused`, and what the ledger raises; nothing is written then.
     """
     shaped = checked(proposal)
     aligned = alignment(shaped)
     with ledger.transaction() as tx:
-        return decide(tx, shaped, aligned)
+        return decide(tx, shaped, aligned, key_id=key_id)
 
 
-def decide(tx: Transaction, proposal: Proposal, aligned: Judgement) -> Decision:
+def decide(tx: Transaction, proposal: Proposal, aligned: Judgement, *, key_id: str | None = None) -> Decision:
     """`propose` as a step of a larger transaction. The proposal is as `checked` gave it, `aligned` by `alignment`."""
     known = _answered(tx, proposal)
     if known is not None:
@@ -49,7 +52,7 @@ def decide(tx: Transaction, proposal: Proposal, aligned: Judgement) -> Decision:
     judged = judge(case, aligned)
     seq = tx.changed(DECISION, judged.verdict)
     events = _apply(tx, case, seq) if judged.verdict == "approved" else []
-    record(tx, seq, judged.verdict, proposal, judged.stages, events)
+    record(tx, seq, judged.verdict, proposal, judged.stages, events, key_id=key_id)
     if judged.verdict == "escalated":
         tx.run("world_pend", seq=seq, owner=proposal.actor.owner or "", proposal=_encode(proposal).decode())
     if judged.verdict != "rejected" and proposal.idempotency_key is not None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from contracts.access import Tier
-from contracts.canonical import canonical_sha256
+from contracts.canonical import canonical_json, canonical_sha256
 from contracts.commerce.plans import SALT_UNITS, load_plans, plans_answer
 from contracts.commerce.quote_answers import payment_uri, qr_code, quote_answer, transfer_call
 from contracts.commerce.quotes import (
@@ -67,13 +67,23 @@ def test_a_quote_is_the_same_bytes_for_the_same_request_for_ever():
     assert said["paymentRequirementHash"] == quote.requirement_hash
 
 
-def test_the_payer_is_payer_address_and_the_owner_operator_address_each_standing_in_for_the_other():
+def test_the_payer_is_payer_address_and_the_operator_a_label_each_standing_in_for_the_other():
     upper = "0x" + PAYER[2:].upper()
-    assert (quote_for(payerAddress=upper).payer, quote_for().owner) == (PAYER, PAYER)
+    assert (quote_for(payerAddress=upper).payer, quote_for().operator) == (PAYER, PAYER)
     both = quote_for(operatorAddress=OWNER)
-    assert (both.payer, both.owner) == (PAYER, OWNER)
+    assert (both.payer, both.operator, both.names_operator) == (PAYER, OWNER, True)
+    stated = json.loads(both.quote_json)
+    assert (stated["owner"], stated["operator"]) == (PAYER, OWNER)
     alone = QuoteRequest(operatorAddress=OWNER)
-    assert (alone.payer, alone.owner) == (OWNER, OWNER)
+    assert (alone.payer, alone.operator) == (OWNER, OWNER)
+
+
+def test_a_quote_of_an_earlier_version_which_called_the_operator_owner_is_intact():
+    quote = quote_for(operatorAddress=OWNER)
+    stated = json.loads(quote.quote_json) | {"owner": OWNER}
+    del stated["operator"]
+    earlier = canonical_json(stated).decode()
+    assert is_intact(replace(quote, quote_json=earlier, quote_hash=canonical_sha256(stated)))
 
 
 @pytest.mark.parametrize(
@@ -136,7 +146,7 @@ def test_terms_and_entitlement_come_from_the_quotes_own_bytes():
         {"quote_hash": "ab" * 32},
         {"requirement_hash": "ab" * 32},
         {"quote_id": "quote_2"},
-        {"owner": OWNER},
+        {"operator": OWNER},
         {"amount": 1},
     ],
 )

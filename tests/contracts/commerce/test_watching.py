@@ -26,6 +26,7 @@ CLAIM = Claim(
     plan_id="p",
     tier=Tier.BASIC,
     payer=PAYER,
+    operator=PAYER,
     owner=PAYER,
     agent_id=None,
     user_id=None,

@@ -1,0 +1,214 @@
+"""The operator that a quote names becomes the owner of its key, by a signature that comes with the claim or after it.
+
+A contract that can't be asked holds up no paid claim: the payer owns the key until the operator has signed here.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Response
+
+from api.access.rpc import Providers
+from api.bodies import JsonRoute
+from api.responses import problems
+from contracts.base import Document
+from contracts.commerce.claims import Claim, ClaimRequest, operator_of
+from contracts.commerce.consent import (
+    CONSENT_PATH,
+    Consent,
+    ConsentAnswer,
+    ConsentData,
+    ConsentRequest,
+    MovedParts,
+    OperatorChallenge,
+    check_consent,
+    consent_to_claim,
+    consent_to_quote,
+    consent_url,
+)
+from contracts.commerce.problems import (
+    ClaimUnknown,
+    ConsentRefused,
+    OperatorContractUnsure,
+    OperatorNotProvable,
+    OperatorProofInvalid,
+    operator_contract_unsure,
+)
+from contracts.commerce.proofs import AskContract, NotProved, Proved, contract_says
+from contracts.commerce.quotes import Quote
+from contracts.commerce.rail import PaymentRail
+from contracts.errors import (
+    BodyInvalid,
+    BodyTooLarge,
+    InternalFault,
+    MediaTypeUnsupported,
+    MethodNotAllowed,
+    RateLimited,
+    StoreUnavailable,
+)
+from warehouse.access import find_claim, find_quote
+from warehouse.access_owners import give_to_operator
+from warehouse.keys import alive_key_of_claim
+from warehouse.ledger import Ledger, Reader
+
+_PRIVATE = {"Cache-Control": "no-store"}
+_EVERY = (ClaimUnknown, OperatorNotProvable, MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
+_BODY = (BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
+_log = logging.getLogger(__name__)
+
+ClaimId = Annotated[str, Path(alias="claimId")]
+
+
+def checked_consent(asked: ClaimRequest, quote: Quote, rail: PaymentRail) -> Proved | AskContract | None:
+    """The consent that comes with a claim, as far as it can be judged without the chain; None where none comes.
+
+    Raises `OperatorProofInvalid`.
+    """
+    if asked.operator_proof is None:
+        return None
+    if not quote.names_operator:
+        raise OperatorProofInvalid(
+            "The quote names no operator but its payer, who owns the key. Leave integrity.operator out.",
+            errors=[("/integrity/operator", "has nobody to be the consent of")],
+        )
+    consent = check_consent(asked.operator_proof, consent_to_quote(quote.quote_hash, quote.operator, rail.chain_id))
+    if isinstance(consent, NotProved):
+        raise consent_invalid()
+    return consent
+
+
+async def settled_consent(
+    consent: Proved | AskContract | None, providers: Providers, rail: PaymentRail
+) -> Proved | NotProved | None:
+    """The consent that comes with a claim, once the operator's contract was asked; None where that can't be asked."""
+    if not isinstance(consent, AskContract):
+        return consent
+    verdict = contract_says(await providers.calls(consent.address, consent.data), rail.quorum)
+    if isinstance(verdict, str):
+        _log.warning("The contract of operator %s can't be asked: %s", consent.address, verdict)
+        return None
+    return Proved() if verdict else NotProved()
+
+
+class OperatorConsents:
+    """Consent after the claim. One object a process; `ledger` may raise `OperatorProblem`."""
+
+    def __init__(self, rail: PaymentRail, providers: Providers, base_url: str, ledger: Callable[[], Ledger]) -> None:
+        self._rail = rail
+        self._providers = providers
+        self._base_url = base_url
+        self._ledger = ledger
+
+    def challenge(self, claim_id: str) -> OperatorChallenge:
+        """What the operator of a claim signs. Raises `ClaimUnknown`, `OperatorNotProvable`."""
+        with self._ledger().read() as reader:
+            claim = _provable(reader, claim_id)
+        consent = consent_to_claim(claim_id, claim.operator, claim.chain_id)
+        operator = operator_of(claim, self._base_url)
+        assert operator is not None
+        return OperatorChallenge(
+            claim_id=claim_id,
+            owner=claim.owner,
+            operator=operator,
+            typed_data=consent.typed_data,
+            text=consent.text,
+            url=consent_url(self._base_url, claim_id),
+        )
+
+    async def accept(self, claim_id: str, asked: ConsentRequest) -> ConsentAnswer:
+        """Make the operator the owner; nothing where it is that already. Raises `ConsentRefused` and as `challenge`."""
+        proof = await asyncio.to_thread(self._check, claim_id, asked)
+        if isinstance(proof, AskContract):
+            verdict = contract_says(await self._providers.calls(proof.address, proof.data), self._rail.quorum)
+            if isinstance(verdict, str):
+                raise operator_contract_unsure()
+            proof = Proved() if verdict else NotProved()
+        if isinstance(proof, NotProved):
+            raise ConsentRefused(
+                "Have the operator that the claim's quote names sign what a GET of this address gives, or with "
+                '`over: "quote"` what the quote gave.'
+            )
+        return await asyncio.to_thread(self._give, claim_id)
+
+    def _check(self, claim_id: str, asked: ConsentRequest) -> Proved | NotProved | AskContract:
+        with self._ledger().read() as reader:
+            claim = _provable(reader, claim_id)
+            consent = _consent_to(reader, claim, asked)
+        return check_consent(asked.proof, consent)
+
+    def _give(self, claim_id: str) -> ConsentAnswer:
+        with self._ledger().transaction() as tx:
+            moved = give_to_operator(tx, _provable(tx, claim_id))
+            claim = _provable(tx, claim_id)
+        operator = operator_of(claim, self._base_url)
+        assert operator is not None
+        parts = MovedParts(nodes=moved.nodes, edges=moved.edges, left=moved.left)
+        return ConsentAnswer(data=ConsentData(claim_id=claim_id, owner=claim.owner, operator=operator, moved=parts))
+
+
+def consent_router(consents: OperatorConsents) -> APIRouter:
+    """The routes over the one `OperatorConsents` of this process."""
+    router = APIRouter(tags=["agent access"], route_class=JsonRoute)
+
+    @router.get(
+        CONSENT_PATH,
+        response_model=OperatorChallenge,
+        responses=problems(*_EVERY),
+        summary="What the operator signs to own the key",
+        description="EIP-712 typed data, and the same as a text, for the operator that the claim's quote names. Until "
+        "it has signed, the payer owns the key and what the key writes.",
+        operation_id="agent_access_operator_challenge",
+    )
+    def challenge(claim_id: ClaimId) -> Response:
+        return _answered(consents.challenge(claim_id))
+
+    @router.post(
+        CONSENT_PATH,
+        response_model=ConsentAnswer,
+        responses=problems(ConsentRefused, OperatorContractUnsure, *_BODY, *_EVERY),
+        summary="Make the operator the owner of the key",
+        description="By the operator's signature: the key, its replacement and what it wrote become the operator's. "
+        "The key stays the same, so whoever holds it reads the operator's private data from then on; the operator can "
+        "replace it. The same request again changes nothing.",
+        operation_id="agent_access_operator",
+    )
+    async def accept(claim_id: ClaimId, asked: ConsentRequest) -> Response:
+        return _answered(await consents.accept(claim_id, asked))
+
+    return router
+
+
+def _answered(document: Document) -> Response:
+    return Response(document.model_dump_json(by_alias=True), 200, _PRIVATE, "application/json")
+
+
+def _provable(reader: Reader, claim_id: str) -> Claim:
+    claim = find_claim(reader, claim_id)
+    if claim is None:
+        raise ClaimUnknown("No claim has this id.")
+    if claim.operator == claim.payer:
+        raise OperatorNotProvable("The claim's quote names no operator: its payer owns the key, and nobody need sign.")
+    if claim.state == "reversed":
+        raise OperatorNotProvable("The claim is reversed: its payment has left the chain. Sign when it is back.")
+    if alive_key_of_claim(reader, claim_id) is None:
+        raise OperatorNotProvable("The service's operator has revoked the claim's key. Buy another one.")
+    return claim
+
+
+def _consent_to(reader: Reader, claim: Claim, asked: ConsentRequest) -> Consent:
+    if asked.over == "claim":
+        return consent_to_claim(claim.claim_id, claim.operator, claim.chain_id)
+    kept = find_quote(reader, claim.quote_id)
+    assert kept is not None
+    return consent_to_quote(kept.quote.quote_hash, claim.operator, claim.chain_id)
+
+
+def consent_invalid() -> OperatorProofInvalid:
+    """The refusal of a consent that the operator did not give."""
+    return OperatorProofInvalid(
+        "`integrity.operator` is not the consent of the operator that the quote names. Sign what "
+        "data.next.claim.operator of the quote gives, or leave it out, and send the claim again: nothing is consumed.",
+        errors=[("/integrity/operator", "is not the operator's signature")],
+    )

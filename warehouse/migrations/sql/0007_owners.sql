@@ -1,0 +1,39 @@
+-- A key's owner is the address that paid, until the operator that its quote names has signed.
+
+-- What was called the owner of a quote is the operator that it names: the payer, where it names no other address.
+alter table access_quotes rename column owner to operator;
+
+-- Who owns the claim's keys: its payer, or its quote's operator once that has signed.
+alter table access_claims add column owner text not null default '';
+
+update access_claims set owner = payer;
+
+-- Which key asked for the decision; null for what no key asked for, and for what was decided before this was kept.
+alter table world_decision_payloads add column key_id text;
+
+create index world_decision_payloads_by_key on world_decision_payloads (key_id);
+
+create index api_keys_of_claim on api_keys (claim_id);
+
+-- One row per key that an operator owned which had never signed, and which its payer owns since moved_at. nodes and edges
+-- of the operator became the payer's with all keys of the two; left_behind are those that stayed, since nobody can say
+-- which key wrote them. moved_at is null until the graph was looked at, by the version that migrates.
+create table access_moved_keys (
+    key_id text not null primary key references api_keys (key_id),
+    from_owner text not null,
+    to_owner text not null,
+    nodes bigint not null,
+    edges bigint not null,
+    left_behind bigint not null,
+    moved_at text
+);
+
+insert into access_moved_keys
+select k.key_id, k.owner, c.payer, 0, 0, 0, null
+from api_keys k
+join access_claims c on c.claim_id = k.claim_id
+where k.owner <> c.payer;
+
+update api_keys
+set owner = (select m.to_owner from access_moved_keys m where m.key_id = api_keys.key_id)
+where key_id in (select key_id from access_moved_keys);

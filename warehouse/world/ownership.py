@@ -1,0 +1,107 @@
+"""Private nodes and edges change hands: what one address wrote by its keys becomes another's, as new states of it.
+
+Who may have that is decided by `warehouse/access_owners.py`. History stays as it was: earlier states are their former
+owner's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import msgspec
+
+from contracts.times import utc_text
+from contracts.world.identity import edge_id, fact_key
+from contracts.world.ontology import load_ontology
+from contracts.world.proposal import Actor, Proposal, StageResult
+from contracts.world.records import Edge, Node
+from warehouse.ledger import Transaction
+from warehouse.world.audit import DECISION, record
+from warehouse.world.events import append_states
+from warehouse.world.view import LedgerView
+
+SOURCE = "change of owner"
+STATES_AT_ONCE = 5_000
+
+State = TypeVar("State", Node, Edge)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """How many nodes and edges have another owner now, and how many of both were to have one and were left."""
+
+    nodes: int = 0
+    edges: int = 0
+    left: int = 0
+
+
+def hand_over(
+    tx: Transaction,
+    nodes: Sequence[Node],
+    edges: Sequence[Edge],
+    new_owner: str,
+    *,
+    takes_over: str,
+    reason: str,
+    key_id: str | None = None,
+) -> Moved:
+    """Make these private nodes and edges of `takes_over` those of `new_owner`.
+
+    Left are facts and edges that contradict or repeat what the new owner holds, and edges with an end that it can't
+    see. `key_id` is the key that wrote them.
+    """
+    now = utc_text(tx.now())
+    view = LedgerView(tx)
+    actor = Actor("claimant", new_owner, takes_over=takes_over)
+    moving_nodes = [node for node in nodes if not _is_contradicted(view, node, new_owner)]
+    _append(tx, [_owned(node, new_owner, now) for node in moving_nodes], actor, reason, key_id)
+    view = LedgerView(tx)
+    moving_edges = [
+        edge for edge in edges if _sees_ends(view, edge, new_owner) and not _has_like(view, edge, new_owner)
+    ]
+    _append(tx, [_owned(edge, new_owner, now) for edge in moving_edges], actor, reason, key_id)
+    left = len(nodes) + len(edges) - len(moving_nodes) - len(moving_edges)
+    return Moved(len(moving_nodes), len(moving_edges), left)
+
+
+def _owned(state: State, owner: str, now: str) -> State:
+    return msgspec.structs.replace(state, owner=owner, actor=owner, recorded_at=now)
+
+
+def _append(tx: Transaction, states: Sequence[Node | Edge], actor: Actor, reason: str, key_id: str | None) -> None:
+    for first in range(0, len(states), STATES_AT_ONCE):
+        seq = tx.changed(DECISION, "approved")
+        events = append_states(tx, states[first : first + STATES_AT_ONCE], seq)
+        stages = (StageResult("authority", "pass", reason),)
+        record(tx, seq, "approved", Proposal(actor=actor, source=SOURCE), stages, events, key_id=key_id)
+
+
+def _is_contradicted(view: LedgerView, node: Node, owner: str) -> bool:
+    """Whether the owner holds a fact of the same subject and predicate for a part of the same time."""
+    key = fact_key(load_ontology(), owner, node.properties)
+    return key is not None and any(_overlap(node, fact) for fact in view.facts(key) if not fact.erased)
+
+
+def _has_like(view: LedgerView, edge: Edge, owner: str) -> bool:
+    """Whether the owner states the same edge, or another one of a type of which one holds at a time."""
+    same = view.edge(edge_id(owner, edge.source, edge.type, edge.target))
+    if same is not None and _overlap(edge, same):
+        return True
+    known = load_ontology().edge_types.get(edge.type)
+    if known is None or not known.single_valued:
+        return False
+    others = view.edges_from(edge.source, edge.type)
+    return any(other.owner == owner and _overlap(edge, other) for other in others)
+
+
+def _sees_ends(view: LedgerView, edge: Edge, owner: str) -> bool:
+    ends = (view.node(edge.source), view.node(edge.target))
+    return all(end is not None and end.owner in (None, owner) for end in ends)
+
+
+def _overlap(state: Node | Edge, other: Node | Edge) -> bool:
+    return (other.valid_to is None or state.valid_from < other.valid_to) and (
+        state.valid_to is None or other.valid_from < state.valid_to
+    )
