@@ -27,8 +27,8 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
     """Turn every private node and edge of `owner` into a tombstone, in all its states; how many there were.
 
     What was decided of the owner's proposals, and of those of the capsules that he claimed, is deleted with its salt,
-    and so are those of them that wait. What was made public is everybody's, and stays without what it was before: an
-    operator ends it. Files published before are replaced with the next generation. Raises `OwnerInvalid`.
+    and so are those of them that wait. What was made public is everybody's, and what changed hands is its new owner's:
+    both stay without what they were before. An operator ends what is public. Files published before are replaced with the next generation. Raises `OwnerInvalid`.
     """
     if owner.startswith("0x"):
         owner = owner.lower()
@@ -38,15 +38,16 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
         nodes = decode_nodes(tx.rows("world_nodes_of_owner", owner=owner))
         edges = decode_edges(tx.rows("world_edges_of_owner", owner=owner))
         capsules = [owner_of(row["id"]) for row in tx.rows("world_capsules_of_owner", owner=owner)]
-        published: dict[str, Node] = {}
+        given_up: dict[str, Node | Edge] = {}
         for proposer in (owner, *capsules):
-            rows = tx.rows("world_published_nodes_of_actor", actor=proposer)
-            published |= {node.id: node for node in decode_nodes(rows)}
+            left = {"actor": proposer, "owner": owner, "forgotten": FORGOTTEN}
+            given_up |= {node.id: node for node in decode_nodes(tx.rows("world_nodes_given_up", **left))}
+            given_up |= {edge.id: edge for edge in decode_edges(tx.rows("world_edges_given_up", **left))}
             tx.run("world_forget_payloads", owner=proposer)
             tx.run("world_forget_pending", owner=proposer)
             tx.run("world_forget_requests", scope=proposer)
         tx.run("world_forget_claims", owner=owner, forgotten=FORGOTTEN)
-        erased = _erase(tx, nodes, edges, operator, published=list(published.values()))
+        erased = _erase(tx, nodes, edges, operator, given_up=list(given_up.values()))
     ledger.scrub()
     return erased
 
@@ -68,27 +69,34 @@ def forget_nodes(tx: Transaction, node_ids: Sequence[str], operator: str) -> int
 
 
 def _erase(
-    tx: Transaction, nodes: Sequence[Node], edges: Sequence[Edge], operator: str, *, published: Sequence[Node] = ()
+    tx: Transaction,
+    nodes: Sequence[Node],
+    edges: Sequence[Edge],
+    operator: str,
+    *,
+    given_up: Sequence[Node | Edge] = (),
 ) -> int:
-    """Blank every state of these, and append tombstones; of what is `published` the newest state is stated again."""
-    if not nodes and not edges and not published:
+    """Blank every state of these, and append tombstones; of what is `given_up` the newest state is stated again."""
+    if not nodes and not edges and not given_up:
         return 0
     seq = tx.changed(DECISION, "approved")
     now = utc_text(tx.now())
-    for node in (*nodes, *published):
+    gone_nodes = [*nodes, *(state for state in given_up if isinstance(state, Node))]
+    gone_edges = [*edges, *(state for state in given_up if isinstance(state, Edge))]
+    for node in gone_nodes:
         _blank_events(tx, "node", node.id)
-    for edge in edges:
+    for edge in gone_edges:
         _blank_events(tx, "edge", edge.id)
     states: list[Node | Edge] = [
-        *(_blank_node(node, now) for node in (*nodes, *published)),
-        *(_blank_edge(edge, now) for edge in edges),
-        *(msgspec.structs.replace(node, recorded_at=now) for node in published),
+        *(_blank_node(node, now) for node in gone_nodes),
+        *(_blank_edge(edge, now) for edge in gone_edges),
+        *(msgspec.structs.replace(state, recorded_at=now) for state in given_up),
     ]
     events = append_states(tx, states, seq)
     actor = Actor("operator", f"operator:{operator}")
     stages = (StageResult("authority", "pass", f"{actor.name} serves the rights of a person."),)
     record(tx, seq, "approved", Proposal(actor=actor, source=FORGOTTEN), stages, events)
-    return len(nodes) + len(edges) + len(published)
+    return len(gone_nodes) + len(gone_edges)
 
 
 def _blank_events(tx: Transaction, kind: str, entity_id: str) -> None:
