@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from contracts.commerce import matching
+from contracts.commerce import consent, matching, quotes
 from contracts.commerce.matching import Mismatch, Unknown
+from contracts.commerce.proofs import Proved
 
 Replaced = dict[Callable[..., Any], Callable[..., Any]]
 
@@ -56,6 +57,12 @@ MATCHING_BUGS: dict[str, Replaced] = {
     "err_is_402": {matching.verify: _unknown_is_mismatch},
 }
 """Bugs in the judgement of one transaction."""
+
+OWNER_BUGS: dict[str, Replaced] = {
+    "operator_owner": {quotes.owner_of: lambda quote, operator_proven: quote.operator},
+    "no_consent": {consent.check_consent: lambda proof, wanted: Proved()},
+}
+"""Bugs in who becomes the owner of a key."""
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from fake_providers import FakeChain, Log
 from fastapi import FastAPI
 from keyed_service import with_secrets
 
+from api.access.consent import OperatorConsents, consent_router
 from api.access.router import access_router
 from api.access.service import AccessService
 from api.key_gate import REQUESTS_A_DAY
@@ -108,7 +109,8 @@ class Sale:
         )
         app = FastAPI()
         handle_problems(app)
-        take_in(app.router, access_router(self.service))
+        consents = OperatorConsents(self.service.rail, self.providers, "http://test", lambda: self.ledger)  # type: ignore[arg-type]
+        take_in(app.router, access_router(self.service), consent_router(consents))
 
         async def with_id(scope: Any, receive: Any, send: Any) -> None:
             await app({**scope, "request_id": "test"}, receive, send)

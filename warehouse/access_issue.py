@@ -10,7 +10,7 @@ from datetime import datetime
 from contracts.canonical import sha256_hex
 from contracts.commerce.claims import ANSWER_KEPT, Claim, receipt_body, receipt_json
 from contracts.commerce.matching import Match
-from contracts.commerce.quotes import Quote, entitlement_of
+from contracts.commerce.quotes import Quote, entitlement_of, owner_of
 from contracts.commerce.rail import PaymentRail
 from contracts.commerce.signing import JWKS_PATH, SigningKey
 from contracts.keys import ApiKey, new_key
@@ -69,7 +69,7 @@ def issue_claim(
         tier=entitlement.tier,
         payer=quote.payer,
         operator=quote.operator,
-        owner=quote.operator if operator_proven else quote.payer,
+        owner=owner_of(quote, operator_proven=operator_proven),
         agent_id=quote.agent_id,
         user_id=quote.user_id,
         chain_id=issuer.rail.chain_id,

@@ -134,7 +134,7 @@ def activate_by_claim(
 ) -> list[str]:
     """Activate the intakes that a claim names, which was just issued: by its quote's agentId or userId.
 
-    Gives their ids. To be called in the transaction that issues the claim; `payer` in lower case.
+    A name grants the payer nothing of an intake, and takes nothing from who activated it before. Gives the ids. To be called in the transaction that issues the claim; `payer` in lower case.
     """
     if agent_id is None and user_id is None:
         return []
@@ -148,12 +148,18 @@ def activate_by_claim(
 def follow_claim(tx: Transaction, claim_id: str, *, holds: bool) -> None:
     """The payment of a claim has left the chain, or is back: what it activated is suspended, or reinstated.
 
-    To be called in the transaction that reverses or reinstates the claim.
+    An intake that another claim names stays active by that one. To be called in the transaction that reverses or
+    reinstates the claim.
     """
     move = states.reinstated if holds else states.suspended
     name: StepName = "reinstated" if holds else "suspended"
     for row in tx.rows("intake_of_claim", claim_id=claim_id):
-        _step(tx, _known(tx, row["intake_id"]), move, name, f"claim:{claim_id}")
+        intake_id = row["intake_id"]
+        other = None if holds else tx.row("intake_other_claim", intake_id=intake_id, claim_id=claim_id)
+        if other is None:
+            _step(tx, _known(tx, intake_id), move, name, f"claim:{claim_id}")
+        else:
+            tx.run("intake_record_claim", intake_id=intake_id, **other)
 
 
 def count_intakes(reader: Reader, now: datetime) -> IntakeStats:

@@ -232,6 +232,11 @@ def is_intact(quote: Quote) -> bool:
     )
 
 
+def owner_of(quote: Quote, *, operator_proven: bool) -> str:
+    """Who owns the key of a quote: the address that paid, or the operator once that has signed."""
+    return quote.operator if operator_proven else quote.payer
+
+
 def _columns(said: dict[str, Any]) -> tuple[Any, ...]:
     """What stands beside a quote's bytes, as these say it."""
     return (

@@ -28,7 +28,8 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
 
     What was decided of the owner's proposals, and of those of the capsules that he claimed, is deleted with its salt,
     and so are those of them that wait. What was made public is everybody's, and what changed hands is its new owner's:
-    both stay without what they were before. An operator ends what is public. Files published before are replaced with the next generation. Raises `OwnerInvalid`.
+    both stay without what they were before, and an operator ends what is public. Files published before are replaced
+    with the next generation. Raises `OwnerInvalid`.
     """
     if owner.startswith("0x"):
         owner = owner.lower()

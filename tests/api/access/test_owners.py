@@ -9,10 +9,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from paid_service import PAYER, STRANGER, PaidService, selling
+from eth_account import Account
+from paid_service import PAYER, STRANGER, PaidService, claim_body, selling
 
 from cli.demo.anvil import Anvil
 from contracts.settings import Settings
+from warehouse.world.audit import verify
+
+OPERATOR = Account.from_key("0x" + "33" * 32)
 
 SIGNAL = "/api/v2/world-model/signal"
 QUERY = "/api/v2/world-model/query"
@@ -67,3 +71,128 @@ def test_a_stranger_who_names_a_victim_sees_and_supersedes_nothing_of_the_victim
     later = SECRET_FACT | {"title": "The board never meets", "observedAt": "2026-01-02T00:00:00Z"}
     signalled(paid, stranger, **later)
     assert titles(paid, victim) == {SECRET_FACT["title"]}
+
+
+def signed(signer: Any, message: dict[str, Any]) -> dict[str, str]:
+    return {"type": "eip712", "signature": signer.sign_typed_data(full_message=message).signature.to_0x_hex()}
+
+
+def path_of(claimed: dict[str, Any], room: str) -> str:
+    return f"/api/agent-access/claims/{claimed['claim']['claimId']}/{room}"
+
+
+def consented(paid: PaidService, claimed: dict[str, Any]) -> dict[str, Any]:
+    """What moved when the operator signed for a claim."""
+    path = path_of(claimed, "operator")
+    answer = paid.post(path, {"proof": signed(OPERATOR, paid.get(path).json()["typedData"])})
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json()["data"]["moved"])
+
+
+def rotation(paid: PaidService, claimed: dict[str, Any], signer: Any) -> dict[str, Any]:
+    """A signed request for the claim's next key."""
+    challenge = paid.get(path_of(claimed, "recovery")).json()
+    return {"issuedAt": challenge["issuedAt"], "proof": signed(signer, challenge["typedData"])}
+
+
+def goal(paid: PaidService, key: str, title: str, **fields: Any) -> str:
+    """The id of a new goal."""
+    done = signalled(paid, key, type="Goal", title=title, source="a test", **fields)
+    assert done["verdict"] == "approved"
+    return str(done["signalId"])
+
+
+def test_what_a_key_alone_wrote_becomes_the_operators_with_the_key(paid: PaidService) -> None:
+    own = key_of(bought(paid, PAYER))
+    named = bought(paid, PAYER, operatorAddress=OPERATOR.address)
+    key = key_of(named)
+    goal(paid, own, "The payer's own")
+    mine = goal(paid, key, "By the key")
+    goal(paid, key, "Tied", links=[{"type": "RELATED_TO", "target": mine}])
+    first = signalled(paid, key, **SECRET_FACT)["signalId"]
+    later = SECRET_FACT | {"title": "Another day", "observedAt": "2026-01-02T00:00:00Z"}
+    signalled(paid, own, **later)
+    assert titles(paid, key) == titles(paid, own)
+    assert consented(paid, named) == {"nodes": 2, "edges": 1, "left": 1}
+    assert titles(paid, key) == {"By the key", "Tied"}
+    assert titles(paid, own) == {"The payer's own", "Another day"}
+    assert titles(paid, own, node_id=mine) == set()
+    assert titles(paid, key, node_id=first) == set()
+    reached = paid.post(QUERY, {"traverse": {"from_id": mine, "depth": 1, "direction": "both"}, "include_edges": True}, X_Api_Key=key)
+    assert len(reached.json()["data"]["edges"]) == 1
+    goal(paid, key, "Written as the operator")
+    assert "Written as the operator" not in titles(paid, own)
+    with paid.service.ledger.read() as reader:
+        assert verify(reader).faults == []
+
+
+def test_a_fact_of_the_operators_is_not_contradicted_by_one_that_moves(paid: PaidService) -> None:
+    paid.mint(OPERATOR.address, 100_000_000)
+    operators = key_of(bought(paid, OPERATOR))
+    signalled(paid, operators, **SECRET_FACT)
+    named = bought(paid, PAYER, operatorAddress=OPERATOR.address)
+    signalled(paid, key_of(named), **SECRET_FACT | {"title": "The payer says so", "source": "elsewhere"})
+    assert consented(paid, named) == {"nodes": 0, "edges": 0, "left": 1}
+    assert titles(paid, operators) == titles(paid, key_of(named)) == {SECRET_FACT["title"]}
+
+
+def test_a_capsule_that_the_key_claimed_goes_with_it(paid: PaidService) -> None:
+    capsule = paid.post(
+        "/api/worldmodel/create", {"ownerId": PAYER.address, "name": "Ada"}, Idempotency_Key="capsule-of-twenty-two-c"
+    ).json()
+    own = key_of(bought(paid, PAYER))
+    assert titles(paid, own) == set(), "a label grants nothing"
+    named = bought(paid, PAYER, operatorAddress=OPERATOR.address)
+    key = key_of(named)
+    token = {"claimToken": capsule["claimToken"]}
+    assert paid.post("/api/v2/world-model/capsules/claim", token, X_Api_Key=key).status_code == 200
+    held = titles(paid, key)
+    assert held
+    moved = consented(paid, named)
+    assert (moved["nodes"], moved["left"]) == (len(held), 0)
+    assert (titles(paid, key), titles(paid, own)) == (held, set())
+    with paid.service.ledger.read() as reader:
+        assert len(reader.rows("world_capsules_of_owner", owner=OPERATOR.address.lower())) == 1
+
+
+def test_once_the_operator_has_signed_it_alone_replaces_the_key(paid: PaidService) -> None:
+    named = bought(paid, PAYER, operatorAddress=OPERATOR.address)
+    recovery = path_of(named, "recovery")
+    assert paid.get(recovery).json()["signer"] == PAYER.address.lower()
+    in_flight = rotation(paid, named, PAYER)
+    goal(paid, key_of(named), "Private")
+    consented(paid, named)
+    assert paid.get(recovery).json()["signer"] == OPERATOR.address.lower()
+    for body in (in_flight, rotation(paid, named, PAYER), rotation(paid, named, STRANGER)):
+        refused = paid.post(recovery, body)
+        assert (refused.status_code, refused.json()["code"]) == (403, "recovery_refused")
+    replaced = paid.post(recovery, rotation(paid, named, OPERATOR))
+    assert replaced.status_code == 201, replaced.text
+    key = replaced.json()["data"]["activationPacket"]["apiKey"]
+    assert titles(paid, key) == {"Private"}
+    assert paid.post(QUERY, {}, X_Api_Key=key_of(named)).status_code == 401
+    assert titles(paid, key_of(bought(paid, PAYER))) == set()
+
+
+def test_what_a_replaced_key_wrote_before_goes_with_its_successor(paid: PaidService) -> None:
+    named = bought(paid, PAYER, operatorAddress=OPERATOR.address)
+    goal(paid, key_of(named), "By the first key")
+    replaced = paid.post(path_of(named, "recovery"), rotation(paid, named, PAYER)).json()["data"]
+    key = replaced["activationPacket"]["apiKey"]
+    goal(paid, key, "By the second key")
+    assert consented(paid, named) == {"nodes": 2, "edges": 0, "left": 0}
+    assert titles(paid, key) == {"By the first key", "By the second key"}
+
+
+def test_with_the_consent_of_the_claim_the_key_is_the_operators_from_the_start(paid: PaidService) -> None:
+    quote = paid.quoted(operatorAddress=OPERATOR.address)
+    consent = signed(OPERATOR, quote["data"]["next"]["claim"]["operator"]["typedData"])
+    body = claim_body(quote, paid.pay(quote), integrity={"operator": consent})
+    answer = paid.post("/api/agent-access/claim", body)
+    assert answer.status_code == 201, answer.text
+    claimed = answer.json()["data"]
+    goal(paid, key_of(claimed), "The operator's")
+    assert titles(paid, key_of(bought(paid, PAYER))) == set()
+    assert consented(paid, claimed) == {"nodes": 0, "edges": 0, "left": 0}
+    refused = paid.post(path_of(claimed, "recovery"), rotation(paid, claimed, PAYER))
+    assert refused.status_code == 403

@@ -308,7 +308,8 @@ def test_a_claim_in_the_ledger_says_who_paid_for_whom(paid):
     claimed = paid.claim(quote, paid.pay(quote)).json()["data"]
     with paid.service.ledger.read() as reader:
         claim = find_claim(reader, claimed["claim"]["claimId"])
-    assert (claim.payer, claim.owner) == (PAYER.address.lower(), STRANGER.address.lower())
+    assert (claim.payer, claim.owner) == (PAYER.address.lower(), PAYER.address.lower())
+    assert claim.operator == STRANGER.address.lower()
     assert (claim.agent_id, claim.user_id, claim.final) == ("agent-7", "intake-9", False)
     (key,) = keys_of(paid)
     assert (key.key.owner, key.key.claim_id, key.key.paid_until) == (claim.owner, claim.claim_id, None)

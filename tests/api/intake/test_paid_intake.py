@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from paid_service import selling
+from paid_service import PAYER, STRANGER, selling
 
 from contracts.commerce.views import BlockView
 from warehouse.access import find_claim, reinstate_claim, reverse_claim
@@ -41,3 +41,43 @@ def test_a_claim_activates_the_intake_that_its_quote_names_and_follows_its_payme
             block = BlockView(held.block_number, held.block_hash, 0)
             assert reinstate_claim(tx, held, block, now=datetime.now(UTC))
         assert states() == ("active", "activated")
+
+
+def test_a_stranger_who_names_an_intake_neither_takes_it_over_nor_ends_it(ledger_settings, anvil):
+    with selling(ledger_settings, anvil) as paid:
+        intake = paid.post("/api/intake", AGENT).json()["intakeId"]
+        ledger = paid.service.ledger
+
+        def claimed(payer: str) -> str:
+            quote = paid.quoted(payerAddress=payer, agentId="tea-buyer")
+            return str(paid.claim(quote, paid.pay(quote, sender=payer)).json()["data"]["claim"]["claimId"])
+
+        def reverse(claim_id: str) -> None:
+            with ledger.transaction() as tx:
+                held = find_claim(tx, claim_id)
+                assert held is not None and reverse_claim(tx, held, now=datetime.now(UTC))
+
+        def state() -> str:
+            return str(paid.get(f"/api/intake/{intake}").json()["activation"]["activationState"])
+
+        def recorded() -> set[str]:
+            with ledger.read() as reader:
+                return {
+                    claim_id
+                    for claim_id in (own, strangers)
+                    for row in reader.rows("intake_of_claim", claim_id=claim_id)
+                    if row["intake_id"] == intake
+                }
+
+        own, strangers = claimed(PAYER.address), claimed(STRANGER.address)
+        assert recorded() == {own}
+        reverse(strangers)
+        assert state() == "activated"
+        with ledger.transaction() as tx:
+            held = find_claim(tx, strangers)
+            assert held is not None
+            reinstate_claim(tx, held, BlockView(held.block_number, held.block_hash, 0), now=datetime.now(UTC))
+        reverse(own)
+        assert (state(), recorded()) == ("activated", {strangers})
+        reverse(strangers)
+        assert state() == "suspended"
