@@ -15,8 +15,10 @@ import typer
 from cli.environment import effective_settings, make_data_dir
 from cli.output import AsJson, operator_problems, print_json, say
 from contracts.access import Tier
+from contracts.commerce.consent import CONSENT_PATH
 from contracts.errors import SettingsInvalid
 from contracts.settings import Settings
+from warehouse.access_owners import MovedKey, moved_keys
 from warehouse.keys import IssuedKey, KeyUsage, create_key, list_keys, revoke_key, rotate_key
 from warehouse.ledger import Ledger, open_ledger
 from warehouse.secrets import load_secrets
@@ -59,6 +61,23 @@ def list_(as_json: AsJson = False) -> None:
             f"{key.key_id}  {key.hint:<16} {key.state:<9} {key.owner:<24} today {each.requests_today:>6,}  "
             f"in all {each.requests:>8,}  last {used}"
         )
+
+
+@app.command("moved")
+def moved(as_json: AsJson = False) -> None:
+    """Show keys that a migration gave to the address that paid: their owner was an operator that had never signed."""
+    with operator_problems(as_json), _opened() as (_, ledger), ledger.read() as reader:
+        keys = moved_keys(reader)
+    if as_json:
+        print_json({"ok": True, "keys": [_moved(key) for key in keys]})
+        return
+    for key in keys:
+        say(
+            f"{key.key_id}  from {key.from_owner}  to {key.to_owner}  {key.nodes:,} nodes, {key.edges:,} edges, "
+            f"{key.left:,} left behind"
+        )
+    if keys:
+        say(f"An operator gets its own back by signing: POST {CONSENT_PATH}")
 
 
 @app.command("revoke")
@@ -123,6 +142,19 @@ def _print_issued(issued: IssuedKey, as_json: bool) -> None:
         return
     say(issued.key.reveal())
     say(f"{record.key_id}, tier {record.tier}, of {record.owner}. The key is not shown again.")
+
+
+def _moved(key: MovedKey) -> dict[str, Any]:
+    return {
+        "keyId": key.key_id,
+        "claimId": key.claim_id,
+        "from": key.from_owner,
+        "to": key.to_owner,
+        "nodes": key.nodes,
+        "edges": key.edges,
+        "leftBehind": key.left,
+        "movedAt": key.moved_at,
+    }
 
 
 def _described(usage: KeyUsage) -> dict[str, Any]:

@@ -134,7 +134,8 @@ def activate_by_claim(
 ) -> list[str]:
     """Activate the intakes that a claim names, which was just issued: by its quote's agentId or userId.
 
-    A name grants the payer nothing of an intake, and takes nothing from who activated it before. Gives the ids. To be called in the transaction that issues the claim; `payer` in lower case.
+    A name grants the payer nothing of an intake, and takes nothing from a claim that activated it before. Gives the
+    ids. To be called in the transaction that issues the claim; `payer` in lower case.
     """
     if agent_id is None and user_id is None:
         return []

@@ -65,6 +65,14 @@ def test_what_can_not_be_done_is_said_with_a_cure(tmp_path):
     assert "--owner" in installation.svc("keys", "create", "--tier", "free", "--owner", " ", code=2).stderr
     installation.svc("keys", "create", "--tier", "gold", "--owner", "a", code=2)
     assert installation.keys("list") == {"ok": True, "keys": []}
+    assert installation.keys("moved") == {"ok": True, "keys": []}
+
+
+def test_a_key_made_by_the_operator_is_never_an_addresses(tmp_path):
+    installation = Installation(Settings(_env_file=None, data_dir=tmp_path))
+    address = "0x" + "ab" * 20
+    for owner in (address, f"local:{address}"):
+        assert installation.keys("create", "--tier", "free", "--owner", owner)["owner"] == f"local:{address}"
 
 
 def test_serving_on_postgresql_without_secrets_is_refused_with_a_cure(tmp_path):

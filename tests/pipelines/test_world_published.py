@@ -16,8 +16,9 @@ from warehouse.duck import Warehouse
 from warehouse.generations import current_generation
 from warehouse.ledger import open_ledger
 from warehouse.projections import readable_for
-from warehouse.world.events import append_states
+from warehouse.world.events import append_states, current_edge, current_node
 from warehouse.world.fold import fold_events
+from warehouse.world.ownership import hand_over
 from warehouse.world.projections import place_new_nodes
 from warehouse.world.served import ServedGraph
 
@@ -109,6 +110,26 @@ def test_what_is_forgotten_leaves_the_snapshot_at_once(house):
     house.publish()
     with ServedGraph(house.data_dir, lambda: house.ledger).seen_by(None) as now:
         assert now.snapshot_revision == 301 and now.view.node("n0007") is None
+
+
+def test_a_change_of_owner_shows_over_the_snapshot_and_in_the_next_one(house):
+    moving = [node("n1", owner="0xaa"), node("n2", owner="0xaa"), edge("n1", "n2", owner="0xaa")]
+    house.accept(*moving, node("kept", owner="0xaa"), node("public"))
+    house.publish()
+
+    def seen_by(owner):
+        with ServedGraph(house.data_dir, lambda: house.ledger).seen_by(owner) as now:
+            named = {name for name in ("n1", "n2", "kept") if now.view.node(name)}
+            return now.snapshot_revision, len(now.events), named, now.view.edge_count()
+
+    assert (seen_by("0xaa"), seen_by("0xbb")) == ((5, 0, {"n1", "n2", "kept"}, 1), (5, 0, set(), 0))
+    with house.ledger.transaction() as tx:
+        states = [current_node(tx, "n1"), current_node(tx, "n2")], [current_edge(tx, moving[2].id)]
+        moved = hand_over(tx, *states, "0xbb", takes_over="0xaa", reason="a test")
+    assert (moved.nodes, moved.edges, moved.left) == (2, 1, 0)
+    assert (seen_by("0xaa")[1:], seen_by("0xbb")[1:]) == ((3, {"kept"}, 0), (3, {"n1", "n2"}, 1))
+    house.publish()
+    assert (seen_by("0xaa")[1:], seen_by("0xbb")[1:]) == ((0, {"kept"}, 0), (0, {"n1", "n2"}, 1))
 
 
 def test_a_snapshot_that_can_not_be_opened_is_made_up_for_by_the_ledger(house, caplog):

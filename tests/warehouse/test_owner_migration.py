@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from alembic import command
 from alembic.config import Config
+from installation import Installation
 from sqlalchemy import Connection, Engine, text
 from world_writes import no_rules
 
@@ -209,6 +210,14 @@ def test_the_operator_sees_each_moved_key_with_what_moved(ledger: Ledger) -> Non
         ("key-shared-2", SHARED, OTHER, 0, 0, 1),
         ("key-thief", VICTIM, THIEF, 0, 0, 1),
     ]
+
+
+def test_the_command_shows_each_moved_key(ledger: Ledger, ledger_settings: Settings) -> None:
+    installation = Installation(ledger_settings)
+    shown = installation.svc("keys", "moved").stdout
+    assert f"key-boss-1  from {BOSS}  to {PAYER}  3 nodes, 1 edges, 0 left behind" in shown
+    keys = installation.keys("moved")["keys"]
+    assert [(key["keyId"], key["from"], key["leftBehind"]) for key in keys][-1] == ("key-thief", VICTIM, 1)
 
 
 def test_receipts_stay_as_signed_and_audit_and_feed_are_whole(ledger: Ledger) -> None:

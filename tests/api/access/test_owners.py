@@ -118,7 +118,9 @@ def test_what_a_key_alone_wrote_becomes_the_operators_with_the_key(paid: PaidSer
     assert titles(paid, own) == {"The payer's own", "Another day"}
     assert titles(paid, own, node_id=mine) == set()
     assert titles(paid, key, node_id=first) == set()
-    reached = paid.post(QUERY, {"traverse": {"from_id": mine, "depth": 1, "direction": "both"}, "include_edges": True}, X_Api_Key=key)
+    reached = paid.post(
+        QUERY, {"traverse": {"from_id": mine, "depth": 1, "direction": "both"}, "include_edges": True}, X_Api_Key=key
+    )
     assert len(reached.json()["data"]["edges"]) == 1
     goal(paid, key, "Written as the operator")
     assert "Written as the operator" not in titles(paid, own)
