@@ -27,7 +27,7 @@ from contracts.keys import redact_keys
 from contracts.problems import PROBLEM_MEDIA_TYPE
 
 AGENT, HUMAN, ENTERPRISE = (EXAMPLE_BODIES[lane] for lane in (Lane.AGENT, Lane.HUMAN, Lane.ENTERPRISE))
-PAYER = Account.from_key("0x" + "11" * 32)
+PAYER, OPERATOR = (Account.from_key("0x" + digits * 32) for digits in ("11", "33"))
 SETTINGS: dict[str, Any] = {"rate_limit_per_minute": 20, "trusted_proxies": ("127.0.0.1",)}
 """Those of the service that is asked: with its limit, which every request meets from another address."""
 
@@ -153,7 +153,27 @@ async def _purchase(recorder: Recorder) -> None:
         body = {"issuedAt": challenge["issuedAt"], "proof": sent}
         await recorder.ask("agent_access_recovery", path=where, body=body)
     await recorder.ask("agent_access_recovery", path=nowhere, body=body)
+    await _consent(recorder)
     await recorder.ask("agent_access_quote", body={"planId": "nothing", "payerAddress": PAYER.address})
+
+
+async def _consent(recorder: Recorder) -> None:
+    """A claim whose operator signs when it is issued."""
+    wanted = {"planId": "api_basic_monthly", "payerAddress": PAYER.address, "operatorAddress": OPERATOR.address}
+    quote = await recorder.ask("agent_access_quote", "operator", body=wanted)
+    body = {name: quote[name] for name in ("quoteId", "quoteHash", "paymentRequirementHash")}
+    claim = await recorder.ask(
+        "agent_access_claim", "operator", body={**body, "transactionHash": recorder.service.pay(quote)}
+    )
+    claim_id = claim["data"]["claim"]["claimId"]
+    where, nowhere = {"claimId": claim_id}, {"claimId": "claim_unknown"}
+    challenge = await recorder.ask("agent_access_operator_challenge", path=where)
+    signed = OPERATOR.sign_message(encode_typed_data(full_message=challenge["typedData"])).signature.to_0x_hex()
+    refused = {"proof": {"type": "eip712", "signature": "0x" + "00" * 65}}
+    await recorder.ask("agent_access_operator", path=where, body=refused)
+    await recorder.ask("agent_access_operator", path=where, body={"proof": {"type": "eip712", "signature": signed}})
+    await recorder.ask("agent_access_operator_challenge", path=nowhere)
+    await recorder.ask("agent_access_operator", path=nowhere, body=refused)
 
 
 async def _graph(recorder: Recorder) -> None:

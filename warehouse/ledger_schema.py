@@ -36,6 +36,9 @@ def migrate(engine: Engine, store: str, finish: Callable[[Connection], None]) ->
     with engine.connect().execution_options(**{WRITES: True}) as connection, connection.begin():
         if connection.dialect.name == "postgresql":
             connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+            if inspect(connection).has_table("ledger_head"):
+                # as every writer does first, so that none holds it and waits for a table that changes here
+                connection.execute(text("select seq from ledger_head for update"))
         _upgrade(connection)
         finish(connection)
 

@@ -57,6 +57,22 @@ LINKS = (
         _CLAIM_ID,
     ),
     Link(
+        "agent_access_claim",
+        201,
+        "operatorChallenge",
+        "agent_access_operator_challenge",
+        "What the operator that the quote names signs to own the key",
+        _CLAIM_ID,
+    ),
+    Link(
+        "agent_access_operator_challenge",
+        200,
+        "operator",
+        "agent_access_operator",
+        "The operator's signature makes it the owner",
+        {"claimId": _from("/claimId")},
+    ),
+    Link(
         "agent_access_recovery_challenge",
         200,
         "recovery",

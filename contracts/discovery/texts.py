@@ -16,7 +16,7 @@ from typing import Any
 import jinja2
 
 from contracts.access import REQUESTS_A_DAY
-from contracts.commerce import plans
+from contracts.commerce import consent, plans
 from contracts.commerce.rail import ASSET_SYMBOL
 from contracts.connect import server
 from contracts.discovery import service
@@ -129,6 +129,7 @@ def shared_facts(installation: Installation) -> dict[str, Any]:
         "service": service,
         "server": server,
         "plans": plans,
+        "consent": consent,
         "offers": plans.plans_answer(installation.rail, installation.base_url, REQUESTS_A_DAY).plans,
         "is_limited": is_limited,
         "coin": ASSET_SYMBOL,

@@ -30,6 +30,8 @@ ELSEWHERE = {
     503: "faults of stores have tests of their own in every room",
 }
 REACHED_ELSEWHERE = {
+    ("agent_access_operator", 409): "tests/api/access/test_operator_consent.py",
+    ("agent_access_operator_challenge", 409): "tests/api/access/test_operator_consent.py",
     ("agent_access_recovery", 409): "tests/api/access/test_recovery.py",
     ("agent_access_recovery_challenge", 409): "tests/api/access/test_recovery.py",
     ("mcp", 202): "tests/api/connect",

@@ -15,12 +15,13 @@ from contracts.intake.answers import INTAKE_PATH
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 LONGEST_LINE, MOST_LINES = 400, 300
+OPERATOR = "0x" + "0b" * 20
 KNOWN = '[[operations]]\ninclude-operation-id = "{}"\nparameters = {{ "path.{}" = "{}" }}\n'
 
 
 def known_ids(service: WholeService, client: httpx.Client) -> dict[str, tuple[str, str]]:
     """By operation: the path parameter that names something which is there. A guess would never meet one."""
-    quote = client.post(QUOTE_PATH, json={"payerAddress": PAYER}).json()
+    quote = client.post(QUOTE_PATH, json={"payerAddress": PAYER, "operatorAddress": OPERATOR}).json()
     claim = {name: quote[name] for name in ("quoteId", "quoteHash", "paymentRequirementHash")}
     bought = client.post(CLAIM_PATH, json={**claim, "transactionHash": service.pay(quote)})
     assert bought.status_code == 201, bought.text
@@ -30,6 +31,7 @@ def known_ids(service: WholeService, client: httpx.Client) -> dict[str, tuple[st
     file = holders["consistency"]["proof"]["holderList"]["path"].rpartition("/")[2]
     return {
         "agent_access_receipt": ("claimId", claim_id),
+        "agent_access_operator_challenge": ("claimId", claim_id),
         "agent_access_recovery_challenge": ("claimId", claim_id),
         "intake_status": ("intakeId", intake_id),
         "intake_capsule": ("intakeId", intake_id),
