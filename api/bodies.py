@@ -11,8 +11,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any, NoReturn
 
 from fastapi import Request, Response
-from fastapi.routing import APIRoute
 
+from api.routes import WorkRoute
 from contracts.errors import BodyInvalid, MediaTypeUnsupported
 
 DEEPEST = 64
@@ -43,7 +43,7 @@ def strict_json(body: bytes) -> Any:
     return value
 
 
-class JsonRoute(APIRoute):
+class JsonRoute(WorkRoute):
     """A route whose body, where it takes one, is strict JSON and is refused before any of it is understood."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

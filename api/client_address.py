@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
@@ -23,37 +23,48 @@ class ClientAddresses:
 
     def __init__(self, trusted_proxies: Iterable[str]) -> None:
         self._trusted = tuple(_network(text) for text in trusted_proxies)
-        self.key = lru_cache(maxsize=8192)(self._key)
+        # keyed by what the kernel says of a socket, never by what a client writes
+        self._peer = lru_cache(maxsize=8192)(self._look_up_peer)
 
-    def trusts(self, peer: str) -> bool:
-        """Whether forwarding headers from this socket address are believed."""
-        address = _address(peer)
-        return address is not None and any(address in network for network in self._trusted)
-
-    def _key(self, peer: str, x_forwarded_for: bytes | None = None, forwarded: bytes | None = None) -> str:
-        nearest = _address(peer)
-        if nearest is None:
-            return peer
-        if not self.trusts(peer):
-            return _key_of(nearest)
-        for hop in reversed(_hops(x_forwarded_for, forwarded)):
+    def key(self, peer: str, headers: Iterable[tuple[bytes, bytes]] = ()) -> str:
+        """The rate-limit key of the client behind `peer`. Reads `headers` only where `peer` is a trusted proxy."""
+        key, trusted = self._peer(peer)
+        if not trusted:
+            return key
+        for hop in _hops(headers):
             address = _address(hop)
             if address is None:
                 break
-            nearest = address
-            if not any(address in network for network in self._trusted):
+            key = _key_of(address)
+            if not self._is_trusted(address):
                 break
-        return _key_of(nearest)
+        return key
+
+    def trusts(self, peer: str) -> bool:
+        """Decides whether forwarding headers from this socket address are believed."""
+        return self._peer(peer)[1]
+
+    def _look_up_peer(self, peer: str) -> tuple[str, bool]:
+        address = _address(peer)
+        return (peer, False) if address is None else (_key_of(address), self._is_trusted(address))
+
+    def _is_trusted(self, address: IPv4Address | IPv6Address) -> bool:
+        return any(address in network for network in self._trusted)
 
 
-def _hops(x_forwarded_for: bytes | None, forwarded: bytes | None) -> list[str]:
-    if x_forwarded_for is not None:
-        return [hop.strip() for hop in x_forwarded_for.decode("latin-1").split(",")]
-    if forwarded is None:
-        return []
-    elements = forwarded.decode("latin-1").split(",")
-    matches = [_FORWARDED_FOR.search(element) for element in elements]
-    return ["unknown" if match is None else match[1] or match[2] or "unknown" for match in matches]
+def _hops(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[str]:
+    """The forwarding hops, nearest first: those of `X-Forwarded-For`, else those of `Forwarded`."""
+    fields: dict[bytes, list[bytes]] = {b"x-forwarded-for": [], b"forwarded": []}
+    for name, value in headers:
+        if name in fields:
+            fields[name].append(value)
+    if x_forwarded_for := fields[b"x-forwarded-for"]:
+        for hop in reversed(b",".join(x_forwarded_for).split(b",")):
+            yield hop.decode("latin-1").strip()
+        return
+    for element in reversed(b",".join(fields[b"forwarded"]).split(b",") if fields[b"forwarded"] else []):
+        match = _FORWARDED_FOR.search(element.decode("latin-1"))
+        yield "unknown" if match is None else match[1] or match[2] or "unknown"
 
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:

@@ -6,14 +6,25 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from api.client_address import ClientAddresses
-from api.key_gate import CALLER, DAY_S, STORE_FAILED, Admission, presented_key
+from api.key_gate import CALLER, DAY_S, STORE_FAILED, Admission, is_counted, presented_key
+from api.limits import Counted, limit_fields, over_limit, policy_of
 from api.negotiation import acceptable_encodings, is_unchanged, prefers_markdown
 from api.published import READ_ALONE, READS, Encoded, Message, PublishedFile, PublishedSite, load_site
+from api.receiving import (
+    BODY_LIMIT_BYTES,
+    HEAD_LIMIT_BYTES,
+    LARGER_BODIES,
+    TARGET_LIMIT_BYTES,
+    head_too_large,
+    read_body,
+    replay,
+)
+from api.work import WORK, Work
 from contracts.connect.jsonrpc import problem_as_error, session_token_of
 from contracts.connect.server import MCP_PATH
 from contracts.errors import (
@@ -21,10 +32,9 @@ from contracts.errors import (
     MethodNotAllowed,
     NotAcceptable,
     OperatorProblem,
-    QuotaExceeded,
-    RateLimited,
     RequestProblem,
-    SessionLimited,
+    StoreUnavailable,
+    UpgradeUnsupported,
 )
 from contracts.problems import PROBLEM_MEDIA_TYPE, problem_body
 from contracts.routes import BLINK_PREFIX, OPEN_HEADERS, PREFLIGHT_HEADERS, action_headers, is_limited
@@ -51,23 +61,8 @@ class Keys(Protocol):
     async def take_of_session(self, token: str, now_s: float) -> Take | None: ...
 
 
-class Counted(NamedTuple):
-    """What a request was counted against: a named policy of `limit` in `window_s` seconds."""
-
-    policy: str
-    window_s: int
-    taken: Take
-
-
 POINTER_EVERY_S = 1.0
 WINDOW_S = 60
-BODY_LIMIT_BYTES = 64 * 1024
-LARGER_BODIES = {"/api/v2/knowledge-graph/build": 1024 * 1024}
-"""Limits of paths that take more than the others, in bytes."""
-
-_TOO_LARGE = bytes(BODY_LIMIT_BYTES + 1)
-"""Stands for a body that was not read to its end."""
-
 _CHUNK_BYTES = 256 * 1024
 _READS = ("GET", "HEAD")
 _NO_BODY: Message = {"type": "http.response.body", "body": b""}
@@ -101,7 +96,7 @@ class Front:
         self._take = take if self._limit > 0 else None
         self._take_waits = take_waits
         self._keys = keys
-        self._policy = _policy("permin", self._limit, WINDOW_S) if self._take is not None else None
+        self._policy = policy_of("permin", self._limit, WINDOW_S) if self._take is not None else None
         self._clients = ClientAddresses(settings.trusted_proxies)
         self._action_headers = {**OPEN_HEADERS, **action_headers(settings.chain_id)}
         self._action_fields = _encode_headers(self._action_headers)
@@ -112,7 +107,10 @@ class Front:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._application(scope, receive, send)
+            if scope["type"] == "websocket":
+                await self._refuse_upgrade(scope, receive, send)
+            else:
+                await self._application(scope, receive, send)
             return
         now_s = self._clock()
         if now_s >= self._look_again_at or now_s < self._look_again_at - POINTER_EVERY_S:
@@ -123,46 +121,42 @@ class Front:
             await send(leave)
             await send(_NO_BODY)
             return
-        accept_encoding = if_none_match = x_forwarded_for = forwarded = None
-        authorization: list[bytes] = []
-        x_api_key: list[bytes] = []
-        for name, value in scope["headers"]:
-            if name == b"accept-encoding":
-                accept_encoding = value if accept_encoding is None else accept_encoding + b"," + value
-            elif name == b"if-none-match":
-                if_none_match = value if if_none_match is None else if_none_match + b"," + value
-            elif name == b"x-forwarded-for":
-                x_forwarded_for = value if x_forwarded_for is None else x_forwarded_for + b"," + value
-            elif name == b"forwarded":
-                forwarded = value if forwarded is None else forwarded + b"," + value
-            elif name == b"authorization":
-                authorization.append(value)
-            elif name == b"x-api-key":
-                x_api_key.append(value)
+        headers = scope["headers"]
+        fields = dict(headers)
+        size_bytes = 0
+        for name, value in headers:
+            size_bytes += len(name) + len(value)
+        refused = None
+        if size_bytes > HEAD_LIMIT_BYTES or len(path) + len(scope["query_string"]) > TARGET_LIMIT_BYTES:
+            refused = head_too_large(size_bytes)
+        if len(fields) == len(headers):
+            accept_encoding, if_none_match = fields.get(b"accept-encoding"), fields.get(b"if-none-match")
+        else:
+            accept_encoding, if_none_match = _joined(headers, b"accept-encoding"), _joined(headers, b"if-none-match")
 
         document = None if self.site is None else self.site.documents.get(path)
         admission: Admission | None = None
         counted: Counted | None = None
         limited = is_limited(path) if document is None else document.limited
-        if path == MCP_PATH and method == "POST" and self._take is not None and self._keys is not None:
-            body = await _read_body(scope, receive, BODY_LIMIT_BYTES)
-            receive = _replay(_TOO_LARGE if body is None else body, receive)
-            counted = await self._count_session(body or b"", now_s)
-        if limited and counted is None and (authorization or x_api_key) and self._keys is not None:
-            admission = await self._admit(scope, presented_key(authorization, x_api_key), now_s)
+        if self._keys is not None and refused is None:
+            if path == MCP_PATH and method == "POST" and self._take is not None:
+                body = await read_body(scope, receive, BODY_LIMIT_BYTES)
+                receive = replay(body, receive)
+                counted = await self._count_session(body or b"", now_s)
+            if limited and counted is None and (b"authorization" in fields or b"x-api-key" in fields):
+                presented = presented_key(_values(headers, b"authorization"), _values(headers, b"x-api-key"))
+                admission = await self._admit(scope, presented, now_s)
         if admission is not None:
             if admission.taken is not None:
                 counted = Counted("daily", DAY_S, admission.taken)
         elif limited and counted is None and self._take is not None:
-            peer = scope["client"][0] if scope.get("client") else "unknown"
-            if x_forwarded_for is None and forwarded is None:
-                client = self._clients.key(peer)
-            else:
-                client = self._clients.key(peer, x_forwarded_for, forwarded)
-            taken = await self._count(client, now_s)
+            taken = await self._count(scope, now_s)
             counted = None if taken is None else Counted("permin", WINDOW_S, taken)
         if counted is not None and not counted.taken.allowed:
-            await self._refuse(scope, send, _over_limit(counted), counted)
+            await self._refuse(scope, send, over_limit(counted), counted)
+            return
+        if refused is not None:
+            await self._refuse(scope, send, refused, counted)
             return
 
         if document is not None and document.has_variants and scope["query_string"]:
@@ -173,7 +167,7 @@ class Front:
             if file is None and redirect is None:
                 await self._pass_on(scope, receive, send, counted, admission)
             elif method not in _READS:
-                await self._refuse(scope, send, _wrong_method(), counted)
+                await self._refuse(scope, send, _wrong_method(), counted, admission)
             elif file is not None:
                 await _send_file(file, method, if_none_match, send)
             elif redirect is not None:
@@ -182,14 +176,15 @@ class Front:
             return
 
         if method not in _READS:
-            await self._refuse(scope, send, _wrong_method(), counted)
+            await self._refuse(scope, send, _wrong_method(), counted, admission)
             return
-        if document.markdown is not None and prefers_markdown(_accept(scope)):
+        if document.markdown is not None and prefers_markdown(_joined(headers, b"accept") or b""):
             document = document.markdown
         encodings = document.fresh if now_s < document.stale_at else document.stale
         encoded = _choose(encodings, accept_encoding)
         if encoded is None:
-            await self._refuse(scope, send, NotAcceptable("Accept br, zstd, gzip or identity."), counted)
+            problem = NotAcceptable("Accept br, zstd, gzip or identity.")
+            await self._refuse(scope, send, problem, counted, admission)
         elif if_none_match is not None and is_unchanged(if_none_match, encoded.etag):
             await send(encoded.not_modified)
             await send(_NO_BODY)
@@ -257,18 +252,61 @@ class Front:
             return None
         return None if taken is None else Counted("session", WINDOW_S, taken)
 
-    async def _count(self, client: str, now_s: float) -> Take | None:
+    async def _count(self, scope: Scope, now_s: float) -> Take | None:
+        """Take one of the minute of the client's address; None where counting failed."""
         assert self._take is not None
+        peer = scope["client"][0] if scope.get("client") else "unknown"
+        key = f"address:{self._clients.key(peer, scope['headers'])}"
         try:
             if self._take_waits:
-                return await asyncio.to_thread(self._take, f"address:{client}", self._limit, WINDOW_S, now_s)
-            return self._take(f"address:{client}", self._limit, WINDOW_S, now_s)
+                return await asyncio.to_thread(self._take, key, self._limit, WINDOW_S, now_s)
+            return self._take(key, self._limit, WINDOW_S, now_s)
         except OperatorProblem as problem:
             # The limit spreads load; losing it for a moment is better than answering nobody.
             _log.warning("Not counted: %s", problem)
             return None
 
-    async def _refuse(self, scope: Scope, send: Send, problem: RequestProblem, counted: Counted | None = None) -> None:
+    async def _settle(
+        self, scope: Scope, admission: Admission | None, counted: Counted | None, status: int, work_began: bool
+    ) -> Counted | None:
+        """Give a request that does not count back to its key, once.
+
+        What was refused before work began costs the address one of its minute instead; an address that has none left
+        does not spare the key, so that nobody repeats such a request without an end.
+        """
+        if admission is None or counted is None or is_counted(status, work_began):
+            return counted
+        now_s = self._clock()
+        if status != StoreUnavailable.status and self._take is not None:
+            paid = await self._count(scope, now_s)
+            if paid is not None and not paid.allowed:
+                return counted
+        assert self._keys is not None
+        await self._keys.give_back(admission, now_s)
+        return counted._replace(taken=counted.taken._replace(remaining=counted.taken.remaining + 1))
+
+    async def _refuse_upgrade(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a WebSocket handshake as the request that it is."""
+        await receive()
+        if "websocket.http.response" not in scope.get("extensions", {}):
+            await send({"type": "websocket.close", "code": 1008})
+            return
+
+        async def send_on(message: MutableMapping[str, Any]) -> None:
+            await send({**message, "type": f"websocket.{message['type']}"})
+
+        await self._refuse({**scope, "method": "GET"}, send_on, UpgradeUnsupported("Send plain HTTP requests."))
+
+    async def _refuse(
+        self,
+        scope: Scope,
+        send: Send,
+        problem: RequestProblem,
+        counted: Counted | None = None,
+        admission: Admission | None = None,
+    ) -> None:
+        """Answer `problem`, before any work."""
+        counted = await self._settle(scope, admission, counted, problem.status, work_began=False)
         request_id = _request_id()
         if scope["path"] == MCP_PATH:
             media_type, body = "application/json", problem_as_error(problem, request_id)
@@ -281,7 +319,7 @@ class Front:
             "Cache-Control": "no-store",
             "X-Request-Id": request_id,
             **problem.headers,
-            **_limit_fields(counted),
+            **limit_fields(counted),
         }
         await send({"type": "http.response.start", "status": problem.status, "headers": _encode_headers(headers)})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
@@ -294,53 +332,31 @@ class Front:
         request_id = _request_id()
         if scope["method"] not in (*_READS, "OPTIONS"):
             limit = LARGER_BODIES.get(scope["path"], BODY_LIMIT_BYTES)
-            whole = await _read_body(scope, receive, limit)
+            whole = await read_body(scope, receive, limit)
             if whole is None:
-                await self._refuse(scope, send, BodyTooLarge(f"At most {limit} bytes."), counted)
+                await self._refuse(scope, send, BodyTooLarge(f"Send at most {limit:,} bytes."), counted, admission)
                 return
-            receive = _replay(whole, receive)
+            receive = replay(whole, receive)
         opening = self._action_fields if scope["path"].startswith(BLINK_PREFIX) else _OPEN
+        work = Work()
 
         async def send_on(message: MutableMapping[str, Any]) -> None:
             nonlocal counted
             if message["type"] == "http.response.start":
-                if admission is not None and counted is not None and _came_to_nothing(message["status"]):
-                    assert self._keys is not None
-                    await self._keys.give_back(admission, self._clock())
-                    counted = counted._replace(taken=counted.taken._replace(remaining=counted.taken.remaining + 1))
+                counted = await self._settle(scope, admission, counted, message["status"], work.began)
                 given = dict(message["headers"])
                 cache = given.get(b"cache-control")
                 shared = {"X-Request-Id": request_id}
                 if cache is None:
                     shared["Cache-Control"] = "no-store"
-                shared |= _limit_fields(counted, policy_alone=cache not in (None, b"no-store"))
+                shared |= limit_fields(counted, policy_alone=cache not in (None, b"no-store"))
                 message = {**message, "headers": [*message["headers"], *opening, *_encode_headers(shared)]}
             elif is_head:
                 message = {**message, "body": b""}
             await send(message)
 
-        inner = {**scope, "method": "GET" if is_head else scope["method"], "request_id": request_id}
+        inner = {**scope, "method": "GET" if is_head else scope["method"], "request_id": request_id, WORK: work}
         await self._application(inner, receive, send_on)
-
-
-def _policy(name: str, limit: int, window_s: int) -> str:
-    return f'"{name}";q={limit};w={window_s}'
-
-
-def _limit_fields(counted: Counted | None, *, policy_alone: bool = False) -> dict[str, str]:
-    """The policy; and what is left of it, unless a cache would hand one client's counter to all."""
-    if counted is None:
-        return {}
-    taken = counted.taken
-    policy = _policy(counted.policy, taken.limit, counted.window_s)
-    if policy_alone:
-        return {"RateLimit-Policy": policy}
-    return {"RateLimit-Policy": policy, "RateLimit": f'"{counted.policy}";r={taken.remaining};t={taken.reset_s}'}
-
-
-def _came_to_nothing(status: int) -> bool:
-    """Whether an answer is one that does not count against a key's day."""
-    return status >= 500 or status in (401, 429)
 
 
 def _choose(encodings: dict[str, Encoded], accept_encoding: bytes | None) -> Encoded | None:
@@ -366,44 +382,6 @@ async def _send_file(file: PublishedFile, method: str, if_none_match: bytes | No
         await send(_NO_BODY)
 
 
-async def _read_body(scope: Scope, receive: Receive, limit: int) -> bytes | None:
-    """The whole body; None where it is larger than the limit."""
-    declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-    if declared.isdigit() and int(declared) > limit:
-        return None
-    body: bytes = b""
-    while True:
-        message = await receive()
-        body += message.get("body", b"")
-        if len(body) > limit:
-            return None
-        if message["type"] == "http.disconnect" or not message.get("more_body"):
-            return body
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    given = False
-
-    async def replayed() -> MutableMapping[str, Any]:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return replayed
-
-
-def _over_limit(counted: Counted) -> RateLimited:
-    taken = counted.taken
-    wait = {"Retry-After": str(taken.reset_s)}
-    if counted.policy == "daily":
-        return QuotaExceeded(f"This key has {taken.limit} requests a UTC day.", headers=wait)
-    if counted.policy == "session":
-        return SessionLimited(f"{taken.limit} requests a minute are answered for one session.", headers=wait)
-    return RateLimited(f"{taken.limit} requests a minute are answered for one address.", headers=wait)
-
-
 def _wrong_method() -> MethodNotAllowed:
     return MethodNotAllowed("The Allow header names the methods of this path.", headers={"Allow": READS})
 
@@ -416,8 +394,14 @@ def _encode_headers(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
 
 
-def _accept(scope: Scope) -> bytes:
-    return b",".join(value for name, value in scope["headers"] if name == b"accept")
+def _values(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> list[bytes]:
+    return [value for field, value in headers if field == name]
+
+
+def _joined(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes | None:
+    """A list-valued field as one value; None where it is not sent."""
+    values = _values(headers, name)
+    return b",".join(values) if values else None
 
 
 _OPEN = _encode_headers(OPEN_HEADERS)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from contracts.access import REQUESTS_A_DAY, Caller
 from contracts.connect.server import SESSION_REQUESTS_A_MINUTE
 from contracts.connect.tokens import is_token
-from contracts.errors import OperatorProblem
+from contracts.errors import InternalFault, OperatorProblem, StoreUnavailable
 
 if TYPE_CHECKING:
     from api.stores import Stores
@@ -42,6 +42,11 @@ class Admission(NamedTuple):
     caller: Caller
     quota_key: str
     taken: Take | None
+
+
+def is_counted(status: int, work_began: bool) -> bool:
+    """Decides whether an answer counts against its key's day: once work began, and not where we could not do it."""
+    return status != StoreUnavailable.status and (work_began or status >= InternalFault.status)
 
 
 def presented_key(authorization: Iterable[bytes], x_api_key: Iterable[bytes]) -> str | None:

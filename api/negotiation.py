@@ -1,7 +1,11 @@
-"""What a request's conditional and content-coding headers ask for (RFC 9110, sections 12.5.3 and 13.1.2). Pure."""
+"""Content negotiation and conditional requests (RFC 9110, sections 12.5 and 13.1.2). Pure.
+
+Lists are parsed in one pass. Answers are remembered for short values only: clients choose the keys of these caches.
+"""
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from contracts.routes import ENCODINGS
@@ -10,11 +14,41 @@ IDENTITY = "identity"
 _PREFERENCE = {encoding: rank for rank, encoding in enumerate((*ENCODINGS, IDENTITY))}
 
 
-@lru_cache(maxsize=512)
+LONGEST_REMEMBERED_BYTES = 256
+"""Longer than what browsers and agents send; the caches below hold at most some 150 kB."""
+
+_LISTED_TAG = re.compile(rb'[ \t,]*(?:W/)?("[^"]*")')
+
+
 def acceptable_encodings(accept_encoding: bytes | None) -> tuple[str, ...]:
     """Our encodings that the header allows, best first: by its weights, then br, zstd, gzip, identity."""
     if accept_encoding is None:
         return (IDENTITY,)
+    parse = _remembered_encodings if len(accept_encoding) <= LONGEST_REMEMBERED_BYTES else _encodings_in
+    return parse(accept_encoding)
+
+
+def is_unchanged(if_none_match: bytes, etag: bytes) -> bool:
+    """Decides whether the list names `etag`, compared weakly, or is `*`."""
+    if if_none_match == etag or if_none_match.strip() == b"*":
+        return True
+    if etag not in if_none_match:
+        return False
+    tag = _LISTED_TAG.match(if_none_match)
+    while tag is not None:
+        if tag[1] == etag:
+            return True
+        tag = _LISTED_TAG.match(if_none_match, tag.end())
+    return False
+
+
+def prefers_markdown(accept: bytes) -> bool:
+    """Decides whether Accept names Markdown, and wants nothing of HTML more. Browsers never name it."""
+    parse = _remembered_preference if len(accept) <= LONGEST_REMEMBERED_BYTES else _markdown_preferred_in
+    return parse(accept)
+
+
+def _encodings_in(accept_encoding: bytes) -> tuple[str, ...]:
     weights: dict[str, float] = {}
     for item in accept_encoding.decode("latin-1").lower().split(","):
         coding, _, parameters = item.strip().partition(";")
@@ -29,37 +63,17 @@ def acceptable_encodings(accept_encoding: bytes | None) -> tuple[str, ...]:
     return tuple(sorted((e for e in allowed if allowed[e] > 0), key=lambda e: (-allowed[e], _PREFERENCE[e])))
 
 
-@lru_cache(maxsize=512)
-def _listed_tags(if_none_match: bytes) -> frozenset[bytes]:
-    tags = []
-    rest = if_none_match.strip()
-    while rest:
-        rest = rest.lstrip(b" \t,")
-        start = rest.removeprefix(b"W/")
-        if not start.startswith(b'"'):
-            break
-        end = start.find(b'"', 1)
-        if end < 0:
-            break
-        tags.append(start[: end + 1])
-        rest = start[end + 1 :]
-    return frozenset(tags)
-
-
-def is_unchanged(if_none_match: bytes, etag: bytes) -> bool:
-    """Whether the list names `etag`, compared weakly, or is `*`."""
-    return if_none_match == etag or if_none_match.strip() == b"*" or etag in _listed_tags(if_none_match)
-
-
-@lru_cache(maxsize=512)
-def prefers_markdown(accept: bytes) -> bool:
-    """Whether the Accept header names Markdown, and wants nothing of HTML more. Browsers never name it."""
+def _markdown_preferred_in(accept: bytes) -> bool:
     weights: dict[str, float] = {}
     for item in accept.decode("latin-1").lower().split(","):
         media_range, _, parameters = item.strip().partition(";")
         weights[media_range.strip()] = _weight(parameters)
-    html = next((weights[each] for each in ("text/html", "text/*", "*/*") if each in weights), 0.0)
+    html = next((weights[name] for name in ("text/html", "text/*", "*/*") if name in weights), 0.0)
     return weights.get("text/markdown", 0.0) > 0 and weights["text/markdown"] >= html
+
+
+_remembered_encodings = lru_cache(maxsize=512)(_encodings_in)
+_remembered_preference = lru_cache(maxsize=512)(_markdown_preferred_in)
 
 
 def _weight(parameters: str) -> float:

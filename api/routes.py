@@ -1,8 +1,34 @@
-"""How routers become one application."""
+"""The class of all routes, and the one application that their routers become."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.routing import APIRoute
+
+from api.parameters import refuse_repeated
+from api.work import expect_work, marking_work
+
+
+class WorkRoute(APIRoute):
+    """A route whose work begins when its endpoint is called. A parameter that is given twice is refused before."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        super().__init__(path, marking_work(endpoint), **options)
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        answer = super().get_route_handler()
+        has_parameters = bool(self.dependant.query_params)
+
+        async def answer_accepted(request: Request) -> Response:
+            if has_parameters:
+                refuse_repeated(request)
+            expect_work(request.scope)
+            return await answer(request)
+
+        return answer_accepted
 
 
 def take_in(router: APIRouter, *others: APIRouter) -> None:

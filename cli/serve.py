@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 import uvicorn
 
+from api.http_protocol import BoundedHttpProtocol
 from cli.environment import as_environment, effective_settings
 from cli.logs import log_config
 from cli.output import AsJson, operator_problems, print_json
@@ -35,6 +36,7 @@ def serve(
     uvicorn.run(
         "api.app:app_from_environment",
         factory=True,
+        http=BoundedHttpProtocol,
         host=settings.host,
         port=settings.port,
         workers=workers,

@@ -2,7 +2,8 @@
 
 ServiceError
 ├── RequestProblem                what a client did; rendered as RFC 9457 problem+json
-│   ├── BadRequest        400     ParameterInvalid, CursorInvalid, SnapshotUnknown, BodyInvalid, ProposalRejected
+│   ├── BadRequest        400     ParameterInvalid, CursorInvalid, SnapshotUnknown, BodyInvalid, ProposalRejected,
+│   │                             UpgradeUnsupported
 │   ├── Unauthorized      401     no valid key
 │   ├── OriginForbidden   403     a page of another origin
 │   ├── NotFound          404     RouteUnknown, ClaimTokenUnknown
@@ -11,9 +12,11 @@ ServiceError
 │   ├── NotAcceptable     406     every encoding of a published file was ruled out
 │   ├── Conflict          409     RevisionConflict, IdempotencyKeyReused
 │   ├── BodyTooLarge      413
+│   ├── TargetTooLong     414
 │   ├── MediaTypeUnsupported 415
 │   ├── HostUnknown       421     a Host header that names none of ours
 │   ├── RateLimited       429     QuotaExceeded, SessionLimited
+│   ├── HeadersTooLarge   431
 │   ├── InternalFault     500
 │   ├── NotReady          503     before the first generation
 │   └── StoreUnavailable  503     an OperatorProblem, as a client sees it
@@ -107,6 +110,11 @@ class BodyInvalid(BadRequest):
     title = "The request body does not fit its schema"
 
 
+class UpgradeUnsupported(BadRequest):
+    code = "upgrade_unsupported"
+    title = "Connections are not upgraded here"
+
+
 class NotFound(RequestProblem):
     status = 404
     code = "not_found"
@@ -154,6 +162,18 @@ class BodyTooLarge(RequestProblem):
     status = 413
     code = "body_too_large"
     title = "The request body is too large"
+
+
+class TargetTooLong(RequestProblem):
+    status = 414
+    code = "target_too_long"
+    title = "Path and query are too long"
+
+
+class HeadersTooLarge(RequestProblem):
+    status = 431
+    code = "headers_too_large"
+    title = "The header fields of the request are too large"
 
 
 class ProposalRejected(BadRequest):

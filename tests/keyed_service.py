@@ -118,12 +118,25 @@ class KeyedService:
     def ask(self, *requests: tuple[str, str, dict[str, Any], dict[str, Any]]) -> list[httpx.Response]:
         """Answers to `(method, path, headers, what httpx takes)`, in order, from one address."""
 
-        async def asked() -> list[httpx.Response]:
-            transport = httpx.ASGITransport(self.front, raise_app_exceptions=False, client=("192.0.2.1", 50000))
-            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        async def answers() -> list[httpx.Response]:
+            async with self._client() as client:
                 return [await client.request(m, path, headers=headers, **rest) for m, path, headers, rest in requests]
 
-        return asyncio.run(asked())
+        return asyncio.run(answers())
+
+    def ask_at_once(self, *requests: tuple[str, str, dict[str, Any], dict[str, Any]]) -> list[httpx.Response]:
+        """Answers to requests that are all under way before the first is answered."""
+
+        async def answers() -> list[httpx.Response]:
+            async with self._client() as client:
+                under_way = [client.request(m, path, headers=headers, **rest) for m, path, headers, rest in requests]
+                return await asyncio.gather(*under_way)
+
+        return asyncio.run(answers())
+
+    def _client(self) -> httpx.AsyncClient:
+        transport = httpx.ASGITransport(self.front, raise_app_exceptions=False, client=("192.0.2.1", 50000))
+        return httpx.AsyncClient(transport=transport, base_url="http://test")
 
     def check(self, headers: dict[str, Any], times: int = 1, **options: Any) -> list[httpx.Response]:
         """Guardrail checks, by default of a harmless action."""

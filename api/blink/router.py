@@ -7,7 +7,6 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import ValidationError
 
 from api.bodies import JsonRoute
-from api.parameters import refuse_repeated
 from api.responses import problems
 from contracts import blink
 from contracts.discovery.installation import Installation
@@ -92,7 +91,6 @@ def blink_router(
         operation_id="blink_guardrail_post",
     )
     def check(request: Request, asked: blink.ActionRequest, action: Text = None, severity: Impact = None) -> Response:
-        refuse_repeated(request)
         what, impact = asked.value("action", action), asked.value("severity", severity)
         if impact is not None and impact not in set(Severity):
             raise _unknown("severity", Severity)
@@ -111,7 +109,6 @@ def blink_router(
         operation_id="blink_worldmodel_post",
     )
     def search(request: Request, asked: blink.ActionRequest, search: Words = None, domain: Within = None) -> Response:
-        refuse_repeated(request)
         words, within = asked.value("search", search), asked.value("domain", domain)
         domain_asked = _domain(within)
         if words is None or not words.strip():

@@ -18,6 +18,7 @@ from starlette.responses import Response
 
 from api.bodies import strict_json
 from api.client_address import ClientAddresses
+from api.work import work_of
 from contracts.connect.jsonrpc import (
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -104,6 +105,7 @@ class Edge:
         if "id" not in message:
             await Response(status_code=202)(scope, receive, send)
             return
+        work_of(scope).began = True
         server = self._server or await asyncio.to_thread(self._opened)
         # white space around a value is no part of it, which not every server in front of us knows
         given = [(name, value.strip()) for name, value in scope["headers"] if name not in _OURS]
@@ -147,19 +149,14 @@ class Visitors:
             raise MethodNotAllowed("Messages are sent by POST, and streams are not held.", headers={"Allow": METHODS})
         host = request.headers.get("host", "").lower()
         if not self._is_ours(host, request):
-            raise HostUnknown("The Host header names none of the hosts of this service.")
+            raise HostUnknown("The Host header names none of our hosts; send the host of the base address.")
         origin = request.headers.get("origin")
-        if origin is not None and _origin(origin) not in self._origins and urlsplit(origin.lower()).netloc != host:
+        if origin is not None and _origin(origin) not in self._origins and _netloc(origin.lower()) != host:
             raise OriginForbidden("Pages of this origin are not let in; the operator names those that are.")
 
     def client(self, scope: Scope) -> str:
         """The rate-limit key of the address that the request is from."""
-        forwarded = {b"x-forwarded-for": [], b"forwarded": []}
-        for name, value in scope["headers"]:
-            if name in forwarded:
-                forwarded[name].append(value)
-        hops = [b",".join(values) if values else None for values in forwarded.values()]
-        return self._clients.key(scope["client"][0] if scope.get("client") else "unknown", *hops)
+        return self._clients.key(scope["client"][0] if scope.get("client") else "unknown", scope["headers"])
 
     def _is_ours(self, host: str, request: Request) -> bool:
         if host in self._hosts or _is_loopback(host):
@@ -172,13 +169,19 @@ class Visitors:
 
 
 def _is_loopback(host: str) -> bool:
-    name = urlsplit(f"//{host}").hostname if host else None
-    if name is None or name == "localhost":
-        return name is not None
     try:
-        return ip_address(name).is_loopback
+        name = urlsplit(f"//{host}").hostname
+        return name == "localhost" or (name is not None and ip_address(name).is_loopback)
     except ValueError:
         return False
+
+
+def _netloc(origin: str) -> str | None:
+    """The host and port of an origin, or None where it is no URL."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
 
 
 def _origin(text: str) -> str:

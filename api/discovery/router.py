@@ -10,6 +10,7 @@ from fastapi import APIRouter, Response
 
 from api.published import PublishedSite
 from api.responses import UNCHANGED, not_ready, problems
+from api.routes import WorkRoute
 from contracts.discovery.health import MOST_CLOCK_SKEW_S, Health
 from contracts.errors import InternalFault, MethodNotAllowed, NotReady, RouteUnknown
 
@@ -23,7 +24,7 @@ def discovery_router(
     """`site` gives what is served at the moment; `ledger_reachable` asks the ledger, which may take a moment;
     `guardrail_problem` says what is wrong with the rule files; `clock_skew_s` how far our clock is ahead.
     """
-    router = APIRouter(tags=["discovery"])
+    router = APIRouter(tags=["discovery"], route_class=WorkRoute)
 
     @router.get(
         "/health",

@@ -12,8 +12,8 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 
 from api.negotiation import IDENTITY, acceptable_encodings, is_unchanged
-from api.parameters import refuse_repeated
 from api.responses import cached, not_ready, problems
+from api.routes import WorkRoute
 from contracts.canonical import sha256_hex
 from contracts.discovery.installation import Installation
 from contracts.errors import (
@@ -44,7 +44,7 @@ _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 
 def telemetry_router(served: ServedGenerations, installation: Installation) -> APIRouter:
     """Routes of every projection in the registry, at each of its paths, and of every redirect."""
-    router = APIRouter()
+    router = APIRouter(route_class=WorkRoute)
     for projection in PROJECTIONS:
         for path, headers in _described_paths(projection).items():
             parameters = None if path in dict(projection.bodies[1:]) else projection.parameters
@@ -101,7 +101,6 @@ def _variant(
     projection: Projection, model: type[BaseModel], own_headers: dict[str, str], served: ServedGenerations
 ) -> Any:
     def answer(request: Request, parameters: Annotated[model, Query()]) -> Response:  # type: ignore[valid-type]
-        refuse_repeated(request)
         with served.reading() as reading:
             body = _render(projection, reading, parameters)
         tag = sha256_hex(body)[:32]

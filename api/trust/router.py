@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Request, Response
 
 from api.negotiation import is_unchanged
 from api.responses import cached, not_ready, problems
+from api.routes import WorkRoute
 from contracts.addresses import AskedAddress
 from contracts.canonical import sha256_hex
 from contracts.errors import InternalFault, MethodNotAllowed, NotReady, ParameterInvalid, RateLimited
@@ -22,7 +23,7 @@ PROTOCOL_PATH = "/api/v2/trust/protocol"
 
 def trust_router(served: ServedGenerations) -> APIRouter:
     """`/api/v2/trust/score/{address}`."""
-    router = APIRouter(tags=[TRUST_SCORE.group])
+    router = APIRouter(tags=[TRUST_SCORE.group], route_class=WorkRoute)
 
     @router.get(
         TRUST_SCORE.path,

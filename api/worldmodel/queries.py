@@ -8,8 +8,8 @@ import msgspec
 from fastapi import APIRouter, Query, Request, Response
 
 from api.deps import authenticated_router, caller_of
-from api.parameters import refuse_repeated
 from api.responses import problems
+from api.routes import WorkRoute
 from contracts.canonical import canonical_sha256
 from contracts.errors import (
     BodyInvalid,
@@ -52,7 +52,6 @@ def world_queries_router(graph: Callable[[], ServedGraph], served: ServedGenerat
     )
     def live(request: Request, asked: Annotated[reading.LiveParameters, Query()]) -> Response:
         caller = caller_of(request)
-        refuse_repeated(request)
         question = question_of("live", asked.as_of, asked.at_revision)
         position = _position(asked.cursor, question)
         wanted = query.Query(limit=asked.limit, include_edges=True, after=position.after)
@@ -113,7 +112,7 @@ def answer_query(
 
 def world_health_router(graph: Callable[[], ServedGraph]) -> APIRouter:
     """How the graph stands, for everybody."""
-    router = APIRouter(prefix="/api/v2", tags=["world model"])
+    router = APIRouter(prefix="/api/v2", tags=["world model"], route_class=WorkRoute)
 
     @router.get(
         "/health",

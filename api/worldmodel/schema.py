@@ -5,6 +5,7 @@ from collections.abc import Callable
 from fastapi import APIRouter, Response
 
 from api.responses import problems
+from api.routes import WorkRoute
 from contracts.errors import InternalFault, MethodNotAllowed, RateLimited, StoreUnavailable
 from contracts.world.ontology import load_ontology
 from contracts.world.schema import SchemaAnswer, schema_of
@@ -14,7 +15,7 @@ from warehouse.world.events import head_revision, public_counts
 
 def schema_router(ledger: Callable[[], Ledger]) -> APIRouter:
     """`ledger` may raise `OperatorProblem`."""
-    router = APIRouter(prefix="/api/v2", tags=["world model"])
+    router = APIRouter(prefix="/api/v2", tags=["world model"], route_class=WorkRoute)
 
     @router.get(
         "/schema",

@@ -5,7 +5,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from keyed_service import CHECK, NOON_S, bearer, serving, x_api_key
+from keyed_service import ACTION, CHECK, NOON_S, bearer, serving, x_api_key
 from ledger_process import admit_many, started
 from openapi_schema_validator import OAS30Validator
 from patience import HANG_S
@@ -162,20 +162,67 @@ def test_a_rotated_key_goes_on_with_the_quota_of_the_first(service):
     assert service.check(bearer(second))[0].headers["ratelimit"] == '"daily";r=96;t=43200'
 
 
-def test_what_a_client_did_wrong_counts_and_what_we_did_wrong_does_not(service):
+REFUSED_BEFORE_WORK = [
+    ("POST", CHECK, {"json": []}, 400),
+    ("POST", CHECK, {"json": {"action": "ls", "mood": "fine"}}, 400),
+    ("POST", CHECK, {"content": b" " * 70_000}, 413),
+    ("POST", CHECK, {"content": b"ls"}, 415),
+    ("PUT", CHECK, {"json": ACTION}, 405),
+    ("GET", "/api/v2/nowhere", {}, 404),
+    ("GET", "/api/v2/world-model/live?limit=none", {}, 400),
+    ("GET", "/api/v2/world-model/live?limit=1&limit=1", {}, 400),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "options", "status"), REFUSED_BEFORE_WORK)
+def test_what_is_refused_before_work_costs_the_address_and_not_the_key(service, method, path, options, status):
     issued = service.key()
-    service.check(bearer(issued), content=b"{")
-    service.ask(("GET", "/api/v2/nowhere", bearer(issued), {}))
-    assert service.check(bearer(issued))[0].headers["ratelimit"] == '"daily";r=97;t=43200'
+    refused = service.ask((method, path, bearer(issued), options))[0]
+    assert (refused.status_code, refused.headers["ratelimit"]) == (status, '"daily";r=100;t=43200')
+    assert service.check(bearer(issued))[0].headers["ratelimit"] == '"daily";r=99;t=43200'
+    assert service.check({})[0].headers["ratelimit"] == '"permin";r=18;t=60'
+
+
+def test_a_400_that_work_finds_and_a_500_count(service):
+    issued = service.key()
+    found = service.check(bearer(issued), json={"action": "\0"})[0]
+    assert (found.status_code, found.headers["ratelimit"]) == (400, '"daily";r=99;t=43200')
 
     def fail(*_):
         raise RuntimeError
 
     service.stores._guardrail_log.record = fail
     answer = service.check(bearer(issued))[0]
-    assert (answer.status_code, answer.headers["ratelimit"]) == (500, '"daily";r=97;t=43200')
-    del service.stores._guardrail_log.record
-    assert service.check(bearer(issued))[0].headers["ratelimit"] == '"daily";r=96;t=43200'
+    assert (answer.status_code, answer.headers["ratelimit"]) == (500, '"daily";r=98;t=43200')
+
+
+def test_past_the_minute_of_the_address_a_refused_request_costs_the_key(service):
+    issued = service.key()
+    answers = service.check(bearer(issued), times=25, json=[])
+    assert {answer.status_code for answer in answers} == {400}
+    assert [answer.headers["ratelimit"] for answer in answers[18:22]] == [
+        f'"daily";r={left};t=43200' for left in (100, 100, 99, 98)
+    ]
+    assert service.check({})[0].status_code == 429
+    answers = service.check(bearer(issued), times=96, json=[])
+    assert [answer.status_code for answer in answers] == [400] * 95 + [429]
+
+
+def test_without_a_limit_of_addresses_what_is_refused_before_work_costs_nothing(tmp_path):
+    with serving(Settings(_env_file=None, data_dir=tmp_path, rate_limit_per_minute=0)) as service:
+        issued = service.key()
+        service.check(bearer(issued), times=130, json=[])
+        assert service.check(bearer(issued))[0].headers["ratelimit"] == '"daily";r=99;t=43200'
+
+
+def test_of_requests_at_once_exactly_those_count_whose_work_began(service):
+    issued = service.key()
+    good, bad = {"json": ACTION}, {"json": []}
+    requests = [("POST", CHECK, bearer(issued), options) for options in (good, bad) * 15]
+    answers = service.ask_at_once(*requests)
+    assert sorted(answer.status_code for answer in answers) == [200] * 15 + [400] * 15
+    assert service.check(bearer(issued))[0].headers["ratelimit"] == '"daily";r=84;t=43200'
+    assert service.check({})[0].headers["ratelimit"] == '"permin";r=4;t=60'
 
 
 def test_a_valid_key_spares_the_address_and_an_invalid_one_does_not(service):

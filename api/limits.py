@@ -1,0 +1,45 @@
+"""Rate limits as clients see them: the fields of an answer, and the refusal past a limit. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from contracts.errors import QuotaExceeded, RateLimited, SessionLimited
+
+if TYPE_CHECKING:
+    from warehouse.counters import Take
+
+
+class Counted(NamedTuple):
+    """The counter that a request took one of: a named policy of `limit` in `window_s` seconds."""
+
+    policy: str
+    window_s: int
+    taken: Take
+
+
+def policy_of(name: str, limit: int, window_s: int) -> str:
+    """A policy as RateLimit-Policy has it."""
+    return f'"{name}";q={limit};w={window_s}'
+
+
+def limit_fields(counted: Counted | None, *, policy_alone: bool = False) -> dict[str, str]:
+    """The policy; and what is left of it, unless a cache would hand one client's counter to all."""
+    if counted is None:
+        return {}
+    taken = counted.taken
+    policy = policy_of(counted.policy, taken.limit, counted.window_s)
+    if policy_alone:
+        return {"RateLimit-Policy": policy}
+    return {"RateLimit-Policy": policy, "RateLimit": f'"{counted.policy}";r={taken.remaining};t={taken.reset_s}'}
+
+
+def over_limit(counted: Counted) -> RateLimited:
+    """The refusal of a request that is past its policy."""
+    taken = counted.taken
+    wait = {"Retry-After": str(taken.reset_s)}
+    if counted.policy == "daily":
+        return QuotaExceeded(f"This key has {taken.limit} requests a UTC day.", headers=wait)
+    if counted.policy == "session":
+        return SessionLimited(f"{taken.limit} requests a minute are answered for one session.", headers=wait)
+    return RateLimited(f"{taken.limit} requests a minute are answered for one address.", headers=wait)
