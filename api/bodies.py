@@ -1,12 +1,14 @@
 """JSON bodies, read strictly: what two parsers could understand differently is refused, not guessed.
 
-The front bounds their size. A room with write routes makes its router with `route_class=JsonRoute`.
+The front bounds their size; their depth and the number of their parts are counted in the bytes, before anything is
+made of them. A room with write routes makes its router with `route_class=JsonRoute`.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Coroutine
 from typing import Any, NoReturn
 
@@ -18,12 +20,23 @@ from contracts.errors import BodyInvalid, MediaTypeUnsupported
 DEEPEST = 64
 """Levels of arrays and objects within one another."""
 
+MOST_CONTAINERS = 50_000
+"""Arrays and objects of a body. The largest graph that fits into a MiB of statements has 30,000."""
+
+MOST_KEYS = 1_000
+"""Keys of one object. Each one that a model does not know is a fault of its own."""
+
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
 
 def strict_json(body: bytes) -> Any:
-    """The value that `body` is: UTF-8, no key twice, finite numbers, no lone surrogates, at most 64 levels deep.
+    """The value that `body` is: UTF-8, no key twice, finite numbers, no lone surrogates, within the bounds above.
 
     Raises `BodyInvalid`.
     """
+    _refuse_structure(body)
     try:
         value = json.loads(
             body.decode(), object_pairs_hook=_object, parse_constant=_not_finite, parse_float=_finite_float
@@ -32,14 +45,11 @@ def strict_json(body: bytes) -> Any:
         raise BodyInvalid("The body is not UTF-8.") from None
     except json.JSONDecodeError as error:
         raise BodyInvalid(f"The body is not JSON: {error.msg} at character {error.pos}.") from None
-    except RecursionError:
-        raise BodyInvalid(f"At most {DEEPEST} levels of arrays and objects.") from None
     except ValueError:
         # what Python says of an integer with thousands of digits
         raise BodyInvalid("A number in the body has too many digits.") from None
-    # a lone surrogate can only come from an escape, and depth only from brackets
-    if b"\\u" in body or body.count(b"[") + body.count(b"{") > DEEPEST:
-        _look_through(value)
+    if _SURROGATE.search(body):
+        _refuse_lone_surrogates_in(value)
     return value
 
 
@@ -76,8 +86,23 @@ async def _read(request: Request) -> Any:
     return strict_json(body)
 
 
+def _refuse_structure(body: bytes) -> None:
+    if body.count(b"[") + body.count(b"{") <= DEEPEST:
+        return
+    brackets = _STRING.sub(b"", body).translate(None, _NO_BRACKETS)
+    if len(brackets) > 2 * MOST_CONTAINERS:
+        raise BodyInvalid(f"At most {MOST_CONTAINERS:,} arrays and objects; send less at once.")
+    depth = 0
+    for bracket in brackets:
+        depth += 1 if bracket in b"[{" else -1
+        if depth > DEEPEST:
+            raise BodyInvalid(f"At most {DEEPEST} levels of arrays and objects.")
+
+
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
+    if len(pairs) > MOST_KEYS:
+        raise BodyInvalid(f"At most {MOST_KEYS:,} keys in one object.")
     if len(made) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))
@@ -96,22 +121,19 @@ def _finite_float(text: str) -> float:
     return number
 
 
-def _look_through(value: Any) -> None:
-    level, depth = [value], 0
+def _refuse_lone_surrogates_in(value: Any) -> None:
+    level = [value]
     while level:
         inner: list[Any] = []
-        for each in level:
-            if isinstance(each, str):
-                _refuse_lone_surrogates(each)
-            elif isinstance(each, dict):
-                for key in each:
+        for part in level:
+            if isinstance(part, str):
+                _refuse_lone_surrogates(part)
+            elif isinstance(part, dict):
+                for key in part:
                     _refuse_lone_surrogates(key)
-                inner += each.values()
-            elif isinstance(each, list):
-                inner += each
-        depth += any(isinstance(each, dict | list) for each in level)
-        if depth > DEEPEST:
-            raise BodyInvalid(f"At most {DEEPEST} levels of arrays and objects.")
+                inner += part.values()
+            elif isinstance(part, list):
+                inner += part
         level = inner
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from fastapi import Request
 
 from contracts.errors import ParameterInvalid
+from contracts.problems import MOST_ERRORS
 
 
 def refuse_repeated(request: Request) -> None:
@@ -14,6 +15,6 @@ def refuse_repeated(request: Request) -> None:
     counts = Counter(name for name, _ in request.query_params.multi_items())
     if repeated := sorted(name for name, count in counts.items() if count > 1):
         raise ParameterInvalid(
-            f"Given more than once: {', '.join(repeated)}.",
+            f"Given more than once: {', '.join(repeated[:MOST_ERRORS])}.",
             errors=[(f"/query/{name}", "given more than once") for name in repeated],
         )

@@ -23,7 +23,7 @@ from contracts.errors import (
     RouteUnknown,
     StoreUnavailable,
 )
-from contracts.problems import PROBLEM_MEDIA_TYPE, problem_body
+from contracts.problems import LONGEST_POINTER, MOST_ERRORS, PROBLEM_MEDIA_TYPE, problem_body
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
@@ -57,13 +57,16 @@ def _on_operator_problem(request: Request, error: Exception) -> Response:
 def _on_validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     query = _query_model(request)
-    faults = [
+    faults = error.errors()
+    named = [
         (_pointer(fault["loc"]), in_words(fault, query if fault["loc"][0] == "query" else None))
-        for fault in error.errors()
+        for fault in faults[:MOST_ERRORS]
     ]
-    in_body = any(fault["loc"][0] == "body" for fault in error.errors())
-    detail = "; ".join(f"{pointer.strip('/') or 'the body'}: {message}" for pointer, message in faults)
-    return _answer(request, (BodyInvalid if in_body else ParameterInvalid)(detail, errors=faults))
+    in_body = any(fault["loc"][0] == "body" for fault in faults)
+    detail = "; ".join(f"{pointer.strip('/')[:LONGEST_POINTER] or 'the body'}: {text}" for pointer, text in named)
+    # those that are not named are only counted
+    errors = named + [("", "")] * (len(faults) - len(named))
+    return _answer(request, (BodyInvalid if in_body else ParameterInvalid)(detail, errors=errors))
 
 
 def _query_model(request: Request) -> type[BaseModel] | None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field
 from pydantic.alias_generators import to_camel
 
 
@@ -39,6 +39,11 @@ HexHash = Annotated[str, Field(pattern=r"^0x[0-9a-f]{64}$")]
 Sha256Hex = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 AddressText = Annotated[str, Field(pattern=r"^0x[0-9a-f]{40}$")]
 """A 20-byte address as it is published: lower case."""
+
+
+T = TypeVar("T")
+Listed = Annotated[list[T], FailFast()]
+"""A list that a client sends: its first bad element refuses it, so that thousands of them cost no more than one."""
 
 
 class Document(BaseModel):

@@ -14,6 +14,11 @@ from contracts.routes import BLINK_PREFIX
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 
+MOST_ERRORS = 20
+"""Parts of a request that one answer names; a request may have thousands that can't be used."""
+
+LONGEST_POINTER = 300
+
 QUOTA_TYPE = "https://iana.org/assignments/http-problem-types#quota-exceeded"
 """The registered type of a refusal by a RateLimit policy; it comes with `violated-policies`."""
 
@@ -39,7 +44,9 @@ class Problem(Document):
     code: str = Field(description="Stable, for programs")
     retryable: bool = Field(description="Whether the same request may succeed later")
     request_id: str
-    errors: list[ProblemError]
+    errors: list[ProblemError] = Field(
+        max_length=MOST_ERRORS, description=f"The first {MOST_ERRORS} at most; `detail` says how many more there are"
+    )
     violated_policies: list[str] = Field(
         default=[],
         alias="violated-policies",
@@ -55,6 +62,8 @@ class Problem(Document):
 
 def problem_body(problem: RequestProblem, instance: str, request_id: str) -> bytes:
     """The body of `problem` as it is sent; an API key that the request brought along by mistake is redacted."""
+    more = len(problem.errors) - MOST_ERRORS
+    detail = f"{problem.detail} ({more:,} more errors are not listed.)" if more > 0 else problem.detail
     quota = {"violated-policies": problem.violated_policies} if problem.violated_policies else {}
     body = json.dumps(
         {
@@ -62,14 +71,17 @@ def problem_body(problem: RequestProblem, instance: str, request_id: str) -> byt
             "type": QUOTA_TYPE if quota else f"urn:svc:problem:{problem.code}",
             "title": problem.title,
             "status": problem.status,
-            "detail": problem.detail,
+            "detail": detail,
             "instance": instance,
             "code": problem.code,
             "retryable": problem.retryable,
             "requestId": request_id,
-            "errors": [{"pointer": pointer, "detail": detail} for pointer, detail in problem.errors],
+            "errors": [
+                {"pointer": pointer[:LONGEST_POINTER], "detail": fault}
+                for pointer, fault in problem.errors[:MOST_ERRORS]
+            ],
             **quota,
-            **({"message": problem.detail} if instance.startswith(BLINK_PREFIX) else {}),
+            **({"message": detail} if instance.startswith(BLINK_PREFIX) else {}),
             **problem.extensions,
         },
         separators=(",", ":"),

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from contracts.base import Document
+from contracts.base import Document, Listed
 from contracts.canonical import canonical_sha256
 from contracts.errors import BodyInvalid
 from contracts.knowledge.found import Findings, FoundEdge, FoundNode, Span, duplicates_among
@@ -84,10 +84,10 @@ class BuildRequest(Document):
     )
 
     graph_id: GraphId | None = Field(default=None, description="Its name; a hash of the content where none is given")
-    documents: list[SourceDocument] = Field(default=[], max_length=100)
-    triples: list[Triple] = Field(default=[], max_length=MOST_NODES)
-    nodes: list[NodeStatement] = Field(default=[], max_length=MOST_NODES)
-    edges: list[EdgeStatement] = Field(default=[], max_length=MOST_EDGES)
+    documents: Listed[SourceDocument] = Field(default=[], max_length=100)
+    triples: Listed[Triple] = Field(default=[], max_length=MOST_NODES)
+    nodes: Listed[NodeStatement] = Field(default=[], max_length=MOST_NODES)
+    edges: Listed[EdgeStatement] = Field(default=[], max_length=MOST_EDGES)
     mode: Literal["preview", "apply"] = "preview"
     visibility: Visibility = Field(
         default="private", description="Of what `apply` writes; `public` waits for an operator"

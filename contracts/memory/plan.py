@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from contracts.base import Document
+from contracts.base import Document, Listed
 from contracts.world.documents import OneLine, StageDocument
 from contracts.world.proposal import Verdict
 
@@ -77,10 +77,10 @@ class DesignRequest(Document):
     """What a plan is made for."""
 
     agent: DesignAgent
-    goals: list[Annotated[DesignGoal, BeforeValidator(_named, json_schema_input_type=Title | DesignGoal)]] = Field(
+    goals: Listed[Annotated[DesignGoal, BeforeValidator(_named, json_schema_input_type=Title | DesignGoal)]] = Field(
         min_length=1, max_length=50
     )
-    sources: list[Annotated[DesignSource, BeforeValidator(_named, json_schema_input_type=Title | DesignSource)]] = (
+    sources: Listed[Annotated[DesignSource, BeforeValidator(_named, json_schema_input_type=Title | DesignSource)]] = (
         Field(default=[], max_length=50)
     )
     constraints: DesignConstraints = DesignConstraints()

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from contracts.base import Document
+from contracts.base import Document, Listed
 from contracts.world.documents import DecisionFields, OneLine
 from contracts.world.proposal import LONGEST_TITLE, Actor, EdgeDraft, NodeDraft, Proposal
 from contracts.world.records import Visibility
@@ -33,7 +33,7 @@ class WorldModelCreateRequest(Document):
     )
     display_name: Line | None = None
     visibility: Visibility = Field(default="private", description="`public` waits for an operator")
-    values: list[Line] = Field(default=[], max_length=32)
+    values: Listed[Line] = Field(default=[], max_length=32)
 
 
 class CapsuleIdentity(Document):

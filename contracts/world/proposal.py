@@ -135,7 +135,7 @@ def checked(proposal: Proposal) -> Proposal:
     faults = list(_faults(proposal))
     if faults:
         detail = "; ".join(f"{pointer}: {fault}" for pointer, fault in faults[:3])
-        raise BodyInvalid(detail, errors=faults[:100])
+        raise BodyInvalid(detail, errors=faults)
     return msgspec.structs.replace(
         proposal, nodes=tuple(map(_timed, proposal.nodes)), edges=tuple(map(_timed, proposal.edges))
     )

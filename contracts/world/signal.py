@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, StrictInt
 
-from contracts.base import Document
+from contracts.base import Document, Listed
 from contracts.canonical import canonical_sha256
 from contracts.errors import BodyInvalid
 from contracts.world.documents import DecisionFields, Instant
@@ -49,7 +49,7 @@ class SignalRequest(Document):
     observed_at: Instant | None = Field(default=None, description="From when it holds; default now")
     valid_to: Instant | None = Field(default=None, description="Until when it holds; default until further notice")
     confidence: float | None = Field(default=None, ge=0, le=1, strict=True)
-    links: list[SignalLink] = Field(default=[], max_length=MOST_LINKS)
+    links: Listed[SignalLink] = Field(default=[], max_length=MOST_LINKS)
     visibility: Visibility = Field(default="private", description="`public` waits for an operator")
     idempotency_key: str | None = Field(
         default=None,

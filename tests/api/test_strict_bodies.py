@@ -1,15 +1,18 @@
 """JSON bodies read strictly: what the standard library reads and all parsers agree on, and nothing else."""
 
+import contextlib
 import json
 import math
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.bodies import DEEPEST, strict_json
+from api.bodies import DEEPEST, MOST_CONTAINERS, MOST_KEYS, strict_json
 from contracts.errors import BodyInvalid
 
+MIB = 1024 * 1024
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
@@ -55,7 +58,9 @@ def test_whatever_comes_is_a_value_or_refused(body):
         (b'{"a": 1} {"a": 2}', "not JSON"),
         (b"[" * (DEEPEST + 1) + b"]" * (DEEPEST + 1), "levels"),
         (b'{"a":' * 1000 + b"1" + b"}" * 1000, "levels"),
-        (b"[" * 60_000 + b"]" * 60_000, "levels"),
+        (b"[" * 60_000 + b"]" * 60_000, "50,000 arrays and objects"),
+        (b"[" + b"{}," * MOST_CONTAINERS + b"{}]", "50,000 arrays and objects"),
+        (b"{%s}" % b",".join(b'"%d":0' % number for number in range(MOST_KEYS + 1)), "1,000 keys"),
         (b"", "not JSON"),
     ],
 )
@@ -69,3 +74,32 @@ def test_what_is_just_allowed_is_read():
     assert strict_json(b'"\\ud83d\\ude00"') == "\N{GRINNING FACE}"
     assert math.isfinite(strict_json(b"1.7e308"))
     assert strict_json(json.dumps([[]] * 1000).encode()) == [[]] * 1000
+    assert len(strict_json(b"[" + b"{}," * (MOST_CONTAINERS - 2) + b"{}]")) == MOST_CONTAINERS - 1
+    assert len(strict_json(json.dumps({str(number): 0 for number in range(MOST_KEYS)}).encode())) == MOST_KEYS
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, "{" * 200_000, '"[' * 50_000, "\\[" * 50_000, '\\"[' * 50_000])
+def test_what_stands_in_texts_is_no_structure(text):
+    assert strict_json(json.dumps([text, {"[": text}] + [[]] * DEEPEST).encode())[0] == text
+
+
+HOSTILE = {
+    "brackets": b"[" * MIB,
+    "objects": b"[" + b"{}," * (MIB // 3) + b"{}]",
+    "arrays": b"[" + b"[]," * (MIB // 3) + b"[]]",
+    "many deep arrays": b"[" + b",".join([b"[" * 60 + b"]" * 60] * 8_000) + b"]",
+    "keys": b"{%s}" % b",".join(b'"%x":0' % number for number in range(100_000)),
+    "half a text": b'[[[{"' * 100 + b"\\" * MIB,
+    "quotes": b'[[[[{"' * 20 + b'"' * MIB,
+    "numbers": b"[" + b"0.5," * (MIB // 4) + b"0]",
+    "digits": b"[" + b",".join([b"9" * 4_300] * 240) + b"]",
+    "escapes": b'["\\ud83d\\ude00",' + b'"\\u00e9",' * (MIB // 9) + b"0]",
+}
+
+
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
+def test_a_mib_of_anything_costs_little(body):
+    began = time.process_time()
+    with contextlib.suppress(BodyInvalid):
+        strict_json(body)
+    assert time.process_time() - began < 0.5
