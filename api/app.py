@@ -6,6 +6,7 @@ The front imports neither the framework nor a store, so that published documents
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -226,6 +227,9 @@ class Rooms:
         importlib.import_module("api.connect.server")
         if self._stores is not None:
             self._stores.guardrail_rules.problem()
+        # Modules, models and rules stay as long as the process. Walking them cost the request that set off a full
+        # collection, such as one of many small arrays, 0.2 s.
+        gc.freeze()
 
     def _load(self) -> Application:
         from api.access.rpc import Providers

@@ -14,14 +14,18 @@ from typing import Any, NoReturn
 
 from fastapi import Request, Response
 
+from api.receiving import BODY_LIMIT_BYTES
 from api.routes import WorkRoute
 from contracts.errors import BodyInvalid, MediaTypeUnsupported
 
 DEEPEST = 64
 """Levels of arrays and objects within one another."""
 
-MOST_CONTAINERS = 50_000
-"""Arrays and objects of a body. The largest graph that fits into a MiB of statements has 30,000."""
+MOST_CONTAINERS = 5_000
+"""Arrays and objects of a body of up to 64 KiB."""
+
+MOST_CONTAINERS_OF_LARGER = 50_000
+"""The same of a larger body. The largest graph that fits into a MiB of statements has 30,000."""
 
 MOST_KEYS = 1_000
 """Keys of one object. Each one that a model does not know is a fault of its own."""
@@ -89,9 +93,10 @@ async def _read(request: Request) -> Any:
 def _refuse_structure(body: bytes) -> None:
     if body.count(b"[") + body.count(b"{") <= DEEPEST:
         return
+    most = MOST_CONTAINERS if len(body) <= BODY_LIMIT_BYTES else MOST_CONTAINERS_OF_LARGER
     brackets = _STRING.sub(b"", body).translate(None, _NO_BRACKETS)
-    if len(brackets) > 2 * MOST_CONTAINERS:
-        raise BodyInvalid(f"At most {MOST_CONTAINERS:,} arrays and objects; send less at once.")
+    if len(brackets) > 2 * most:
+        raise BodyInvalid(f"At most {most:,} arrays and objects; send less at once.")
     depth = 0
     for bracket in brackets:
         depth += 1 if bracket in b"[{" else -1

@@ -46,7 +46,7 @@ def knowledge_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIR
         description="Typed nodes and edges from Markdown, plain text, JSON, CSV and triples, each with the text span "
         "behind it. No model takes part: the same input gives the same graph. Possible duplicates are reported and "
         "never merged. `apply` proposes it to the validator. A body of at most 1 MiB, and in its texts at most "
-        f"{MOST_PIECES:,} lines and table cells.",
+        f"{MOST_PIECES:,} lines, cells, values, names and links.",
         operation_id="knowledge_graph_build",
     )
     def build(asked: BuildRequest, request: Request) -> Response:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.bodies import DEEPEST, MOST_CONTAINERS, MOST_KEYS, strict_json
+from api.bodies import DEEPEST, MOST_CONTAINERS, MOST_CONTAINERS_OF_LARGER, MOST_KEYS, strict_json
 from contracts.errors import BodyInvalid
 
 MIB = 1024 * 1024
@@ -59,7 +59,8 @@ def test_whatever_comes_is_a_value_or_refused(body):
         (b"[" * (DEEPEST + 1) + b"]" * (DEEPEST + 1), "levels"),
         (b'{"a":' * 1000 + b"1" + b"}" * 1000, "levels"),
         (b"[" * 60_000 + b"]" * 60_000, "50,000 arrays and objects"),
-        (b"[" + b"{}," * MOST_CONTAINERS + b"{}]", "50,000 arrays and objects"),
+        (b"[" + b"{}," * MOST_CONTAINERS + b"{}]", "5,000 arrays and objects"),
+        (b"[" + b"{}," * MOST_CONTAINERS_OF_LARGER + b"{}]", "50,000 arrays and objects"),
         (b"{%s}" % b",".join(b'"%d":0' % number for number in range(MOST_KEYS + 1)), "1,000 keys"),
         (b"", "not JSON"),
     ],
@@ -74,7 +75,8 @@ def test_what_is_just_allowed_is_read():
     assert strict_json(b'"\\ud83d\\ude00"') == "\N{GRINNING FACE}"
     assert math.isfinite(strict_json(b"1.7e308"))
     assert strict_json(json.dumps([[]] * 1000).encode()) == [[]] * 1000
-    assert len(strict_json(b"[" + b"{}," * (MOST_CONTAINERS - 2) + b"{}]")) == MOST_CONTAINERS - 1
+    for most in (MOST_CONTAINERS, MOST_CONTAINERS_OF_LARGER):
+        assert len(strict_json(b"[" + b"{}," * (most - 2) + b"{}]")) == most - 1
     assert len(strict_json(json.dumps({str(number): 0 for number in range(MOST_KEYS)}).encode())) == MOST_KEYS
 
 

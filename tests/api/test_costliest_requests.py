@@ -1,0 +1,105 @@
+"""The costliest request of every route, in CPU seconds of the serving process: 0.25 without a key, 1 with one."""
+
+import asyncio
+import gc
+import time
+
+import httpx
+import pytest
+from costliest_requests import Costly, bare, costliest
+from fastapi.routing import APIRoute
+from intakes import HUMAN
+from whole_service import PAYER, whole_service
+
+from api.app import build_rooms
+from api.stores import Stores
+from contracts.settings import Settings
+from warehouse.connect import issue_code
+from warehouse.ledger import open_ledger
+from warehouse.secrets import load_secrets
+
+WITHOUT_KEY_CPU_S = 0.25
+WITH_KEY_CPU_S = 1.0
+KEYED = ("/api/v2/guardrail/", "/api/v2/world-model/", "/api/v2/knowledge-graph/", "/api/v2/memory/", "/mcp")
+"""Paths of requests with a key, or with a paired session, which costs one request of its minute."""
+
+
+class Measured:
+    """The whole service in this process, warmed up: every request's CPU is that of the process."""
+
+    def __init__(self, service) -> None:
+        self.service = service
+        self.key = service.key()
+        self.app = service.app
+        pairing = {"pairing_code": self._pairing_code()}
+        call = {"name": "svc_connect_handshake", "arguments": pairing}
+        self.ask(Costly("quote", "/api/agent-access/quote"), "POST", json={"payerAddress": PAYER})
+        intake = self.ask(Costly("intake", "/api/intake"), "POST", json=HUMAN).json()
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        session = self.ask(Costly("pair", "/mcp"), "POST", json=message).json()["result"]["structuredContent"]
+        action = {"action": "ls"}
+        self.ask(Costly("rules", "/api/v2/guardrail/check"), "POST", json=action)
+        self.rows = costliest(session["session_token"], intake["id"], "clm_" + "a" * 32)
+        gc.collect()
+        gc.freeze()  # as the service does once it has loaded
+
+    def ask(self, row: Costly, method: str, **options) -> httpx.Response:
+        async def answer() -> httpx.Response:
+            transport = httpx.ASGITransport(self.app, raise_app_exceptions=False, client=("127.0.0.1", 50000))
+            base_url = self.service.settings.public_base_url
+            headers = {"host": "127.0.0.1", **(row.headers or {})}
+            if row.path.startswith(KEYED[:-1]):
+                headers["x-api-key"] = self.key
+            async with httpx.AsyncClient(transport=transport, base_url=base_url) as client:
+                return await client.request(method, row.path, headers=headers, content=row.content, **options)
+
+        return asyncio.run(answer())
+
+    def _pairing_code(self) -> str:
+        settings = self.service.settings
+        ledger = open_ledger(settings, settings.data_dir)
+        try:
+            with ledger.transaction() as tx:
+                return issue_code(tx, load_secrets(settings).pepper).code
+        finally:
+            ledger.close()
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    with whole_service(tmp_path_factory.mktemp("costs")) as service:
+        yield Measured(service)
+    gc.unfreeze()
+
+
+def routes() -> list[tuple[str, str, bool]]:
+    """Method, path and whether more than a head is taken, of every route that the service has."""
+    stores = Stores(Settings(_env_file=None))
+    return sorted(
+        (method, route.path, bool(route.body_field or route.dependant.path_params or route.dependant.query_params))
+        for route in build_rooms(stores, lambda: None).routes
+        if isinstance(route, APIRoute)
+        for method in route.methods
+    )
+
+
+ROUTES = routes()
+
+
+def test_every_route_that_takes_more_than_a_head_has_a_row():
+    taking = {(method, path) for method, path, takes_more in ROUTES if takes_more}
+    assert taking == set(costliest("session", "intake", "claim"))
+
+
+@pytest.mark.parametrize(("method", "path"), [(method, path) for method, path, _ in ROUTES])
+def test_no_request_is_dear(measured, method, path):
+    rows = measured.rows.get((method, path)) or bare(path)
+    limit_s = WITH_KEY_CPU_S if path.startswith(KEYED) else WITHOUT_KEY_CPU_S
+    for row in rows:
+        began = time.process_time()
+        answer = measured.ask(row, method)
+        cost_s = time.process_time() - began
+        assert cost_s < limit_s, f"{row.name}: {cost_s:.3f} CPU s for a {answer.status_code}"
+        assert answer.status_code != 500, row.name
+        if answer.status_code == 400:
+            assert len(answer.content) < 16_384, f"{row.name}: {len(answer.content)} bytes of refusal"
