@@ -21,9 +21,11 @@ _REFUSED: dict[int, str] = {
     404: "A method that revision 2026-07-28 of MCP does not have here (-32601); earlier ones answer 200",
     405: "Another method than POST or OPTIONS: no stream is held",
     413: "The body is larger than 64 KiB",
+    414: "Path and query are too long",
     415: "The content type is not application/json",
     421: "The Host header names none of this service",
     429: "The budget of the address or of the session is used up",
+    431: "The header fields are too large",
 }
 
 
@@ -65,7 +67,7 @@ def connect_router(edge: Edge) -> APIRouter:
         status_code=204,
         responses={
             204: {"description": "What pages may send", "headers": header_refs("Allow")},
-            429: _refusal(_REFUSED[429]),
+            **{status: _refusal(_REFUSED[status]) for status in (414, 429, 431)},
             **problems(InternalFault),
         },
         summary="Ask what may be sent",

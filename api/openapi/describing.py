@@ -9,6 +9,7 @@ from api.app import build_rooms
 from api.deps import SECURITY_SCHEMES
 from api.openapi.examples import add_examples
 from api.openapi.headers import add_headers
+from api.openapi.heads import add_heads
 from api.openapi.links import add_links
 from api.openapi.lowering import lower
 from api.openapi.texts import add_texts
@@ -32,7 +33,7 @@ def description() -> dict[str, Any]:
         for path in projection.paths:
             _say_media_type(document["paths"][path]["get"]["responses"]["200"]["content"], projection)
     document = lower(document)
-    for complete in (add_texts, add_headers, add_links, add_examples):
+    for complete in (add_texts, add_headers, add_links, add_heads, add_examples):
         complete(document)
     return restricted(document, "/")
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from api.bodies import DEEPEST, MOST_CONTAINERS, MOST_KEYS
+from api.receiving import BODY_LIMIT_BYTES, HEAD_LIMIT_BYTES, TARGET_LIMIT_BYTES
+from contracts.problems import MOST_ERRORS
+
 INFO: dict[str, Any] = {
     "description": "A runtime for personal AI agents: telemetry of a token that carries its proof, a governed "
     "knowledge graph, guardrail checks, and API keys that agents buy with USDC.\n\n"
@@ -13,7 +17,13 @@ INFO: dict[str, Any] = {
     "pointers.\n\n"
     "**Keys.** Routes of API v2 that name a security scheme take an API key as `Authorization: Bearer` or `X-Api-Key`. "
     "Everything else is public.\n\n"
-    "**Limits.** `RateLimit-Policy` and `RateLimit` say what a request counts against; a 429 says `Retry-After`.\n\n"
+    "**Limits.** `RateLimit-Policy` and `RateLimit` say what a request counts against; a 429 says `Retry-After`. With "
+    "a key a request counts when its work begins: what is refused before that, such as a malformed body, costs one of "
+    "the address's minute instead while it has any, and a 503 costs nothing.\n\n"
+    f"**Sizes.** Header fields: {HEAD_LIMIT_BYTES:,} bytes together (431). Path and query: {TARGET_LIMIT_BYTES:,} "
+    f"(414). Bodies: {BODY_LIMIT_BYTES:,} (413) unless the route says otherwise, with at most {DEEPEST} levels, "
+    f"{MOST_KEYS:,} keys in one object and {MOST_CONTAINERS:,} arrays and objects (400). An error names at most "
+    f"{MOST_ERRORS} faults.\n\n"
     "**Caches.** Published documents have a strong `ETag` and answer `If-None-Match` with 304. HEAD is answered "
     "wherever GET is.\n\n"
     "**Compatibility.** Fields and codes may be added, and are neither renamed nor taken away under the same path. "

@@ -26,6 +26,8 @@ OPERATIONS = {
     for method, operation in operations.items()
 }
 ELSEWHERE = {
+    414: "tests/api/test_request_heads.py",
+    431: "tests/api/test_request_heads.py",
     500: "nothing that a client sends brings it about",
     503: "faults of stores have tests of their own in every room",
 }

@@ -1,0 +1,31 @@
+"""What any path answers to a request whose head is too large, defined once and referred to by every operation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.openapi.examples import problem_refs
+from api.openapi.headers import header_refs
+from api.responses import PROBLEM_SCHEMA
+from contracts.connect.server import MCP_PATH
+from contracts.errors import HeadersTooLarge, RequestProblem, TargetTooLong
+from contracts.problems import PROBLEM_MEDIA_TYPE
+
+HEAD_PROBLEMS: tuple[type[RequestProblem], ...] = (TargetTooLong, HeadersTooLarge)
+
+
+def add_heads(document: dict[str, Any]) -> None:
+    """Refer every operation to both answers, in place; `/mcp` describes its own."""
+    for path, operations in document["paths"].items():
+        for operation in operations.values() if path != MCP_PATH else ():
+            for problem in HEAD_PROBLEMS:
+                operation["responses"][str(problem.status)] = {"$ref": f"#/components/responses/{problem.code}"}
+    document["components"]["responses"] = {problem.code: _answer(problem) for problem in HEAD_PROBLEMS}
+
+
+def _answer(problem: type[RequestProblem]) -> dict[str, Any]:
+    return {
+        "description": f"`{problem.code}`: {problem.title}",
+        "headers": header_refs("X-Request-Id", "RateLimit-Policy", "RateLimit"),
+        "content": {PROBLEM_MEDIA_TYPE: {"schema": PROBLEM_SCHEMA, "examples": problem_refs(problem)}},
+    }
