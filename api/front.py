@@ -6,7 +6,7 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,8 +21,10 @@ from api.receiving import (
     LARGER_BODIES,
     TARGET_LIMIT_BYTES,
     head_too_large,
+    joined_values,
     read_body,
     replay,
+    values_of,
 )
 from api.work import WORK, Work
 from contracts.connect.jsonrpc import problem_as_error, session_token_of
@@ -106,11 +108,13 @@ class Front:
         self.site: PublishedSite | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            # a server that has shaken hands itself; `svc serve` leaves that to us, and it is refused below
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
+            return
         if scope["type"] != "http":
-            if scope["type"] == "websocket":
-                await self._refuse_upgrade(scope, receive, send)
-            else:
-                await self._application(scope, receive, send)
+            await self._application(scope, receive, send)
             return
         now_s = self._clock()
         if now_s >= self._look_again_at or now_s < self._look_again_at - POINTER_EVERY_S:
@@ -126,13 +130,18 @@ class Front:
         size_bytes = 0
         for name, value in headers:
             size_bytes += len(name) + len(value)
-        refused = None
+        refused: RequestProblem | None = None
         if size_bytes > HEAD_LIMIT_BYTES or len(path) + len(scope["query_string"]) > TARGET_LIMIT_BYTES:
             refused = head_too_large(size_bytes)
+        elif b"upgrade" in fields and fields[b"upgrade"].lower() == b"websocket":
+            refused = UpgradeUnsupported("Send the request without the Upgrade field; there are no WebSockets here.")
         if len(fields) == len(headers):
             accept_encoding, if_none_match = fields.get(b"accept-encoding"), fields.get(b"if-none-match")
         else:
-            accept_encoding, if_none_match = _joined(headers, b"accept-encoding"), _joined(headers, b"if-none-match")
+            accept_encoding, if_none_match = (
+                joined_values(headers, b"accept-encoding"),
+                joined_values(headers, b"if-none-match"),
+            )
 
         document = None if self.site is None else self.site.documents.get(path)
         admission: Admission | None = None
@@ -144,7 +153,7 @@ class Front:
                 receive = replay(body, receive)
                 counted = await self._count_session(body or b"", now_s)
             if limited and counted is None and (b"authorization" in fields or b"x-api-key" in fields):
-                presented = presented_key(_values(headers, b"authorization"), _values(headers, b"x-api-key"))
+                presented = presented_key(values_of(headers, b"authorization"), values_of(headers, b"x-api-key"))
                 admission = await self._admit(scope, presented, now_s)
         if admission is not None:
             if admission.taken is not None:
@@ -178,7 +187,7 @@ class Front:
         if method not in _READS:
             await self._refuse(scope, send, _wrong_method(), counted, admission)
             return
-        if document.markdown is not None and prefers_markdown(_joined(headers, b"accept") or b""):
+        if document.markdown is not None and prefers_markdown(joined_values(headers, b"accept") or b""):
             document = document.markdown
         encodings = document.fresh if now_s < document.stale_at else document.stale
         encoded = _choose(encodings, accept_encoding)
@@ -285,18 +294,6 @@ class Front:
         await self._keys.give_back(admission, now_s)
         return counted._replace(taken=counted.taken._replace(remaining=counted.taken.remaining + 1))
 
-    async def _refuse_upgrade(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a WebSocket handshake as the request that it is."""
-        await receive()
-        if "websocket.http.response" not in scope.get("extensions", {}):
-            await send({"type": "websocket.close", "code": 1008})
-            return
-
-        async def send_on(message: MutableMapping[str, Any]) -> None:
-            await send({**message, "type": f"websocket.{message['type']}"})
-
-        await self._refuse({**scope, "method": "GET"}, send_on, UpgradeUnsupported("Send plain HTTP requests."))
-
     async def _refuse(
         self,
         scope: Scope,
@@ -392,16 +389,6 @@ def _request_id() -> str:
 
 def _encode_headers(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
-
-
-def _values(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> list[bytes]:
-    return [value for field, value in headers if field == name]
-
-
-def _joined(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes | None:
-    """A list-valued field as one value; None where it is not sent."""
-    values = _values(headers, name)
-    return b",".join(values) if values else None
 
 
 _OPEN = _encode_headers(OPEN_HEADERS)

@@ -5,7 +5,7 @@ A server that parses HTTP bounds the head too (`api.http_protocol`); here it is 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 from contracts.errors import HeadersTooLarge, RequestProblem, TargetTooLong
@@ -34,6 +34,17 @@ def head_too_large(fields_bytes: int) -> RequestProblem:
     if fields_bytes > HEAD_LIMIT_BYTES:
         return HeadersTooLarge(f"Send at most {HEAD_LIMIT_BYTES:,} bytes of header fields.")
     return TargetTooLong(f"Send at most {TARGET_LIMIT_BYTES:,} bytes of path and query.")
+
+
+def values_of(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> list[bytes]:
+    """The values of all fields of one name."""
+    return [value for field, value in headers if field == name]
+
+
+def joined_values(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes | None:
+    """A list-valued field as one value; None where it is not sent."""
+    values = values_of(headers, name)
+    return b",".join(values) if values else None
 
 
 async def read_body(scope: Scope, receive: Receive, limit_bytes: int) -> bytes | None:

@@ -37,6 +37,8 @@ def serve(
         "api.app:app_from_environment",
         factory=True,
         http=BoundedHttpProtocol,
+        # a handshake reaches the front as the request that it is
+        ws="none",
         host=settings.host,
         port=settings.port,
         workers=workers,

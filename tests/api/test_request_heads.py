@@ -1,6 +1,7 @@
 """Bounds on what comes before a body: header fields, target, upgrades and chunks, in process and over a socket."""
 
 import asyncio
+import contextlib
 import socket
 import threading
 import time
@@ -32,9 +33,14 @@ def house(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def address(house):
-    config = uvicorn.Config(
-        create_app(house.settings), host="127.0.0.1", port=0, http=BoundedHttpProtocol, log_level="critical"
-    )
+    """Where the service listens as `svc serve` lets it."""
+    with listening(house, http=BoundedHttpProtocol, ws="none") as served:
+        yield served
+
+
+@contextlib.contextmanager
+def listening(house, **options):
+    config = uvicorn.Config(create_app(house.settings), host="127.0.0.1", port=0, log_level="critical", **options)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -162,15 +168,24 @@ def test_a_declared_length_above_the_limit_is_not_waited_for(length):
     assert asyncio.run(read_body({"headers": [(b"content-length", length)]}, receive, 65_536)) is None
 
 
-@pytest.mark.parametrize("path", [DOCUMENT, "/mcp", "/api/nowhere"])
-def test_a_websocket_handshake_is_a_problem(address, path):
-    handshake = (
-        f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-    )
-    answer = sent(address, handshake.encode())
+HANDSHAKE = (
+    b"Host: x\r\nConnection: Upgrade, close\r\nUpgrade: WebSocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+
+
+@pytest.mark.parametrize(
+    "request_line", [b"GET /llms.txt", b"GET /mcp", b"GET /api/nowhere", b"POST /mcp", b"GET /api/context"]
+)
+def test_a_websocket_handshake_is_refused(address, request_line):
+    answer = sent(address, request_line + b" HTTP/1.1\r\n" + HANDSHAKE)
     assert status_of(answer) == 400
-    assert b"upgrade_unsupported" in answer
+    assert b"without the Upgrade field" in answer
+
+
+def test_a_handshake_that_another_server_makes_is_refused(house):
+    with listening(house) as address:
+        assert status_of(sent(address, b"GET /llms.txt HTTP/1.1\r\n" + HANDSHAKE)) == 403
 
 
 @pytest.mark.parametrize(
@@ -188,6 +203,7 @@ def test_a_websocket_handshake_is_a_problem(address, path):
         (b"GET / HTTP/9.9", {400}),
         (b"POST /llms.txt HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked", {400}),
         (b"GET /llms.txt HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: h2c", {200}),
+        (b"POST /mcp HTTP/1.1\r\nContent-Length: 9\r\nConnection: upgrade\r\nUpgrade: h2c", {421}),
     ],
 )
 def test_a_malformed_request_is_a_4xx(address, request_line, statuses):
