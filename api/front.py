@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from api.client_address import ClientAddresses
 from api.key_gate import CALLER, DAY_S, STORE_FAILED, Admission, is_counted, presented_key
 from api.limits import Counted, limit_fields, over_limit, policy_of
-from api.negotiation import acceptable_encodings, is_unchanged, prefers_markdown
-from api.published import READ_ALONE, READS, Encoded, Message, PublishedFile, PublishedSite, load_site
+from api.negotiation import is_unchanged, prefers_markdown
+from api.published import READ_ALONE, READS, Message, PublishedFile, PublishedSite, choose_encoding, load_site
 from api.receiving import (
     BODY_LIMIT_BYTES,
     HEAD_LIMIT_BYTES,
@@ -190,7 +190,7 @@ class Front:
         if document.markdown is not None and prefers_markdown(joined_values(headers, b"accept") or b""):
             document = document.markdown
         encodings = document.fresh if now_s < document.stale_at else document.stale
-        encoded = _choose(encodings, accept_encoding)
+        encoded = choose_encoding(encodings, accept_encoding)
         if encoded is None:
             problem = NotAcceptable("Accept br, zstd, gzip or identity.")
             await self._refuse(scope, send, problem, counted, admission)
@@ -354,13 +354,6 @@ class Front:
 
         inner = {**scope, "method": "GET" if is_head else scope["method"], "request_id": request_id, WORK: work}
         await self._application(inner, receive, send_on)
-
-
-def _choose(encodings: dict[str, Encoded], accept_encoding: bytes | None) -> Encoded | None:
-    for encoding in acceptable_encodings(accept_encoding):
-        if encoding in encodings:
-            return encodings[encoding]
-    return None
 
 
 async def _send_file(file: PublishedFile, method: str, if_none_match: bytes | None, send: Send) -> None:

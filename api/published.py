@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from api.negotiation import IDENTITY
+from api.negotiation import IDENTITY, acceptable_encodings
 from contracts.canonical import sha256_hex
 from contracts.routes import (
     CACHE_CONTROL,
@@ -82,6 +82,14 @@ class PublishedSite:
             for path, entry in self.generation.manifest.documents.items()
             if now_s >= self.documents[path].stale_at or entry.stale_reason is not None
         ]
+
+
+def choose_encoding(encodings: dict[str, Encoded], accept_encoding: bytes | None) -> Encoded | None:
+    """The best encoding that the header allows; None where it rules out all that there are."""
+    for encoding in acceptable_encodings(accept_encoding):
+        if encoding in encodings:
+            return encodings[encoding]
+    return None
 
 
 def load_site(generation: Generation, rate_limit_policy: str | None) -> PublishedSite:
