@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 def create_app(settings: Settings) -> Front:
     """The whole API as an ASGI application."""
     from warehouse.counters import open_counters
+    from warehouse.file_modes import make_data_directory
 
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    make_data_directory(settings.data_dir)
     counters = open_counters(settings, settings.data_dir, wait_s=0.25)
     rooms = Rooms(settings, lambda: front.site, counters)
     front = Front(settings, rooms, counters.take, take_waits=settings.ledger_url is not None, keys=rooms)
@@ -41,6 +42,9 @@ def create_app(settings: Settings) -> Front:
 
 def app_from_environment() -> Front:
     """For server processes that are given a name to import: the settings come from the environment."""
+    from warehouse.file_modes import keep_files_private
+
+    keep_files_private()
     return create_app(load_settings())
 
 

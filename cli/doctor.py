@@ -19,8 +19,9 @@ import httpx
 import typer
 
 from cli.demo.anvil import find_binary
-from cli.environment import effective_settings, make_data_dir
+from cli.environment import effective_settings, installation_directory, make_data_dir
 from cli.output import AsJson, print_json, say
+from cli.same_origin import LOOPBACK_ADDRESS
 from contracts.connect.handoff import may_be_asked
 from contracts.errors import OperatorProblem, RunBusy, StoreUnusable
 from contracts.market import CHAINLINK, COINBASE, DEXSCREENER, GECKOTERMINAL, POOL
@@ -28,6 +29,7 @@ from contracts.partner import MARKETPLACE, PARTNER
 from contracts.settings import Settings
 from warehouse.duck import ChainIdentity, Warehouse
 from warehouse.feeds import SourceHealth, source_health
+from warehouse.file_modes import Correction, correct_modes, is_shared
 from warehouse.generations import Generation, current_generation
 from warehouse.ledger import LedgerIdentity, open_ledger
 
@@ -96,20 +98,46 @@ def data_directory(settings: Settings) -> Iterator[Finding]:
         yield Finding("data directory", "ok", str(settings.data_dir))
 
 
+def file_modes(settings: Settings) -> Iterator[Finding]:
+    """Corrects what other users of this machine could read, one line for each part of the data directory."""
+    data_dir = installation_directory(settings)
+    if is_shared(data_dir):
+        detail = f"{data_dir} is shared with other users of this machine"
+        yield Finding("file modes", "fail", detail, "Set SVC_DATA_DIR to a directory of its own.")
+        return
+    corrections = correct_modes(data_dir)
+    parts: dict[tuple[str, bool], list[Correction]] = {}
+    for correction in corrections:
+        part = next(iter(correction.path.relative_to(data_dir).parts), ".")
+        parts.setdefault((part, correction.done), []).append(correction)
+    for (part, done), wrong in sorted(parts.items()):
+        first = wrong[0]
+        detail = (
+            f"{part}: {len(wrong)} with modes such as {first.before:04o}, {'now' if done else 'not'} {first.after:04o}"
+        )
+        if done:
+            yield Finding("file modes", "ok", detail)
+        else:
+            cure = f"Run `svc doctor` as the user who owns {first.path}."
+            yield Finding("file modes", "fail", detail, cure)
+    if not corrections:
+        yield Finding("file modes", "ok", "only what is published can be read by other users")
+
+
 def ports(settings: Settings) -> Iterator[Finding]:
-    for name, port, variable in (
-        ("api port", settings.port, "SVC_PORT"),
-        ("dagster port", settings.dagster_port, "SVC_DAGSTER_PORT"),
+    for name, host, port, variable in (
+        ("api port", settings.host, settings.port, "SVC_PORT"),
+        ("dagster port", LOOPBACK_ADDRESS, settings.dagster_port, "SVC_DAGSTER_PORT"),
     ):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                probe.bind((settings.host, port))
+                probe.bind((host, port))
             except OSError:
                 cure = f"Fine if `svc run` is running; else stop what listens there or set {variable}."
-                yield Finding(name, "warn", f"{settings.host}:{port} is taken", cure)
+                yield Finding(name, "warn", f"{host}:{port} is taken", cure)
             else:
-                yield Finding(name, "ok", f"{settings.host}:{port} is free")
+                yield Finding(name, "ok", f"{host}:{port} is free")
 
 
 def chain(settings: Settings) -> Iterator[Finding]:
@@ -281,6 +309,7 @@ CHECKS: tuple[Check, ...] = (
     environment_is_the_locks,
     local_chain,
     disk_space,
+    file_modes,  # before the next one, which corrects some on its way
     data_directory,
     ports,
     chain,

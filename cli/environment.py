@@ -9,6 +9,7 @@ from pydantic import SecretStr
 
 from contracts.errors import SettingsInvalid, StoreUnusable
 from contracts.settings import PREFIX, Settings, load_settings, web_address
+from warehouse.file_modes import correct_modes, make_data_directory
 
 
 def effective_settings() -> Settings:
@@ -29,6 +30,12 @@ def effective_settings() -> Settings:
     return here.model_copy(update=named | {"demo": True, "rpc_urls": (demo["rpc_url"],)})
 
 
+def installation_directory(settings: Settings) -> Path:
+    """SVC_DATA_DIR: the data directory, or the one above it where that is the demo's."""
+    in_demo = settings.data_dir.name == "demo" and (settings.demo or not settings.rpc_urls)
+    return settings.data_dir.parent if in_demo else settings.data_dir
+
+
 def given_address(name: str, text: str) -> str:
     """An http(s) address that was passed as `name`. Raises `SettingsInvalid`."""
     import httpx  # which `svc serve` starts without
@@ -41,10 +48,11 @@ def given_address(name: str, text: str) -> str:
 
 
 def make_data_dir(data_dir: Path) -> None:
-    """Make the data directory and see that files can be written there. Raises `StoreUnusable`."""
+    """Make the data directory, keep other users out, and see that files can be written. Raises `StoreUnusable`."""
     probe = data_dir / f".probe-{os.getpid()}"
     try:
-        data_dir.mkdir(parents=True, exist_ok=True)
+        make_data_directory(data_dir)
+        correct_modes(data_dir, gates_only=True)
         probe.touch()
         probe.unlink()
     except OSError as error:

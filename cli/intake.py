@@ -5,11 +5,13 @@ from __future__ import annotations
 import getpass
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from cli.environment import effective_settings, make_data_dir
+from cli.erasure import erase, told_of
 from cli.output import AsJson, operator_problems, print_json, say
 from warehouse import intake
 from warehouse.intake_rights import export_intake, forget_intake, list_intakes
@@ -72,13 +74,18 @@ def export(intake_id: IntakeId, as_json: AsJson = False) -> None:
 
 @app.command("forget")
 def forget(intake_id: IntakeId, name: As = None, as_json: AsJson = False) -> None:
-    """Delete what is kept of an intake for good, but lane, profile, day and states. Counts stay."""
-    with operator_problems(as_json), _opened() as ledger:
-        erased = forget_intake(ledger, intake_id, name or getpass.getuser())
+    """Delete what is kept of an intake from every file, except lane, profile, day and states. Counts stay.
+
+    May be repeated, and has to be where it was interrupted.
+    """
+    with operator_problems(as_json):
+        with _opened() as ledger:
+            nodes = forget_intake(ledger, intake_id, name or getpass.getuser())
+        erased = erase([])
     if as_json:
-        print_json({"ok": True, "intakeId": intake_id, "erasedInGraph": erased})
+        print_json({"ok": True, "intakeId": intake_id, "erasedInGraph": nodes, "deleted": asdict(erased)})
     else:
-        say(f"{intake_id} is forgotten; {erased} nodes and edges of the graph are erased")
+        say(f"{intake_id} is forgotten; {nodes} nodes and edges of the graph are erased; {told_of(erased)}")
 
 
 @contextmanager

@@ -9,6 +9,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from warehouse.file_modes import keep_files_private
+
 COMMANDS = {
     "run": "cli.run:run",
     "serve": "cli.serve:serve",
@@ -63,3 +65,4 @@ app = typer.Typer(
 @app.callback()
 def main() -> None:
     """See `svc COMMAND --help`."""
+    keep_files_private()

@@ -24,6 +24,7 @@ from cli.output import AsJson, note, operator_problems, print_json, say
 from contracts.commerce.plans import CLAIM_PATH, DEFAULT_PLAN, QUOTE_PATH
 from contracts.errors import ChainMismatch, OperatorProblem, RpcUnavailable, SettingsInvalid
 from contracts.settings import Settings
+from warehouse.file_modes import make_private_directory
 
 _TIMEOUT_S = 30.0
 _RETRY_S = 2.0
@@ -78,7 +79,7 @@ class Purchases:
 
     def keep(self, purchase: Purchase) -> None:
         """Write a purchase whole, for its owner's eyes."""
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_directory(self._directory)
         path = self._path(purchase.quote_id)
         draft = path.with_name(f".{path.name}-{os.getpid()}")
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:

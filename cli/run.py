@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Annotated
 
 import httpx
 import typer
@@ -19,12 +20,14 @@ import typer
 from cli.demo.chain import DemoChain
 from cli.environment import as_environment, make_data_dir
 from cli.output import AsJson, operator_problems, print_json, say
+from cli.same_origin import LOOPBACK_ADDRESS
 from cli.supervise import Children, end_leftovers, only_one
 from contracts.errors import ConfigurationProblem, DemoChainLost, OperatorProblem
 from contracts.secrets import require_secrets
 from contracts.settings import Settings, load_settings
 from pipelines.instance import prepare_home
 from warehouse.duck import Warehouse
+from warehouse.file_modes import make_private_directory
 from warehouse.generations import current_generation
 from warehouse.transfers import last_checkpoint
 
@@ -40,8 +43,16 @@ class PartEnded(OperatorProblem):
     code = "part_ended"
 
 
-def run(as_json: AsJson = False) -> None:
-    """Run everything: chain (the demo's where none is set), API, pipeline and Dagster. Ctrl-C ends it all."""
+def run(
+    dagster_launch: Annotated[
+        bool, typer.Option("--dagster-launch", help="Let Dagster's pages launch runs and switch schedules.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run everything: chain (the demo's where none is set), API, pipeline and Dagster. Ctrl-C ends it all.
+
+    Dagster's pages only show, unless --dagster-launch is given. They are served to this machine, whatever SVC_HOST is.
+    """
     stopping = _Stopping()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stopping.signalled)
@@ -52,9 +63,9 @@ def run(as_json: AsJson = False) -> None:
         with only_one(settings.data_dir / "service.lock"):
             record = settings.data_dir / "children.json"
             end_leftovers(record)  # they hold the ports
-            for name, port in (("SVC_PORT", settings.port), ("SVC_DAGSTER_PORT", settings.dagster_port)):
-                refuse_taken_port(settings.host, port, name)
-            _Service(settings, Children(record), stopping, as_json).run()
+            refuse_taken_port(settings.host, settings.port, "SVC_PORT")
+            refuse_taken_port(LOOPBACK_ADDRESS, settings.dagster_port, "SVC_DAGSTER_PORT")
+            _Service(settings, Children(record), stopping, as_json, dagster_launch=dagster_launch).run()
 
 
 def refuse_taken_port(host: str, port: int, variable: str) -> None:
@@ -94,8 +105,11 @@ class _Stopping(threading.Event):
 class _Service:
     """One run of the whole: milestones in order, then waiting, then the end of every child."""
 
-    def __init__(self, settings: Settings, children: Children, stopping: _Stopping, as_json: bool) -> None:
+    def __init__(
+        self, settings: Settings, children: Children, stopping: _Stopping, as_json: bool, *, dagster_launch: bool
+    ) -> None:
         self._settings = settings
+        self._dagster_launch = dagster_launch
         self._children = children
         self._stopping = stopping
         self._as_json = as_json
@@ -119,7 +133,7 @@ class _Service:
         settings = self._settings
         environment = as_environment(settings) | {"DAGSTER_HOME": str(prepare_home(settings.data_dir))}
         logs = settings.data_dir / "logs"
-        logs.mkdir(parents=True, exist_ok=True)
+        make_private_directory(logs)
 
         if not self._command("publish", "publish", environment):
             generation = current_generation(settings.data_dir)
@@ -135,16 +149,25 @@ class _Service:
             self._tell("pipeline", "the first run failed, as said above; the schedule goes on trying")
 
         log_format = "json" if settings.log_format == "json" else "colored"
-        dagster = ["--workspace", str(ROOT / "workspace.yaml"), "--log-format", log_format]
-        web = [str(BIN / "dagster-webserver"), "--host", settings.host, "--port", str(settings.dagster_port), *dagster]
+        web = [sys.executable, "-P", "-m", "cli.dagster_web", "--port", str(settings.dagster_port)]
+        web += ["--log-format", log_format, *(["--may-launch"] if self._dagster_launch else [])]
         self._children.start("dagster web server", web, environment, logs / "dagster-webserver.log")
-        daemon = [str(BIN / "dagster-daemon"), "run", *dagster]
+        workspace = ["--workspace", str(ROOT / "workspace.yaml")]
+        daemon = [str(BIN / "dagster-daemon"), "run", *workspace, "--log-format", log_format]
         self._children.start("dagster daemon", daemon, environment, logs / "dagster-daemon.log")
         if self._demo:
             self._demo.start_traffic()
-        self._until_answering(f"http://{settings.host}:{settings.dagster_port}/server_info", DAGSTER_READY_S)
-        self._tell("dagster", f"http://{settings.host}:{settings.dagster_port} shows lineage and checks")
+        self._until_answering(f"{self._dagster_url}/server_info", DAGSTER_READY_S)
+        if self._dagster_launch:
+            may = "and launches runs for anybody on this machine"
+        else:
+            may = "read-only; `svc run --dagster-launch` lets it launch runs"
+        self._tell("dagster", f"{self._dagster_url} shows lineage and checks, {may}")
         self._next_steps()
+
+    @property
+    def _dagster_url(self) -> str:
+        return f"http://{LOOPBACK_ADDRESS}:{self._settings.dagster_port}"
 
     def _start_demo(self) -> None:
         demo_dir = self._settings.data_dir / "demo"
@@ -209,8 +232,9 @@ class _Service:
     def _next_steps(self) -> None:
         base = self._settings.public_base_url
         if self._as_json:
-            dagster = f"http://{self._settings.host}:{self._settings.dagster_port}"
-            print_json({"ok": True, "baseUrl": base, "dagsterUrl": dagster, "rpcUrls": self._settings.rpc_urls})
+            print_json(
+                {"ok": True, "baseUrl": base, "dagsterUrl": self._dagster_url, "rpcUrls": self._settings.rpc_urls}
+            )
         for line in (
             f"{base}/connect/ in a browser; curl {base}/llms.txt for an agent",
             f"curl {base}/api/token/holders",

@@ -9,7 +9,7 @@ import typer
 import uvicorn
 
 from api.http_protocol import BoundedHttpProtocol
-from cli.environment import as_environment, effective_settings
+from cli.environment import as_environment, effective_settings, make_data_dir
 from cli.logs import log_config
 from cli.output import AsJson, operator_problems, print_json
 from contracts.errors import ForeignGeneration
@@ -29,6 +29,7 @@ def serve(
         settings = effective_settings()
         refuse_foreign_generation(settings)
         require_secrets(settings)
+        make_data_dir(settings.data_dir)
     if as_json:
         print_json({"ok": True, "baseUrl": settings.public_base_url, "workers": workers})
     # Workers are processes of their own, which read their settings from the environment.

@@ -82,7 +82,6 @@ class Children:
             if child.poll() is None
         ]
         draft = self._record.with_suffix(".tmp")
-        draft.parent.mkdir(parents=True, exist_ok=True)
         draft.write_text(json.dumps(rows))
         draft.replace(self._record)
 

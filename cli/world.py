@@ -5,18 +5,20 @@ from __future__ import annotations
 import getpass
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import msgspec
 import typer
 
 from cli.environment import effective_settings, make_data_dir
+from cli.erasure import erase, told_of
 from cli.output import AsJson, operator_problems, print_json, say
 from contracts.world.proposal import HIGHEST_REVISION, Decision, Proposal
 from warehouse.ledger import Ledger, open_ledger
 from warehouse.world.audit import newest_decisions, verify
 from warehouse.world.events import head_revision, public_counts
-from warehouse.world.forget import forget_owner
+from warehouse.world.forget import callers_of, forget_owner
 from warehouse.world.load import load_constitution
 from warehouse.world.write import approve, pending, reject
 
@@ -111,13 +113,20 @@ def forget(
     name: As = None,
     as_json: AsJson = False,
 ) -> None:
-    """Delete the texts of an owner's private nodes and edges for good. The audit's chain stays whole."""
-    with operator_problems(as_json), _opened() as ledger:
-        forgotten = forget_owner(ledger, owner, name or getpass.getuser())
+    """Delete the texts of an owner's private nodes and edges from every file. The audit's chain stays whole.
+
+    May be repeated, and has to be where it was interrupted.
+    """
+    with operator_problems(as_json):
+        with _opened() as ledger:
+            forgotten = forget_owner(ledger, owner, name or getpass.getuser())
+            with ledger.read() as reader:
+                callers = callers_of(reader, owner)
+        erased = erase(callers)
     if as_json:
-        print_json({"ok": True, "forgotten": forgotten})
+        print_json({"ok": True, "forgotten": forgotten, "deleted": asdict(erased)})
     else:
-        say(f"{forgotten} nodes and edges forgotten")
+        say(f"{forgotten} nodes and edges forgotten; {told_of(erased)}")
 
 
 def _print_decision(decision: Decision, as_json: bool) -> None:

@@ -45,7 +45,8 @@ ServiceError
     ├── AnvilUnavailable          no local EVM can be had: Node missing, or it does not install or start
     ├── DemoBusy                  another process holds the demo directory
     ├── DemoChainLost             the local chain ended although nobody stopped it
-    └── DiskFull                  a generation could not be written whole
+    ├── ErasureUnfinished         what was forgotten is still in some files: the command has to be run again
+    └── DiskFull                  a generation or the rewritten warehouse could not be written whole
 """
 
 from __future__ import annotations
@@ -337,6 +338,10 @@ class CheckFailed(OperatorProblem):
 
 class RunBusy(OperatorProblem):
     code = "run_busy"
+
+
+class ErasureUnfinished(OperatorProblem):
+    code = "erasure_unfinished"
 
 
 class DiskFull(OperatorProblem):

@@ -70,7 +70,7 @@ class Settings(BaseSettings):
     app_url: Url | None = Field(default=None, description="The companion web application")
     host: str = Field(default="127.0.0.1", description="Address the API listens on")
     port: int = Field(default=8000, ge=1, le=65535, description="Port of the API")
-    dagster_port: int = Field(default=3000, ge=1, le=65535, description="Port of Dagster's web server")
+    dagster_port: int = Field(default=3000, ge=1, le=65535, description="Port of Dagster's web server, on 127.0.0.1")
     data_dir: Path = Field(default=Path("var"), description="Where warehouse, ledger and generations live")
     ledger_url: str | None = Field(default=None, description="postgresql+psycopg://...; default is SQLite in DATA_DIR")
     rpc_urls: WebAddresses = Field(

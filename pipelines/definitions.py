@@ -36,6 +36,7 @@ from pipelines.upkeep import why_due
 from pipelines.world import assets as world
 from pipelines.world import positions
 from warehouse.connect import delete_ended
+from warehouse.file_modes import keep_files_private
 from warehouse.ledger import open_ledger
 
 CHAIN_JOB = "chain"
@@ -270,4 +271,5 @@ def build_definitions(settings: Settings) -> dg.Definitions:
 @dg.definitions
 def definitions() -> dg.Definitions:
     """What `workspace.yaml` loads: the definitions of this environment's settings."""
+    keep_files_private()
     return build_definitions(load_settings())

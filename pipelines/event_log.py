@@ -12,6 +12,8 @@ from dagster._core.storage.sql import create_engine
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._serdes import ConfigurableClassData
 
+from warehouse.file_modes import keep_files_private
+
 KEPT_OPEN = 4
 """Databases: the index of all runs, the run that goes on, and what somebody looks at."""
 
@@ -24,6 +26,7 @@ class OpenEventLog(SqliteEventLogStorage):
     """
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
+        keep_files_private()  # every process of Dagster opens this, also one that an operator started
         self._engines: OrderedDict[str, Any] = OrderedDict()
         super().__init__(base_dir, inst_data)
 

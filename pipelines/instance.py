@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from warehouse.file_modes import make_data_directory, make_private_directory
+
 # DuckDB has one writer, so one run at a time; a run's own steps share it in one process.
 # Monitoring ends runs that never start, which would hold up all others.
 # The event log lies where Dagster's default lies.
@@ -44,7 +46,8 @@ retention:
 def prepare_home(data_dir: Path) -> Path:
     """`<data_dir>/dagster` with its `dagster.yaml`; to be given to every Dagster process as `DAGSTER_HOME`."""
     home = data_dir.absolute() / "dagster"
-    home.mkdir(parents=True, exist_ok=True)
+    make_data_directory(data_dir.absolute())
+    make_private_directory(home)
     config = home / "dagster.yaml"
     wanted = DAGSTER_YAML.replace("{history}", json.dumps(str(home / "history" / "runs")))
     if not config.exists() or config.read_text() != wanted:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import dagster as dg
 import psutil
@@ -13,6 +16,7 @@ RUNS_KEPT_FOR = timedelta(days=2)
 RUNS_DELETED_AT_ONCE = 500
 PROCESS_TAG = "svc/process"
 ENDED = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
+_RUN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 UNFINISHED = tuple(status for status in dg.DagsterRunStatus if status not in ENDED)
 
 
@@ -47,6 +51,32 @@ def delete_old_runs(instance: dg.DagsterInstance, now: datetime) -> int:
     for record in old:
         instance.delete_run(record.dagster_run.run_id)
     return len(old)
+
+
+def delete_diary(instance: dg.DagsterInstance, home: Path) -> int:
+    """Delete the records, events and captured output of every run that ended, and every tick. Returns how many runs.
+
+    The databases are to be scrubbed when the instance is closed.
+    """
+    deleted = 0
+    while ended := instance.get_run_records(dg.RunsFilter(statuses=ENDED), limit=RUNS_DELETED_AT_ONCE):
+        for record in ended:
+            instance.delete_run(record.dagster_run.run_id)
+        deleted += len(ended)
+    going_on = {run.run_id for run in instance.get_runs(dg.RunsFilter(statuses=UNFINISHED))}
+    for path in (*home.glob("history/runs/*"), *home.glob("storage/*")):
+        run_id = path.name.partition(".")[0]
+        if _RUN_ID.fullmatch(run_id) and run_id not in going_on:
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    now_s = datetime.now(UTC).timestamp()
+    for state in instance.all_instigator_state():
+        instance.purge_ticks(state.instigator_origin_id, state.selector_id, before=now_s)
+    return deleted
+
+
+def databases(home: Path) -> list[Path]:
+    """Dagster's SQLite databases."""
+    return sorted(home.glob("**/*.db"))
 
 
 def _lives(tag: str) -> bool:

@@ -25,14 +25,17 @@ def have_nginx() -> bool:
 
 
 @contextmanager
-def serving(data_dir: Path) -> Iterator[tuple[int, int]]:
-    """Run nginx with the generation's own configuration, its port apart. Gives port and process id."""
+def serving(data_dir: Path, user: str = "root") -> Iterator[tuple[int, int]]:
+    """Run nginx with the generation's own configuration, its port apart. Gives port and process id.
+
+    `user` names whom its workers run as, and their group where it has another name.
+    """
     port = free_port()
     generated = (data_dir / "current/hosting/nginx.conf").read_text()
     assert generated.count("listen 8080;") == 1
     configuration = data_dir / "nginx-test.conf"
     configuration.write_text(generated.replace("listen 8080;", f"listen 127.0.0.1:{port};"))
-    command = ["nginx", "-p", str(data_dir), "-c", str(configuration), "-g", "daemon off; user root;"]
+    command = ["nginx", "-p", str(data_dir), "-c", str(configuration), "-g", f"daemon off; user {user};"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         _wait(port, process)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pysqlite3.dbapi2 as sqlite
 
 from contracts.errors import OperatorProblem, StoreBusy, StoreUnusable
+from warehouse.file_modes import make_data_directory
 
 OLDEST_SQLITE = (3, 51, 3)
 """Earlier ones can lose a WAL checkpoint that races with a writer's reset of the log."""
@@ -50,9 +52,9 @@ def assert_sqlite_version() -> None:
 
 
 def create_private_file(path: Path) -> None:
-    """Make the database file and its directory, readable by its owner alone. Raises `StoreUnusable`."""
+    """Make the database file in a data directory, readable by its owner alone. Raises `StoreUnusable`."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_data_directory(path.parent)
         path.touch(mode=0o600)
         with path.open("r+b"):
             pass
@@ -74,6 +76,28 @@ def use_wal(connection: Any, wait_s: float) -> None:
             if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() >= deadline:
                 raise
             time.sleep(0.01)
+
+
+def scrub(connection: Any, store: str) -> None:
+    """Rewrite an SQLite database without what was deleted, and empty its write-ahead log.
+
+    Raises `StoreBusy` where a reader keeps the log in use, and the driver's errors.
+    """
+    connection.execute("pragma secure_delete = on")
+    connection.execute("vacuum")
+    busy, *_ = connection.execute("pragma wal_checkpoint(truncate)").fetchone()
+    if busy:
+        raise StoreBusy(f"{store} is being read, so that its write-ahead log stays.", cure=BUSY_CURE)
+
+
+def scrub_file(path: Path, wait_s: float) -> None:
+    """`scrub` an SQLite database that others write, Dagster's say. Raises `StoreBusy`, `StoreUnusable`."""
+    store = f"The database {path}"
+    try:
+        with closing(sqlite.connect(str(path), timeout=wait_s, isolation_level=None)) as connection:
+            scrub(connection, store)
+    except sqlite.Error as error:
+        raise (problem_of(store, error) or error) from error
 
 
 def problem_of(store: str, error: BaseException) -> OperatorProblem | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -19,13 +20,17 @@ from typing import TypeAlias
 
 import duckdb
 
-from contracts.errors import ForeignStore, OperatorProblem, RunBusy, StoreUnusable
+from contracts.errors import DiskFull, ForeignStore, OperatorProblem, RunBusy, StoreUnusable
+from warehouse.file_modes import make_data_directory
 
 STORAGE_VERSION = "v1.5.0"
 """Files can be read by DuckDB 1.5 and by 2.x."""
 
 Connection: TypeAlias = duckdb.DuckDBPyConnection
 """What the pipelines pass on to the modules of this package, without knowing the store."""
+
+SPILL = "spill"
+"""The directory that queries too large for memory write to."""
 
 SQL_ROOT = Path(__file__).parent / "sql"
 
@@ -103,16 +108,47 @@ class Warehouse:
                     raise KeyboardInterrupt from error
                 raise
 
+    def rewrite(self) -> None:
+        """Write every row to a new file in place of this one, whose free pages still hold what was deleted.
+
+        The caller holds the run lock. Raises `RunBusy` where another program has the file open, `StoreUnusable`,
+        `DiskFull`; the file is as it was then.
+        """
+        shutil.rmtree(self.data_dir / SPILL, ignore_errors=True)  # what a killed run left
+        fresh = self.path.with_name(f"{self.path.name}.rewritten")
+        for left in (fresh, fresh.with_name(f"{fresh.name}.wal")):
+            left.unlink(missing_ok=True)
+        if not self.path.exists():
+            return
+        try:
+            with self._opened() as connection:
+                connection.execute(f"attach '{_quoted(fresh)}' as rewritten (storage_version '{STORAGE_VERSION}')")
+                connection.execute("copy from database warehouse to rewritten")
+                connection.execute("checkpoint rewritten")
+                connection.execute("detach rewritten")
+                connection.execute("checkpoint warehouse")
+            with fresh.open("rb") as file:
+                os.fsync(file.fileno())
+            fresh.replace(self.path)
+        except duckdb.Error as error:
+            fresh.unlink(missing_ok=True)
+            if "No space left on device" in str(error):
+                raise DiskFull(
+                    f"The disk filled up while {self.path} was rewritten; it is as it was.",
+                    cure="Free as much space as it takes, and run the same command again.",
+                ) from None
+            raise
+
     @contextmanager
     def _opened(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """The file under an instance of its own, with the schema in place."""
-        self.data_dir.mkdir(parents=True, exist_ok=True)
+        make_data_directory(self.data_dir)
         connection = duckdb.connect(
             # A chain that is read slowly is committed in small pieces, of whose cost checkpoints were half at 16 MB.
             config={
                 "threads": max(2, os.cpu_count() or 2),
                 "checkpoint_threshold": "64MB",
-                "temp_directory": str(self.data_dir / "spill"),
+                "temp_directory": str(self.data_dir / SPILL),
             }
         )
         try:
@@ -190,7 +226,7 @@ def run_lock(data_dir: Path, *, wait_s: float, waiting: Callable[[], None] = lam
     Waits up to `wait_s` seconds, calling `waiting` once when it has to; then raises `RunBusy`. The kernel drops the
     lock with the process, so a killed run never leaves it behind.
     """
-    data_dir.mkdir(parents=True, exist_ok=True)
+    make_data_directory(data_dir)
     with (data_dir / "run.lock").open("a") as handle:
         deadline = time.monotonic() + wait_s
         told = False

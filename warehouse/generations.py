@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 
 from contracts.errors import DiskFull
+from warehouse.file_modes import make_data_directory, set_mode
 
 KEPT_COUNT = 3
 KEPT_AGE = timedelta(hours=1)
@@ -158,6 +159,7 @@ def build(
     building = root / f"{_BUILDING}{draft.id}"
     try:
         building.mkdir(parents=True)
+        make_data_directory(data_dir)
         components: dict[str, Component] = {}
         for path, part in sorted(parts.items()):
             target = building / path
@@ -168,9 +170,13 @@ def build(
                 components[path] = last
             else:
                 components[path] = _place(target, part, draft)
+            set_mode(data_dir, target)
         manifest = Manifest(draft.id, draft.created_at, base_url, components, dict(documents))
         _write_synced(building / "manifest.json", msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+        set_mode(data_dir, building / "manifest.json")
+        set_mode(data_dir, root)
         for directory, _, _ in os.walk(building):
+            set_mode(data_dir, Path(directory))
             _sync(Path(directory))
         building.rename(root / draft.id)
         _sync(root)
@@ -194,6 +200,19 @@ def build(
         len(components) - len(written),
         sum(components[path].bytes for path in written),
     )
+
+
+def remove_older(data_dir: Path) -> int:
+    """Remove every generation but the current one, whatever its age, and say how many. The caller holds the run lock.
+
+    Readers that have files of one open read on; the names are gone.
+    """
+    _sweep(data_dir)
+    current = current_generation(data_dir)
+    older = [path for path in _directories(data_dir) if _ID.match(path.name) and path.name != (current and current.id)]
+    for path in older:
+        shutil.rmtree(path)
+    return len(older)
 
 
 def _same(last: Manifest, parts: Mapping[str, Part], documents: Mapping[str, DocumentEntry], base_url: str) -> bool:

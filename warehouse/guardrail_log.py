@@ -25,7 +25,7 @@ from contracts.guardrail.rules import Severity
 from contracts.guardrail.text import decoded_runs, encoded_runs
 from contracts.keys import redact_keys
 from contracts.settings import Settings
-from warehouse.drivers import assert_sqlite_version, create_private_file, driver_statement, problem_of, use_wal
+from warehouse.drivers import assert_sqlite_version, create_private_file, driver_statement, problem_of, scrub, use_wal
 from warehouse.ledger import utc_text
 
 if TYPE_CHECKING:
@@ -71,6 +71,9 @@ class CheckStore(Protocol):
         """Write all of `rows`, forget what is older than `before`. Raises `StoreBusy` or `StoreUnusable`."""
 
     def after(self, seq: int, limit: int) -> list[tuple[Any, ...]]: ...
+
+    def forget(self, callers: Iterable[str]) -> None:
+        """Blank the texts of these callers in every byte of the store. Raises `StoreBusy` or `StoreUnusable`."""
 
     def close(self) -> None: ...
 
@@ -145,6 +148,13 @@ class GuardrailLog:
         """At most `limit` written checks above `seq`, oldest first. Raises `StoreBusy` or `StoreUnusable`."""
         return [_logged(row) for row in self._store.after(seq, limit)]
 
+    def forget(self, callers: Iterable[str]) -> None:
+        """Delete the texts that these callers, ids of keys or sessions, had judged. Raises as `after`.
+
+        PostgreSQL's table is rewritten with the ledger's.
+        """
+        self._store.forget(callers)
+
     def close(self) -> None:
         """Write what waits and close the store."""
         with self._lock:
@@ -180,6 +190,7 @@ class _SqliteChecks:
         try:
             use_wal(self._connection, wait_s)
             self._connection.execute("pragma synchronous = normal")
+            self._connection.execute("pragma secure_delete = on")
             self._connection.execute(driver_statement(SQL, "schema", "sqlite"))
         except sqlite.Error as error:
             self._connection.close()
@@ -207,6 +218,15 @@ class _SqliteChecks:
             except sqlite.Error as error:
                 raise (problem_of(self._name, error) or error) from error
 
+    def forget(self, callers: Iterable[str]) -> None:
+        with self._lock:
+            try:
+                statement = driver_statement(SQL, "forget_caller", "sqlite")
+                self._connection.executemany(statement, [{"caller": caller} for caller in callers])
+                scrub(self._connection, self._name)
+            except sqlite.Error as error:
+                raise (problem_of(self._name, error) or error) from error
+
     def close(self) -> None:
         self._connection.close()
 
@@ -219,6 +239,9 @@ class _PostgresqlChecks:
     def append(self, rows: list[dict[str, Any]], before: str) -> None:
         # under the lock numbers follow the order of commits, so that who reads by them misses nothing
         self._raw.write(_SCHEMA_LOCK, [("append", rows), ("delete_old", [{"before": before}])])
+
+    def forget(self, callers: Iterable[str]) -> None:
+        self._raw.write(_SCHEMA_LOCK, [("forget_caller", [{"caller": caller} for caller in callers])])
 
     def after(self, seq: int, limit: int) -> list[tuple[Any, ...]]:
         return self._raw.fetch_all("after", {"seq": seq, "limit": limit})

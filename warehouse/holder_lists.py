@@ -24,6 +24,7 @@ from contracts.holders import (
 )
 from contracts.proof import HolderListFile, Proof, quality_of
 from warehouse.duck import read_sql, transaction
+from warehouse.file_modes import make_private_directory
 from warehouse.holders import FoldedState, concentration, first_row, one_row
 
 _ROWS_PER_GROUP = 6144
@@ -70,7 +71,7 @@ def write_list_files(
     The CSV has the same bytes for the same balances. A reader sees whole files or none.
     """
     target = lists_dir(data_dir)
-    target.mkdir(parents=True, exist_ok=True)
+    make_private_directory(target)
     row = one_row(connection, read_sql("holders", "held_above_zero"))
     total = int(row[0]) + zero_held
     connection.execute(

@@ -49,8 +49,11 @@ def forget_intake(ledger: Ledger, intake_id: str, operator: str) -> int:
     """Delete what is kept of an intake but lane, profile, day and states, and erase its nodes and those of the set-ups
     that registered it; how many those were, with the edges at them.
 
-    Counts stay as they were. Raises `IntakeUnknown`.
+    Counts stay as they were. May be repeated, and gives 0 then. Raises `IntakeUnknown`.
     """
+    with ledger.read() as reader:
+        if reader.row("intake_forgotten", intake_id=intake_id) is not None:
+            return 0
     with ledger.transaction() as tx:
         known_intake(tx, intake_id)
         tx.run("intake_forget_contact", intake_id=intake_id)

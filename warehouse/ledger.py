@@ -19,7 +19,7 @@ from sqlalchemy.engine.interfaces import DBAPICursor
 from contracts.errors import ForeignStore
 from contracts.settings import Settings
 from contracts.times import utc_text as utc_text
-from warehouse.drivers import driver_statement
+from warehouse.drivers import driver_statement, scrub
 from warehouse.ledger_engine import WRITES, begun, failures_named, ledger_location, postgresql_engine, sqlite_engine
 from warehouse.ledger_schema import migrate
 
@@ -222,6 +222,24 @@ class Ledger:
         if self._readers.dialect.name == "sqlite":
             with failures_named(self._store), closing(self._readers.raw_connection()) as connection:
                 connection.cursor().execute("pragma wal_checkpoint(truncate)").fetchone()
+
+    def rewrite(self) -> None:
+        """Write every table again without what was deleted, which takes as long as the ledger is large.
+
+        SQLite's whole file, and of PostgreSQL the tables that hold texts of people; its own log and its backups are for
+        its operator. Raises `StoreBusy` where others keep reading what was there before.
+        """
+        with failures_named(self._store):
+            if self._readers.dialect.name == "sqlite":
+                with closing(self._readers.raw_connection()) as connection:
+                    cursor = connection.cursor()
+                    cursor.execute("pragma query_only = off")
+                    scrub(cursor, self._store)
+            else:
+                autocommit = self._writers.execution_options(isolation_level="AUTOCOMMIT")
+                with autocommit.connect() as connection:
+                    for row in Reader(connection).rows("tables_with_texts"):
+                        connection.exec_driver_sql(f'vacuum (full, analyze) "{row["name"]}"')
 
     def close(self) -> None:
         """Give up every connection. The ledger can't be used any more."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from contracts.errors import StoreUnusable
 from contracts.secrets import SHORTEST_MASTER_SECRET, DerivedSecrets, derive_secrets, require_secrets
 from contracts.settings import Settings
+from warehouse.file_modes import make_data_directory
 
 MASTER_SECRET_FILE = "master.secret"  # noqa: S105 - a file's name
 _RANDOM_BYTES = 32
@@ -42,7 +43,7 @@ def _read_or_make(path: Path) -> str:
 
 def _make(path: Path) -> None:
     """Write it whole and private under another name, then link it: of processes that start together one wins."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_data_directory(path.parent)
     draft = path.with_name(f".{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

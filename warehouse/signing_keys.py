@@ -14,6 +14,7 @@ from contracts.commerce.signing import ACTIVE_AFTER, KeySet, SigningKey, key_tex
 from contracts.errors import StoreUnusable
 from contracts.secrets import require_secrets
 from contracts.settings import Settings
+from warehouse.file_modes import make_data_directory
 
 SIGNING_KEY_FILE = "signing.pem"
 
@@ -31,6 +32,7 @@ class SigningKeys:
         """The keys as the file has them now. Raises `SettingsInvalid`, `StoreUnusable`."""
         try:
             if not self._named and not self._path.exists():
+                make_data_directory(self._path.parent)
                 _write(self._path, key_text(new_private_key()), replace=False)
             found = self._path.stat()
             version = (found.st_ino, found.st_mtime_ns, found.st_size)
@@ -63,7 +65,6 @@ class SigningKeys:
 def _write(path: Path, text: str, *, replace: bool) -> None:
     """Write it whole and private under another name, then move it: nobody sees half of it, and of two that make the
     first one only one wins."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

@@ -24,6 +24,7 @@ import httpx
 
 from cli.demo.rpc import Rpc, RpcError
 from contracts.errors import DemoBusy
+from warehouse.file_modes import make_data_directory
 
 DUMP_NAME: Final = "chain.json.gz"
 DESCRIPTION_NAME: Final = "demo.json"
@@ -80,7 +81,7 @@ class DemoDirectory:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Hold the directory for this process, until it ends in whatever way. Raises `DemoBusy`."""
-        self._lock_path.parent.mkdir(parents=True, exist_ok=True)
+        make_data_directory(self._lock_path.parent)
         with self._lock_path.open("a") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -98,7 +99,7 @@ class DemoDirectory:
         """Forget the chain and everything that was derived from it."""
         if self.root.exists():
             shutil.rmtree(self.root)
-        self.root.mkdir(parents=True)
+        make_data_directory(self.root)
 
     def describe(self, description: DemoDescription) -> None:
         self._write(DESCRIPTION_NAME, json.dumps(asdict(description), indent=1).encode() + b"\n")
@@ -135,7 +136,7 @@ class DemoDirectory:
             plain.unlink(missing_ok=True)
 
     def _write(self, name: str, content: bytes) -> None:
-        self.root.mkdir(parents=True, exist_ok=True)
+        make_data_directory(self.root)
         temporary = self.root / f".{name}.new"
         try:
             with temporary.open("wb") as file:

@@ -12,7 +12,7 @@ from contracts.times import utc_text
 from contracts.world.capsule import owner_of
 from contracts.world.proposal import Actor, Proposal, StageResult
 from contracts.world.records import Edge, Event, Node
-from warehouse.ledger import Ledger, Transaction
+from warehouse.ledger import Ledger, Reader, Transaction
 from warehouse.world.audit import DECISION, record
 from warehouse.world.events import append_states, decode_edges, decode_events, decode_nodes
 
@@ -31,8 +31,7 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
     both stay without what they were before, and an operator ends what is public. Files published before are replaced
     with the next generation. Raises `OwnerInvalid`.
     """
-    if owner.startswith("0x"):
-        owner = owner.lower()
+    owner = _normalised(owner)
     if not _OWNER.fullmatch(owner):  # an empty one is how the ledger marks what is public
         raise OwnerInvalid(f"{owner!r} names no owner.", cure="Give an address, local:NAME, profile:ID or capsule:ID.")
     with ledger.transaction() as tx:
@@ -53,6 +52,11 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
     return erased
 
 
+def callers_of(reader: Reader, owner: str) -> list[str]:
+    """Ids of the keys and sessions that act for an owner."""
+    return [row["caller"] for row in reader.rows("callers_of_owner", owner=_normalised(owner))]
+
+
 def forget_nodes(tx: Transaction, node_ids: Sequence[str], operator: str) -> int:
     """Turn nodes that tell of one person, public ones too, and every edge at them into tombstones; how many there were.
 
@@ -67,6 +71,10 @@ def forget_nodes(tx: Transaction, node_ids: Sequence[str], operator: str) -> int
         if edge.actor != FORGOTTEN
     }
     return _erase(tx, nodes, list(edges.values()), operator)
+
+
+def _normalised(owner: str) -> str:
+    return owner.lower() if owner.startswith("0x") else owner
 
 
 def _erase(

@@ -18,6 +18,7 @@ import pyarrow as pa
 import tantivy
 
 from warehouse.duck import Connection, read_sql
+from warehouse.file_modes import PRIVATE_DIRECTORY
 from warehouse.world.snapshot import (
     FORMAT,
     MANIFEST,
@@ -48,7 +49,7 @@ def write_snapshot(connection: Connection, directory: Path, revision: int) -> No
     `owner` is null for public state; `body` is the record as JSON (`contracts.world.records`). Edges to what is no node
     are left out. One writer at a time for a parent directory. Nothing is synced: the generation that takes it in does.
     """
-    directory.parent.mkdir(parents=True, exist_ok=True)
+    directory.parent.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
     for left in directory.parent.glob(f"{_BUILDING}*"):
         shutil.rmtree(left)
     building = directory.with_name(_BUILDING + directory.name)

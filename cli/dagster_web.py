@@ -1,0 +1,64 @@
+"""Dagster's web server behind the check of Host and Origin: `python -m cli.dagster_web`, which `svc run` starts.
+
+The check wraps the application within the process, so that no port exists that leads past it. It listens on the
+loopback address whatever SVC_HOST says: Dagster knows no users.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import uvicorn
+from dagster import DagsterInstance
+from dagster._core.workspace.context import WorkspaceProcessContext
+from dagster._core.workspace.load_target import WorkspaceFileTarget
+from dagster._utils.log import configure_loggers
+from dagster_webserver.app import create_app_from_workspace_process_context
+from dagster_webserver.cli import (
+    DEFAULT_DB_STATEMENT_TIMEOUT,
+    DEFAULT_POOL_MAX_OVERFLOW,
+    DEFAULT_POOL_RECYCLE,
+)
+from dagster_webserver.version import __version__
+
+from cli.same_origin import LOOPBACK_ADDRESS, SameOrigin
+
+WORKSPACE = Path(__file__).resolve().parents[1] / "workspace.yaml"
+
+
+def serve_dagster(port: int, log_format: str, *, may_launch: bool) -> None:
+    """Serve the instance of DAGSTER_HOME until a signal comes; without `may_launch` every mutation is refused."""
+    configure_loggers(formatter=log_format, log_level="INFO")
+    with DagsterInstance.get() as instance:
+        instance.optimize_for_webserver(DEFAULT_DB_STATEMENT_TIMEOUT, DEFAULT_POOL_RECYCLE, DEFAULT_POOL_MAX_OVERFLOW)
+        target = WorkspaceFileTarget([str(WORKSPACE)])
+        with WorkspaceProcessContext(instance, target, version=__version__, read_only=not may_launch) as context:
+            application = create_app_from_workspace_process_context(context, lifespan=_lifespan)
+            uvicorn.run(
+                SameOrigin(application), host=LOOPBACK_ADDRESS, port=port, log_level="warning", server_header=False
+            )
+
+
+@asynccontextmanager
+async def _lifespan(_application: object) -> AsyncIterator[None]:
+    """Ends quietly, as Dagster's own does: uvicorn cancels what is under way."""
+    with suppress(asyncio.CancelledError):
+        yield
+
+
+def main() -> None:
+    """Read the arguments that `svc run` gives."""
+    parser = argparse.ArgumentParser(prog="python -m cli.dagster_web", description=__doc__)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--log-format", choices=["colored", "json"], default="colored")
+    parser.add_argument("--may-launch", action="store_true", help="Let its pages launch runs and switch schedules.")
+    arguments = parser.parse_args()
+    serve_dagster(arguments.port, arguments.log_format, may_launch=arguments.may_launch)
+
+
+if __name__ == "__main__":
+    main()

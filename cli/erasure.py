@@ -1,0 +1,30 @@
+"""The part of `svc world forget` and `svc intake forget` that follows the ledger's: every other file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cli.environment import effective_settings, installation_directory
+from cli.logs import configure_logs
+from cli.output import note
+
+if TYPE_CHECKING:
+    from pipelines.erasure import Erased
+
+
+def erase(callers: Sequence[str]) -> Erased:
+    """Erase what the ledger has forgotten from every file, telling each step. Raises `ErasureUnfinished`."""
+    from pipelines.erasure import erase_traces  # Dagster takes seconds to import
+
+    settings = effective_settings()
+    configure_logs(settings.log_format)
+    return erase_traces(settings, callers, installation_directory(settings) / "logs", tell=note)
+
+
+def told_of(erased: Erased) -> str:
+    """A line for people of what else was deleted, and of what no command reaches."""
+    return (
+        f"deleted {erased.generations} older generations, {erased.runs} records of runs and {erased.logs} logs. "
+        "Who reads on from an older generation gets the newest; backups are yours to erase: docs/erasure.md"
+    )

@@ -1,0 +1,131 @@
+"""Erasing what was forgotten from every file: after the ledger forgot, its texts are still in copies and free pages.
+
+Every step can be repeated, so a command that was killed is run again. Backups and what the disk keeps of deleted files
+are the operator's: docs/erasure.md.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+
+from contracts.errors import ErasureUnfinished, OperatorProblem
+from contracts.settings import Settings
+from pipelines.held import LOCK_WAIT_S, publish_held
+from pipelines.instance import prepare_home
+from pipelines.runs import databases, delete_diary
+from warehouse.drivers import scrub_file
+from warehouse.duck import Warehouse, run_lock
+from warehouse.generations import current_generation, remove_older
+from warehouse.guardrail_log import open_guardrail_log
+from warehouse.ledger import open_ledger
+from warehouse.world.fold import fold_events
+from warehouse.world.served import SNAPSHOT_DIR
+
+DATABASE_WAIT_S = 30.0
+"""How long a database of Dagster's is waited for."""
+
+
+@dataclass(frozen=True)
+class Erased:
+    """What was deleted on the way: older generations, records of runs, files of logs."""
+
+    generations: int
+    runs: int
+    logs: int
+
+
+def erase_traces(
+    settings: Settings, callers: Sequence[str], logs_dir: Path, tell: Callable[[str], None] = lambda text: None
+) -> Erased:
+    """Rewrite every store without what the ledger has forgotten, and delete what can't be rewritten.
+
+    `callers` are ids of keys and sessions whose judged texts go too; `tell` is called before each step. Each step is
+    tried, whatever became of the others. Raises `ErasureUnfinished` with what is left.
+    """
+    counts = {"generations": 0, "runs": 0, "logs": 0}
+
+    def generations() -> None:
+        with run_lock(settings.data_dir, wait_s=LOCK_WAIT_S):
+            counts["generations"] = remove_older(settings.data_dir)
+
+    def dagster() -> None:
+        counts["runs"] = _erase_diary(settings.data_dir)
+
+    def logs() -> None:
+        counts["logs"] = _delete_logs(logs_dir)
+
+    steps: dict[str, Callable[[], None]] = {
+        "the ledger": lambda: _rewrite_ledger(settings),
+        "the warehouse and what is published": lambda: _rewrite_warehouse(settings),
+        "Dagster's records of runs": dagster,
+        "the logs": logs,
+        "the guardrail log": lambda: _erase_judged(settings, callers),
+        # last, when every process has followed the pointer to the new one
+        "older generations": generations,
+    }
+    problems: dict[str, OperatorProblem | OSError] = {}
+    for name, step in steps.items():
+        tell(f"erasing in {name}")
+        try:
+            step()
+        except (OperatorProblem, OSError) as problem:
+            problems[name] = problem
+    if problems:
+        what = "; ".join(f"{name}: {getattr(problem, 'what', problem)}" for name, problem in problems.items())
+        cures = " ".join(dict.fromkeys(problem.cure for problem in problems.values() if hasattr(problem, "cure")))
+        raise ErasureUnfinished(
+            f"Forgotten in the ledger, but not yet erased everywhere. Left: {what}",
+            cure=f"{cures} Then run the same command again.".strip(),
+        )
+    return Erased(**counts)
+
+
+def _rewrite_ledger(settings: Settings) -> None:
+    with closing(open_ledger(settings, settings.data_dir, wait_s=DATABASE_WAIT_S)) as ledger:
+        ledger.rewrite()
+
+
+def _rewrite_warehouse(settings: Settings) -> None:
+    """Publish a generation without what was forgotten, for the address that is served, and rewrite the warehouse."""
+    warehouse, current = Warehouse(settings.data_dir), current_generation(settings.data_dir)
+    if current is not None:
+        publish_held(settings.model_copy(update={"base_url": current.manifest.base_url}))
+    with run_lock(settings.data_dir, wait_s=LOCK_WAIT_S):
+        if warehouse.path.exists():
+            with warehouse.connect() as connection, closing(open_ledger(settings, settings.data_dir)) as ledger:
+                fold_events(connection, ledger)
+        warehouse.rewrite()
+        # the snapshot's files are linked into the generation; what else lies there a killed run left
+        shutil.rmtree(settings.data_dir / SNAPSHOT_DIR, ignore_errors=True)
+
+
+def _erase_diary(data_dir: Path) -> int:
+    if not (data_dir / "dagster").exists():
+        return 0
+    home = prepare_home(data_dir)
+    os.environ["DAGSTER_HOME"] = str(home)
+    with dg.DagsterInstance.get() as instance:
+        deleted = delete_diary(instance, home)
+    for database in databases(home):
+        scrub_file(database, DATABASE_WAIT_S)
+    return deleted
+
+
+def _delete_logs(logs_dir: Path) -> int:
+    """Delete the logs of a `svc run`, which goes on with new files."""
+    logs = [path for path in logs_dir.glob("*.log*") if path.is_file()]
+    for log in logs:
+        log.unlink(missing_ok=True)
+    return len(logs)
+
+
+def _erase_judged(settings: Settings, callers: Sequence[str]) -> None:
+    with closing(open_guardrail_log(settings, settings.data_dir, wait_s=DATABASE_WAIT_S)) as log:
+        log.forget(callers)

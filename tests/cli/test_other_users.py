@@ -1,0 +1,105 @@
+"""A9: nginx under another user serves what is published, and that user reads nothing else of the installation."""
+
+from __future__ import annotations
+
+import grp
+import http.client
+import os
+import pwd
+import shutil
+import stat
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from installation import Installation
+from nginx import have_nginx, serving
+
+from contracts.settings import Settings
+
+pytestmark = [
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user"),
+    pytest.mark.timeout(600),
+]
+OTHER = pwd.getpwnam("nobody")
+READABLE = 'while IFS= read -r path; do [ -r "$path" ] && printf "%s\\n" "$path"; done; true'
+
+
+def readable_by_another_user(data_dir: Path) -> list[str]:
+    """Every file that the other user can read, of all whose names root knows."""
+    files = sorted(str(path) for path in data_dir.rglob("*") if path.is_file() and not path.is_symlink())
+    ran = subprocess.run(
+        ["/bin/sh", "-c", READABLE],
+        input="\n".join(files) + "\n",
+        user=OTHER.pw_uid,
+        group=OTHER.pw_gid,
+        extra_groups=[],
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [str(Path(line).relative_to(data_dir)) for line in ran.stdout.splitlines()]
+
+
+def unpublished(paths: list[str]) -> list[str]:
+    return [path for path in paths if Path(path).parts[0] != "generations" or Path(path).parts[2] != "public"]
+
+
+@pytest.fixture(params=[0o000, 0o077], ids=["umask 000", "umask 077"])
+def installation(request: pytest.FixtureRequest) -> Iterator[Installation]:
+    """An installation in a place that every user can reach, started under an unusual umask."""
+    place = Path(tempfile.mkdtemp(prefix="svc-other-user-"))
+    place.chmod(0o711)
+    before = os.umask(request.param)
+    try:
+        yield Installation(Settings(_env_file=None, data_dir=place / "var"))
+    finally:
+        os.umask(before)
+        shutil.rmtree(place)
+
+
+def test_another_user_reads_what_is_published_and_nothing_else(installation: Installation, tmp_path: Path):
+    data_dir = installation.data_dir
+    installation.svc("publish")
+    installation.svc("pipeline", "run")
+    key = installation.keys("create", "--tier", "free", "--owner", "ada")["apiKey"]
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    with installation.served(tmp_path / "log"):
+        signal = '{"type": "Goal", "title": "A secret", "source": "me"}'
+        assert installation.ask("POST", "/api/v2/world-model/signal", headers, signal) == 201
+        check = '{"action": "rm -rf /", "severity": "high"}'
+        assert installation.ask("POST", "/api/v2/guardrail/check", headers, check) == 200
+        readable = readable_by_another_user(data_dir)
+    assert {"warehouse.duckdb", "ledger.db", "guardrail.db", "master.secret", "dagster"} <= {
+        path.name for path in data_dir.iterdir()
+    }
+    assert list(data_dir.glob("generations/*/world/nodes.bin")) != []
+    assert unpublished(readable) == []
+    published = {str(path.relative_to(data_dir)) for path in data_dir.glob("generations/*/public/**/*")}
+    assert {path for path in published if (data_dir / path).is_file()} == set(readable)
+    assert stat.S_IMODE(data_dir.stat().st_mode) == 0o711
+
+    if have_nginx():
+        with serving(data_dir, f"{OTHER.pw_name} {grp.getgrgid(OTHER.pw_gid).gr_name}") as (port, _):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+            connection.request("GET", "/llms.txt", headers={"Accept-Encoding": "identity"})
+            answer = connection.getresponse()
+            body = answer.read()
+            connection.close()
+        assert (answer.status, body) == (200, (data_dir / "current/public/llms.txt").read_bytes())
+
+
+def test_the_doctor_closes_a_tree_that_was_open(installation: Installation):
+    data_dir = installation.data_dir
+    installation.svc("publish")
+    for path in (data_dir, *data_dir.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(0o777 if path.is_dir() else 0o666)
+    assert "warehouse.duckdb" in unpublished(readable_by_another_user(data_dir))
+    said = installation.svc("doctor", code=1).stdout  # its node is dead
+    assert "warehouse.duckdb: 1 with modes such as 0666, now 0600" in said
+    assert unpublished(readable_by_another_user(data_dir)) == []
+    assert "only what is published can be read by other users" in installation.svc("doctor", code=1).stdout
