@@ -41,7 +41,7 @@ from contracts.errors import (
 from contracts.problems import PROBLEM_MEDIA_TYPE, problem_body
 from contracts.routes import BLINK_PREFIX, OPEN_HEADERS, PREFLIGHT_HEADERS, action_headers, is_limited
 from contracts.settings import Settings
-from warehouse.generations import current_generation
+from warehouse.generations import current_generation, current_pointer
 
 if TYPE_CHECKING:
     from warehouse.counters import Take
@@ -218,10 +218,11 @@ class Front:
         """Follow the pointer where it moved. A generation that can't be served is logged, and the last one stays."""
         self._look_again_at = now_s + POINTER_EVERY_S
         try:
-            pointer = str((self._data_dir / "current").readlink())
-        except FileNotFoundError:
+            pointer = current_pointer(self._data_dir)
+        except OperatorProblem as problem:
+            _log.warning("The pointer can't be followed, and what is served stays: %s", problem)
             return
-        if pointer == self._pointer:
+        if pointer is None or pointer == self._pointer:
             return
         self._pointer = pointer
         try:

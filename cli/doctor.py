@@ -20,17 +20,21 @@ import typer
 
 from cli.demo.anvil import find_binary
 from cli.environment import effective_settings, installation_directory, make_data_dir
-from cli.output import AsJson, print_json, say
+from cli.output import AsJson, operator_problem, print_json, say
 from cli.same_origin import LOOPBACK_ADDRESS
 from contracts.connect.handoff import may_be_asked
 from contracts.errors import OperatorProblem, RunBusy, StoreUnusable
 from contracts.market import CHAINLINK, COINBASE, DEXSCREENER, GECKOTERMINAL, POOL
 from contracts.partner import MARKETPLACE, PARTNER
 from contracts.settings import Settings
+from pipelines.instance import DIARY_CURE
+from warehouse.counters import open_counters
+from warehouse.drivers import check_file
 from warehouse.duck import ChainIdentity, Warehouse
 from warehouse.feeds import SourceHealth, source_health
 from warehouse.file_modes import Correction, correct_modes, is_shared
 from warehouse.generations import Generation, current_generation
+from warehouse.guardrail_log import open_guardrail_log
 from warehouse.ledger import LedgerIdentity, open_ledger
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -255,6 +259,25 @@ def ledger_opens(settings: Settings) -> Iterator[Finding]:
         yield _same_token("ledger", settings, identity)
 
 
+def other_stores(settings: Settings) -> Iterator[Finding]:
+    """Whether the counters, the guardrail's log and Dagster's records can be opened, where they are there."""
+    for name, opened in (("counters", open_counters), ("guardrail log", open_guardrail_log)):
+        try:
+            opened(settings, settings.data_dir).close()
+        except OperatorProblem as problem:
+            yield Finding(name, "fail", problem.what, problem.cure)
+        else:
+            yield Finding(name, "ok", "opens")
+    databases = sorted((settings.data_dir / "dagster").glob("**/*.db"))
+    try:
+        for database in databases:
+            check_file(database)
+    except OperatorProblem as problem:
+        yield Finding("dagster's records", "fail", problem.what, f"Move it away: {DIARY_CURE}")
+    else:
+        yield Finding("dagster's records", "ok", f"{len(databases)} databases" if databases else "none yet")
+
+
 def _same_token(store: str, settings: Settings, held: ChainIdentity | LedgerIdentity) -> Finding:
     detail = f"chain {held.chain_id}, token {held.token_address}"
     asked = (settings.chain_id, settings.token_address)
@@ -316,18 +339,29 @@ CHECKS: tuple[Check, ...] = (
     warehouse_opens,
     sources,
     ledger_opens,
+    other_stores,
     companion,
     generation_is_whole,
 )
+
+
+def _found(check: Check, settings: Settings) -> Iterator[Finding]:
+    """The findings of one check; where a store stops it, the last one says so, and other checks go on."""
+    try:
+        yield from check(settings)
+    except (OperatorProblem, OSError) as error:
+        problem = operator_problem(error)
+        yield Finding(check.__name__.replace("_", " "), "fail", problem.what, problem.cure)
 
 
 def doctor(as_json: AsJson = False) -> None:
     """Check machine, settings, chain and stores; print a cure for each failing line. Exit 1 when one fails."""
     try:
         settings = effective_settings()
-        findings = [finding for check in CHECKS for finding in check(settings)]
     except OperatorProblem as problem:
         findings = [Finding("settings", "fail", problem.what, problem.cure)]
+    else:
+        findings = [finding for check in CHECKS for finding in _found(check, settings)]
     fit = all(finding.status != "fail" for finding in findings)
     if as_json:
         print_json({"ok": fit, "findings": [asdict(finding) for finding in findings]})

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from contracts.errors import OperatorProblem
+from contracts.errors import OperatorProblem, StoreUnusable
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout and nothing else.")]
 
@@ -30,12 +30,24 @@ def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def operator_problem(error: OperatorProblem | OSError) -> OperatorProblem:
+    """The operator's view of what a command met: a file that the system refuses is a store that can't be used."""
+    if isinstance(error, OperatorProblem):
+        return error
+    place = "A file" if error.filename is None else str(error.filename)
+    return StoreUnusable(
+        f"{place} can't be used: {error.strerror or error}.",
+        cure="Give this user access to it, or move it away where it is not what its name says; `svc doctor` looks on.",
+    )
+
+
 @contextmanager
 def operator_problems(as_json: bool) -> Iterator[None]:
-    """Turn an `OperatorProblem` into what happened, its cure, and its exit code."""
+    """Turn an `OperatorProblem`, or a file that can't be used, into what happened, its cure, and its exit code."""
     try:
         yield
-    except OperatorProblem as problem:
+    except (OperatorProblem, OSError) as error:
+        problem = operator_problem(error)
         if as_json:
             print_json({"ok": False, "code": problem.code, "detail": problem.what, "cure": problem.cure})
         else:

@@ -16,7 +16,7 @@ from typing import IO
 
 import psutil
 
-from contracts.errors import OperatorProblem
+from contracts.errors import OperatorProblem, StoreUnusable
 
 LOG_BYTES = 5_000_000
 """A log that has grown past this is put aside as `<name>.1`, in place of the one before."""
@@ -107,11 +107,18 @@ def end_leftovers(record: Path) -> int:
     """
     if not record.exists():
         return 0
+    try:
+        rows = [(int(row["pid"]), float(row["created_at"])) for row in json.loads(record.read_bytes())]
+    except (ValueError, TypeError, KeyError) as error:
+        raise StoreUnusable(
+            f"{record} can't be read: {error}.",
+            cure="End the processes of a `svc run` that was killed, if any are left, and delete the file.",
+        ) from None
     leaders: list[psutil.Process] = []
-    for row in json.loads(record.read_text()):
+    for pid, created_at in rows:
         try:
-            process = psutil.Process(row["pid"])
-            if abs(process.create_time() - row["created_at"]) < 0.01:
+            process = psutil.Process(pid)
+            if abs(process.create_time() - created_at) < 0.01:
                 leaders.append(process)
         except psutil.NoSuchProcess:
             continue

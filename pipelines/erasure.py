@@ -6,20 +6,17 @@ are the operator's: docs/erasure.md.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-import dagster as dg
-
 from contracts.errors import ErasureUnfinished, OperatorProblem
 from contracts.settings import Settings
 from pipelines.held import LOCK_WAIT_S, publish_held
 from pipelines.instance import prepare_home
-from pipelines.runs import databases, delete_diary
+from pipelines.runs import databases, delete_diary, opened_instance
 from warehouse.drivers import scrub_file
 from warehouse.duck import Warehouse, run_lock
 from warehouse.generations import current_generation, remove_older
@@ -110,8 +107,7 @@ def _erase_diary(data_dir: Path) -> int:
     if not (data_dir / "dagster").exists():
         return 0
     home = prepare_home(data_dir)
-    os.environ["DAGSTER_HOME"] = str(home)
-    with dg.DagsterInstance.get() as instance:
+    with opened_instance(data_dir) as instance:
         deleted = delete_diary(instance, home)
     for database in databases(home):
         scrub_file(database, DATABASE_WAIT_S)

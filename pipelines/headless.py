@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,7 +21,7 @@ from pipelines.instance import prepare_home
 from pipelines.market.observe import prices_due
 from pipelines.partner.source import partner_due
 from pipelines.resources import RUN_LOCK_WAIT_S
-from pipelines.runs import end_lost_runs
+from pipelines.runs import end_lost_runs, opened_instance
 from pipelines.upkeep import why_due
 from warehouse.duck import run_lock
 from warehouse.generations import current_generation
@@ -46,7 +45,7 @@ def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
     stale then, but not for stores of another chain or token. Where the chain has nothing new, or does not answer, only
     the other sources are run, where they are due. Issued claims are looked at first, so that their state is taken over.
     """
-    os.environ["DAGSTER_HOME"] = str(prepare_home(settings.data_dir))
+    prepare_home(settings.data_dir)
     watch_claims(settings)
     try:
         due = why_due(settings, datetime.now(UTC), lock_wait_s=RUN_LOCK_WAIT_S)
@@ -57,7 +56,7 @@ def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
     if why is None:
         return _run_sources(settings)
     job = build_definitions(settings).resolve_job_def(CHAIN_JOB)
-    with dg.DagsterInstance.get() as instance:
+    with opened_instance(settings.data_dir) as instance:
         end_lost_runs(instance)
         runs = 0
         while True:
@@ -77,7 +76,7 @@ def _run_sources(settings: Settings) -> PipelineReport:
             why = due(settings, datetime.now(UTC))
         if why is not None:
             job = build_definitions(settings).resolve_job_def(name)
-            with dg.DagsterInstance.get() as instance:
+            with opened_instance(settings.data_dir) as instance:
                 # What fails here touches no other document, and its own say themselves when their time has passed.
                 config = quiet_console("CRITICAL")
                 result = job.execute_in_process(instance=instance, run_config=config, tags={"why": why})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from contracts.errors import StoreUnusable
 from warehouse.file_modes import make_data_directory, make_private_directory
 
 # DuckDB has one writer, so one run at a time; a run's own steps share it in one process.
@@ -43,13 +44,27 @@ retention:
 """
 
 
+DIARY_CURE = "Dagster begins a new one, and nothing but its own records of runs is lost."
+
+
 def prepare_home(data_dir: Path) -> Path:
-    """`<data_dir>/dagster` with its `dagster.yaml`; to be given to every Dagster process as `DAGSTER_HOME`."""
+    """`<data_dir>/dagster` with its `dagster.yaml`; to be given to every Dagster process as `DAGSTER_HOME`.
+
+    Raises `StoreUnusable`.
+    """
     home = data_dir.absolute() / "dagster"
-    make_data_directory(data_dir.absolute())
-    make_private_directory(home)
     config = home / "dagster.yaml"
     wanted = DAGSTER_YAML.replace("{history}", json.dumps(str(home / "history" / "runs")))
-    if not config.exists() or config.read_text() != wanted:
-        config.write_text(wanted)
+    try:
+        make_data_directory(data_dir.absolute())
+        make_private_directory(home)
+        if not config.exists() or config.read_bytes() != wanted.encode():
+            config.write_text(wanted)
+    except OSError as error:
+        raise diary_unusable(home, f"{error.filename}: {error.strerror}") from error
     return home
+
+
+def diary_unusable(home: Path, why: str) -> StoreUnusable:
+    """The problem with a home whose storage can't be opened or written."""
+    return StoreUnusable(f"Dagster's records in {home} can't be used: {why}.", cure=f"Move {home} away: {DIARY_CURE}")

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dagster as dg
 import psutil
+
+from contracts.errors import OperatorProblem
+from pipelines.instance import diary_unusable, prepare_home
+from warehouse.drivers import problem_of
 
 RUNS_KEPT_FOR = timedelta(days=2)
 """A run every two minutes at some 200 kB each: 300 MB."""
@@ -51,6 +58,23 @@ def delete_old_runs(instance: dg.DagsterInstance, now: datetime) -> int:
     for record in old:
         instance.delete_run(record.dagster_run.run_id)
     return len(old)
+
+
+@contextmanager
+def opened_instance(data_dir: Path) -> Iterator[dg.DagsterInstance]:
+    """Dagster's instance of a data directory. Raises `StoreUnusable`, also where its storage fails in the block."""
+    home = prepare_home(data_dir)
+    os.environ["DAGSTER_HOME"] = str(home)
+    try:
+        with dg.DagsterInstance.get() as instance:
+            yield instance
+    except OperatorProblem:
+        raise
+    except Exception as error:
+        # Dagster's storage is the only SQLAlchemy here whose errors nobody has named yet
+        if problem := problem_of("A database of it", getattr(error, "orig", None) or error):
+            raise diary_unusable(home, problem.what.rstrip(".")) from error
+        raise
 
 
 def delete_diary(instance: dg.DagsterInstance, home: Path) -> int:

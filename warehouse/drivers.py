@@ -11,6 +11,7 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pysqlite3.dbapi2 as sqlite
 
@@ -96,6 +97,16 @@ def scrub_file(path: Path, wait_s: float) -> None:
     try:
         with closing(sqlite.connect(str(path), timeout=wait_s, isolation_level=None)) as connection:
             scrub(connection, store)
+    except sqlite.Error as error:
+        raise (problem_of(store, error) or error) from error
+
+
+def check_file(path: Path) -> None:
+    """Read the schema of an SQLite database that others write. Raises `StoreBusy`, `StoreUnusable`."""
+    store = f"The database {path}"
+    try:
+        with closing(sqlite.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
+            connection.execute("select count(*) from sqlite_master").fetchone()
     except sqlite.Error as error:
         raise (problem_of(store, error) or error) from error
 

@@ -99,10 +99,11 @@ class Warehouse:
                 if database is None:
                     database = (self._kept or alone).enter_context(self._opened())
                     self._database = database if self._kept else None
-                connection = alone.enter_context(closing(database.cursor()))
-                connection.execute("use warehouse")
-                yield connection
-                connection.execute("checkpoint")
+                with _failures_named(self.path):
+                    connection = alone.enter_context(closing(database.cursor()))
+                    connection.execute("use warehouse")
+                    yield connection
+                    connection.execute("checkpoint")
             except RuntimeError as error:
                 if str(error) == "Query interrupted":  # a signal came, and DuckDB swallowed what its handler raised
                     raise KeyboardInterrupt from error
@@ -121,7 +122,7 @@ class Warehouse:
         if not self.path.exists():
             return
         try:
-            with self._opened() as connection:
+            with self._opened() as connection, _failures_named(self.path):
                 connection.execute(f"attach '{_quoted(fresh)}' as rewritten (storage_version '{STORAGE_VERSION}')")
                 connection.execute("copy from database warehouse to rewritten")
                 connection.execute("checkpoint rewritten")
@@ -130,13 +131,8 @@ class Warehouse:
             with fresh.open("rb") as file:
                 os.fsync(file.fileno())
             fresh.replace(self.path)
-        except duckdb.Error as error:
+        except BaseException:
             fresh.unlink(missing_ok=True)
-            if "No space left on device" in str(error):
-                raise DiskFull(
-                    f"The disk filled up while {self.path} was rewritten; it is as it was.",
-                    cure="Free as much space as it takes, and run the same command again.",
-                ) from None
             raise
 
     @contextmanager
@@ -152,12 +148,10 @@ class Warehouse:
             }
         )
         try:
-            try:
+            with _failures_named(self.path):
                 connection.execute(f"attach '{_quoted(self.path)}' as warehouse (storage_version '{STORAGE_VERSION}')")
-            except duckdb.IOException as error:
-                raise _refused(self.path, error) from None
-            connection.execute("use warehouse")
-            _apply_schema(connection)
+                connection.execute("use warehouse")
+                _apply_schema(connection)
             yield connection
         finally:
             connection.close()
@@ -166,19 +160,16 @@ class Warehouse:
     def read_only(self) -> Iterator[duckdb.DuckDBPyConnection | None]:
         """A short look at what is there; None where there is nothing yet.
 
-        Raises `RunBusy` while a run writes it, `StoreUnusable` where the file is none of DuckDB's.
+        Raises `RunBusy` while a run writes it, `StoreUnusable` where the file is damaged or none of ours.
         """
         if not self.path.exists():
             yield None
             return
-        try:
-            connection = duckdb.connect(str(self.path), read_only=True)
-        except duckdb.IOException as error:
-            raise _refused(self.path, error) from None
-        try:
-            yield connection
-        finally:
-            connection.close()
+        with _failures_named(self.path), closing(duckdb.connect(str(self.path), read_only=True)) as connection:
+            tables = {name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()}
+            if tables and not tables >= _OLDEST_TABLES:
+                raise StoreUnusable(f"{self.path} is a database of something else.", cure=_RESTORE)
+            yield connection if tables else None
 
     def identity(self) -> ChainIdentity | None:
         """What this warehouse is of; None while it is empty."""
@@ -246,14 +237,39 @@ def run_lock(data_dir: Path, *, wait_s: float, waiting: Callable[[], None] = lam
         yield
 
 
-def _refused(path: Path, error: duckdb.IOException) -> OperatorProblem:
-    """Why the file can't be opened: somebody else has it open, or it is no database."""
-    what = f"{path} can't be opened: {error}."
-    if "Could not set lock" in str(error):
+@contextmanager
+def _failures_named(path: Path) -> Iterator[None]:
+    """Turn what DuckDB raises for a file that is busy, damaged or out of room into an `OperatorProblem`.
+
+    Errors that a program makes (bad SQL, a broken constraint) pass as they are.
+    """
+    try:
+        yield
+    except duckdb.Error as error:
+        problem = problem_of(path, error)
+        if problem is None:
+            raise
+        raise problem from error
+
+
+def problem_of(path: Path, error: duckdb.Error) -> OperatorProblem | None:
+    """The operator's view of an error of DuckDB's on the file, or None where it is the program's own fault."""
+    text = " ".join(str(error).split())
+    what = f"{path} can't be used: {text.rstrip('.')}."
+    if "Could not set lock" in text:
         return RunBusy(what, cure="Wait for the run that writes it, or close the program that holds it open.")
-    return StoreUnusable(
-        what, cure="Restore it, or move it away: chain and ledger are read anew, and prices begin again."
-    )
+    if "No space left on device" in text:
+        return DiskFull(f"The disk filled up while {path} was written.", cure="Free some space and try again.")
+    # what DuckDB finds wrong with a file has no class of its own
+    damaged = type(error) is duckdb.Error or isinstance(error, duckdb.IOException | duckdb.SerializationException)
+    if damaged or isinstance(error, duckdb.FatalException | duckdb.InternalException):
+        return StoreUnusable(what, cure=_RESTORE)
+    return None
+
+
+_RESTORE = "Restore it, or move it away: chain and ledger are read again, and prices begin again."
+_OLDEST_TABLES = {"raw_chain__identity", "raw_chain__ranges"}
+"""What every warehouse has, whichever version made it."""
 
 
 def _named(identity: ChainIdentity) -> str:

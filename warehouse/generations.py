@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from contracts.errors import DiskFull
+from contracts.errors import DiskFull, StoreUnusable
 from warehouse.file_modes import make_data_directory, set_mode
 
 KEPT_COUNT = 3
@@ -113,13 +113,35 @@ class Built:
 
 
 def current_generation(data_dir: Path) -> Generation | None:
-    """The generation that `<data_dir>/current` points to, by its real path; None before the first."""
+    """The generation that `<data_dir>/current` points to, by its real path; None before the first.
+
+    Raises `StoreUnusable` where the pointer or the manifest can't be read.
+    """
+    pointer = current_pointer(data_dir)
+    if pointer is None:
+        return None
+    path = (data_dir / pointer).resolve()
     try:
-        target = (data_dir / "current").readlink()
+        return Generation(path, msgspec.json.decode((path / "manifest.json").read_bytes(), type=Manifest))
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise _unusable(data_dir, f"the manifest of {pointer} can't be read: {error}") from error
+
+
+def current_pointer(data_dir: Path) -> str | None:
+    """Where `<data_dir>/current` points to; None before the first generation. Raises `StoreUnusable`."""
+    try:
+        return str((data_dir / "current").readlink())
     except (FileNotFoundError, NotADirectoryError):
         return None
-    path = (data_dir / target).resolve()
-    return Generation(path, msgspec.json.decode((path / "manifest.json").read_bytes(), type=Manifest))
+    except OSError as error:
+        raise _unusable(data_dir, f"current can't be followed: {error.strerror}") from error
+
+
+def _unusable(data_dir: Path, why: str) -> StoreUnusable:
+    return StoreUnusable(
+        f"What is published in {data_dir} can't be used: {why}.",
+        cure=f"Move {data_dir}/current away and run `svc publish`, which makes it again.",
+    )
 
 
 def begin(data_dir: Path, now: datetime) -> Draft:

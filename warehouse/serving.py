@@ -14,10 +14,10 @@ from pathlib import Path
 import duckdb
 
 from contracts.discovery.installation import Installation
-from contracts.errors import NotReady
+from contracts.errors import NotReady, StoreUnusable
 from contracts.routes import file_of
 from warehouse.duck import STORAGE_VERSION, read_sql
-from warehouse.generations import Generation, Part, current_generation
+from warehouse.generations import Generation, Part, current_generation, current_pointer
 from warehouse.projections import SHOWN_IN_VARIANTS, Readable
 
 FILE_NAME = "serving.duckdb"
@@ -104,15 +104,18 @@ class ServedGenerations:
                 self._close_unless_needed(held)
 
     def _newest(self) -> _Open:
-        try:
-            pointer = str((self._data_dir / "current").readlink())
-        except FileNotFoundError:
-            raise NotReady("The first generation is still being built.", headers={"Retry-After": "5"}) from None
+        pointer = current_pointer(self._data_dir)
+        if pointer is None:
+            raise NotReady("The first generation is still being built.", headers={"Retry-After": "5"})
         if self._open is None or pointer != self._pointer:
             generation = current_generation(self._data_dir)
             assert generation is not None, "the pointer is never removed"
             path = generation.path / FILE_NAME
-            connection = duckdb.connect(str(path), read_only=True, config={"threads": 1})
+            try:
+                connection = duckdb.connect(str(path), read_only=True, config={"threads": 1})
+            except duckdb.Error as error:
+                cure = "Run `svc publish`, which makes it again."
+                raise StoreUnusable(f"{path} can't be opened: {error}.", cure=cure) from error
             bodies = {path: (generation.path / "public" / file_of(path)).read_bytes() for path in _shown(generation)}
             superseded, self._open, self._pointer = self._open, _Open(generation, connection, bodies), pointer
             if superseded is not None:

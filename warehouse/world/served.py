@@ -11,7 +11,7 @@ from pathlib import Path
 
 from contracts.errors import OperatorProblem
 from contracts.world.records import Event
-from warehouse.generations import current_generation
+from warehouse.generations import current_generation, current_pointer
 from warehouse.ledger import Ledger
 from warehouse.world.current import CurrentView
 from warehouse.world.events import events_after
@@ -66,14 +66,11 @@ class ServedGraph:
             yield Served(view, self._snapshot.revision, self._overlay.events)
 
     def _follow_pointer(self) -> None:
-        try:
-            pointer = str((self._data_dir / "current").readlink())
-        except FileNotFoundError:
+        pointer = current_pointer(self._data_dir)
+        if pointer is None or pointer == self._pointer:
             return
-        if pointer == self._pointer:
-            return
-        self._pointer = pointer
         generation = current_generation(self._data_dir)
+        self._pointer = pointer
         directory = None if generation is None else generation.path / SNAPSHOT_DIR
         if directory is None or not directory.is_dir():
             return

@@ -1,0 +1,233 @@
+"""A12: whichever store is broken in whichever way, every command ends in one line with a cure and no traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from holder_rows import TOKEN
+from typer.testing import CliRunner, Result
+
+from cli.main import app
+from contracts.errors import StoreUnusable
+from contracts.settings import Settings
+from pipelines.runs import opened_instance
+from warehouse.generations import current_generation
+
+COMMANDS = (
+    ("doctor",),
+    ("pipeline", "status"),
+    ("world", "load"),
+    ("world", "audit"),
+    ("world", "pending"),
+    ("keys", "list"),
+    ("keys", "create", "--tier", "free", "--owner", "ada"),
+    ("keys", "rotate-signing"),
+    ("claim", "unmatched"),
+    ("intake", "list"),
+    ("pair",),
+    ("verify", "http://127.0.0.1:1"),
+)
+WRITERS = (
+    ("publish",),
+    ("pipeline", "run"),
+    ("world", "forget", "local:ada"),
+)
+"""Commands of seconds: they are tried with two ways of breaking a store, the others with all."""
+
+STORES = (
+    "warehouse.duckdb",
+    "ledger.db",
+    "counters.db",
+    "guardrail.db",
+    "master.secret",
+    "signing.pem",
+    "current",
+    "current/manifest.json",
+    "current/serving.duckdb",
+    "current/world/snapshot.json",
+    "run.lock",
+    "dagster",
+    "dagster/history/runs.db",
+    "dagster/history/runs/index.db",
+    "dagster/schedules/schedules.db",
+)
+STOPPED_BY = {
+    "warehouse.duckdb": {"pipeline status", "publish", "pipeline run", "world forget local:ada", "doctor"},
+    "ledger.db": {"world audit", "keys list", "publish", "pipeline run", "doctor"},
+    "counters.db": {"doctor"},
+    "guardrail.db": {"doctor", "world forget local:ada"},
+    "current": {"doctor", "publish", "pipeline status"},
+    "current/manifest.json": {"doctor", "publish", "pipeline status"},
+    "dagster/history/runs.db": {"doctor", "pipeline run"},
+}
+"""Commands that can't do without a store, where it holds garbage."""
+
+
+def with_garbage(path: Path) -> None:
+    _move_away(path)
+    path.write_bytes(b"garbage, " * 1000)
+
+
+def cut_short(path: Path) -> None:
+    body = b"" if path.is_dir() else path.read_bytes()
+    _move_away(path)
+    path.write_bytes(body[: len(body) // 2])
+
+
+def emptied(path: Path) -> None:
+    _move_away(path)
+    path.touch()
+
+
+def with_a_directory_in_its_place(path: Path) -> None:
+    _move_away(path)
+    path.mkdir()
+    (path / "something").touch()
+
+
+def with_holes(path: Path) -> None:
+    if path.is_file():
+        body = bytearray(path.read_bytes())
+        body[4096:] = bytes(max(0, len(body) - 4096))
+        _move_away(path)
+        path.write_bytes(body)
+
+
+def _move_away(path: Path) -> None:
+    """Links to a store's file under other names are left whole."""
+    path.rename(path.with_name(f"{path.name}.aside"))
+
+
+BREAKAGES: tuple[Callable[[Path], None], ...] = (
+    with_garbage,
+    cut_short,
+    emptied,
+    with_a_directory_in_its_place,
+    with_holes,
+)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory in which every command has been run."""
+    data_dir = tmp_path_factory.mktemp("whole") / "var"
+    with pytest.MonkeyPatch.context() as patch:
+        environment(patch, data_dir)
+        for command in (*WRITERS, *COMMANDS):
+            run(command)
+    fill(data_dir)
+    assert {"warehouse.duckdb", "ledger.db", "guardrail.db", "dagster", "current"} <= {
+        path.name for path in data_dir.iterdir()
+    }
+    return data_dir
+
+
+def fill(data_dir: Path) -> None:
+    """Records of Dagster's, which a run without a chain doesn't come to make."""
+
+    @dg.job
+    def nothing() -> None:
+        pass
+
+    with opened_instance(data_dir) as instance:
+        nothing.execute_in_process(instance=instance)
+        instance.all_instigator_state()
+
+
+def environment(patch: pytest.MonkeyPatch, data_dir: Path) -> None:
+    patch.setenv("SVC_DATA_DIR", str(data_dir))
+    patch.setenv("SVC_RPC_URLS", "http://127.0.0.1:9")
+    patch.setenv("SVC_TOKEN_ADDRESS", TOKEN)
+    patch.setenv("DAGSTER_HOME", "")
+
+
+def run(command: tuple[str, ...]) -> Result:
+    return CliRunner().invoke(app, [*command, "--json"])
+
+
+def problem_of(command: tuple[str, ...], result: Result) -> dict | None:
+    """What a command could not do, as its JSON says; None where it did it. Fails for a traceback."""
+    assert result.exception is None or isinstance(result.exception, SystemExit), (command, result.exception)
+    assert "Traceback" not in result.output, command
+    answered = json.loads(result.stdout.splitlines()[-1])
+    if result.exit_code == 0:
+        return None
+    problems = [answered] if "detail" in answered else [row for row in answered["findings"] if row["status"] == "fail"]
+    assert problems != []
+    for problem in problems:
+        assert problem["detail"] and problem["cure"], command
+        assert "\n" not in problem["detail"] + problem["cure"], command
+    return problems[0]
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("breakage", BREAKAGES, ids=lambda breakage: breakage.__name__)
+@pytest.mark.parametrize("store", STORES)
+def test_no_command_ends_in_a_traceback(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str, breakage: Callable[[Path], None]
+):
+    stopped = set()
+    for command in (*COMMANDS, *(WRITERS if breakage in (with_garbage, with_a_directory_in_its_place) else ())):
+        data_dir = tmp_path / "var"
+        shutil.copytree(whole, data_dir, symlinks=True)
+        environment(monkeypatch, data_dir)
+        breakage(data_dir / store if store == "current" else (data_dir / store).parent.resolve() / Path(store).name)
+        names = {str(path.relative_to(data_dir)) for path in data_dir.glob("*")}
+        if problem_of(command, run(command)) is not None:
+            stopped.add(" ".join(command))
+        assert names <= {str(path.relative_to(data_dir)) for path in data_dir.glob("*")}, "nothing is deleted"
+        shutil.rmtree(data_dir)
+    if breakage is with_garbage:
+        assert STOPPED_BY.get(store, set()) <= stopped
+
+
+@pytest.mark.parametrize("store", ["history/runs.db", "history/runs/index.db", "schedules/schedules.db"])
+@pytest.mark.parametrize(
+    "breakage", [with_garbage, with_holes, with_a_directory_in_its_place], ids=lambda b: b.__name__
+)
+def test_records_of_dagster_that_are_broken_are_named(tmp_path: Path, store: str, breakage: Callable[[Path], None]):
+    fill(tmp_path)
+    breakage(tmp_path / "dagster" / store)
+    with pytest.raises(StoreUnusable, match=f"Move {tmp_path}/dagster away"):
+        fill(tmp_path)
+
+
+def test_a_problem_of_the_file_system_is_one_line_for_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    environment(monkeypatch, tmp_path)
+    (tmp_path / "run.lock").mkdir()
+    result = CliRunner().invoke(app, ["publish"])
+    assert result.exit_code == 1
+    assert f"{tmp_path}/run.lock can't be used: Is a directory." in result.stderr
+    assert len(result.stderr.splitlines()) == 2
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads and writes everything")
+@pytest.mark.parametrize("store", ["warehouse.duckdb", "ledger.db", "current/manifest.json"])
+def test_a_store_that_may_not_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str):
+    environment(monkeypatch, tmp_path)
+    assert run(("publish",)).exit_code == 0
+    (tmp_path / store).chmod(0)
+    problem = problem_of(("publish",), run(("publish",)))
+    assert problem is not None
+    assert Path(store).name in problem["detail"]
+
+
+def test_a_pointer_that_leads_nowhere_is_named_with_a_cure_that_mends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    environment(monkeypatch, tmp_path)
+    assert run(("publish",)).exit_code == 0
+    (tmp_path / "current").unlink()
+    (tmp_path / "current").symlink_to("generations/none")
+    with pytest.raises(StoreUnusable, match=f"Move {tmp_path}/current away and run `svc publish`"):
+        current_generation(tmp_path)
+    assert run(("publish",)).exit_code == 1
+    (tmp_path / "current").rename(tmp_path / "aside")
+    assert run(("publish",)).exit_code == 0
+    assert Settings(_env_file=None).data_dir == tmp_path
