@@ -18,8 +18,10 @@ from cli.doctor import (
     chain,
     companion,
     data_directory,
+    file_modes,
     generation_is_whole,
     ledger_opens,
+    other_stores,
     ports,
     sources,
     warehouse_opens,
@@ -120,6 +122,40 @@ def test_a_data_directory_that_can_not_be_written_fails(tmp_path: Path):
     in_the_way = tmp_path / "file"
     in_the_way.touch()
     assert_mends(the_one(data_directory(settings(in_the_way / "var"))), "fail", "SVC_DATA_DIR")
+
+
+def test_modes_that_let_others_read_are_corrected_a_line_for_each_part(tmp_path: Path):
+    for name in ("warehouse.duckdb", "holders/1.parquet", "generations/g1/public/llms.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+        (tmp_path / name).chmod(0o666)
+    tmp_path.chmod(0o711)
+    found = list(file_modes(settings(tmp_path, rpc_urls=("http://127.0.0.1:1",))))
+    assert {finding.status for finding in found} == {"ok"}
+    assert "warehouse.duckdb: 1 with modes such as 0666, now 0600" in {finding.detail for finding in found}
+    assert {finding.detail.partition(":")[0] for finding in found} == {"warehouse.duckdb", "holders", "generations"}
+    (again,) = file_modes(settings(tmp_path, rpc_urls=("http://127.0.0.1:1",)))
+    assert again.detail == "only what is published can be read by other users"
+
+
+def test_a_data_directory_that_users_share_is_refused(tmp_path: Path):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    held = settings(shared, rpc_urls=("http://127.0.0.1:1",))
+    assert_mends(the_one(file_modes(held)), "fail", "SVC_DATA_DIR")
+
+
+def test_other_stores_are_looked_at(tmp_path: Path):
+    held = settings(tmp_path)
+    assert {finding.status for finding in other_stores(held)} == {"ok"}
+    (tmp_path / "guardrail.db").write_bytes(b"garbage " * 1000)
+    (tmp_path / "dagster").mkdir()
+    (tmp_path / "dagster/runs.db").write_bytes(b"garbage " * 1000)
+    counters, guardrail, records = other_stores(held)
+    assert counters.status == "ok"
+    assert_mends(guardrail, "fail", "Move it aside")
+    assert_mends(records, "fail", "Dagster begins a new one")
 
 
 def test_a_taken_port_names_its_setting(tmp_path: Path):

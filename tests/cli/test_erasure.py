@@ -3,52 +3,97 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
+import psycopg
 import pytest
-from installation import Installation
-from intakes import HUMAN, INTAKE
+from intakes import HUMAN, register
+from keyed_service import KeyedService, bearer, serving, with_secrets
 from postgres_fixtures import TemporaryPostgres
 from text_search import files_with
+from typer.testing import CliRunner
 
+from cli.main import app
 from contracts.settings import Settings
-from pipelines.instance import prepare_home
+from pipelines.held import publish_held
+from pipelines.runs import opened_instance
 from warehouse.duck import Warehouse
+from warehouse.world.forget import forget_owner
 
 WORD = "quokkaburrow"
-SIGNAL = {"type": "Goal", "title": f"The {WORD} plan", "source": "me", "payload": {"description": f"About a {WORD}"}}
-pytestmark = pytest.mark.timeout(900)
+QUERY, SIGNAL = "/api/v2/world-model/query", "/api/v2/world-model/signal"
+
+
+class Installation:
+    """An installation whose API runs, its ledger on either engine; commands are run beside it."""
+
+    def __init__(self, settings: Settings, tables: Path | None, patch: pytest.MonkeyPatch) -> None:
+        self.settings = settings.model_copy(update={"rate_limit_per_minute": 0})
+        self.data_dir = settings.data_dir
+        self.tables = tables
+        for name, value in {
+            "SVC_DATA_DIR": str(settings.data_dir),
+            "SVC_RPC_URLS": "http://127.0.0.1:9",
+            "SVC_LEDGER_URL": settings.ledger_url,
+            "SVC_MASTER_SECRET": settings.master_secret and settings.master_secret.get_secret_value(),
+            "SVC_SIGNING_KEY_FILE": settings.signing_key_file and str(settings.signing_key_file),
+        }.items():
+            if value:
+                patch.setenv(name, value)
+
+    def publish(self) -> None:
+        publish_held(self.settings)
+
+    def svc(self, *arguments: str, code: int = 0) -> tuple[dict[str, Any], str]:
+        """The JSON that a command prints, and what it tells meanwhile."""
+        result = CliRunner().invoke(app, [*arguments, "--json"])
+        assert result.exit_code == code, (result.output, result.exception)
+        return json.loads(result.stdout), result.stderr
+
+    def places(self) -> set[str]:
+        """Every file that holds the word, and `postgresql` where a table or a file of tables does."""
+        found = files_with(self.data_dir, WORD)
+        if self.tables is not None:
+            address = self.settings.ledger_url.replace("postgresql+psycopg", "postgresql")  # type: ignore[union-attr]
+            with psycopg.connect(address, autocommit=True) as connection:
+                connection.execute("checkpoint")
+            found |= {"postgresql"} if files_with(self.tables, WORD) else set()
+        return found
 
 
 @pytest.fixture
-def postgresql_files(request: pytest.FixtureRequest, ledger_settings: Settings) -> Iterator[Path | None]:
-    """Where PostgreSQL keeps its tables; None on SQLite."""
-    if ledger_settings.ledger_url is None:
-        yield None
-        return
-    server: TemporaryPostgres = request.getfixturevalue("postgres")
-    yield server.socket_dir / "data" / "base"
+def installation(
+    request: pytest.FixtureRequest, ledger_settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Installation]:
+    tables = None
+    if ledger_settings.ledger_url is not None:
+        server: TemporaryPostgres = request.getfixturevalue("postgres")
+        tables = server.socket_dir / "data" / "base"
+    yield Installation(with_secrets(ledger_settings), tables, monkeypatch)
 
 
-class Owner:
+class Ada:
     """What Ada does over HTTP with her key."""
 
-    def __init__(self, installation: Installation) -> None:
-        self._installation = installation
-        key = installation.keys("create", "--tier", "free", "--owner", "ada")["apiKey"]
-        self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    def __init__(self, service: KeyedService) -> None:
+        self._service = service
+        self._headers = bearer(service.key(owner="local:ada"))
 
-    def post(self, path: str, body: dict, status: int = 200) -> dict:
-        answered, content = self._installation.answer("POST", f"/api/v2/{path}", self._headers, json.dumps(body))
-        assert answered == status, content
-        return json.loads(content)
+    def post(self, path: str, body: dict[str, Any], status: int = 200) -> dict[str, Any]:
+        (answer,) = self._service.ask(("POST", path, self._headers, {"json": body}))
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    def tell(self, title: str) -> None:
+        body = {"type": "Goal", "title": title, "source": "me", "payload": {"description": f"About a {WORD}"}}
+        self.post(SIGNAL, body, 201)
 
     def found(self, **asked: object) -> int:
         """How many of her nodes a search for the word finds."""
-        return self.post("world-model/query", {"search": WORD, **asked})["data"]["matched_nodes"]
+        return self.post(QUERY, {"search": WORD, **asked})["data"]["matched_nodes"]
 
 
 def fail_a_run(data_dir: Path) -> None:
@@ -63,7 +108,7 @@ def fail_a_run(data_dir: Path) -> None:
     def told() -> None:
         tell()
 
-    with dg.DagsterInstance.from_config(str(prepare_home(data_dir))) as instance:
+    with opened_instance(data_dir) as instance:
         assert not told.execute_in_process(instance=instance, raise_on_error=False).success
 
 
@@ -77,77 +122,65 @@ def put_aside(data_dir: Path) -> None:
         (data_dir / name).write_text(f"a line about {WORD}\n")
 
 
-def wait_until_logged(data_dir: Path, installation: Installation) -> None:
-    deadline = time.monotonic() + 120
-    while WORD not in installation.ledger_text() and not any(
-        name.startswith("guardrail.db") for name in files_with(data_dir, WORD)
-    ):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
-def test_who_is_forgotten_is_in_no_file_and_no_answer(
-    ledger_settings: Settings, postgresql_files: Path | None, tmp_path: Path
-):
-    data_dir, installation = ledger_settings.data_dir, Installation(ledger_settings)
-    installation.svc("publish")
-    ada, log = Owner(installation), tmp_path.with_name(f"{tmp_path.name}.log")
-    with installation.served(log):
-        ada.post("world-model/signal", SIGNAL, 201)
-        ada.post("guardrail/check", {"action": f"echo {WORD}", "severity": "low"})
-        installation.svc("publish")
-        written = ada.post("world-model/signal", SIGNAL | {"title": f"A second {WORD}"}, 201)
-        revision = ada.post("world-model/query", {})["data"]["revision"]
-        installation.svc("publish")
+def test_who_is_forgotten_is_in_no_file_and_no_answer(installation: Installation):
+    data_dir = installation.data_dir
+    installation.publish()
+    with serving(installation.settings) as service:
+        ada = Ada(service)
+        ada.tell(f"The {WORD} plan")
+        service.check(bearer(service.key(owner="local:ada")), json={"action": f"echo {WORD}"})
+        service.stores.guardrail_log.write()
+        installation.publish()
+        ada.tell(f"A second {WORD}")
+        revision = ada.post(QUERY, {})["data"]["revision"]
+        installation.publish()
         fail_a_run(data_dir)
         put_aside(data_dir)
-        wait_until_logged(data_dir, installation)
-        assert ada.found() == ada.found(at_revision=revision) == 2, written
+        assert ada.found() == ada.found(at_revision=revision) == 2
 
-        before = files_with(data_dir, WORD)
-        kinds = {"warehouse.duckdb", "logs/api.log", "spill/duckdb_temp_storage-0.tmp"}
-        assert kinds | ({"ledger.db", "guardrail.db"} if postgresql_files is None else set()) <= {
-            name.removesuffix("-wal") for name in before
-        }
+        before = {name.removesuffix("-wal") for name in installation.places()}
+        ledger = {"ledger.db", "guardrail.db"} if installation.tables is None else {"postgresql"}
+        assert ledger | {"warehouse.duckdb", "logs/api.log", "spill/duckdb_temp_storage-0.tmp"} <= before
         assert len({name.split("/")[1] for name in before if name.endswith(("/nodes.bin", "/serving.duckdb"))}) >= 2
         assert any(name.startswith("dagster/history/runs/") for name in before)
 
-        said = installation.svc("world", "forget", "local:ada", "--json")
-        assert json.loads(said.stdout)["forgotten"] == 2
-        assert json.loads(said.stdout)["deleted"]["generations"] >= 2
-        assert "erasing in the warehouse" in said.stderr
+        said, told = installation.svc("world", "forget", "local:ada")
+        assert said["forgotten"] == 2
+        assert said["deleted"]["generations"] >= 2
+        assert (said["deleted"]["runs"], said["deleted"]["logs"]) == (1, 2)
+        assert "erasing in the warehouse" in told
 
         assert ada.found() == ada.found(at_revision=revision) == 0
-        assert files_with(data_dir, WORD) == set()
-        assert WORD not in installation.ledger_text()
-        if postgresql_files is not None:
-            assert files_with(postgresql_files, WORD) == set()
-        assert installation.ask("GET", "/llms.txt", {}) == 200
-    assert json.loads(installation.svc("world", "audit", "--json").stdout)["ok"] is True
-    again = json.loads(installation.svc("world", "forget", "local:ada", "--json").stdout)
-    assert again == {"ok": True, "forgotten": 0, "deleted": {"generations": 0, "runs": 0, "logs": 0}}
+        assert installation.places() == set()
+        assert service.ask(("GET", "/llms.txt", {}, {}))[0].status_code == 200
+        assert installation.svc("world", "audit")[0]["ok"] is True
+        again, _ = installation.svc("world", "forget", "local:ada")
+        assert again == {"ok": True, "forgotten": 0, "deleted": {"generations": 0, "runs": 0, "logs": 0}}
 
 
-def test_an_intake_that_is_forgotten_is_in_no_file(
-    ledger_settings: Settings, postgresql_files: Path | None, tmp_path: Path
-):
-    data_dir, installation = ledger_settings.data_dir, Installation(ledger_settings)
-    installation.svc("publish")
-    body = json.dumps(HUMAN | {"useCase": f"Keep my {WORD}", "name": f"Ada {WORD}"})
-    with installation.served(tmp_path.with_name(f"{tmp_path.name}.log")):
-        headers = {"Content-Type": "application/json", "Idempotency-Key": "k" * 32}
-        status, content = installation.answer("POST", INTAKE, headers, body)
-        assert status in (200, 201), content
-        intake_id = json.loads(content)["intakeId"]
-        installation.svc("publish")
-        fail_a_run(data_dir)
-        assert files_with(data_dir, WORD) != set()
+def test_answers_lack_what_is_forgotten_before_any_file_is_rewritten(installation: Installation):
+    installation.publish()
+    with serving(installation.settings) as service:
+        ada = Ada(service)
+        ada.tell(f"The {WORD} plan")
+        installation.publish()
+        revision = ada.post(QUERY, {})["data"]["revision"]
+        assert ada.found() == ada.found(at_revision=revision) == 1
+        assert forget_owner(service.ledger, "local:ada", "eve") == 1
+        assert ada.found() == ada.found(at_revision=revision) == 0
+
+
+def test_an_intake_that_is_forgotten_is_in_no_file(installation: Installation):
+    installation.publish()
+    with serving(installation.settings) as service:
+        answer = register(service, HUMAN | {"useCase": f"Keep my {WORD}", "name": f"Ada {WORD}"})
+        intake_id = answer.json()["intakeId"]
+        installation.publish()
+        fail_a_run(installation.data_dir)
+        assert len(installation.places()) >= 2
         installation.svc("intake", "forget", intake_id)
-        assert files_with(data_dir, WORD) == set()
-        assert WORD not in installation.ledger_text()
-        if postgresql_files is not None:
-            assert files_with(postgresql_files, WORD) == set()
-    assert json.loads(installation.svc("intake", "forget", intake_id, "--json").stdout)["erasedInGraph"] == 0
+        assert installation.places() == set()
+        assert installation.svc("intake", "forget", intake_id)[0]["erasedInGraph"] == 0
 
 
 def test_free_pages_of_the_warehouse_are_gone_and_its_rows_comments_and_schema_stay(tmp_path: Path):
@@ -159,8 +192,9 @@ def test_free_pages_of_the_warehouse_are_gone_and_its_rows_comments_and_schema_s
         connection.execute("checkpoint")
         connection.execute("delete from words where word <> 'wombat7'")
     assert b"wombat49999" in warehouse.path.read_bytes()
+    schema = "select sql from duckdb_tables() order by sql"
     with warehouse.read_only() as connection:
-        tables = connection.execute("select table_name, estimated_size from duckdb_tables() order by all").fetchall()
+        tables = connection.execute(schema).fetchall()
     warehouse.rewrite()
     assert b"wombat49999" not in warehouse.path.read_bytes()
     with warehouse.read_only() as connection:
@@ -177,15 +211,18 @@ def test_free_pages_of_the_warehouse_are_gone_and_its_rows_comments_and_schema_s
         connection.execute("insert into words values ('numbat')")
 
 
-def test_a_warehouse_that_somebody_has_open_is_left_and_named(tmp_path: Path):
-    settings = Settings(_env_file=None, data_dir=tmp_path)
-    installation = Installation(settings)
-    installation.svc("publish")
-    with Warehouse(tmp_path).connect() as connection:
-        said = installation.svc("world", "forget", "local:ada", "--json", code=1)
-        connection.execute("select 1")
-    problem = json.loads(said.stdout)
+def test_an_erasure_that_is_stopped_says_what_is_left_and_is_finished_by_the_next(installation: Installation):
+    installation.publish()
+    with serving(installation.settings) as service:
+        Ada(service).tell(f"The {WORD} plan")
+        installation.publish()
+    locked = installation.data_dir / "dagster"
+    locked.write_text("no directory either")
+    problem, _ = installation.svc("world", "forget", "local:ada", code=1)
     assert (problem["code"], problem["ok"]) == ("erasure_unfinished", False)
-    assert "Left: the warehouse and what is published" in problem["detail"]
-    assert "run the same command again" in problem["cure"]
-    installation.svc("world", "forget", "local:ada")
+    assert "Left: Dagster's records of runs: " in problem["detail"]
+    assert f"Move {locked} away" in problem["cure"]
+    assert problem["cure"].endswith("run the same command again.")
+    assert installation.places() == set(), "every other step was taken"
+    locked.unlink()
+    assert installation.svc("world", "forget", "local:ada")[0]["forgotten"] == 0

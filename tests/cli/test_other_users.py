@@ -90,16 +90,3 @@ def test_another_user_reads_what_is_published_and_nothing_else(installation: Ins
             body = answer.read()
             connection.close()
         assert (answer.status, body) == (200, (data_dir / "current/public/llms.txt").read_bytes())
-
-
-def test_the_doctor_closes_a_tree_that_was_open(installation: Installation):
-    data_dir = installation.data_dir
-    installation.svc("publish")
-    for path in (data_dir, *data_dir.rglob("*")):
-        if not path.is_symlink():
-            path.chmod(0o777 if path.is_dir() else 0o666)
-    assert "warehouse.duckdb" in unpublished(readable_by_another_user(data_dir))
-    said = installation.svc("doctor", code=1).stdout  # its node is dead
-    assert "warehouse.duckdb: 1 with modes such as 0666, now 0600" in said
-    assert unpublished(readable_by_another_user(data_dir)) == []
-    assert "only what is published can be read by other users" in installation.svc("doctor", code=1).stdout
