@@ -45,7 +45,7 @@ def _holds(path: Path, word: str) -> bool:
         return any(word in row.lower() for row in _sqlite_rows(path))
     if path.suffix == ".parquet":
         return word in str(duckdb.sql(f"from read_parquet('{path}')").fetchall()).lower()
-    if path.name == MANIFEST:
+    if path.name == MANIFEST and (path.parent / PUBLIC_TEXT).is_dir():
         return any(word in _words(TextIndex(path.parent / name)) for name in (PUBLIC_TEXT, PRIVATE_TEXT))
     return False
 

@@ -149,10 +149,7 @@ class GuardrailLog:
         return [_logged(row) for row in self._store.after(seq, limit)]
 
     def forget(self, callers: Iterable[str]) -> None:
-        """Delete the texts that these callers, ids of keys or sessions, had judged. Raises as `after`.
-
-        PostgreSQL's table is rewritten with the ledger's.
-        """
+        """Delete the texts that these callers, ids of keys or sessions, had judged. Raises as `after`."""
         self._store.forget(callers)
 
     def close(self) -> None:
@@ -242,6 +239,7 @@ class _PostgresqlChecks:
 
     def forget(self, callers: Iterable[str]) -> None:
         self._raw.write(_SCHEMA_LOCK, [("forget_caller", [{"caller": caller} for caller in callers])])
+        self._raw.fetch("rewrite", {})
 
     def after(self, seq: int, limit: int) -> list[tuple[Any, ...]]:
         return self._raw.fetch_all("after", {"seq": seq, "limit": limit})

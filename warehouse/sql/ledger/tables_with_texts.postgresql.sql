@@ -2,8 +2,5 @@
 select tablename as name
 from pg_tables
 where schemaname = current_schema()
-    and (
-        tablename like 'world\_%' or tablename like 'intake%' or tablename like 'connect\_%'
-        or tablename = 'guardrail_checks'
-    )
+    and (starts_with(tablename, 'world_') or starts_with(tablename, 'intake') or starts_with(tablename, 'connect_'))
 order by tablename

@@ -1,0 +1,2 @@
+-- Writes the table again without what was deleted, under an exclusive lock.
+vacuum (full, analyze) guardrail_checks
