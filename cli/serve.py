@@ -9,12 +9,13 @@ import typer
 import uvicorn
 
 from api.http_protocol import BoundedHttpProtocol
-from cli.environment import as_environment, effective_settings, make_data_dir
+from cli.environment import as_environment, effective_settings
 from cli.logs import log_config
 from cli.output import AsJson, operator_problems, print_json
 from contracts.errors import ForeignGeneration
 from contracts.secrets import require_secrets
 from contracts.settings import Settings
+from warehouse.file_modes import correct_modes
 from warehouse.generations import current_generation
 
 STOP_WITHIN_S = 5
@@ -29,7 +30,7 @@ def serve(
         settings = effective_settings()
         refuse_foreign_generation(settings)
         require_secrets(settings)
-        make_data_dir(settings.data_dir)
+        correct_modes(settings.data_dir, gates_only=True)
     if as_json:
         print_json({"ok": True, "baseUrl": settings.public_base_url, "workers": workers})
     # Workers are processes of their own, which read their settings from the environment.

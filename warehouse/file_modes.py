@@ -6,9 +6,11 @@ Names can't be listed on the way to that tree, only passed through.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,10 +35,13 @@ def make_data_directory(data_dir: Path) -> None:
     for path in reversed(missing):
         path.mkdir(exist_ok=True)
         path.chmod(PASSED_THROUGH)
+    if not data_dir.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(data_dir))
     if not missing:
         status = data_dir.stat()
         if stat.S_IMODE(status.st_mode) != PASSED_THROUGH and _is_ours(status):
-            data_dir.chmod(PASSED_THROUGH)
+            with suppress(OSError):  # a file system that is read-only can still be served from
+                data_dir.chmod(PASSED_THROUGH)
 
 
 def make_private_directory(path: Path) -> None:
@@ -70,7 +75,7 @@ def set_mode(data_dir: Path, path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A mode that was wrong. `done` is False where another user owns the file."""
+    """A mode that was wrong. `done` is False where another user owns the file, or the file system is read-only."""
 
     path: Path
     before: int
@@ -102,7 +107,7 @@ def correct_modes(data_dir: Path, *, gates_only: bool = False) -> list[Correctio
             path.chmod(wanted)
         except FileNotFoundError:
             continue
-        except PermissionError:
+        except OSError:
             corrections.append(Correction(path, before, wanted, done=False))
         else:
             corrections.append(Correction(path, before, wanted, done=True))

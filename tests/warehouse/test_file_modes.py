@@ -122,6 +122,11 @@ def test_directories_that_are_made_can_be_passed_and_not_listed(tmp_path: Path, 
     assert [stat.S_IMODE(path.stat().st_mode) for path in made] == [0o711] * 3
     make_private_directory(data_dir / "logs")
     assert stat.S_IMODE((data_dir / "logs").stat().st_mode) == 0o700
+    in_the_way = tmp_path / "file"
+    in_the_way.touch(mode=0o600)
+    with pytest.raises(NotADirectoryError):
+        make_data_directory(in_the_way)
+    assert stat.S_IMODE(in_the_way.stat().st_mode) & 0o111 == 0
     data_dir.chmod(0o777)
     (data_dir / "logs").chmod(0o777)
     make_data_directory(data_dir)
