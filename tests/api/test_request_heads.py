@@ -46,7 +46,10 @@ def listening(house, **options):
     thread.start()
     while not server.started and thread.is_alive():
         threading.Event().wait(0.01)
-    yield server.servers[0].sockets[0].getsockname()
+    address = server.servers[0].sockets[0].getsockname()
+    # two services of one process must not import their rooms at the same time
+    assert status_of(sent(address, b"GET /api/nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")) == 404
+    yield address
     server.should_exit = True
     thread.join()
 
