@@ -46,8 +46,13 @@ async def _ask(port: int, path: str, headers: Mapping[str, str], go_on: Callable
     async def client(session: aiohttp.ClientSession) -> None:
         nonlocal answers
         while go_on(answers):
-            async with session.get(path) as response:
-                await response.read()
+            try:
+                async with session.get(path) as response:
+                    await response.read()
+            except aiohttp.ClientConnectorError:
+                raise
+            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+                continue  # closed between two answers: the next request takes another connection
             if response.status not in (200, 304):
                 raise RuntimeError(f"{response.status} for {path}")
             answers += 1
@@ -57,4 +62,6 @@ async def _ask(port: int, path: str, headers: Mapping[str, str], go_on: Callable
         f"http://127.0.0.1:{port}", connector=connector, headers=headers, skip_auto_headers=OWN_HEADERS
     ) as session:
         await asyncio.gather(*(client(session) for _ in range(CONNECTIONS)))
+    if not answers:
+        raise RuntimeError(f"no answer for {path}")
     return answers
