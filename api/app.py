@@ -54,6 +54,7 @@ def build_rooms(
     """The framework's application with every room's routes. `clock_skew_s`: how far our clock is ahead of the chain."""
     from fastapi import FastAPI
 
+    from api.access.cases import Cases, cases_router
     from api.access.consent import OperatorConsents, consent_router
     from api.access.recovery import Recovery, recovery_router
     from api.access.router import access_router
@@ -95,6 +96,13 @@ def build_rooms(
         lambda: stores.secrets,
         REQUESTS_A_DAY,
     )
+    cases = Cases(
+        access.rail,
+        providers,
+        settings.public_base_url,
+        lambda: stores.ledger,
+        lambda: stores.signing_keys.current(),
+    )
     place = Place(settings.public_base_url, settings.app_url, payments_live=not access.rail.missing)
     take_in(
         app.router,
@@ -104,6 +112,7 @@ def build_rooms(
         guardrail_router(lambda: stores.guardrail_rules.current(), lambda: stores.guardrail_log),
         access_router(access),
         recovery_router(recovery),
+        cases_router(cases),
         consent_router(OperatorConsents(access.rail, providers, settings.public_base_url, lambda: stores.ledger)),
         intake_router(place, lambda: stores.ledger, lambda: stores.secrets.pepper),
         connect_router(_edge(stores, site, access, place)),

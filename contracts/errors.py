@@ -32,7 +32,8 @@ ServiceError
     ├── StoreUnusable             a store that can't be opened, read or written
     ├── StoreBusy                 a store that others kept locked for longer than we wait
     ├── KeyUnknown                no API key with this id that could be changed
-    ├── PaymentUnknown            no unmatched payment with this id
+    ├── PaymentUnknown            no case of unmatched money with this id
+    ├── PaymentNotSettled         a case that can't be settled so
     ├── ConstitutionRefused       the constitution breaks the graph's own rules
     ├── ProposalUnknown           no proposal with this number waits for an operator
     ├── OwnerInvalid              a text that names no owner of private nodes
@@ -294,6 +295,10 @@ class KeyUnknown(OperatorProblem):
 
 class PaymentUnknown(OperatorProblem):
     code = "payment_unknown"
+
+
+class PaymentNotSettled(OperatorProblem):
+    code = "payment_not_settled"
 
 
 class ConstitutionRefused(OperatorProblem):

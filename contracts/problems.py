@@ -53,6 +53,16 @@ class Problem(Document):
         description="With 429 only: names of the RateLimit policies that refuse the request",
     )
     claim_id: str = Field(default="", description="With `claim_exists` only: the claim that redeemed the quote")
+    case_id: str = Field(
+        default="",
+        description="With a claim's refusal only: the case of the money that was sent and that no claim uses",
+    )
+    sent_units: str = Field(default="", description="With `amount_mismatch` only: what was sent, in smallest units")
+    sent: str = Field(default="", description="The same in whole coins, decimal")
+    asked_units: str = Field(
+        default="", description="With `amount_mismatch` only: what the quote asks, in smallest units"
+    )
+    asked: str = Field(default="", description="The same in whole coins, decimal")
     links: dict[str, str] = Field(default={}, description="Where to go on, by what is there")
     message: str = Field(default="", description="Under `/blink/` only: the detail, where wallets look for it")
     proof: dict[str, Any] = Field(

@@ -15,6 +15,11 @@ def utc_text(instant: datetime) -> str:
     return instant.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
+def utc_seconds(instant: datetime) -> str:
+    """Writes a time of whole seconds, as quotes have them."""
+    return utc_text(instant).replace(".000000", "")
+
+
 def instant_of(text: str) -> datetime:
     """An RFC 3339 time, which has an offset, in UTC. Raises `ValueError` where it is none (ISO 8601 has many other
     forms), or beyond the years 1 to 9999."""

@@ -1,33 +1,31 @@
-"""Quotes, claims, receipts, leases and unmatched payments in the ledger. What issues a claim is `access_issue.py`."""
+"""Quotes, claims with their payments, receipts and leases in the ledger.
+
+What issues a claim is `access_issue.py`; money that no claim uses is in `access_cases.py`.
+"""
 
 from __future__ import annotations
 
 import json
-import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from contracts.access import Tier
-from contracts.commerce.claims import Claim
-from contracts.commerce.matching import Mismatch, Transfer
+from contracts.commerce.claims import Claim, ClaimState, Payment
 from contracts.commerce.quotes import Quote
 from contracts.commerce.views import BlockView
-from contracts.errors import PaymentUnknown
 from warehouse.intake import follow_claim
 from warehouse.keys import alive_key_of_claim, reinstate_key, suspend_key
 from warehouse.ledger import Reader, Transaction, utc_text
 
 QUOTE_CHANGED = "quote"
 CLAIM_CHANGED = "claim"
-UNMATCHED_CHANGED = "unmatched_payment"
 """Kinds of these entities on the change feed; the ids are theirs."""
 
 LEASE_FOR = timedelta(seconds=15)
 """The longest that a claim is kept from others by one that may have been killed."""
 
 QuoteState = Literal["open", "claimed", "expired"]
-UnmatchedState = Literal["open", "claimed", "issued", "refunded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +44,6 @@ class KeptReceipt:
     body_json: str
     receipt_hash: str
     signature: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class UnmatchedPayment:
-    """A transfer that came to us with a claim and pays none. `quote_id` is the quote of the first such claim."""
-
-    payment_id: str
-    chain_id: int
-    transaction_hash: str
-    transfer: Transfer
-    block: BlockView
-    code: str
-    quote_id: str
-    state: UnmatchedState
-    refund_transaction_hash: str | None
-    recorded_at: datetime
-    changed_at: datetime
 
 
 def amounts_held(tx: Transaction, payer: str, *, now: datetime) -> set[int]:
@@ -120,8 +101,8 @@ def find_quote(reader: Reader, quote_id: str) -> KeptQuote | None:
 
 
 def close_quote(tx: Transaction, quote_id: str) -> bool:
-    """Mark a quote as claimed. False where it was not open; it is on the feed either way."""
-    moved = tx.run("access_move_quote", quote_id=quote_id, state="claimed") == 1
+    """Mark a quote as claimed. False where it was so already; it is on the feed either way."""
+    moved = tx.run("access_close_quote", quote_id=quote_id) == 1
     tx.changed(QUOTE_CHANGED, quote_id)
     return moved
 
@@ -138,6 +119,15 @@ def claim_of_quote(reader: Reader, quote_id: str) -> Claim | None:
     return _claim(reader.row("access_claim_of_quote", quote_id=quote_id))
 
 
+def claim_of_transfer(reader: Reader, chain_id: int, transaction_hash: str, position: int) -> Claim | None:
+    """The claim that uses the transfer at a place of the chain."""
+    return _claim(
+        reader.row(
+            "access_claim_of_transfer", chain_id=chain_id, transaction_hash=transaction_hash, log_position=position
+        )
+    )
+
+
 def claim_of_request(reader: Reader, payer: str, idempotency_digest: str) -> tuple[Claim, str] | None:
     """The claim that a payer's request under an Idempotency-Key issued, with the digest of that request."""
     row = reader.row("access_claim_of_request", payer=payer, idempotency_digest=idempotency_digest)
@@ -146,8 +136,14 @@ def claim_of_request(reader: Reader, payer: str, idempotency_digest: str) -> tup
 
 
 def used_positions(reader: Reader, chain_id: int, transaction_hash: str) -> set[int]:
-    """Places of the transfers of a transaction that claims have used."""
+    """Places of the transfers of a transaction that claims use."""
     rows = reader.rows("access_used_positions", chain_id=chain_id, transaction_hash=transaction_hash)
+    return {int(row["log_position"]) for row in rows}
+
+
+def spent_positions(reader: Reader, chain_id: int, transaction_hash: str) -> set[int]:
+    """Places of the transfers of a transaction that pay nothing any more: claims use them, or they go back."""
+    rows = reader.rows("access_spent_positions", chain_id=chain_id, transaction_hash=transaction_hash)
     return {int(row["log_position"]) for row in rows}
 
 
@@ -176,94 +172,14 @@ def release_lease(tx: Transaction, quote_id: str, owner: str) -> None:
     tx.run("access_release_lease", quote_id=quote_id, owner=owner)
 
 
-def record_unmatched(
-    tx: Transaction, mismatch: Mismatch, *, chain_id: int, transaction_hash: str, quote_id: str, now: datetime
-) -> int:
-    """Record the money that a claim found and that pays nothing, each transfer once; how many were new."""
-    block = mismatch.block
-    if block is None:
-        return 0
-    new = 0
-    for transfer in mismatch.found:
-        payment_id = f"pay_{secrets.token_hex(16)}"
-        added = tx.run(
-            "access_record_unmatched",
-            payment_id=payment_id,
-            chain_id=chain_id,
-            transaction_hash=transaction_hash,
-            log_position=transfer.position,
-            asset=transfer.asset,
-            sender=transfer.sender,
-            recipient=transfer.recipient,
-            amount=str(transfer.amount),
-            block_number=block.number,
-            block_hash=block.hash,
-            block_time_s=block.time_s,
-            code=mismatch.code,
-            quote_id=quote_id,
-            recorded_at=utc_text(now),
-        )
-        if added == 1:
-            tx.changed(UNMATCHED_CHANGED, payment_id)
-            new += 1
-    return new
-
-
-def unmatched_payments(reader: Reader, state: UnmatchedState = "open") -> list[UnmatchedPayment]:
-    """Every unmatched payment in a state, newest first."""
-    return [_unmatched(row) for row in reader.rows("access_unmatched", state=state)]
-
-
-def unmatched_payment(reader: Reader, payment_id: str) -> UnmatchedPayment:
-    """The unmatched payment with this id. Raises `PaymentUnknown`."""
-    row = reader.row("access_unmatched_one", payment_id=payment_id)
-    if row is None:
-        raise PaymentUnknown(f"No unmatched payment {payment_id}.", cure="`svc claim unmatched` shows them.")
-    return _unmatched(row)
-
-
-def settle_unmatched(
-    tx: Transaction,
-    payment_id: str,
-    state: UnmatchedState,
-    *,
-    now: datetime,
-    refund_transaction_hash: str | None = None,
-) -> bool:
-    """Say what became of an unmatched payment. False where that was said before."""
-    settled = tx.run(
-        "access_settle_unmatched",
-        payment_id=payment_id,
-        state=state,
-        refund_transaction_hash=refund_transaction_hash,
-        changed_at=utc_text(now),
-    )
-    if settled == 1:
-        tx.changed(UNMATCHED_CHANGED, payment_id)
-    return settled == 1
-
-
-def settle_unmatched_at(
-    tx: Transaction, state: UnmatchedState, *, chain_id: int, transaction_hash: str, position: int, now: datetime
-) -> bool:
-    """As `settle_unmatched`, for the transfer at a place of the chain, where it was recorded."""
-    row = tx.row("access_unmatched_at", chain_id=chain_id, transaction_hash=transaction_hash, log_position=position)
-    return row is not None and settle_unmatched(tx, row["payment_id"], state, now=now)
-
-
-def claims_not_final(reader: Reader, limit: int = 500) -> list[Claim]:
-    """Claims whose payment may still leave the chain, newest first: those are the likeliest to, where many wait."""
-    return [_known(row) for row in reader.rows("access_claims_not_final", limit=limit)]
-
-
 def reverse_claim(tx: Transaction, claim: Claim, *, now: datetime) -> bool:
     """The payment has left the chain: the claim is reversed and its key suspended. False where that was so already."""
     return _move(tx, claim, "reversed", claim.block_number, claim.block_hash, now)
 
 
-def reinstate_claim(tx: Transaction, claim: Claim, block: BlockView, *, now: datetime) -> bool:
-    """The payment is back, in `block`: the claim holds again, and its key. False where it held already."""
-    return _move(tx, claim, "issued", block.number, block.hash, now)
+def reinstate_claim(tx: Transaction, claim: Claim, block_number: int, block_hash: str, *, now: datetime) -> bool:
+    """The payment is back, in this block: the claim holds again, and its key. False where it held already."""
+    return _move(tx, claim, "issued", block_number, block_hash, now)
 
 
 def settle_claim(tx: Transaction, claim: Claim, *, now: datetime) -> bool:
@@ -272,6 +188,43 @@ def settle_claim(tx: Transaction, claim: Claim, *, now: datetime) -> bool:
     if settled:
         tx.changed(CLAIM_CHANGED, claim.claim_id)
     return settled
+
+
+def payments_of_claim(reader: Reader, claim_id: str) -> list[Payment]:
+    """Every transfer that a claim uses."""
+    return [_payment(row) for row in reader.rows("access_payments_of_claim", claim_id=claim_id)]
+
+
+def payments_not_final(reader: Reader, limit: int = 500) -> list[Payment]:
+    """Payments that may still leave the chain, those of the newest claims first: they are the likeliest to."""
+    return [_payment(row) for row in reader.rows("access_payments_not_final", limit=limit)]
+
+
+def move_payment(
+    tx: Transaction, payment: Payment, state: ClaimState, block: BlockView | None, *, now: datetime
+) -> None:
+    """Say where a payment is now: in `block`, or off the chain. Its claim is moved by the caller."""
+    tx.run(
+        "access_move_payment",
+        claim_id=payment.claim_id,
+        transaction_hash=payment.transaction_hash,
+        log_position=payment.log_position,
+        state=state,
+        block_number=payment.block_number if block is None else block.number,
+        block_hash=payment.block_hash if block is None else block.hash,
+        changed_at=utc_text(now),
+    )
+
+
+def settle_payment(tx: Transaction, payment: Payment, *, now: datetime) -> None:
+    """The payment is final, or was looked for long enough: nobody need look at it again."""
+    tx.run(
+        "access_settle_payment",
+        claim_id=payment.claim_id,
+        transaction_hash=payment.transaction_hash,
+        log_position=payment.log_position,
+        final_at=utc_text(now),
+    )
 
 
 def _move(
@@ -326,19 +279,19 @@ def _known(row: Any) -> Claim:
     )
 
 
-def _unmatched(row: Any) -> UnmatchedPayment:
-    return UnmatchedPayment(
-        payment_id=row["payment_id"],
+def _payment(row: Any) -> Payment:
+    return Payment(
+        claim_id=row["claim_id"],
+        quote_id=row["quote_id"],
         chain_id=int(row["chain_id"]),
         transaction_hash=row["transaction_hash"],
-        transfer=Transfer(int(row["log_position"]), row["asset"], row["sender"], row["recipient"], int(row["amount"])),
-        block=BlockView(int(row["block_number"]), row["block_hash"], int(row["block_time_s"])),
-        code=row["code"],
-        quote_id=row["quote_id"],
+        log_position=int(row["log_position"]),
+        amount=int(row["amount"]),
+        block_number=int(row["block_number"]),
+        block_hash=row["block_hash"],
         state=row["state"],
-        refund_transaction_hash=row["refund_transaction_hash"],
-        recorded_at=datetime.fromisoformat(row["recorded_at"]),
         changed_at=datetime.fromisoformat(row["changed_at"]),
+        final=row["final_at"] is not None,
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from contracts.canonical import sha256_hex
-from contracts.commerce.claims import ANSWER_KEPT, Claim, receipt_body, receipt_json
+from contracts.commerce.cases import CaseState
+from contracts.commerce.claims import ANSWER_KEPT, Claim, Paid, receipt_body, receipt_json
 from contracts.commerce.matching import Match
 from contracts.commerce.quotes import Quote, entitlement_of, owner_of
 from contracts.commerce.rail import PaymentRail
@@ -16,7 +18,8 @@ from contracts.commerce.signing import JWKS_PATH, SigningKey
 from contracts.keys import ApiKey, new_key
 from contracts.sealing import seal
 from contracts.secrets import DerivedSecrets
-from warehouse.access import CLAIM_CHANGED, KeptReceipt, UnmatchedState, close_quote, settle_unmatched_at
+from warehouse.access import CLAIM_CHANGED, KeptReceipt, close_quote
+from warehouse.access_cases import case_at, move_case
 from warehouse.intake import activate_by_claim
 from warehouse.keys import create_key, forget_sealed_keys
 from warehouse.ledger import Transaction, utc_text
@@ -52,14 +55,16 @@ def issue_claim(
     now: datetime,
     idempotency_digest: str | None = None,
     request_digest: str | None = None,
-    unmatched_becomes: UnmatchedState = "claimed",
+    further: Sequence[Paid] = (),
+    cases_become: CaseState = "claimed",
     operator_proven: bool = False,
 ) -> Issued:
-    """Redeem `quote` by the transfer that `match` found in the transaction.
+    """Redeem `quote` by the transfer that `match` found in the transaction, and `further` ones that brought the rest.
 
     The key is the payer's, or the operator's where that has proven itself.
-    The quote or the transfer being used before breaks a constraint; callers look at both in the same transaction.
+    The quote or a transfer being used before breaks a constraint; callers look at both in the same transaction.
     """
+    paid = [Paid(quote.quote_id, transaction_hash, match), *further]
     entitlement = entitlement_of(quote)
     claim = Claim(
         claim_id=f"claim_{secrets.token_hex(16)}",
@@ -75,7 +80,7 @@ def issue_claim(
         chain_id=issuer.rail.chain_id,
         transaction_hash=transaction_hash,
         log_position=match.transfer.position,
-        amount=match.transfer.amount,
+        amount=sum(each.match.transfer.amount for each in paid),
         block_number=match.block.number,
         block_hash=match.block.hash,
         state="issued",
@@ -85,6 +90,8 @@ def issue_claim(
         final=False,
     )
     _insert(tx, claim, idempotency_digest, request_digest)
+    for payment in paid:
+        _use(tx, claim, payment, cases_become, now=now)
     key = new_key(claim.tier)
     issued = create_key(
         tx,
@@ -100,7 +107,7 @@ def issue_claim(
     body = receipt_json(
         receipt_body(
             claim,
-            match,
+            paid,
             key_id=issued.record.key_id,
             key_hint=key.redacted,
             rail=issuer.rail,
@@ -118,19 +125,31 @@ def issue_claim(
         receipt_hash=receipt.receipt_hash,
         signature_json=json.dumps(receipt.signature),
     )
-    close_quote(tx, quote.quote_id)
-    settle_unmatched_at(
-        tx,
-        unmatched_becomes,
-        chain_id=claim.chain_id,
-        transaction_hash=transaction_hash,
-        position=claim.log_position,
-        now=now,
-    )
     tx.changed(CLAIM_CHANGED, claim.claim_id)
     activate_by_claim(tx, agent_id=claim.agent_id, user_id=claim.user_id, claim_id=claim.claim_id, payer=claim.payer)
     forget_sealed_keys(tx, now - ANSWER_KEPT)
     return Issued(claim, key, issued.record.key_id, receipt)
+
+
+def _use(tx: Transaction, claim: Claim, paid: Paid, case_becomes: CaseState, *, now: datetime) -> None:
+    """Let the claim use a transfer: no other one can, the quote that it came for is closed, and so is its case."""
+    transfer, block = paid.match.transfer, paid.match.block
+    tx.run(
+        "access_insert_payment",
+        claim_id=claim.claim_id,
+        quote_id=paid.quote_id,
+        chain_id=claim.chain_id,
+        transaction_hash=paid.transaction_hash,
+        log_position=transfer.position,
+        amount=transfer.amount,
+        block_number=block.number,
+        block_hash=block.hash,
+        changed_at=utc_text(now),
+    )
+    close_quote(tx, paid.quote_id)
+    case = case_at(tx, claim.chain_id, paid.transaction_hash, transfer.position)
+    if case is not None:
+        move_case(tx, case, case_becomes, now=now)
 
 
 def _insert(tx: Transaction, claim: Claim, idempotency_digest: str | None, request_digest: str | None) -> None:

@@ -82,7 +82,7 @@ class QuoteService:
                 self._base_url,
                 quote_id=f"quote_{secrets.token_hex(16)}",
                 nonce=secrets.token_hex(16),
-                amount=free_amount(plan, held, secrets.randbelow(2**32)),
+                amount=free_amount(plan.price, held, secrets.randbelow(2**32)),
                 now=now,
             )
             signature = signer.sign(quote.quote_hash)

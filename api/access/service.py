@@ -14,14 +14,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 from api.access.consent import checked_consent, consent_invalid, settled_consent
+from api.access.judging import Named, Seen, judge_claim, named_by, record_unused, see
 from api.access.quotes import QuoteService
 from api.access.rpc import Providers
+from api.access.second_payments import SecondPayments, paid_twice
 from contracts.access import Tier
+from contracts.commerce.cases import Filing
 from contracts.commerce.claims import (
     ANSWER_KEPT,
     RETRY_AFTER_S,
     Claim,
     ClaimRequest,
+    Paid,
     PendingAnswer,
     activation_packet,
     claim_fields,
@@ -30,7 +34,7 @@ from contracts.commerce.claims import (
     receipt_url,
     recovery_url,
 )
-from contracts.commerce.matching import Match, Mismatch, Unknown, Verdict, verify
+from contracts.commerce.matching import Mismatch, Unknown
 from contracts.commerce.plans import PlansAnswer, plans_answer
 from contracts.commerce.problems import (
     ClaimExists,
@@ -58,14 +62,13 @@ from contracts.commerce.quotes import (
 )
 from contracts.commerce.rail import PaymentRail, rail_of
 from contracts.commerce.signing import KeySet
-from contracts.commerce.views import Silence, View
 from contracts.sealing import unseal
 from contracts.secrets import DerivedSecrets
 from contracts.settings import Settings
 from warehouse import access
-from warehouse.access_issue import Issuer, issue_claim
+from warehouse.access_issue import Issued, Issuer, issue_claim
 from warehouse.keys import alive_key_of_claim, sealed_key
-from warehouse.ledger import Ledger, Reader
+from warehouse.ledger import Ledger, Reader, Transaction
 
 SILENT_FOR_S = 2.0
 """How long a claim that was pending is answered so again without asking the providers."""
@@ -86,7 +89,7 @@ class Redeemed:
 class _Begun:
     """A claim whose lease is taken: what there is left to ask is asked of the chain."""
 
-    quote: Quote
+    named: Named
     proof: Proved | AskContract | None
     consent: Proved | AskContract | None
     """Of the operator that the quote names."""
@@ -117,6 +120,9 @@ class AccessService:
         self._clock = clock
         self._monotonic = monotonic
         self.quotes = QuoteService(self.rail, self._base_url, ledger, key_set, self._providers, clock=clock)
+        self._second_payments = SecondPayments(
+            self.rail, self._providers, self._base_url, ledger, clock=clock, monotonic=monotonic
+        )
         self._pending: dict[tuple[str, str], tuple[float, PendingAnswer]] = {}
 
     def plans(self) -> PlansAnswer:
@@ -131,30 +137,38 @@ class AccessService:
         """Redeem a quote by the transaction that paid it. Refusals are raised, as `CLAIM_REFUSALS` names them."""
         if self.rail.missing:
             raise PaymentsNotConfigured(f"The operator has yet to set {', '.join(self.rail.missing)}.")
+        try:
+            return await self._redeem(asked, idempotency_key)
+        except ClaimExists as exists:
+            second = await self._second_payments.case_of(asked)
+            if second is None:
+                raise
+            raise paid_twice(exists, second) from None
+
+    async def _redeem(self, asked: ClaimRequest, idempotency_key: str | None) -> Redeemed | PendingAnswer:
         lease = secrets.token_hex(16)
         begun = await asyncio.to_thread(self._begin, asked, idempotency_key, lease)
         if not isinstance(begun, _Begun):
             return begun
+        redeems = begun.named.redeems
         try:
             pending = await self._ask_contract(begun.proof, asked) if isinstance(begun.proof, AskContract) else None
-            views: list[View | Silence] = []
+            seen = Seen([], [])
             consent: Proved | NotProved | None = None
             if pending is None:
-                consent, views = await asyncio.gather(
+                consent, seen = await asyncio.gather(
                     settled_consent(begun.consent, self._providers, self.rail),
-                    self._providers.views(asked.transaction_hash),
+                    see(self._providers, asked.transaction_hash, begun.named),
                 )
             if isinstance(consent, NotProved):
                 raise consent_invalid()
         except BaseException:
-            await asyncio.to_thread(self._release_lease, begun.quote, lease)
+            await asyncio.to_thread(self._release_lease, redeems, lease)
             raise
         if pending is not None:
-            await asyncio.to_thread(self._release_lease, begun.quote, lease)
+            await asyncio.to_thread(self._release_lease, redeems, lease)
             return pending
-        return await asyncio.to_thread(
-            self._decide, asked, idempotency_key, begun.quote, views, lease, consent is not None
-        )
+        return await asyncio.to_thread(self._decide, asked, idempotency_key, begun, seen, lease, consent is not None)
 
     def receipt(self, claim_id: str) -> dict[str, Any]:
         """The receipt of a claim (`Receipt`). Raises `ClaimUnknown`."""
@@ -169,14 +183,14 @@ class AccessService:
         found = self._look(asked, idempotency_key)
         if isinstance(found, Redeemed):
             return found
-        proof, consent = self._check_proof(asked, found), checked_consent(asked, found, self.rail)
+        proof, consent = self._check_proof(asked, found.quote), checked_consent(asked, found.quote, self.rail)
         return (
             self._remembered(asked)
-            or self._take_lease(asked, idempotency_key, found, lease)
+            or self._take_lease(asked, idempotency_key, found.redeems, lease)
             or _Begun(found, proof, consent)
         )
 
-    def _look(self, asked: ClaimRequest, idempotency_key: str | None) -> Redeemed | Quote:
+    def _look(self, asked: ClaimRequest, idempotency_key: str | None) -> Redeemed | Named:
         """The quote, when id and hashes are right and nobody has redeemed it; else its repeated answer or a refusal."""
         with self._ledger().read() as reader:
             kept = access.find_quote(reader, asked.quote_id)
@@ -185,7 +199,8 @@ class AccessService:
             if not is_intact(kept.quote):
                 _log.error("Quote %s is not as it was made: its claims are refused", kept.quote.quote_id)
                 raise QuoteMismatch("Send quoteId, quoteHash and paymentRequirementHash as the quote gave them.")
-            return self._redeemed(reader, asked, idempotency_key, kept.quote) or kept.quote
+            named = named_by(reader, kept.quote)
+            return self._redeemed(reader, asked, idempotency_key, named.redeems) or named
 
     def _redeemed(
         self, reader: Reader, asked: ClaimRequest, idempotency_key: str | None, quote: Quote
@@ -273,50 +288,58 @@ class AccessService:
         self,
         asked: ClaimRequest,
         idempotency_key: str | None,
-        quote: Quote,
-        views: list[View | Silence],
+        begun: _Begun,
+        seen: Seen,
         lease: str,
         operator_proven: bool,
     ) -> Redeemed | PendingAnswer:
         """Judge and, where it pays, issue, in one transaction: what was used meanwhile counts."""
+        named = begun.named
         with self._ledger().transaction() as tx:
-            access.release_lease(tx, quote.quote_id, lease)
-            redeemed = self._redeemed(tx, asked, idempotency_key, quote)
+            access.release_lease(tx, named.redeems.quote_id, lease)
+            redeemed = self._redeemed(tx, asked, idempotency_key, named.redeems)
             if redeemed is not None:
                 return redeemed
             now = self._clock()
-            verdict: Verdict = verify(
-                terms_of(quote, self.rail),
-                views,
-                now=now,
-                used=access.used_positions(tx, self.rail.chain_id, asked.transaction_hash),
+            judged = judge_claim(tx, self.rail, named, asked.transaction_hash, seen, now=now)
+            if isinstance(judged, list):
+                issued = self._issue(
+                    tx, asked, idempotency_key, named.redeems, judged, operator_proven=operator_proven, now=now
+                )
+            filing = Filing(named.quote, proven=begun.proof is not None)
+            recorded = record_unused(tx, self.rail, self._base_url, filing, asked.transaction_hash, judged, now=now)
+        if isinstance(judged, list):
+            return Redeemed(
+                self._fields(issued.claim, issued.receipt, issued.key.reveal(), issued.key_id, asked), replayed=False
             )
-            if isinstance(verdict, Match):
-                issued = issue_claim(
-                    tx,
-                    Issuer(self.rail, self._base_url, self._derived(), self._key_set().signer(now)),
-                    quote,
-                    verdict,
-                    asked.transaction_hash,
-                    now=now,
-                    idempotency_digest=None if idempotency_key is None else self._idempotency_digest(idempotency_key),
-                    request_digest=None if idempotency_key is None else asked.digest,
-                    operator_proven=operator_proven,
-                )
-                fields = self._fields(issued.claim, issued.receipt, issued.key.reveal(), issued.key_id, asked)
-                return Redeemed(fields, replayed=False)
-            if isinstance(verdict, Mismatch):
-                access.record_unmatched(
-                    tx,
-                    verdict,
-                    chain_id=self.rail.chain_id,
-                    transaction_hash=asked.transaction_hash,
-                    quote_id=quote.quote_id,
-                    now=now,
-                )
-        if isinstance(verdict, Mismatch):
-            raise refusal_of(verdict.code, recorded=bool(verdict.found))
-        return self._remember(asked, verdict)
+        if isinstance(judged, Mismatch):
+            raise refusal_of(judged.code, recorded)
+        return self._remember(asked, judged)
+
+    def _issue(
+        self,
+        tx: Transaction,
+        asked: ClaimRequest,
+        idempotency_key: str | None,
+        quote: Quote,
+        paid: list[Paid],
+        *,
+        operator_proven: bool,
+        now: datetime,
+    ) -> Issued:
+        first, *further = paid
+        return issue_claim(
+            tx,
+            Issuer(self.rail, self._base_url, self._derived(), self._key_set().signer(now)),
+            quote,
+            first.match,
+            first.transaction_hash,
+            now=now,
+            idempotency_digest=None if idempotency_key is None else self._idempotency_digest(idempotency_key),
+            request_digest=None if idempotency_key is None else asked.digest,
+            further=further,
+            operator_proven=operator_proven,
+        )
 
     def _fields(
         self, claim: Claim, receipt: access.KeptReceipt, key_text: str, key_id: str, asked: ClaimRequest

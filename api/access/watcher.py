@@ -16,7 +16,7 @@ from contracts.commerce.rail import PaymentRail
 from contracts.commerce.views import BlockView
 from contracts.discovery.health import MOST_CLOCK_SKEW_S
 from contracts.errors import OperatorProblem
-from warehouse.access_watch import Outcome, Watched, apply_sightings, claims_to_watch
+from warehouse.access_watch import Outcome, Watched, apply_sightings, payments_to_watch
 from warehouse.ledger import Ledger
 
 WATCH_EVERY_S = 20.0
@@ -69,18 +69,18 @@ class Watcher:
             _log.warning("Our clock is %d s ahead of the chain's newest block.", self._skew_s)
 
     async def watch_claims(self) -> Counter[Outcome]:
-        """Look once at every claim that is not final; how many came to what. Raises `OperatorProblem`."""
-        watched = await asyncio.to_thread(lambda: claims_to_watch(self._ledger(), self._rail))
+        """Look once at every payment that is not final; how many came to what. Raises `OperatorProblem`."""
+        watched = await asyncio.to_thread(lambda: payments_to_watch(self._ledger(), self._rail))
         limit = asyncio.Semaphore(_AT_ONCE)
 
         async def look(each: Watched) -> Outcome:
             async with limit:
-                sightings = await self._providers.sightings(each.claim.transaction_hash, each.claim.block_number)
+                sightings = await self._providers.sightings(each.payment.transaction_hash, each.payment.block_number)
                 outcome = await asyncio.to_thread(
                     lambda: apply_sightings(self._ledger(), each, sightings, now=self._clock())
                 )
             if outcome in ("reversed", "reinstated", "given_up"):
-                _log.warning("Claim %s is %s.", each.claim.claim_id, outcome)
+                _log.warning("A payment of claim %s is %s.", each.payment.claim_id, outcome)
             return outcome
 
         return Counter(await asyncio.gather(*map(look, watched)))

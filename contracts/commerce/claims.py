@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
@@ -94,7 +95,8 @@ ClaimState = Literal["issued", "reversed"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim as the ledger holds it. With chain and transaction, `log_position` names the transfer that it used."""
+    """A claim as the ledger holds it. With chain and transaction, `log_position` names the transfer that came for its
+    quote; `amount` is that of all its payments."""
 
     claim_id: str
     receipt_id: str
@@ -120,6 +122,25 @@ class Claim:
     access_expires_at: datetime | None
     final: bool
     """Whether the payment's block is final, so that nobody need look at it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """A transfer that a claim uses, and the quote that it was sent for. A claim has two where a supplementary quote
+    brought the rest; it holds while all of them are on the chain."""
+
+    claim_id: str
+    quote_id: str
+    chain_id: int
+    transaction_hash: str
+    log_position: int
+    amount: int
+    block_number: int
+    block_hash: str
+    state: ClaimState
+    """`reversed` while the transfer is off the chain."""
+    changed_at: datetime
+    final: bool
 
 
 class PendingAnswer(Document):
@@ -210,6 +231,9 @@ class ReceiptBody(Document):
     access_expires_at: Timestamp | None = Field(description="From then on the key has the free tier; null: never")
     claim: ReceiptClaim
     payment: ReceiptPayment
+    further_payments: list[ReceiptPayment] = Field(
+        default=[], description="What came after it by a supplementary quote, because the first payment was too little"
+    )
     governance: ReceiptGovernance
     recovery: ReceiptRecovery
     links: ReceiptLinks
@@ -285,10 +309,20 @@ def activation_packet(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """A transfer that pays, or that brings a part: the quote that it was sent for, and where the chain holds it."""
+
+    quote_id: str
+    transaction_hash: str
+    match: Match
+
+
 def receipt_body(
-    claim: Claim, match: Match, *, key_id: str, key_hint: str, rail: PaymentRail, base_url: str, keys_url: str
+    claim: Claim, paid: Sequence[Paid], *, key_id: str, key_hint: str, rail: PaymentRail, base_url: str, keys_url: str
 ) -> ReceiptBody:
-    """The receipt of a claim whose transfer and key are these."""
+    """The receipt of a claim whose transfers and key are these."""
+    first, *further = (_receipt_payment(claim.chain_id, each) for each in paid)
     recovery = recovery_url(base_url, claim.claim_id)
     return ReceiptBody(
         receipt_id=claim.receipt_id,
@@ -306,20 +340,11 @@ def receipt_body(
             key_id=key_id,
             key_hint=key_hint,
         ),
-        payment=ReceiptPayment(
-            network=network_of(claim.chain_id),
-            asset=match.transfer.asset,
-            amount_units=str(claim.amount),
-            amount=usd_of(claim.amount),
-            sender=match.transfer.sender,
-            to=match.transfer.recipient,
-            transaction_hash=claim.transaction_hash,
-            log_position=claim.log_position,
-            block_number=claim.block_number,
-            block_hash=claim.block_hash,
-            paid_at=datetime.fromtimestamp(match.block.time_s, UTC),
+        payment=first,
+        further_payments=further,
+        governance=ReceiptGovernance(
+            verification=verification_of(rail), head_at_issue=min(each.match.head for each in paid)
         ),
-        governance=ReceiptGovernance(verification=verification_of(rail), head_at_issue=match.head),
         recovery=ReceiptRecovery(
             method="payer_signed_rotation" if claim.owner == claim.payer else "owner_signed_rotation",
             signer=claim.owner,
@@ -331,6 +356,23 @@ def receipt_body(
             plans=base_url + PLANS_PATH,
             keys=keys_url,
         ),
+    )
+
+
+def _receipt_payment(chain_id: int, paid: Paid) -> ReceiptPayment:
+    transfer, block = paid.match.transfer, paid.match.block
+    return ReceiptPayment(
+        network=network_of(chain_id),
+        asset=transfer.asset,
+        amount_units=str(transfer.amount),
+        amount=usd_of(transfer.amount),
+        sender=transfer.sender,
+        to=transfer.recipient,
+        transaction_hash=paid.transaction_hash,
+        log_position=transfer.position,
+        block_number=block.number,
+        block_hash=block.hash,
+        paid_at=datetime.fromtimestamp(block.time_s, UTC),
     )
 
 

@@ -22,7 +22,7 @@ CLAIM_GRACE = timedelta(days=7)
 """How long after its expiry a quote that was paid in time can still be claimed."""
 
 MOST_FOUND = 8
-"""Transfers of one transaction that are reported as unmatched; a transaction may hold thousands of worthless ones."""
+"""Transfers of one transaction that are reported as unmatched, the payer's first; it may hold thousands of others."""
 
 UnknownCode = Literal["unknown_tx", "confirmations", "not_canonical", "rpc_unavailable", "rpc_disagree"]
 
@@ -38,6 +38,7 @@ MismatchCode = Literal[
     "payment_returned",
     "claim_late",
     "transfer_already_used",
+    "case_closed",
 ]
 
 
@@ -75,11 +76,14 @@ class Match:
     transfer: Transfer
     block: BlockView
     head: int
+    surplus: tuple[Transfer, ...] = ()
+    """Transfers of the same transaction that would pay the same quote once more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """The transaction definitely does not pay. `found` is money that came to us with it and that no claim has used."""
+    """The transaction definitely does not pay. `found` is money that came to us with it and that no claim has used, the
+    payer's first."""
 
     code: MismatchCode
     found: tuple[Transfer, ...] = ()
@@ -179,7 +183,7 @@ def judge(terms: Terms, settled: Agreed, *, now: datetime, used: Collection[int]
         return Mismatch("tx_failed", block=block)
     transfers = transfers_of(settled.receipt)
     ours = [each for each in transfers if of_asset(terms, each) and to_treasury(terms, each)]
-    unused = [each for each in ours if each.position not in used]
+    unused = sorted((each for each in ours if each.position not in used), key=lambda each: not from_payer(terms, each))
     fitting = [each for each in ours if from_payer(terms, each) and pays_amount(terms, each)]
     if not fitting:
         return Mismatch(_nearest_miss(terms, transfers, ours), _found(terms, transfers, ours, unused), block)
@@ -194,7 +198,7 @@ def judge(terms: Terms, settled: Agreed, *, now: datetime, used: Collection[int]
         return Mismatch("payment_returned", tuple(unused[:MOST_FOUND]), block)
     if now > terms.expires_at + CLAIM_GRACE:
         return Mismatch("claim_late", tuple(free[:MOST_FOUND]), block)
-    return Match(free[0], block, settled.head)
+    return Match(free[0], block, settled.head, tuple(free[1 : MOST_FOUND + 1]))
 
 
 def succeeded(receipt: ReceiptView) -> bool:

@@ -33,6 +33,8 @@ PLANS_PATH = "/api/agent-access/plans"
 QUOTE_PATH = "/api/agent-access/quote"
 CLAIM_PATH = "/api/agent-access/claim"
 RECEIPT_PATH = "/api/agent-access/claims/{claimId}"
+CASE_PATH = "/api/agent-access/cases/{caseId}"
+CASE_SUPPLEMENT_PATH = CASE_PATH + "/supplement"
 
 UNCLAIMABLE = "payments_not_configured"
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from contracts.commerce.claims import RETRY_AFTER_S
 from contracts.commerce.consent import CONTRACT_UNSURE
 from contracts.commerce.matching import MismatchCode
+from contracts.commerce.rail import usd_of
 from contracts.errors import BadRequest, Conflict, NotFound, RequestProblem, StoreUnavailable
 
 
@@ -69,6 +72,11 @@ class PaymentLate(PaymentNotMatched):
 class PaymentReturned(PaymentNotMatched):
     code = "payment_returned"
     title = "The transaction took the money back"
+
+
+class CaseClosed(PaymentNotMatched):
+    code = "case_closed"
+    title = "The first payment was settled otherwise"
 
 
 class ClaimLate(PaymentNotMatched):
@@ -169,19 +177,65 @@ _MISMATCHES: dict[MismatchCode, tuple[type[RequestProblem], str]] = {
     "payment_late": (PaymentLate, "The transfer was made after the quote had expired."),
     "payment_returned": (PaymentReturned, "What stays with payTo of the transaction is less than the quoted amount."),
     "claim_late": (ClaimLate, "The time in which a paid quote can be claimed is over."),
+    "case_closed": (
+        CaseClosed,
+        "The first payment was settled otherwise since this supplementary quote was made, so that it issues nothing.",
+    ),
     "transfer_already_used": (
         TransferAlreadyUsed,
         "Every transfer in the transaction that fits has paid another quote.",
     ),
 }
 
-KEPT = " The money is recorded for the operator, who can issue or refund: don't pay again."
+KEPT = (
+    " The money is recorded under caseId: don't pay again. "
+    "links.case says what happens next to who signs for the address that sent it."
+)
+SHORT = " Less was sent than asked: links.case offers a quote over the difference. Don't send the whole amount again."
+OVER = " More was sent than asked: the operator issues the key and sends the rest back, or sends all back."
 
 
-def refusal_of(code: MismatchCode, *, recorded: bool) -> RequestProblem:
-    """What a client hears of a mismatch; `recorded` where money of theirs is kept for the operator."""
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The case of the money that a refused claim found; the amounts are what was sent and what the quote asks."""
+
+    case_id: str
+    url: str
+    sent: int
+    asked: int
+    of_payer: bool
+    """Whether the payer of the quote sent it."""
+
+
+def refusal_of(code: MismatchCode, recorded: Recorded | None) -> RequestProblem:
+    """Returns what a client is answered to a mismatch; `recorded` where money that came with it has a case."""
     problem, detail = _MISMATCHES[code]
-    return problem(detail + (KEPT if recorded else ""))
+    return problem(
+        detail + _advice(code, recorded), extensions=case_members(recorded, amounts=code == "amount_mismatch")
+    )
+
+
+def case_members(recorded: Recorded | None, *, amounts: bool = False) -> dict[str, object]:
+    """Returns the members of a problem that name a case; the amounts only where the payer's own were compared."""
+    if recorded is None:
+        return {}
+    members: dict[str, object] = {"caseId": recorded.case_id, "links": {"case": recorded.url}}
+    if amounts and recorded.of_payer:
+        members |= {
+            "sentUnits": str(recorded.sent),
+            "sent": usd_of(recorded.sent),
+            "askedUnits": str(recorded.asked),
+            "asked": usd_of(recorded.asked),
+        }
+    return members
+
+
+def _advice(code: MismatchCode, recorded: Recorded | None) -> str:
+    if recorded is None:
+        return ""
+    if code != "amount_mismatch" or not recorded.of_payer:
+        return KEPT
+    return KEPT + (SHORT if recorded.sent < recorded.asked else OVER)
 
 
 def payer_contract_unsure() -> PayerContractUnsure:

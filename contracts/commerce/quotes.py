@@ -20,7 +20,7 @@ from contracts.commerce.proofs import SignatureText
 from contracts.commerce.rail import ASSET_NAME, ASSET_VERSION, PaymentRail, usd_of
 from contracts.evm import checksum_address
 from contracts.settings import web_address
-from contracts.times import utc_text
+from contracts.times import utc_seconds
 
 QUOTE_TTL = timedelta(minutes=30)
 
@@ -130,16 +130,16 @@ class Quote:
         return self.expires_at + CLAIM_GRACE
 
 
-def free_amount(plan: Plan, taken: Collection[int], draw: int) -> int:
-    """An amount of the plan that none of the payer's quotes has: the first free one from the `draw`-th on, going round.
+def free_amount(price: int, taken: Collection[int], draw: int) -> int:
+    """An amount for a price that none of the payer's quotes has: the first free one from the `draw`-th on, going round.
 
     Raises `ValueError` where none is left.
     """
     for salt in range(draw, draw + SALT_UNITS):
-        amount = plan.price + salt % SALT_UNITS
+        amount = price + salt % SALT_UNITS
         if amount not in taken:
             return amount
-    raise ValueError("every amount of the plan is taken")
+    raise ValueError("every amount for the price is taken")
 
 
 def make_quote(
@@ -183,8 +183,8 @@ def make_quote(
         "amount": str(amount),
         "price": {"amount": usd_of(plan.price), "currency": "USD"},
         "nonce": nonce,
-        "issuedAt": _seconds(issued_at),
-        "expiresAt": _seconds(expires_at),
+        "issuedAt": utc_seconds(issued_at),
+        "expiresAt": utc_seconds(expires_at),
         "paymentRequirementHash": requirement_hash,
         "claimUrl": base_url + CLAIM_PATH,
         "agentId": asked.agent_id,
@@ -286,7 +286,3 @@ def entitlement_of(quote: Quote) -> Entitlement:
     """What the quote's own bytes promise, whatever became of the plan since."""
     said: dict[str, Any] = json.loads(quote.quote_json)
     return Entitlement(Tier(said["tier"]), said["paidDays"])
-
-
-def _seconds(instant: datetime) -> str:
-    return utc_text(instant).replace(".000000", "")

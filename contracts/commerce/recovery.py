@@ -116,10 +116,17 @@ def check_recovery(
     asked: RecoveryRequest, *, claim_id: str, key_id: str, signer: str, chain_id: int, now: datetime
 ) -> Proved | NotProved | AskContract:
     """Whether `signer` (lower case) signed a challenge of the last minutes for this key of the claim."""
+    message = recovery_typed_data(claim_id, key_id, asked.issued_at, chain_id)
+    return check_challenge(asked, message, signer=signer, now=now)
+
+
+def check_challenge(
+    asked: RecoveryRequest, message: dict[str, Any], *, signer: str, now: datetime
+) -> Proved | NotProved | AskContract:
+    """Decides whether `signer` (lower case) signed `message`, the typed data of a challenge of the last minutes."""
     age_s = now.timestamp() - asked.issued_at
     if not -SKEW_S <= age_s <= CHALLENGE_FOR.total_seconds():
         return NotProved()
-    message = recovery_typed_data(claim_id, key_id, asked.issued_at, chain_id)
     if asked.proof.type == "erc1271":
         return contract_question(message, asked.proof.signature, signer)
     return check_typed_data(message, asked.proof.signature, signer)

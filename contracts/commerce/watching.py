@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from contracts.commerce.claims import Claim
+from contracts.commerce.claims import Payment
 from contracts.commerce.matching import (
     Agreed,
     Terms,
@@ -32,7 +32,7 @@ LANDS_AGAIN_WITHIN = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What one provider says of a claim's payment; `held` is the block that it has at the claim's height now."""
+    """What one provider says of a claim's payment; `held` is the block that it has at the payment's height now."""
 
     view: View
     held: BlockView | None
@@ -62,14 +62,15 @@ Standing = Stands | Gone | Unclear
 
 
 def look_again(
-    claim: Claim,
+    payment: Payment,
     terms: Terms,
     sightings: Sequence[Sighting | Silence],
     *,
     now: datetime,
     used: Collection[int] = (),
 ) -> Standing:
-    """Where a claim's payment is now. `terms` are its quote's; `used` are log positions that other claims have used.
+    """Where a claim's payment is now. `terms` are its quote's for the payment's amount; `used` are log positions that
+    other claims have used.
 
     When a payment was taken by the chain counts once only, at issue: one that lands again later is as good.
     """
@@ -77,30 +78,30 @@ def look_again(
     views = [each.view for each in heard]
     if not right_chain(terms, views):
         return Unclear()
-    same = [each for each in heard if each.held is not None and each.held.hash == claim.block_hash]
-    other = [each for each in heard if each.held is not None and each.held.hash != claim.block_hash]
+    same = [each for each in heard if each.held is not None and each.held.hash == payment.block_hash]
+    other = [each for each in heard if each.held is not None and each.held.hash != payment.block_hash]
     if max(len(same), len(other)) < terms.quorum or (same and other):
         return Unclear()
-    if same and claim.state == "issued":
+    if same and payment.state == "issued":
         held = same[0].held
         assert held is not None
         return Stands(held, _final(terms, views, held))
     settled = settle(terms, views)
-    if isinstance(settled, Agreed) and _pays(claim, terms, settled, used):
+    if isinstance(settled, Agreed) and _pays(payment, terms, settled, used):
         return Stands(settled.block, _final(terms, views, settled.block))
     if same:
         return Unclear()  # it is back, and not buried again yet
-    return Gone(for_good=claim.state == "reversed" and now - claim.changed_at > LANDS_AGAIN_WITHIN)
+    return Gone(for_good=payment.state == "reversed" and now - payment.changed_at > LANDS_AGAIN_WITHIN)
 
 
-def _pays(claim: Claim, terms: Terms, settled: Agreed, used: Collection[int]) -> bool:
+def _pays(payment: Payment, terms: Terms, settled: Agreed, used: Collection[int]) -> bool:
     """Whether the transfer that the claim used is at its place again."""
     transfers = transfers_of(settled.receipt)
     return (
         succeeded(settled.receipt)
         and net_covers(terms, transfers, used)
         and any(
-            each.position == claim.log_position
+            each.position == payment.log_position
             and of_asset(terms, each)
             and to_treasury(terms, each)
             and from_payer(terms, each)

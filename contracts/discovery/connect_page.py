@@ -35,7 +35,11 @@ class Outcome:
 OUTCOMES = (
     Outcome(201, "Issued", "Keep the key secret; until its first use the same claim shows it again, within a day."),
     Outcome(202, "Pending", "Nothing need be paid again. Send the same claim after Retry-After seconds."),
-    Outcome(402, "Not matched", "The payment does not fit the quote; code says why. It is no x402 challenge."),
+    Outcome(
+        402,
+        "Not matched",
+        "The payment does not fit the quote; code says why. Don't pay again: money that came is at caseId.",
+    ),
     Outcome(409, "Claimed before, or being claimed now", "Follow links to the receipt, or send the claim again."),
     Outcome(429, "Too many requests", "Wait Retry-After seconds."),
 )

@@ -46,7 +46,10 @@ MARKDOWN = "text/markdown; charset=utf-8"
 PLAIN = "text/plain; charset=utf-8"
 SITEMAP_MEDIA_TYPE = "application/xml"
 
-KEPT_FROM_CRAWLERS = (f"{INTAKE_PATH}/", plans.RECEIPT_PATH.partition("{")[0])
+KEPT_FROM_CRAWLERS = (
+    f"{INTAKE_PATH}/",
+    *(path.partition("{")[0] for path in (plans.RECEIPT_PATH, plans.CASE_PATH)),
+)
 """Answers that are somebody's own: a crawler that has such an address must not show it."""
 
 

@@ -16,7 +16,7 @@ from contracts.errors import ChainMismatch, RpcUnavailable
 from contracts.evm import RpcError, quantity
 from contracts.settings import Settings
 from pipelines.rpc import Endpoint, RpcPool
-from warehouse.access_watch import Outcome, Watched, apply_sightings, claims_to_watch
+from warehouse.access_watch import Outcome, Watched, apply_sightings, payments_to_watch
 from warehouse.ledger import Ledger, open_ledger
 
 TIMEOUT_S = 5.0
@@ -28,16 +28,16 @@ def claims_due(settings: Settings) -> str | None:
     if rail.missing:
         return None
     with closing(open_ledger(settings, settings.data_dir)) as ledger:
-        return "a claim is not final" if claims_to_watch(ledger, rail) else None
+        return "a claim is not final" if payments_to_watch(ledger, rail) else None
 
 
 def watch_claims(settings: Settings) -> Counter[Outcome]:
-    """Look once at every claim that is not final; how many came to what. Raises `StoreBusy`, `StoreUnusable`."""
+    """Look once at every payment that is not final; how many came to what. Raises `StoreBusy`, `StoreUnusable`."""
     rail = rail_of(settings)
     if rail.missing:
         return Counter()
     with closing(open_ledger(settings, settings.data_dir)) as ledger:
-        watched = claims_to_watch(ledger, rail)
+        watched = payments_to_watch(ledger, rail)
         return asyncio.run(_watch(settings, ledger, watched)) if watched else Counter()
 
 
@@ -58,18 +58,18 @@ async def _heard(endpoint: Endpoint, watched: Watched) -> Sighting | Silence:
 
 
 async def _sighting(endpoint: Endpoint, watched: Watched) -> Sighting:
-    claim = watched.claim
+    payment = watched.payment
     answers = await endpoint.batch(
         [
             ("eth_chainId", []),
-            ("eth_getTransactionReceipt", [claim.transaction_hash]),
-            *(("eth_getBlockByNumber", [which, False]) for which in (hex(claim.block_number), "latest")),
+            ("eth_getTransactionReceipt", [payment.transaction_hash]),
+            *(("eth_getBlockByNumber", [which, False]) for which in (hex(payment.block_number), "latest")),
             *(("eth_getBlockByNumber", [tag, False]) for tag in ("safe", "finalized")),
         ]
     )
     chain_id, found, held, head = (_result(answer) for answer in answers[:4])
     safe, finalized = (None if isinstance(answer, RpcError) else read_block(answer) for answer in answers[4:])
-    receipt = read_receipt(found, claim.transaction_hash)
+    receipt = read_receipt(found, payment.transaction_hash)
     block = None
     if receipt is not None:
         block = read_block(await endpoint.call("eth_getBlockByNumber", [hex(receipt.block_number), False]))

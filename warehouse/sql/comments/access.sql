@@ -28,17 +28,18 @@ comment on column raw_ledger__keys.paid_until is 'Until when the tier is paid, U
 comment on column raw_ledger__keys.created_at is 'When it was made, UTC';
 comment on column raw_ledger__keys.changed_at is 'When its state changed last, UTC';
 
-comment on column raw_ledger__unmatched_payments.payment_id is 'Id of the transfer in the ledger';
-comment on column raw_ledger__unmatched_payments.quote_id is 'The quote that it was first claimed for';
+comment on column raw_ledger__unmatched_payments.payment_id is 'Id of its case';
+comment on column raw_ledger__unmatched_payments.quote_id is 'The quote of its sender that it came for; null while no claim of one named it';
 comment on column raw_ledger__unmatched_payments.chain_id is 'EIP-155 id of the chain';
 comment on column raw_ledger__unmatched_payments.asset is 'Contract of the token that came';
 comment on column raw_ledger__unmatched_payments.amount_units is 'How much came, in that token''s smallest unit, decimal';
 comment on column raw_ledger__unmatched_payments.block_number is 'Block that holds the transfer';
 comment on column raw_ledger__unmatched_payments.paid_at is 'Time of that block, UTC';
 comment on column raw_ledger__unmatched_payments.code is 'Why it pays nothing, as the claim was answered';
-comment on column raw_ledger__unmatched_payments.state is 'open, claimed by its own quote later, issued or refunded by the operator';
+comment on column raw_ledger__unmatched_payments.state is 'open, supplement_offered, claimed, issued by the operator, refund_due or refunded';
 comment on column raw_ledger__unmatched_payments.recorded_at is 'When it was recorded, UTC';
 comment on column raw_ledger__unmatched_payments.changed_at is 'When its state changed last, UTC';
+comment on column raw_ledger__unmatched_payments.refund_units is 'How much goes, or went, back to the sender, in that token''s smallest unit; null: nothing';
 
 comment on column core_access__state.only_row is 'Always true';
 comment on column core_access__state.seq is 'The ledger''s seq up to which changes are taken over';

@@ -39,10 +39,11 @@ create table if not exists raw_ledger__keys (
     changed_at timestamp not null
 );
 
--- One row per transfer that came with a claim and paid none; its amount as text, since other tokens use all of uint256.
+-- One row per transfer that came with a claim and that no claim used then; its amounts as text, since other tokens use
+-- all of uint256.
 create table if not exists raw_ledger__unmatched_payments (
     payment_id varchar primary key,
-    quote_id varchar not null,
+    quote_id varchar,
     chain_id bigint not null,
     asset varchar not null,
     amount_units varchar not null,
@@ -51,8 +52,13 @@ create table if not exists raw_ledger__unmatched_payments (
     code varchar not null,
     state varchar not null,
     recorded_at timestamp not null,
-    changed_at timestamp not null
+    changed_at timestamp not null,
+    refund_units varchar
 );
+
+-- for files from before cases
+alter table raw_ledger__unmatched_payments alter column quote_id drop not null;
+alter table raw_ledger__unmatched_payments add column if not exists refund_units varchar;
 
 -- At most one row: the ledger's seq up to which changes are taken over.
 create table if not exists core_access__state (

@@ -1,0 +1,179 @@
+"""Cases over HTTP: the sender of money that no claim uses reads what becomes of it, and pays a difference."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Response
+
+from api.access.rpc import Providers
+from api.bodies import JsonRoute
+from api.responses import problems
+from contracts.base import Document
+from contracts.commerce.case_access import (
+    CaseAnswer,
+    CaseChallenge,
+    CaseRefused,
+    CaseRequest,
+    CaseUnknown,
+    SupplementNotOffered,
+    case_answer,
+    case_challenge,
+    check_case_access,
+)
+from contracts.commerce.cases import Case, CaseStanding
+from contracts.commerce.plans import CASE_PATH, CASE_SUPPLEMENT_PATH
+from contracts.commerce.problems import PayerContractUnsure, PaymentsNotConfigured, payer_contract_unsure
+from contracts.commerce.proofs import AskContract, NotProved, contract_says
+from contracts.commerce.quote_answers import QuoteAnswer, quote_answer
+from contracts.commerce.rail import PaymentRail
+from contracts.commerce.signing import JWKS_PATH, KeySet
+from contracts.errors import (
+    BodyInvalid,
+    BodyTooLarge,
+    InternalFault,
+    MediaTypeUnsupported,
+    MethodNotAllowed,
+    PaymentUnknown,
+    RateLimited,
+    StoreUnavailable,
+)
+from warehouse.access_cases import find_case
+from warehouse.access_supplements import offer_supplement, standing_of
+from warehouse.ledger import Ledger, Reader
+
+_PRIVATE = {"Cache-Control": "no-store"}
+_EVERY = (CaseUnknown, MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
+_SIGNED = (CaseRefused, PayerContractUnsure, BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
+
+CaseId = Annotated[str, Path(alias="caseId")]
+
+
+class Cases:
+    """One object a process. `ledger` and `key_set` may raise `OperatorProblem`."""
+
+    def __init__(
+        self,
+        rail: PaymentRail,
+        providers: Providers,
+        base_url: str,
+        ledger: Callable[[], Ledger],
+        key_set: Callable[[], KeySet],
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._rail = rail
+        self._providers = providers
+        self._base_url = base_url
+        self._ledger = ledger
+        self._key_set = key_set
+        self._clock = clock
+
+    def challenge(self, case_id: str) -> CaseChallenge:
+        """Returns what the sender of a case's money has to sign. Raises `CaseUnknown`."""
+        with self._ledger().read() as reader:
+            case = _known(reader, case_id)
+        return case_challenge(case, base_url=self._base_url, now=self._clock())
+
+    async def read(self, case_id: str, asked: CaseRequest) -> CaseAnswer:
+        """Returns a case to the sender of its money. Raises `CaseUnknown`, `CaseRefused`, `PayerContractUnsure`."""
+        await self._require_sender(case_id, asked)
+        return await asyncio.to_thread(self._read, case_id)
+
+    async def supplement(self, case_id: str, asked: CaseRequest) -> QuoteAnswer:
+        """Returns the quote over what is missing, the same while it is good. Raises `SupplementNotOffered` and more."""
+        if self._rail.missing:
+            raise PaymentsNotConfigured(f"The operator has yet to set {', '.join(self._rail.missing)}.")
+        await self._require_sender(case_id, asked)
+        return await asyncio.to_thread(self._supplement, case_id)
+
+    async def _require_sender(self, case_id: str, asked: CaseRequest) -> None:
+        proof = await asyncio.to_thread(self._check, case_id, asked)
+        if isinstance(proof, AskContract):
+            agreed = contract_says(await self._providers.calls(proof.address, proof.data), self._rail.quorum)
+            if isinstance(agreed, str):
+                raise payer_contract_unsure()
+            if agreed:
+                return
+            proof = NotProved()
+        if isinstance(proof, NotProved):
+            raise CaseRefused("Ask for a fresh challenge and have the sender of the money sign it.")
+
+    def _check(self, case_id: str, asked: CaseRequest) -> object:
+        with self._ledger().read() as reader:
+            case = _known(reader, case_id)
+        return check_case_access(asked, case, now=self._clock())
+
+    def _read(self, case_id: str) -> CaseAnswer:
+        with self._ledger().read() as reader:
+            standing = standing_of(reader, _known(reader, case_id), self._rail, now=self._clock())
+        return _answer(standing, self._rail, self._base_url)
+
+    def _supplement(self, case_id: str) -> QuoteAnswer:
+        with self._ledger().transaction() as tx:
+            now = self._clock()
+            standing = standing_of(tx, _known(tx, case_id), self._rail, now=now)
+            offered = offer_supplement(tx, standing, self._key_set().signer(now), now=now)
+        if offered is None:
+            raise SupplementNotOffered(_answer(standing, self._rail, self._base_url).next.detail)
+        keys_url = self._base_url + JWKS_PATH
+        return quote_answer(offered.quote, offered.signature, self._rail, self._base_url, keys_url=keys_url)
+
+
+def cases_router(cases: Cases) -> APIRouter:
+    """The routes over the one `Cases` of this process."""
+    router = APIRouter(tags=["agent access"], route_class=JsonRoute)
+
+    @router.get(
+        CASE_PATH,
+        response_model=CaseChallenge,
+        responses=problems(*_EVERY),
+        summary="What the sender signs to read a case",
+        description="EIP-712 typed data, good for ten minutes. A claim's refusal names the case of its money.",
+        operation_id="agent_access_case_challenge",
+    )
+    def challenge(case_id: CaseId) -> Response:
+        return _answered(cases.challenge(case_id), 200)
+
+    @router.post(
+        CASE_PATH,
+        response_model=CaseAnswer,
+        responses=problems(*_SIGNED, *_EVERY),
+        summary="Read a case",
+        description="What was sent and asked, what state the case is in and what happens next, for the sender of the "
+        "money only.",
+        operation_id="agent_access_case",
+    )
+    async def read(case_id: CaseId, asked: CaseRequest) -> Response:
+        return _answered(await cases.read(case_id, asked), 200)
+
+    @router.post(
+        CASE_SUPPLEMENT_PATH,
+        response_model=QuoteAnswer,
+        status_code=201,
+        responses=problems(SupplementNotOffered, PaymentsNotConfigured, *_SIGNED, *_EVERY),
+        summary="Get a quote over the difference",
+        description="Where less was sent than asked: a quote over the rest. Its claim uses both payments and issues "
+        "the first quote's key. While it is good the same one is given again.",
+        operation_id="agent_access_case_supplement",
+    )
+    async def supplement(case_id: CaseId, asked: CaseRequest) -> Response:
+        return _answered(await cases.supplement(case_id, asked), 201)
+
+    return router
+
+
+def _answered(document: Document, status: int) -> Response:
+    return Response(document.model_dump_json(by_alias=True), status, _PRIVATE, "application/json")
+
+
+def _known(reader: Reader, case_id: str) -> Case:
+    try:
+        return find_case(reader, case_id)
+    except PaymentUnknown:
+        raise CaseUnknown("No case has this id.") from None
+
+
+def _answer(standing: CaseStanding, rail: PaymentRail, base_url: str) -> CaseAnswer:
+    return case_answer(standing, asset=rail.asset, base_url=base_url)

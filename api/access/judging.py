@@ -1,0 +1,108 @@
+"""Looks at and judges what a claim's transaction pays, alone or with a first payment that was too little."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from api.access.rpc import Providers
+from contracts.commerce.case_access import recorded_of
+from contracts.commerce.cases import Case, Filing, still_there
+from contracts.commerce.claims import Paid
+from contracts.commerce.matching import Match, Mismatch, Unknown, settle, verify
+from contracts.commerce.problems import Recorded
+from contracts.commerce.quotes import Quote, terms_of
+from contracts.commerce.rail import PaymentRail
+from contracts.commerce.views import Silence, View
+from warehouse import access
+from warehouse.access_cases import case_of_supplement, record_money
+from warehouse.ledger import Reader, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The quote that a claim names, and the one that it redeems: the first where the named one is supplementary."""
+
+    quote: Quote
+    redeems: Quote
+    case: Case | None
+    """Of the first payment, where the named quote is supplementary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What providers say of the transaction that a claim names, and of the first one where that was too little."""
+
+    views: Sequence[View | Silence]
+    first_views: Sequence[View | Silence]
+
+
+Judged = list[Paid] | Mismatch | Unknown
+"""The transfers that redeem the quote, that of the redeemed quote first; or why none does."""
+
+
+def named_by(reader: Reader, quote: Quote) -> Named:
+    """Returns what a claim that names `quote` redeems."""
+    case = case_of_supplement(reader, quote.quote_id)
+    first = None if case is None or case.quote_id is None else access.find_quote(reader, case.quote_id)
+    return Named(quote, quote if first is None else first.quote, case)
+
+
+async def see(providers: Providers, transaction_hash: str, named: Named) -> Seen:
+    """Ask every provider about the transaction that a claim names, and about the first one beside it."""
+    if named.case is None:
+        return Seen(await providers.views(transaction_hash), [])
+    return Seen(*await asyncio.gather(*map(providers.views, (transaction_hash, named.case.transaction_hash))))
+
+
+def judge_claim(
+    tx: Transaction, rail: PaymentRail, named: Named, transaction_hash: str, seen: Seen, *, now: datetime
+) -> Judged:
+    """Judge the transaction that a claim names by what is used of it now."""
+    spent = access.spent_positions(tx, rail.chain_id, transaction_hash)
+    verdict = verify(terms_of(named.quote, rail), seen.views, now=now, used=spent)
+    if not isinstance(verdict, Match):
+        return verdict
+    paid = Paid(named.quote.quote_id, transaction_hash, verdict)
+    case = case_of_supplement(tx, named.quote.quote_id)
+    if case is None:
+        return [paid]
+    if case.state != "supplement_offered":
+        return Mismatch("case_closed", (verdict.transfer, *verdict.surplus), verdict.block)
+    first = _first_match(tx, rail, named, case, seen)
+    return first if isinstance(first, Unknown) else [Paid(named.redeems.quote_id, case.transaction_hash, first), paid]
+
+
+def _first_match(tx: Transaction, rail: PaymentRail, named: Named, case: Case, seen: Seen) -> Match | Unknown:
+    """Returns where the first payment is now. It was settled when it was recorded and may have left since."""
+    terms = terms_of(named.redeems, rail)
+    settled = settle(terms, seen.first_views)
+    if isinstance(settled, Unknown):
+        return settled
+    used = access.used_positions(tx, rail.chain_id, case.transaction_hash)
+    return still_there(case, terms, settled, used=used) or Unknown("not_canonical", "the first payment has changed")
+
+
+def record_unused(
+    tx: Transaction,
+    rail: PaymentRail,
+    base_url: str,
+    filing: Filing,
+    transaction_hash: str,
+    judged: Judged,
+    *,
+    now: datetime,
+) -> Recorded | None:
+    """Record the transaction's money that the claim does not use. Returns the case that its answer names, or None."""
+    match judged:
+        case Mismatch(code, found, block) if block is not None:
+            pass
+        case [*_, Paid(match=Match(_, block, _, found))]:
+            code = "payment_twice"
+        case _:
+            return None
+    chain_id = rail.chain_id
+    cases = record_money(tx, found, block, code, filing, chain_id=chain_id, transaction_hash=transaction_hash, now=now)
+    return recorded_of(cases[0], filing.quote, base_url) if cases else None

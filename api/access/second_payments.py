@@ -1,0 +1,125 @@
+"""Money that comes for a quote after it was redeemed: looked at on the chain and recorded, so that none is dropped."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from api.access.rpc import Providers
+from contracts.commerce.case_access import recorded_of
+from contracts.commerce.cases import Filing, is_senders
+from contracts.commerce.claims import ClaimRequest
+from contracts.commerce.matching import Match, Mismatch, verify
+from contracts.commerce.problems import ClaimExists, Recorded, case_members
+from contracts.commerce.quotes import Quote, terms_of
+from contracts.commerce.rail import PaymentRail
+from contracts.commerce.views import Silence, View
+from warehouse import access
+from warehouse.access_cases import cases_of_transaction, record_money
+from warehouse.ledger import Ledger
+
+SILENT_FOR_S = 2.0
+"""How long a transaction that was asked about is not asked about again."""
+
+_MOST_REMEMBERED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Unseen:
+    """A transaction that the ledger knows nothing of, named in a claim of a quote that was redeemed."""
+
+    quote: Quote
+
+
+class SecondPayments:
+    """One object a process. `ledger` may raise `OperatorProblem`."""
+
+    def __init__(
+        self,
+        rail: PaymentRail,
+        providers: Providers,
+        base_url: str,
+        ledger: Callable[[], Ledger],
+        *,
+        clock: Callable[[], datetime],
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._rail = rail
+        self._providers = providers
+        self._base_url = base_url
+        self._ledger = ledger
+        self._clock = clock
+        self._monotonic = monotonic
+        self._asked: dict[tuple[str, str], float] = {}
+
+    async def case_of(self, asked: ClaimRequest) -> Recorded | None:
+        """Returns the case of the payer's money in a transaction that the redeemed quote's claim does not use, or None.
+
+        None too while the transaction is not settled; asking again is right then.
+        """
+        found = await asyncio.to_thread(self._look, asked)
+        if not isinstance(found, _Unseen):
+            return found
+        if not self._may_ask(asked):
+            return None
+        views = await self._providers.views(asked.transaction_hash)
+        return await asyncio.to_thread(self._record, asked, found.quote, views)
+
+    def _look(self, asked: ClaimRequest) -> Recorded | _Unseen | None:
+        with self._ledger().read() as reader:
+            kept = access.find_quote(reader, asked.quote_id)
+            assert kept is not None  # its claim exists
+            quote = kept.quote
+            cases = cases_of_transaction(reader, self._rail.chain_id, asked.transaction_hash)
+            used = access.used_positions(reader, self._rail.chain_id, asked.transaction_hash)
+        of_payer = [case for case in cases if is_senders(case.transfer, quote) and case.transfer.position not in used]
+        if of_payer:
+            return recorded_of(of_payer[0], quote, self._base_url)
+        return None if used else _Unseen(quote)
+
+    def _may_ask(self, asked: ClaimRequest) -> bool:
+        key, now_s = (asked.quote_id, asked.transaction_hash), self._monotonic()
+        if now_s < self._asked.get(key, 0.0):
+            return False
+        if len(self._asked) >= _MOST_REMEMBERED:
+            self._asked.clear()
+        self._asked[key] = now_s + SILENT_FOR_S
+        return True
+
+    def _record(self, asked: ClaimRequest, quote: Quote, views: list[View | Silence]) -> Recorded | None:
+        with self._ledger().transaction() as tx:
+            now = self._clock()
+            used = access.spent_positions(tx, self._rail.chain_id, asked.transaction_hash)
+            match verify(terms_of(quote, self._rail), views, now=now, used=used):
+                case Match(transfer, block, _, surplus):
+                    found, code = (transfer, *surplus), "payment_twice"
+                case Mismatch(code, found, block) if block is not None:
+                    pass
+                case _:
+                    return None
+            cases = record_money(
+                tx,
+                found,
+                block,
+                code,
+                Filing(quote, proven=False),
+                chain_id=self._rail.chain_id,
+                transaction_hash=asked.transaction_hash,
+                now=now,
+            )
+        return recorded_of(cases[0], quote, self._base_url) if cases else None
+
+
+def paid_twice(exists: ClaimExists, second: Recorded) -> ClaimExists:
+    """Returns the refusal of a claim whose quote was redeemed by other money than the one that it names."""
+    named = case_members(second)
+    links: Any = {**exists.extensions["links"], **named["links"]}  # type: ignore[dict-item]
+    return ClaimExists(
+        exists.detail + " This transaction is not the one that paid: its money is recorded under caseId for the "
+        "operator, who sends it back. links.case says what happens next to who signs for the address that sent it.",
+        extensions={**exists.extensions, **named, "links": links},
+    )

@@ -1,0 +1,158 @@
+"""`svc claim unmatched` and `svc claim resolve`: the operator's side of money that no claim uses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from cli.environment import effective_settings, make_data_dir
+from cli.output import AsJson, operator_problems, print_json, say
+from contracts.commerce.case_access import case_answer
+from contracts.commerce.cases import CaseStanding
+from contracts.commerce.quote_answers import quote_answer
+from contracts.commerce.rail import PaymentRail, rail_of
+from contracts.commerce.signing import JWKS_PATH
+from contracts.errors import PaymentNotSettled
+from contracts.settings import Settings
+from warehouse.access_cases import cases_in, find_case
+from warehouse.access_issue import Issuer
+from warehouse.access_resolve import Accepted, issue_for_case, mark_refund, mark_refunded
+from warehouse.access_supplements import offer_supplement, standing_of
+from warehouse.ledger import Ledger, open_ledger
+from warehouse.secrets import load_secrets
+from warehouse.signing_keys import SigningKeys
+
+CaseId = Annotated[str, typer.Argument(help="The case's id, as `svc claim unmatched` shows it.")]
+
+_SAY_ONE = "Pass one of --issue, --received CASE, --supplement, --refund and --refunded TRANSACTION."
+
+
+def unmatched(as_json: AsJson = False) -> None:
+    """List money that no claim uses and that waits for somebody, newest first: what was sent, and what was asked."""
+    with operator_problems(as_json), opened_ledger() as (settings, ledger), ledger.read() as reader:
+        rail, now = rail_of(settings), datetime.now(UTC)
+        waiting = [standing_of(reader, case, rail, now=now) for case in cases_in(reader)]
+    if as_json:
+        print_json({"ok": True, "cases": [_described(each, settings) for each in waiting]})
+        return
+    for standing in waiting:
+        say(_line(standing))
+
+
+def resolve(
+    case_id: CaseId,
+    issue: Annotated[
+        bool, typer.Option("--issue", help="Issue the key of its quote and print it; what was too much is due back.")
+    ] = False,
+    received: Annotated[
+        str | None, typer.Option(help="The same, with the case of another payment of the sender that brought the rest.")
+    ] = None,
+    supplement: Annotated[bool, typer.Option("--supplement", help="Print the quote over what is missing.")] = False,
+    refund: Annotated[bool, typer.Option("--refund", help="Note that all of it has to be sent back.")] = False,
+    refunded: Annotated[str | None, typer.Option(help="Hash of the transaction that sent the money back.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Settle a case: issue the key of its quote to who paid, ask for the rest, or note that money goes back."""
+    with operator_problems(as_json):
+        if [issue, received is not None, supplement, refund, refunded is not None].count(True) != 1:
+            raise PaymentNotSettled("Say one of five.", cure=_SAY_ONE)
+        with opened_ledger() as (settings, ledger):
+            settled: dict[str, Any] = {}
+            if issue or received is not None:
+                settled = _issued(_issue(settings, ledger, case_id, received))
+            elif supplement:
+                settled = {"supplement": _supplement(settings, ledger, case_id)}
+            elif refunded is None:
+                with ledger.transaction() as tx:
+                    mark_refund(tx, case_id, now=datetime.now(UTC))
+            else:
+                _refunded(ledger, case_id, refunded)
+            with ledger.read() as reader:
+                standing = standing_of(reader, find_case(reader, case_id), rail_of(settings), now=datetime.now(UTC))
+    if as_json:
+        print_json({"ok": True, **_described(standing, settings), **settled})
+        return
+    say(_line(standing))
+    if "apiKey" in settled:
+        say(settled["apiKey"])
+        say(f"{settled['claimId']}, {settled['keyId']}. The key is not shown again.")
+        if settled["restUnits"] != "0":
+            say(f"{settled['restUnits']} of it is too much and due back: note it with --refunded TRANSACTION.")
+    if "supplement" in settled:
+        pay = settled["supplement"]["data"]["next"]["pay"]
+        say(f"{settled['supplement']['quoteId']} asks for {pay['amount']} from {pay['from']} until {pay['notAfter']}")
+
+
+def _issue(settings: Settings, ledger: Ledger, case_id: str, received: str | None) -> Accepted:
+    now = datetime.now(UTC)
+    signer = SigningKeys(settings).current().signer(now)
+    issuer = Issuer(rail_of(settings), settings.public_base_url, load_secrets(settings), signer)
+    with ledger.transaction() as tx:
+        return issue_for_case(tx, issuer, case_id, received, now=now)
+
+
+def _issued(accepted: Accepted) -> dict[str, Any]:
+    issued = accepted.issued
+    return {
+        "claimId": issued.claim.claim_id,
+        "keyId": issued.key_id,
+        "apiKey": issued.key.reveal(),
+        "restUnits": str(accepted.rest),
+    }
+
+
+def _supplement(settings: Settings, ledger: Ledger, case_id: str) -> dict[str, Any]:
+    now, rail, base_url = datetime.now(UTC), rail_of(settings), settings.public_base_url
+    signer = SigningKeys(settings).current().signer(now)
+    with ledger.transaction() as tx:
+        standing = standing_of(tx, find_case(tx, case_id), rail, now=now)
+        offered = offer_supplement(tx, standing, signer, now=now)
+    if offered is None:
+        raise PaymentNotSettled(
+            "Nothing is missing of it that could be paid.", cure=_answer(standing, rail, base_url)["next"]["detail"]
+        )
+    answer = quote_answer(offered.quote, offered.signature, rail, base_url, keys_url=base_url + JWKS_PATH)
+    return answer.model_dump(mode="json", by_alias=True)
+
+
+def _refunded(ledger: Ledger, case_id: str, transaction_hash: str) -> None:
+    if re.fullmatch("0x[0-9a-fA-F]{64}", transaction_hash) is None:
+        raise PaymentNotSettled("--refunded is no transaction hash.", cure="Give 0x and 64 hex digits.")
+    with ledger.transaction() as tx:
+        mark_refunded(tx, case_id, transaction_hash.lower(), now=datetime.now(UTC))
+
+
+def _described(standing: CaseStanding, settings: Settings) -> dict[str, Any]:
+    """What the sender reads of a case, and whom its quote asks to pay and names as operator."""
+    answer = _answer(standing, rail_of(settings), settings.public_base_url)
+    quote = standing.quote
+    return {name: value for name, value in answer.items() if name not in ("ok", "schema")} | {
+        "quotePayer": None if quote is None else quote.payer,
+        "quoteOperator": None if quote is None else quote.operator,
+    }
+
+
+def _answer(standing: CaseStanding, rail: PaymentRail, base_url: str) -> dict[str, Any]:
+    return case_answer(standing, asset=rail.asset, base_url=base_url).model_dump(mode="json", by_alias=True)
+
+
+def _line(standing: CaseStanding) -> str:
+    case, quote = standing.case, standing.quote
+    sent = f"{case.transfer.amount} of {case.transfer.asset} from {case.transfer.sender}"
+    asked = "no quote of the sender" if quote is None else f"{quote.quote_id} asks {quote.amount} from {quote.payer}"
+    back = "" if case.refund_amount is None else f"; {case.refund_amount} goes back"
+    return f"{case.case_id}  {case.state}  {case.code}  {sent}; {asked}{back}"
+
+
+@contextmanager
+def opened_ledger() -> Iterator[tuple[Settings, Ledger]]:
+    """The settings of this environment and the ledger that they name, closed at the end."""
+    settings = effective_settings()
+    make_data_dir(settings.data_dir)
+    with closing(open_ledger(settings, settings.data_dir)) as ledger:
+        yield settings, ledger
