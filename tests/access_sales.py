@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from contracts.commerce.matching import Match, Mismatch, Transfer
+from contracts.commerce.cases import Filing
+from contracts.commerce.matching import Match, Transfer
 from contracts.commerce.plans import load_plans
 from contracts.commerce.quotes import Quote, QuoteRequest, make_quote
 from contracts.commerce.rail import PaymentRail
 from contracts.commerce.signing import KeySet, SigningKey, new_private_key, thumbprint
 from contracts.commerce.views import BlockView
 from contracts.secrets import derive_secrets
-from warehouse.access import keep_quote, record_unmatched
+from warehouse.access import keep_quote
+from warehouse.access_cases import record_money
 from warehouse.access_issue import Issued, Issuer, issue_claim
 from warehouse.ledger import Ledger
 
@@ -77,14 +79,16 @@ def redeem(
 def miss(ledger: Ledger, quote: Quote, code: str = "amount_mismatch", amount: int = 7, now: datetime = NOON) -> None:
     """Record money that came for a quote and pays nothing."""
     found = Transfer(0, USDC, quote.payer, TREASURY, amount)
-    mismatch = Mismatch(code, (found,), BlockView(101, "0x" + "cc" * 32, int(now.timestamp())))
+    block = BlockView(101, "0x" + "cc" * 32, int(now.timestamp()))
     with ledger.transaction() as tx:
-        record_unmatched(
+        record_money(
             tx,
-            mismatch,
+            [found],
+            block,
+            code,
+            Filing(quote, proven=False),
             chain_id=8453,
             transaction_hash="0x" + quote.requirement_hash,
-            quote_id=quote.quote_id,
             now=now,
         )
 

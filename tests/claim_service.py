@@ -17,6 +17,7 @@ from fake_providers import FakeChain, Log
 from fastapi import FastAPI
 from keyed_service import with_secrets
 
+from api.access.cases import Cases, cases_router
 from api.access.consent import OperatorConsents, consent_router
 from api.access.router import access_router
 from api.access.service import AccessService
@@ -109,8 +110,16 @@ class Sale:
         )
         app = FastAPI()
         handle_problems(app)
+        cases = Cases(
+            self.service.rail,
+            self.providers,  # type: ignore[arg-type]
+            "http://test",
+            lambda: self.ledger,
+            signing.current,
+            clock=lambda: self.now,
+        )
         consents = OperatorConsents(self.service.rail, self.providers, "http://test", lambda: self.ledger)  # type: ignore[arg-type]
-        take_in(app.router, access_router(self.service), consent_router(consents))
+        take_in(app.router, access_router(self.service), cases_router(cases), consent_router(consents))
 
         async def with_id(scope: Any, receive: Any, send: Any) -> None:
             await app({**scope, "request_id": "test"}, receive, send)

@@ -57,7 +57,7 @@ def open_quote(
         "http://svc.test",
         quote_id=f"quote_{secrets.token_hex(16)}",
         nonce=secrets.token_hex(16),
-        amount=amount or free_amount(PLANS[plan], held, secrets.randbelow(10_000)),
+        amount=amount or free_amount(PLANS[plan].price, held, secrets.randbelow(10_000)),
         now=now,
     )
     keep_quote(tx, quote, ISSUER.signer.sign(quote.quote_hash))
@@ -98,22 +98,33 @@ UNSOUND = {
         (select 1 from access_claims c where c.claim_id = r.claim_id)""",
     "two claims of a quote": """select count(*) from
         (select quote_id from access_claims group by quote_id having count(*) > 1) twice""",
-    "two claims of a transfer": """select count(*) from (select 1 from access_claims
+    "two claims of a transfer": """select count(*) from (select 1 from access_payments
         group by chain_id, transaction_hash, log_position having count(*) > 1) twice""",
+    "a claim without its own payment": """select count(*) from access_claims c where not exists
+        (select 1 from access_payments p where p.claim_id = c.claim_id and p.quote_id = c.quote_id
+            and p.transaction_hash = c.transaction_hash and p.log_position = c.log_position)""",
+    "a claim of another amount than its payments": """select count(*) from access_claims c where c.amount <>
+        (select sum(p.amount) from access_payments p where p.claim_id = c.claim_id)""",
     "a claimed quote without a claim": """select count(*) from access_quotes q where q.state = 'claimed'
-        and not exists (select 1 from access_claims c where c.quote_id = q.quote_id)""",
+        and not exists (select 1 from access_payments p where p.quote_id = q.quote_id)""",
     "a claim of a quote that is still open": """select count(*) from access_claims c
         join access_quotes q on q.quote_id = c.quote_id where q.state <> 'claimed'""",
-    "a claim of another amount or payer than its quote": """select count(*) from access_claims c
-        join access_quotes q on q.quote_id = c.quote_id where q.amount <> c.amount or q.payer <> c.payer""",
+    "a claim of another payer than its quote": """select count(*) from access_claims c
+        join access_quotes q on q.quote_id = c.quote_id where q.payer <> c.payer""",
+    "a payment of another amount than its quote and without a case": """select count(*) from access_payments p
+        join access_quotes q on q.quote_id = p.quote_id where q.amount <> p.amount and not exists
+        (select 1 from access_cases k where k.transaction_hash = p.transaction_hash
+            and k.log_position = p.log_position)""",
+    "money filed under a quote that does not ask its sender": """select count(*) from access_cases k
+        join access_quotes q on q.quote_id = k.quote_id where q.payer <> k.sender""",
     "two open quotes of a payer with one amount": """select count(*) from (select 1 from access_quotes
         where state = 'open' group by payer, amount having count(*) > 1) twice""",
     "a claim that the feed does not know": """select count(*) from access_claims c where not exists
         (select 1 from ledger_changes f where f.kind = 'claim' and f.entity_id = c.claim_id)""",
-    "a money row of a transfer that a claim used": """select count(*) from access_unmatched_payments p
-        join access_claims c on c.chain_id = p.chain_id and c.transaction_hash = p.transaction_hash
-            and c.log_position = p.log_position
-        where p.state = 'open'""",
+    "a case of a transfer that a claim uses, and that waits": """select count(*) from access_cases k
+        join access_payments p on p.chain_id = k.chain_id and p.transaction_hash = k.transaction_hash
+            and p.log_position = k.log_position
+        where k.state in ('open', 'supplement_offered')""",
 }
 
 

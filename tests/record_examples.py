@@ -40,6 +40,7 @@ _CHANCE = re.compile(
 )
 _CHANCE_FIELDS = {
     *("amount", "amountUnits", "exactAmount", "exactAmountUnits", "qrCode"),
+    *("sent", "sentUnits", "asked", "askedUnits"),
     *("issuedAt", "ageS", "clockSkewS", "rules_checked", "revision"),
 }
 """Fields that follow from a quote's unique amount, the clock, the order of writing, or the number of rules."""
@@ -111,7 +112,7 @@ async def record(service: WholeService) -> Recorder:
     with listening(service) as url:
         async with httpx.AsyncClient(base_url=url, timeout=HANG_S) as client:
             recorder = Recorder(service, client)
-            for part in (_registrations, _purchase, _graph, _connect, _telemetry, _documents, _problems):
+            for part in (_registrations, _purchase, _case, _graph, _connect, _telemetry, _documents, _problems):
                 await part(recorder)
     return recorder
 
@@ -146,10 +147,8 @@ async def _purchase(recorder: Recorder) -> None:
     await recorder.ask("agent_access_receipt", path=nowhere)
     await recorder.ask("agent_access_recovery_challenge", path=nowhere)
     challenge = await recorder.ask("agent_access_recovery_challenge", path=where)
-    signed = PAYER.sign_message(encode_typed_data(full_message=challenge["typedData"])).signature.hex()
-    proof = {"type": "eip712", "signature": f"0x{signed.removeprefix('0x')}"}
     refused = {"type": "eip712", "signature": "0x" + "00" * 65}
-    for sent in (refused, proof):
+    for sent in (refused, _signed(challenge)):
         body = {"issuedAt": challenge["issuedAt"], "proof": sent}
         await recorder.ask("agent_access_recovery", path=where, body=body)
     await recorder.ask("agent_access_recovery", path=nowhere, body=body)
@@ -174,6 +173,28 @@ async def _consent(recorder: Recorder) -> None:
     await recorder.ask("agent_access_operator", path=where, body={"proof": {"type": "eip712", "signature": signed}})
     await recorder.ask("agent_access_operator_challenge", path=nowhere)
     await recorder.ask("agent_access_operator", path=nowhere, body=refused)
+
+
+async def _case(recorder: Recorder) -> None:
+    """A payment that is too little, and the quote over the difference."""
+    quote = await recorder.ask(
+        "agent_access_quote", "of a payment that is too little", body={"payerAddress": PAYER.address}
+    )
+    body = {name: quote[name] for name in ("quoteId", "quoteHash", "paymentRequirementHash")}
+    short = recorder.service.pay(quote, less=1_000_000)
+    refusal = await recorder.ask("agent_access_claim", body={**body, "transactionHash": short})
+    where, nowhere = {"caseId": refusal["caseId"]}, {"caseId": "case_unknown"}
+    await recorder.ask("agent_access_case_challenge", path=nowhere)
+    challenge = await recorder.ask("agent_access_case_challenge", path=where)
+    refused, proof = {"type": "eip712", "signature": "0x" + "00" * 65}, _signed(challenge)
+    for operation in ("agent_access_case", "agent_access_case_supplement"):
+        for signature, path in ((refused, where), (proof, where), (proof, nowhere)):
+            await recorder.ask(operation, path=path, body={"issuedAt": challenge["issuedAt"], "proof": signature})
+
+
+def _signed(challenge: dict[str, Any]) -> dict[str, str]:
+    signature = PAYER.sign_message(encode_typed_data(full_message=challenge["typedData"])).signature.hex()
+    return {"type": "eip712", "signature": f"0x{signature.removeprefix('0x')}"}
 
 
 async def _graph(recorder: Recorder) -> None:

@@ -67,10 +67,10 @@ class WholeService:
             ledger.close()
         return issued.key.reveal()
 
-    def pay(self, quote: dict[str, Any], *, bury: int = CONFIRMATIONS) -> str:
-        """Pay a quote on the chain, and give the transaction's hash."""
+    def pay(self, quote: dict[str, Any], *, bury: int = CONFIRMATIONS, less: int = 0) -> str:
+        """Pay a quote on the chain, `less` by so many units, and give the transaction's hash."""
         said = quote["data"]["quote"]
-        due = Due(said["payer"], said["payTo"], said["asset"], int(said["amount"]))
+        due = Due(said["payer"], said["payTo"], said["asset"], int(said["amount"]) - less)
         transaction = self.node.truth.send([paying(due)])
         if bury:
             self.mine(bury)

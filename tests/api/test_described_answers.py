@@ -36,6 +36,7 @@ REACHED_ELSEWHERE = {
     ("agent_access_operator_challenge", 409): "tests/api/access/test_operator_consent.py",
     ("agent_access_recovery", 409): "tests/api/access/test_recovery.py",
     ("agent_access_recovery_challenge", 409): "tests/api/access/test_recovery.py",
+    ("agent_access_case_supplement", 409): "tests/api/access/test_cases.py",
     ("mcp", 202): "tests/api/connect",
     ("mcp_preflight", 429): "tests/api/connect",
     ("mcp", 403): "tests/api/connect",

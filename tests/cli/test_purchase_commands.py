@@ -29,7 +29,7 @@ from cli.demo.write import deploy, mined_receipt
 from cli.main import app
 from cli.purchase import Purchase, PurchasePending, PurchaseRefused, Purchases, PurchaseUnknown, ServiceSilent, claimed
 from contracts.settings import Settings
-from warehouse.access import unmatched_payments
+from warehouse.access_cases import cases_in
 from warehouse.ledger import open_ledger
 
 SVC = Path(sys.executable).with_name("svc")
@@ -157,36 +157,76 @@ def test_what_is_no_answer_of_a_node_is_an_error_of_it(mode: str) -> None:
         rpc.call("eth_chainId")
 
 
-def test_payments_that_matched_nothing_are_listed_and_settled(shop: Shop, tmp_path: Path) -> None:
+def test_money_that_no_claim_uses_is_listed_with_both_sides_and_settled(shop: Shop, tmp_path: Path) -> None:
     ledger = open_ledger(Settings(_env_file=None), tmp_path)
     now = datetime.now(UTC)
-    issue, refund, claimed_since = (sell(ledger, number, now=now) for number in (1, 2, 3))
-    for each in (issue, refund, claimed_since):
-        miss(ledger, each, now=now)
+    over, short, back, claimed_since = (sell(ledger, number, now=now) for number in (1, 2, 3, 4))
+    miss(ledger, over, amount=over.amount + 11, now=now)
+    for quote in (short, back, claimed_since):
+        miss(ledger, quote, now=now)
     redeem(ledger, claimed_since, now=now)
     with ledger.read() as reader:
-        ids = {each.quote_id: each.payment_id for each in unmatched_payments(reader)}
-    listed = shop.run("claim", "unmatched")["payments"]
-    assert {each["paymentId"] for each in listed} == set(ids.values())
-    assert listed[0]["amountUnits"] == "7"
+        ids = {case.quote_id: case.case_id for case in cases_in(reader)}
+    listed = {case["caseId"]: case for case in shop.run("claim", "unmatched")["cases"]}
+    assert set(listed) == set(ids.values())
+    shown = listed[ids[over.quote_id]]
+    assert (shown["payment"]["sentUnits"], shown["payment"]["from"]) == (str(over.amount + 11), over.payer)
+    assert (shown["quote"]["askedUnits"], shown["quotePayer"]) == (str(over.amount), over.payer)
 
-    both = ["--issue", "--refunded", "0x" + "11" * 32]
-    for wrong in ([], both, ["--refunded", "0x11"], ["--refunded", "0x" + "zz" * 32]):
-        assert shop.run("claim", "resolve", ids[refund.quote_id], *wrong, code=1)["code"] == "payment_not_settled"
-    refunded = shop.run("claim", "resolve", ids[refund.quote_id], "--refunded", "0x" + "AB" * 32)
-    assert refunded["state"] == "refunded"
-    assert shop.run("claim", "resolve", ids[refund.quote_id], "--issue", code=1)["code"] == "payment_not_settled"
-    assert shop.run("claim", "resolve", ids[claimed_since.quote_id], "--issue", code=1)["code"] == "payment_not_settled"
+    transaction = "0x" + "11" * 32
+    both = ["--issue", "--refunded", transaction]
+    for wrong in ([], both, ["--refund", "--supplement"], ["--refunded", "0x11"], ["--refunded", "0x" + "zz" * 32]):
+        assert shop.run("claim", "resolve", ids[back.quote_id], *wrong, code=1)["code"] == "payment_not_settled"
+    due = shop.run("claim", "resolve", ids[back.quote_id], "--refund")
+    assert (due["state"], due["refund"]["amountUnits"]) == ("refund_due", "7")
+    sent_back = shop.run("claim", "resolve", ids[back.quote_id], "--refunded", "0x" + "AB" * 32)
+    assert (sent_back["state"], sent_back["refund"]["transactionHash"]) == ("refunded", "0x" + "ab" * 32)
+    for case_id in (ids[back.quote_id], ids[claimed_since.quote_id]):
+        assert shop.run("claim", "resolve", case_id, "--issue", code=1)["code"] == "payment_not_settled"
     assert shop.run("claim", "resolve", "pay_0", "--issue", code=1)["code"] == "payment_unknown"
 
-    other_coin = shop.run("claim", "resolve", ids[issue.quote_id], "--issue", code=1)
-    assert other_coin["code"] == "payment_not_settled"
-    shop.environment["SVC_USDC_ADDRESS"] = json.loads(issue.quote_json)["asset"]
-    issued = shop.run("claim", "resolve", ids[issue.quote_id], "--issue")
+    assert shop.run("claim", "resolve", ids[over.quote_id], "--issue", code=1)["code"] == "payment_not_settled"
+    shop.environment["SVC_USDC_ADDRESS"] = json.loads(over.quote_json)["asset"]
+    assert "short" in shop.run("claim", "resolve", ids[short.quote_id], "--issue", code=1)["detail"]
+    offered = shop.run("claim", "resolve", ids[short.quote_id], "--supplement")
+    assert offered["state"] == "supplement_offered"
+    assert offered["supplement"]["data"]["quote"]["supplementTo"]["quoteId"] == short.quote_id
+    issued = shop.run("claim", "resolve", ids[over.quote_id], "--issue")
     assert issued["apiKey"].startswith("svc_basic_")
-    assert shop.run("claim", "show", issued["claimId"])["quoteId"] == issue.quote_id
-    assert [each["paymentId"] for each in shop.run("claim", "unmatched")["payments"]] == [ids[claimed_since.quote_id]]
+    assert (issued["state"], issued["restUnits"], issued["refund"]["amountUnits"]) == ("refund_due", "11", "11")
+    assert shop.run("claim", "show", issued["claimId"])["quoteId"] == over.quote_id
+    left = {case["caseId"]: case["state"] for case in shop.run("claim", "unmatched")["cases"]}
+    assert left == {
+        ids[over.quote_id]: "refund_due",
+        ids[short.quote_id]: "supplement_offered",
+        ids[claimed_since.quote_id]: "open",
+    }
     ledger.close()
+
+
+def test_a_case_is_shown_to_people_on_a_line_with_both_sides(shop: Shop, tmp_path: Path) -> None:
+    ledger = open_ledger(Settings(_env_file=None), tmp_path)
+    quote = sell(ledger, 1, now=datetime.now(UTC))
+    miss(ledger, quote, amount=quote.amount + 3, now=datetime.now(UTC))
+    ledger.close()
+    shop.environment["SVC_USDC_ADDRESS"] = json.loads(quote.quote_json)["asset"]
+
+    def printed(*arguments: str) -> str:
+        return CliRunner().invoke(app, ["claim", *arguments], env=shop.environment).stdout
+
+    line = printed("unmatched")
+    for part in (
+        "case_",
+        "open",
+        "amount_mismatch",
+        f"{quote.amount + 3} of ",
+        quote.payer,
+        f"asks {quote.amount} from",
+    ):
+        assert part in line
+    done = printed("resolve", line.split()[0], "--issue")
+    assert "svc_basic_" in done and "3 of it is too much and due back" in done
+    assert "3 goes back" in printed("unmatched")
 
 
 def answers(*scripted: httpx.Response | Exception) -> Any:

@@ -9,7 +9,7 @@ from pipelines.access.assets import none_waits, take_over_access_tables
 from pipelines.access.watch import claims_due
 from pipelines.definitions import CLAIMS_JOB, build_definitions
 from pipelines.resources import runtime_resource
-from warehouse.access import settle_unmatched, unmatched_payments
+from warehouse.access_cases import cases_in, move_case
 from warehouse.ledger import Ledger, open_ledger
 
 
@@ -48,8 +48,8 @@ def test_sales_are_shown_by_day_and_waiting_money_warns(settings: Settings, ledg
     assert (check.passed, check.severity) == (False, dg.AssetCheckSeverity.WARN)
     assert "amount_mismatch" in check.metadata["waiting"].value
     with ledger_here.transaction() as tx:
-        (payment,) = unmatched_payments(tx)
-        settle_unmatched(tx, payment.payment_id, "refunded", now=NOON, refund_transaction_hash="0x" + "11" * 32)
+        (case,) = cases_in(tx)
+        move_case(tx, case, "refunded", now=NOON, refund_transaction_hash="0x" + "11" * 32)
     said, check = run(settings)
     assert said["out_access__revenue_daily"]["changed_rows"] == 1
     assert check.passed

@@ -14,7 +14,8 @@ from access_sales import NOON, PAYER, TREASURY, miss, redeem, sell
 from contracts.settings import Settings
 from pipelines.checks import EXPECTATIONS, judge
 from pipelines.upkeep import room_has_moved
-from warehouse.access import reverse_claim, unmatched_payments
+from warehouse.access import reverse_claim
+from warehouse.access_cases import cases_in
 from warehouse.access_tables import ACCESS, TAKEN_OVER, take_over_access
 from warehouse.duck import Connection, Warehouse
 from warehouse.facts import gather_facts
@@ -111,7 +112,7 @@ def test_no_address_hash_nonce_signature_or_key_reaches_the_warehouse(ledger: Le
     nonce = json.loads(quote.quote_json)["nonce"]
     with ledger.read() as reader:
         digest = reader.rows("keys", day="2026-01-02")[0]
-        (payment,) = unmatched_payments(reader)
+        (payment,) = cases_in(reader)
     secret = [
         *(PAYER, PAYER[2:], TREASURY, quote.quote_hash, quote.requirement_hash, missed.quote_hash),
         *(issued.key.reveal(), issued.key.redacted, issued.claim.transaction_hash, issued.claim.block_hash),

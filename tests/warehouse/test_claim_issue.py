@@ -41,11 +41,11 @@ from contracts.keys import ApiKey, parse_key
 from contracts.settings import Settings
 from warehouse.access import (
     claim_of_quote,
-    claims_not_final,
     close_quote,
     find_claim,
     find_quote,
     find_receipt,
+    payments_not_final,
     used_positions,
 )
 from warehouse.keys import alive_key_of_claim
@@ -56,7 +56,7 @@ EVERYTHING = (
     "access_claims",
     "access_receipts",
     "access_leases",
-    "access_unmatched_payments",
+    "access_cases",
     "api_keys",
     "ledger_changes",
 )
@@ -165,7 +165,7 @@ def test_issuing_makes_claim_key_receipt_and_feed_in_one_step(ledger: Ledger) ->
         receipt = find_receipt(reader, issued.claim.claim_id)
         assert used_positions(reader, 8453, paid_by) == {0}
         assert claim == find_claim(reader, issued.claim.claim_id) == issued.claim
-        assert claims_not_final(reader) == [claim]
+        assert [payment.claim_id for payment in payments_not_final(reader)] == [issued.claim.claim_id]
     assert kept is not None and kept.state == "claimed" and kept.quote == quote and is_intact(kept.quote)
     assert key is not None and key.key_id == issued.key_id and key.hint == issued.key.redacted
     assert (key.tier, key.owner, key.paid_until) == ("basic", PAYER, NOW + timedelta(days=30))
@@ -221,7 +221,7 @@ def test_the_seeded_bug_no_uq_quote_is_caught(ledger: Ledger) -> None:
 
 
 def test_the_seeded_bug_no_uq_tx_is_caught(ledger: Ledger) -> None:
-    execute(ledger, "drop index access_claims_of_transfer")
+    execute(ledger, "drop index access_payments_of_transfer")
     assert used_twice(ledger)
     assert "two claims of a transfer" in unsound(ledger)
 
@@ -351,7 +351,7 @@ def test_every_rule_of_soundness_can_be_broken(ledger: Ledger) -> None:
         "a paid key without a claim",
         "a claim without a receipt",
         "a claim of a quote that is still open",
-        "a claim of another amount or payer than its quote",
+        "a payment of another amount than its quote and without a case",
         "a claim that the feed does not know",
     }
     assert found < set(UNSOUND)

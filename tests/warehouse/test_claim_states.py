@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 from claim_payments import TREASURY, USDC
 from claim_store import (
@@ -22,31 +20,30 @@ from claim_store import (
     PAYER,
     count,
     issue,
-    matched,
     open_quote,
     transaction_hash,
     unsound,
 )
 from sqlalchemy import text
 
-from contracts.commerce.matching import Mismatch, Transfer
+from contracts.commerce.cases import Case, Filing
+from contracts.commerce.matching import Transfer
+from contracts.commerce.quotes import Quote
 from contracts.commerce.views import BlockView
 from warehouse.access import (
     LEASE_FOR,
-    claims_not_final,
     close_quote,
     find_claim,
-    record_unmatched,
+    payments_not_final,
     reinstate_claim,
     release_lease,
     reverse_claim,
     settle_claim,
-    settle_unmatched,
     take_lease,
-    unmatched_payments,
 )
+from warehouse.access_cases import cases_in, move_case, record_money
 from warehouse.keys import KeyState, alive_key_of_claim
-from warehouse.ledger import Ledger
+from warehouse.ledger import Ledger, Transaction
 
 
 def execute(ledger: Ledger, statement: str) -> None:
@@ -72,14 +69,13 @@ def test_a_payment_that_leaves_the_chain_suspends_the_key_and_one_that_returns_r
             assert not reverse_claim(tx, claim, now=NOW)
         assert state() == ("reversed", KeyState.SUSPENDED)
         with ledger.transaction() as tx:
-            back = replace(matched(open_quote(tx)).block, number=9, hash="0x" + "99" * 32)
-            assert reinstate_claim(tx, claim, back, now=NOW)
-            assert not reinstate_claim(tx, claim, back, now=NOW)
+            back = (9, "0x" + "99" * 32)
+            assert reinstate_claim(tx, claim, *back, now=NOW)
+            assert not reinstate_claim(tx, claim, *back, now=NOW)
         assert state() == ("issued", KeyState.ACTIVE)
     with ledger.transaction() as tx:
         assert settle_claim(tx, claim, now=NOW)
         assert not settle_claim(tx, claim, now=NOW)
-        assert claims_not_final(tx) == []
         held = find_claim(tx, claim.claim_id)
         assert held is not None and (held.block_number, held.block_hash) == (9, "0x" + "99" * 32)
     assert unsound(ledger) == set()
@@ -96,48 +92,57 @@ def test_no_state_of_quote_or_claim_ever_goes_back(ledger: Ledger) -> None:
     assert count(ledger, "access_quotes", "state = 'claimed'") == 1
 
 
-def mismatch(*positions: int, code: Any = "amount_mismatch", amount: int = 1) -> Mismatch:
-    found = tuple(Transfer(each, USDC, PAYER, TREASURY, amount) for each in positions)
-    return Mismatch(code, found, BlockView(7, "0x" + "bb" * 32, 1))
+def money(*positions: int, amount: int = 1) -> list[Transfer]:
+    return [Transfer(position, USDC, PAYER, TREASURY, amount) for position in positions]
+
+
+BLOCK = BlockView(7, "0x" + "bb" * 32, 1)
+
+
+def record(
+    tx: Transaction, found: list[Transfer], quote: Quote, paid_by: str, code: str = "amount_mismatch"
+) -> list[Case]:
+    filing = Filing(quote, proven=False)
+    return record_money(tx, found, BLOCK, code, filing, chain_id=8453, transaction_hash=paid_by, now=NOW)
 
 
 def test_money_that_pays_nothing_is_recorded_once_however_often_it_is_claimed(ledger: Ledger) -> None:
     paid_by = transaction_hash()
     with ledger.transaction() as tx:
         quote = open_quote(tx)
-    known = {"chain_id": 8453, "transaction_hash": paid_by, "quote_id": quote.quote_id, "now": NOW}
-    new = []
-    for found in (mismatch(0), mismatch(0), mismatch(0, 3), mismatch(3, code="payment_late"), mismatch()):
+    for found, code in (
+        (money(0), "amount_mismatch"),
+        (money(0), "amount_mismatch"),
+        (money(0, 3), "amount_mismatch"),
+        (money(3), "payment_late"),
+        (money(), "payment_late"),
+    ):
         with ledger.transaction() as tx:
-            new.append(record_unmatched(tx, found, **known))
-    assert new == [1, 0, 1, 0, 0]
+            record(tx, found, quote, paid_by, code)
     with ledger.transaction() as tx:
-        first, second = sorted(unmatched_payments(tx), key=lambda each: each.transfer.position)
+        first, second = sorted(cases_in(tx), key=lambda case: case.transfer.position)
         assert (first.code, first.transfer.amount, first.quote_id) == ("amount_mismatch", 1, quote.quote_id)
-        assert settle_unmatched(tx, first.payment_id, "refunded", now=NOW, refund_transaction_hash=paid_by)
-        assert not settle_unmatched(tx, first.payment_id, "issued", now=NOW)
-        assert [each.payment_id for each in unmatched_payments(tx)] == [second.payment_id]
+        assert second.code == "amount_mismatch"
+        assert move_case(tx, first, "refunded", now=NOW, refund_transaction_hash=paid_by)
+        assert not move_case(tx, first, "issued", now=NOW)
+        assert cases_in(tx) == [second]
 
 
 def test_money_of_any_size_is_recorded_exactly(ledger: Ledger) -> None:
     with ledger.transaction() as tx:
-        quote = open_quote(tx)
-        found = mismatch(0, code="wrong_asset", amount=2**256 - 1)
-        record_unmatched(
-            tx, found, chain_id=8453, transaction_hash=transaction_hash(), quote_id=quote.quote_id, now=NOW
-        )
-        assert unmatched_payments(tx)[0].transfer.amount == 2**256 - 1
+        record(tx, money(0, amount=2**256 - 1), open_quote(tx), transaction_hash(), "wrong_asset")
+        assert cases_in(tx)[0].transfer.amount == 2**256 - 1
 
 
-def test_money_that_a_later_quote_claims_is_no_longer_unmatched(ledger: Ledger) -> None:
+def test_money_that_a_later_quote_claims_waits_for_nobody(ledger: Ledger) -> None:
     paid_by = transaction_hash()
     with ledger.transaction() as tx:
         quote, other = open_quote(tx), open_quote(tx)
-        record_unmatched(tx, mismatch(0), chain_id=8453, transaction_hash=paid_by, quote_id=other.quote_id, now=NOW)
+        record(tx, money(0), other, paid_by)
     with ledger.transaction() as tx:
         issue(tx, quote, paid_by)
-        assert unmatched_payments(tx) == []
-        assert len(unmatched_payments(tx, "claimed")) == 1
+        assert cases_in(tx) == []
+        assert len(cases_in(tx, "claimed")) == 1
     assert unsound(ledger) == set()
 
 
@@ -146,7 +151,8 @@ def test_where_more_claims_wait_than_are_looked_at_the_newest_are(ledger: Ledger
         claims = [
             issue(tx, open_quote(tx), transaction_hash(), now=NOW + timedelta(hours=hour)).claim for hour in range(3)
         ]
-        assert claims_not_final(tx, limit=2) == [claims[2], claims[1]]
+        newest = [payment.claim_id for payment in payments_not_final(tx, limit=2)]
+        assert newest == [claims[2].claim_id, claims[1].claim_id]
 
 
 def test_a_lease_is_one_clients_until_it_runs_out(ledger: Ledger) -> None:

@@ -15,6 +15,8 @@ from alembic.config import Config
 from sqlalchemy import Connection, Engine, inspect
 
 from contracts.settings import Settings
+from warehouse.access import payments_not_final
+from warehouse.access_cases import cases_in
 from warehouse.ledger import open_ledger
 from warehouse.ledger_engine import WRITES, ledger_location, postgresql_engine, sqlite_engine
 from warehouse.ledger_schema import MIGRATIONS, revisions
@@ -52,6 +54,7 @@ FILLED: dict[str, tuple[str, ...]] = {
         f"insert into intake_steps values ('i1', 1, 'received', '{AT}', 'service')",
     ),
     "0006": (f"insert into connect_pairings values ('pair_1', 'd', 'svc-pair', '{AT}', '{AT}', null)",),
+    "0007": (f"insert into connect_pairings values ('pair_2', 'd2', 'svc-pair', '{AT}', '{AT}', null)",),
 }
 """Rows as that revision's own tables take them."""
 
@@ -72,8 +75,8 @@ def make_old(engine: Engine, revision: str) -> dict[str, list[tuple[Any, ...]]]:
     config.set_main_option("script_location", str(MIGRATIONS))
     with engine.begin() as connection:
         config.attributes["connection"] = connection
-        command.upgrade(config, revision)
         for known in [each for each in FILLED if each <= revision]:
+            command.upgrade(config, known)
             for statement in FILLED[known]:
                 connection.exec_driver_sql(statement)
     return rows(engine)
@@ -116,6 +119,41 @@ def test_a_filled_ledger_of_every_earlier_revision_keeps_its_rows(
     assert ledger.head() > 1
     assert [change.seq for change in ledger.changes_after(0, 100)] == list(range(1, ledger.head() + 1))
     assert issued.key_id
+    ledger.close()
+
+
+def old_money(payment_id: str, sender: str, amount: str, state: str, refund: str) -> str:
+    """A payment that matched nothing, filed under the quote q1 of the payer a, as revision 0004 kept it."""
+    return (
+        f"insert into access_unmatched_payments values ('{payment_id}', 8453, '0x{payment_id}', 0, 'u', '{sender}', "
+        f"'t', '{amount}', 7, '0x2', 1, 'amount_mismatch', 'q1', '{state}', {refund}, '{AT}', '{AT}')"
+    )
+
+
+def test_unmatched_payments_become_cases_and_one_under_a_strangers_quote_is_filed_under_none(
+    engine: Engine, ledger_settings: Settings
+) -> None:
+    """FINDINGS A4: what was filed so before is not issued to that stranger any more."""
+    make_old(engine, "0006")
+    too_large = str(2**256 - 1)
+    with engine.begin() as connection:
+        for row in (
+            ("pay_1", "a", "7", "open", "null"),
+            ("pay_2", "b", too_large, "open", "null"),
+            ("pay_3", "a", "9", "refunded", "'0xff'"),
+        ):
+            connection.exec_driver_sql(old_money(*row))
+    ledger = open_ledger(ledger_settings, ledger_settings.data_dir)
+    with ledger.read() as reader:
+        cases = {case.case_id: case for case in cases_in(reader, "open", "refunded")}
+        (payment,) = payments_not_final(reader)
+    assert {name: (case.quote_id, case.state, case.transfer.amount) for name, case in cases.items()} == {
+        "pay_1": ("q1", "open", 7),
+        "pay_2": (None, "open", 2**256 - 1),
+        "pay_3": ("q1", "refunded", 9),
+    }
+    assert (cases["pay_3"].refund_amount, cases["pay_3"].refund_transaction_hash) == (9, "0xff")
+    assert (payment.claim_id, payment.quote_id, payment.transaction_hash, payment.amount) == ("c1", "q1", "0x1", 5)
     ledger.close()
 
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import httpx
 import pytest
+from case_desk import offered_supplement, refund
 from claim_cases import KINDS
 from claim_payments import MISMATCHING, STRANGER, TREASURY, paying
 from claim_service import CONFIRMATIONS, Sale, api_key_of, due_of, new_payer, on_sale, said
@@ -97,6 +98,23 @@ class Buying(RuleBasedStateMachine):
             self.expect(self.sale.claim(quote, wrong, "k"), 402, KINDS[kind].code)
         if then_right:
             self.issued(quote, self.sale.pay(quote), "k")
+
+    @rule(plan=PLANS, missing=st.integers(1, 4_000_000), closed=st.booleans())
+    def pays_too_little_and_then_the_difference(self, plan: str, missing: int, closed: bool) -> None:
+        quote = self.sale.quote(new_payer(), plan)
+        short = self.sale.pay(quote, amount=due_of(quote).amount - missing)
+        case_id = self.expect(self.sale.claim(quote, short), 402, "amount_mismatch").json()["caseId"]
+        supplement = offered_supplement(self.sale, case_id)
+        if closed:
+            refund(self.sale, case_id)
+            self.expect(self.sale.claim(supplement, self.sale.pay(supplement)), 402, "case_closed")
+            return
+        self.expect(self.sale.claim(supplement, short), 402, "amount_mismatch", "payment_before_quote")
+        rest = self.sale.pay(supplement)
+        self.issued(supplement, rest, "k")
+        self.expect(self.sale.claim(supplement, rest, "k"), 201, "replayed")
+        self.expect(self.sale.claim(quote, short), 409, "claim_exists")
+        self.expect(self.sale.claim(self.sale.quote(due_of(quote).payer), rest), 402, "amount_mismatch")
 
     @rule(blocks=st.integers(0, CONFIRMATIONS - 1))
     def is_impatient(self, blocks: int) -> None:
@@ -290,7 +308,7 @@ CODES = {
     (201, "replayed"),
     *((202, code) for code in ("unknown_tx", "confirmations", "rpc_unavailable", "rpc_disagree")),
     *((402, KINDS[kind].code) for kind in MISMATCHING),
-    *((402, code) for code in ("quote_mismatch", "payment_before_quote", "payment_late", "claim_late")),
+    *((402, code) for code in ("quote_mismatch", "payment_before_quote", "payment_late", "claim_late", "case_closed")),
     *((409, code) for code in ("claim_exists", "transfer_already_used", "claim_in_progress", "idempotency_mismatch")),
 }
 """Every outcome that a claim can have, but for proofs of the payer."""
@@ -310,6 +328,8 @@ def test_every_scenario_meets_its_outcomes(ledger_settings: Any) -> None:
             buying.loses_the_answer_and_repeats_it(plan, hours)
         for kind in MISMATCHING:
             buying.pays_wrongly(kind, plan, True)
+        for closed in (True, False):
+            buying.pays_too_little_and_then_the_difference(plan, 3_000_000, closed)
         for blocks in range(CONFIRMATIONS):
             buying.is_impatient(blocks)
         buying.is_robbed(2, plan)

@@ -19,7 +19,7 @@ from cli.demo.anvil import PRUNED, Anvil
 from cli.demo.rpc import calldata
 from cli.demo.write import deploy, mined_receipt
 from contracts.settings import Settings
-from warehouse.access import unmatched_payments
+from warehouse.access_cases import cases_in
 
 TRANSFER = "transfer(address,uint256)"
 TRANSFER_FROM = "transferFrom(address,address,uint256)"
@@ -152,7 +152,7 @@ def test_a_token_with_the_same_code_at_another_address_is_another_token(paid: Pa
     paid.bury()
     assert told(paid, quote, receipt["transactionHash"]) == (402, "wrong_asset")
     with paid.service.ledger.read() as reader:
-        (found,) = unmatched_payments(reader)
+        (found,) = cases_in(reader)
     assert (found.transfer.asset, found.code) == (fake, "wrong_asset")
     assert told(paid, quote, paid.pay(quote)) == (201, "issued")
 
@@ -226,7 +226,7 @@ def test_a_payment_after_expiry_is_late_and_kept(paid_here: PaidService) -> None
     paid.rpc.call("evm_setNextBlockTimestamp", int(time.time()) + 31 * 60)
     assert told(paid, quote, paid.pay(quote)) == (402, "payment_late")
     with paid.service.ledger.read() as reader:
-        assert [each.code for each in unmatched_payments(reader)] == ["payment_late"]
+        assert [each.code for each in cases_in(reader)] == ["payment_late"]
 
 
 def test_a_payment_from_before_the_quote_pays_nothing(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@
 | S18 | signatures are no identities | `test_the_twin_of_a_signature_gets_no_second_key` |
 | S19 | refusals consume nothing | `test_what_is_refused_or_pending_changes_nothing...` |
 | S20 | quotas over all workers | `test_authentication.py` |
+| S24 | nobody else's money | `test_case_orders.py` |
 | S22 | `callbackUrl` is never fetched | `test_a_callback_is_kept_and_never_called` |
 | L1 | unknown is not unpaid | `test_one_provider_in_trouble_makes_a_claim_wait...` |
 | L2 | one key, whatever is killed | `test_claim_kills.py` |
@@ -24,6 +25,7 @@
 | L5 | money that does not match is kept | `test_money_of_every_refused_kind_is_kept_for_the_operator` |
 | L6 | acknowledged is durable | `test_claim_durability.py` |
 | L8 | quotes can't be exhausted | `test_quotes_for_a_payer_run_out_for_nobody_else_and_not_for_the_payer` |
+| L10 | a wrong amount has a case | `test_cases.py` |
 | L9 | clock skew | `test_watcher.py` |
 """
 
@@ -45,13 +47,13 @@ from eth_account import Account
 from fake_providers import FAULTY, Provider
 from sqlalchemy import text
 
+from api.access import judging, service
 from api.access import quotes as quoting
-from api.access import service
 from api.access.rpc import Providers
 from contracts.commerce import quotes
 from contracts.commerce.proofs import claim_typed_data
 from contracts.settings import Settings
-from warehouse.access import unmatched_payments
+from warehouse.access_cases import cases_in
 from warehouse.ledger import Ledger, Transaction
 
 ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
@@ -116,7 +118,7 @@ def test_a_claim_that_another_overtakes_is_answered_without_asking_the_chain(
     assert key != "k" or api_key_of(second) == api_key_of(first[0])
 
 
-NO_SALT: Replaced = {quotes.free_amount: lambda plan, taken, draw: plan.price}
+NO_SALT: Replaced = {quotes.free_amount: lambda price, taken, draw: price}
 
 
 def two_quotes_of_one_amount(sale: Sale) -> list[dict[str, Any]]:
@@ -246,7 +248,7 @@ def test_all_providers_in_trouble_make_a_claim_wait(sale_here: Sale, mode: str) 
 
 
 def test_the_seeded_bug_err_is_402_is_caught(sale_here: Sale) -> None:
-    with seeded(MATCHING_BUGS["err_is_402"], service):
+    with seeded(MATCHING_BUGS["err_is_402"], judging):
         quote = sale_here.quote(new_payer())
         sale_here.providers.modes = ["timeout", "honest"]
         assert said(sale_here.claim(quote, sale_here.pay(quote))) == (402, "payment_missing")
@@ -332,7 +334,7 @@ def test_money_of_every_refused_kind_is_kept_for_the_operator(sale: Sale) -> Non
         assert said(refusal) == (402, KINDS[kind].code)
         assert said(sale.claim(quote, transaction)) == (402, KINDS[kind].code)
         with sale.ledger.read() as reader:
-            found = [each for each in unmatched_payments(reader) if each.transaction_hash == transaction]
+            found = [each for each in cases_in(reader) if each.transaction_hash == transaction]
         assert ("don't pay again" in refusal.json()["detail"]) == bool(found)
         assert {each.code for each in found} <= {KINDS[kind].code}
         listed[kind] = len(found)

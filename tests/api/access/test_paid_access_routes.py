@@ -22,7 +22,8 @@ from contracts.commerce.quote_answers import QuoteAnswer
 from contracts.keys import new_key
 from contracts.problems import Problem
 from contracts.settings import Settings
-from warehouse.access import find_claim, unmatched_payments
+from warehouse.access import find_claim
+from warehouse.access_cases import cases_in
 from warehouse.keys import list_keys
 
 
@@ -146,7 +147,7 @@ def test_money_that_does_not_match_is_refused_and_recorded(paid_here, changed, c
     quote = paid.quoted()
     refused(paid.claim(quote, paid.pay(quote, **changed)), 402, code)
     with paid.service.ledger.read() as reader:
-        recorded = unmatched_payments(reader)
+        recorded = cases_in(reader)
     assert [each.code for each in recorded] == ([] if code == "recipient_mismatch" else [code])
     assert paid.claim(quote, paid.pay(quote)).status_code == 201
 
@@ -156,12 +157,12 @@ def test_money_found_by_the_wrong_quote_still_pays_the_right_one(paid):
     transaction = paid.pay(right)
     refused(paid.claim(wrong, transaction), 402, "amount_mismatch")
     with paid.service.ledger.read() as reader:
-        (found,) = unmatched_payments(reader)
+        (found,) = cases_in(reader)
     assert found.transfer.amount == int(right["price"]["exactAmountUnits"])
     assert paid.claim(right, transaction).status_code == 201
     with paid.service.ledger.read() as reader:
-        assert unmatched_payments(reader) == []
-        assert [each.payment_id for each in unmatched_payments(reader, "claimed")] == [found.payment_id]
+        assert cases_in(reader) == []
+        assert [each.case_id for each in cases_in(reader, "claimed")] == [found.case_id]
 
 
 def test_claims_sent_at_once_issue_one_key(paid):

@@ -18,8 +18,8 @@ from cli.demo.write import mined_receipt
 from contracts.commerce.rail import rail_of
 from contracts.settings import Settings
 from pipelines.access.watch import claims_due, watch_claims
-from warehouse.access import claims_not_final, find_claim
-from warehouse.access_watch import apply_sightings, claims_to_watch
+from warehouse.access import find_claim, payments_not_final
+from warehouse.access_watch import apply_sightings, payments_to_watch
 from warehouse.keys import alive_key_of_claim, revoke_key
 
 
@@ -109,8 +109,8 @@ def test_a_payment_that_leaves_the_chain_suspends_the_key_and_one_that_is_back_r
     assert watch(sold) == {"stands": 1}
     assert sold.state() == ISSUED
     with sold.paid.service.ledger.read() as reader:
-        (claim,) = claims_not_final(reader)
-    assert claim.block_number == landed
+        (payment,) = payments_not_final(reader)
+    assert payment.block_number == landed
     sold.paid.bury(4)
     assert watch(sold) == {"final": 1}
     assert sold.state() == FINAL
@@ -125,8 +125,8 @@ def test_a_payment_that_moved_between_two_looks_stands_in_its_new_block(sold) ->
     assert by_api(sold) == {"reinstated": 1}
     assert sold.state() == ISSUED
     with sold.paid.service.ledger.read() as reader:
-        (claim,) = claims_not_final(reader)
-    assert claim.block_number == landed
+        (payment,) = payments_not_final(reader)
+    assert payment.block_number == landed
 
 
 def test_a_payment_that_leaves_the_chain_before_its_claim_issues_nothing(
@@ -142,19 +142,19 @@ def test_a_payment_that_leaves_the_chain_before_its_claim_issues_nothing(
         answer = paid.claim(quote, transaction)
         assert answer.status_code == 202
         with paid.service.ledger.read() as reader:
-            assert claims_not_final(reader) == []
+            assert payments_not_final(reader) == []
 
 
 def test_of_two_watchers_that_saw_different_things_the_later_one_does_not_undo_the_earlier(sold) -> None:
     """What was seen before somebody else moved the claim is older than that."""
     ledger, settings = sold.paid.service.ledger, sold.paid.service.settings
-    (before,) = claims_to_watch(ledger, rail_of(settings))
+    (before,) = payments_to_watch(ledger, rail_of(settings))
     seen_standing = asyncio.run(
-        Providers(settings.rpc_urls).sightings(before.claim.transaction_hash, before.claim.block_number)
+        Providers(settings.rpc_urls).sightings(before.payment.transaction_hash, before.payment.block_number)
     )
     sold.reorg(1)
     seen_gone = asyncio.run(
-        Providers(settings.rpc_urls).sightings(before.claim.transaction_hash, before.claim.block_number)
+        Providers(settings.rpc_urls).sightings(before.payment.transaction_hash, before.payment.block_number)
     )
     now = datetime.now(UTC)
     assert apply_sightings(ledger, before, seen_gone, now=now) == "reversed"

@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 
 from paid_service import PAYER, STRANGER, selling
 
-from contracts.commerce.views import BlockView
 from warehouse.access import find_claim, reinstate_claim, reverse_claim
 
 AGENT = {
@@ -38,8 +37,7 @@ def test_a_claim_activates_the_intake_that_its_quote_names_and_follows_its_payme
         with ledger.transaction() as tx:
             held = find_claim(tx, claim)
             assert held is not None
-            block = BlockView(held.block_number, held.block_hash, 0)
-            assert reinstate_claim(tx, held, block, now=datetime.now(UTC))
+            assert reinstate_claim(tx, held, held.block_number, held.block_hash, now=datetime.now(UTC))
         assert states() == ("active", "activated")
 
 
@@ -76,7 +74,7 @@ def test_a_stranger_who_names_an_intake_neither_takes_it_over_nor_ends_it(ledger
         with ledger.transaction() as tx:
             held = find_claim(tx, strangers)
             assert held is not None
-            reinstate_claim(tx, held, BlockView(held.block_number, held.block_hash, 0), now=datetime.now(UTC))
+            reinstate_claim(tx, held, held.block_number, held.block_hash, now=datetime.now(UTC))
         reverse(own)
         assert (state(), recorded()) == ("activated", {strangers})
         reverse(strangers)

@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from contracts.access import Tier
-from contracts.commerce.claims import Claim
+from contracts.commerce.claims import Payment
 from contracts.commerce.matching import Terms
 from contracts.commerce.rail import Burial
 from contracts.commerce.views import BlockView, LogView, ReceiptView, Silence, View
@@ -19,17 +18,9 @@ USDC, PAYER, TREASURY = "0x" + "83" * 20, "0x" + "a1" * 20, "0x" + "7e" * 20
 SENT, OLD, NEW = "0x" + "11" * 32, "0x" + "bb" * 32, "0x" + "cc" * 32
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 TERMS = Terms(8453, USDC, PAYER, TREASURY, 900, NOON, NOON + timedelta(minutes=30), Burial(3, "safe"), quorum=2)
-CLAIM = Claim(
+PAYMENT = Payment(
     claim_id="c",
-    receipt_id="r",
     quote_id="q",
-    plan_id="p",
-    tier=Tier.BASIC,
-    payer=PAYER,
-    operator=PAYER,
-    owner=PAYER,
-    agent_id=None,
-    user_id=None,
     chain_id=8453,
     transaction_hash=SENT,
     log_position=0,
@@ -37,12 +28,10 @@ CLAIM = Claim(
     block_number=100,
     block_hash=OLD,
     state="issued",
-    issued_at=NOON,
     changed_at=NOON,
-    access_expires_at=None,
     final=False,
 )
-REVERSED = replace(CLAIM, state="reversed")
+REVERSED = replace(PAYMENT, state="reversed")
 
 
 def log(amount: int = 900, sender: str = PAYER, recipient: str = TREASURY, asset: str = USDC) -> LogView:
@@ -81,35 +70,37 @@ SILENT = Silence("host", "timeout")
 @pytest.mark.parametrize(
     ("claim", "sightings", "standing"),
     [
-        pytest.param(CLAIM, [seen(), seen()], Stands(OLD_BLOCK, False), id="its block is there"),
-        pytest.param(CLAIM, [seen(finalized=100)] * 2, Stands(OLD_BLOCK, True), id="final where both say so"),
-        pytest.param(CLAIM, [seen(finalized=100), seen()], Stands(OLD_BLOCK, False), id="not final where one says so"),
-        pytest.param(CLAIM, [seen(finalized=None)] * 2, Stands(OLD_BLOCK, False), id="no finalized tag"),
-        pytest.param(CLAIM, [seen(landed=None)] * 2, Stands(OLD_BLOCK, False), id="receipts pruned, block there"),
-        pytest.param(CLAIM, [gone(), gone()], Gone(False), id="another block and no transaction"),
+        pytest.param(PAYMENT, [seen(), seen()], Stands(OLD_BLOCK, False), id="its block is there"),
+        pytest.param(PAYMENT, [seen(finalized=100)] * 2, Stands(OLD_BLOCK, True), id="final where both say so"),
         pytest.param(
-            CLAIM, [gone(landed=(102, NEW))] * 2, Stands(NEW_BLOCK, False), id="landed in another block and buried"
+            PAYMENT, [seen(finalized=100), seen()], Stands(OLD_BLOCK, False), id="not final where one says so"
         ),
-        pytest.param(CLAIM, [gone(landed=(109, NEW))] * 2, Gone(False), id="landed and not buried yet"),
-        pytest.param(CLAIM, [gone(landed=(102, NEW), status="0x0")] * 2, Gone(False), id="landed and failed"),
-        pytest.param(CLAIM, [gone(landed=(102, NEW), logs=(log(899),))] * 2, Gone(False), id="landed with less"),
+        pytest.param(PAYMENT, [seen(finalized=None)] * 2, Stands(OLD_BLOCK, False), id="no finalized tag"),
+        pytest.param(PAYMENT, [seen(landed=None)] * 2, Stands(OLD_BLOCK, False), id="receipts pruned, block there"),
+        pytest.param(PAYMENT, [gone(), gone()], Gone(False), id="another block and no transaction"),
         pytest.param(
-            CLAIM, [gone(landed=(102, NEW), logs=(log(), log(900, TREASURY, PAYER)))] * 2, Gone(False), id="bounced"
+            PAYMENT, [gone(landed=(102, NEW))] * 2, Stands(NEW_BLOCK, False), id="landed in another block and buried"
+        ),
+        pytest.param(PAYMENT, [gone(landed=(109, NEW))] * 2, Gone(False), id="landed and not buried yet"),
+        pytest.param(PAYMENT, [gone(landed=(102, NEW), status="0x0")] * 2, Gone(False), id="landed and failed"),
+        pytest.param(PAYMENT, [gone(landed=(102, NEW), logs=(log(899),))] * 2, Gone(False), id="landed with less"),
+        pytest.param(
+            PAYMENT, [gone(landed=(102, NEW), logs=(log(), log(900, TREASURY, PAYER)))] * 2, Gone(False), id="bounced"
         ),
         pytest.param(
-            CLAIM,
+            PAYMENT,
             [gone(landed=(102, NEW), logs=(log(1), log()))] * 2,
             Gone(False),
             id="at another place",
         ),
-        pytest.param(CLAIM, [gone(), seen()], Unclear(), id="providers differ"),
-        pytest.param(CLAIM, [gone(), SILENT], Unclear(), id="one of two is silent"),
-        pytest.param(CLAIM, [seen(), SILENT], Unclear(), id="one of two is silent, the other has it"),
-        pytest.param(CLAIM, [SILENT, SILENT], Unclear(), id="nobody answers"),
-        pytest.param(CLAIM, [], Unclear(), id="nobody is asked"),
-        pytest.param(CLAIM, [seen(None, landed=None, head=99)] * 2, Unclear(), id="both are behind"),
-        pytest.param(CLAIM, [gone(), seen(None, landed=None, head=99)], Unclear(), id="one is behind"),
-        pytest.param(CLAIM, [gone(chain_id=1), gone()], Unclear(), id="one is of another chain"),
+        pytest.param(PAYMENT, [gone(), seen()], Unclear(), id="providers differ"),
+        pytest.param(PAYMENT, [gone(), SILENT], Unclear(), id="one of two is silent"),
+        pytest.param(PAYMENT, [seen(), SILENT], Unclear(), id="one of two is silent, the other has it"),
+        pytest.param(PAYMENT, [SILENT, SILENT], Unclear(), id="nobody answers"),
+        pytest.param(PAYMENT, [], Unclear(), id="nobody is asked"),
+        pytest.param(PAYMENT, [seen(None, landed=None, head=99)] * 2, Unclear(), id="both are behind"),
+        pytest.param(PAYMENT, [gone(), seen(None, landed=None, head=99)], Unclear(), id="one is behind"),
+        pytest.param(PAYMENT, [gone(chain_id=1), gone()], Unclear(), id="one is of another chain"),
         pytest.param(REVERSED, [seen(), seen()], Stands(OLD_BLOCK, False), id="back in its block"),
         pytest.param(REVERSED, [seen(head=101)] * 2, Unclear(), id="back in its block, not buried again"),
         pytest.param(REVERSED, [gone(), gone()], Gone(False), id="still gone"),
@@ -131,8 +122,8 @@ def test_a_standing_is_what_enough_providers_say_alike(claim, sightings, standin
 
 def test_one_provider_suffices_where_one_is_configured() -> None:
     alone = replace(TERMS, quorum=1)
-    assert look_again(CLAIM, alone, [gone()], now=NOON) == Gone(False)
-    assert look_again(CLAIM, alone, [seen(finalized=100)], now=NOON) == Stands(OLD_BLOCK, True)
+    assert look_again(PAYMENT, alone, [gone()], now=NOON) == Gone(False)
+    assert look_again(PAYMENT, alone, [seen(finalized=100)], now=NOON) == Stands(OLD_BLOCK, True)
 
 
 def test_a_payment_that_does_not_come_back_is_looked_for_a_week() -> None:
@@ -141,10 +132,10 @@ def test_a_payment_that_does_not_come_back_is_looked_for_a_week() -> None:
 
 
 def test_an_issued_claim_is_never_given_up_at_once() -> None:
-    assert look_again(CLAIM, TERMS, [gone()] * 2, now=NOON + timedelta(days=30)) == Gone(False)
+    assert look_again(PAYMENT, TERMS, [gone()] * 2, now=NOON + timedelta(days=30)) == Gone(False)
 
 
 def test_what_other_claims_used_of_the_transaction_has_to_be_covered_too() -> None:
     batch = [gone(landed=(102, NEW), logs=(log(), log(), log(900, TREASURY, PAYER)))] * 2
-    assert look_again(CLAIM, TERMS, batch, now=NOON) == Stands(NEW_BLOCK, False)
-    assert look_again(CLAIM, TERMS, batch, now=NOON, used={1}) == Gone(False)
+    assert look_again(PAYMENT, TERMS, batch, now=NOON) == Stands(NEW_BLOCK, False)
+    assert look_again(PAYMENT, TERMS, batch, now=NOON, used={1}) == Gone(False)
