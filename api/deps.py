@@ -49,6 +49,15 @@ def caller_of(request: Request) -> Caller:
     raise Unauthorized("Send a valid API key, as a Bearer token or in X-Api-Key.", headers=_CHALLENGE)
 
 
+def key_owner(request: Request) -> str | None:
+    """Returns the owner of the request's key on a route that needs none; None for an anonymous caller.
+
+    Raises `StoreUnavailable`.
+    """
+    caller = request.scope.get(CALLER)
+    return None if caller is None else caller_of(request).owner
+
+
 class AuthenticatedRoute(JsonRoute):
     """A route that answers 401 before it looks at anything else of a request."""
 

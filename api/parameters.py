@@ -1,13 +1,41 @@
-"""Query parameters as a client sent them."""
+"""Parameters of a request that several rooms take: query parameters as a client sent them, and the Idempotency-Key."""
 
 from __future__ import annotations
 
 from collections import Counter
+from typing import Annotated
 
-from fastapi import Request
+from fastapi import Header, Request
 
 from contracts.errors import ParameterInvalid
+from contracts.idempotency import IDEMPOTENCY_HEADER, LONGEST_IDEMPOTENCY_KEY, SHORTEST_ANONYMOUS_KEY
 from contracts.problems import MOST_ERRORS
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias=IDEMPOTENCY_HEADER,
+        min_length=1,
+        max_length=LONGEST_IDEMPOTENCY_KEY,
+        description="Sent again with the same body it gives the same answer; with another body it is refused. It is "
+        "scoped to the quote of a claim, else to the owner of the caller's API key. Without an API key, registrations "
+        f"and capsules need one of at least {SHORTEST_ANONYMOUS_KEY} characters, such as a random UUID",
+    ),
+]
+
+REPLAYED_HEADER = "Idempotent-Replayed"
+REPLAYED_HEADERS = {
+    REPLAYED_HEADER: {
+        "description": "`true` where the same request was answered before",
+        "schema": {"type": "string", "enum": ["true"]},
+    }
+}
+"""How OpenAPI describes the header of a repeated answer."""
+
+
+def replayed_header(replayed: bool) -> dict[str, str]:
+    """Returns the header that marks a repeated answer; nothing for a first one."""
+    return {REPLAYED_HEADER: "true"} if replayed else {}
 
 
 def refuse_repeated(request: Request) -> None:

@@ -10,7 +10,7 @@ ServiceError
 │   ├── PaymentNotMatched 402     and the rest of a claim's refusals: in contracts/commerce/problems.py
 │   ├── MethodNotAllowed  405
 │   ├── NotAcceptable     406     every encoding of a published file was ruled out
-│   ├── Conflict          409     RevisionConflict, IdempotencyKeyReused
+│   ├── Conflict          409     RevisionConflict, IdempotencyKeyReused, IdempotencyMismatch
 │   ├── BodyTooLarge      413
 │   ├── TargetTooLong     414
 │   ├── MediaTypeUnsupported 415
@@ -158,6 +158,11 @@ class RevisionConflict(Conflict):
 class IdempotencyKeyReused(Conflict):
     code = "idempotency_key_reused"
     title = "The same idempotency key came with another request"
+
+
+class IdempotencyMismatch(Conflict):
+    code = "idempotency_mismatch"
+    title = "The same Idempotency-Key came with another request"
 
 
 class BodyTooLarge(RequestProblem):

@@ -28,6 +28,8 @@ from contracts.problems import PROBLEM_MEDIA_TYPE
 
 AGENT, HUMAN, ENTERPRISE = (EXAMPLE_BODIES[lane] for lane in (Lane.AGENT, Lane.HUMAN, Lane.ENTERPRISE))
 PAYER, OPERATOR = (Account.from_key("0x" + digits * 32) for digits in ("11", "33"))
+INTAKE_KEY = "5b1f0c1e-57a4-4f7f-9a3e-0d1c2b3a4f5e"
+CAPSULE_KEY = "0c8e6b52-93d1-4b7a-8f60-2a1b3c4d5e6f"
 SETTINGS: dict[str, Any] = {"rate_limit_per_minute": 20, "trusted_proxies": ("127.0.0.1",)}
 """Those of the service that is asked: with its limit, which every request meets from another address."""
 
@@ -118,12 +120,15 @@ async def record(service: WholeService) -> Recorder:
 
 
 async def _registrations(recorder: Recorder) -> None:
-    agent = await recorder.ask("intake_register", "agent", header={"Idempotency-Key": "intake-1"}, body=AGENT)
-    await recorder.ask("intake_register", "human", body=HUMAN)
+    agent = await recorder.ask("intake_register", "agent", header={"Idempotency-Key": INTAKE_KEY}, body=AGENT)
+    human = await recorder.ask("intake_register", "human", body=HUMAN)
     await recorder.ask("intake_register", "enterprise", body=ENTERPRISE)
     for operation in ("intake_status", "intake_capsule"):
         await recorder.ask(operation, path={"intakeId": agent["intakeId"]})
         await recorder.ask(operation, path={"intakeId": "0" * 32})
+    token = {"eraseToken": human["eraseToken"]}
+    await recorder.ask("intake_erase", path={"intakeId": "0" * 32}, body=token)
+    await recorder.ask("intake_erase", path={"intakeId": human["intakeId"]}, body=token)
     await recorder.ask("intake_stats")
     await recorder.ask("intake_recent")
 
@@ -228,9 +233,9 @@ async def _graph(recorder: Recorder) -> None:
     for name, mode in (("preview", "preview"), ("written", "apply")):
         await recorder.ask("memory_design", name, body={**plan, "mode": mode})
     create = {"ownerId": "ada", "name": "Ada's world", "isAI": False, "values": ["Honesty"]}
-    capsule = await recorder.ask("world_model_create", header={"Idempotency-Key": "capsule-1"}, body=create)
+    capsule = await recorder.ask("world_model_create", header={"Idempotency-Key": CAPSULE_KEY}, body=create)
     other = {**create, "name": "Another world"}
-    await recorder.ask("world_model_create", header={"Idempotency-Key": "capsule-1"}, body=other)
+    await recorder.ask("world_model_create", header={"Idempotency-Key": CAPSULE_KEY}, body=other)
     for _ in range(2):
         await recorder.ask("world_model_capsule_claim", body={"claimToken": capsule["claimToken"]})
     action = {"action": "rm -rf / --no-preserve-root", "severity": "high", "context": {"environment": "production"}}
@@ -294,7 +299,7 @@ async def _problems(recorder: Recorder) -> None:
     await recorder.fail("POST", "/api/intake", content=b" " * 70_000, headers={"Content-Type": "application/json"})
     payment = {"json": {"payerAddress": PAYER.address}, "headers": {"PAYMENT-SIGNATURE": "e30="}}
     await recorder.fail("POST", "/api/agent-access/quote", **payment)
-    await recorder.ask("intake_register", header={"Idempotency-Key": "intake-1"}, body=HUMAN)
+    await recorder.ask("intake_register", header={"Idempotency-Key": INTAKE_KEY}, body=HUMAN)
     await _limits(recorder)
 
 

@@ -9,12 +9,13 @@ import hmac
 import json
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from contracts.canonical import canonical_json, sha256_hex
-from contracts.commerce.problems import IdempotencyMismatch
+from contracts.errors import BodyInvalid, IdempotencyMismatch
+from contracts.idempotency import repeats_token
 from contracts.intake import states
 from contracts.intake.documents import CountsByLane, DayCounts, IntakeStats, LaneCounts, RecentIntake, RecentIntakes
 from contracts.intake.problems import IntakeUnknown
@@ -35,6 +36,9 @@ from warehouse.ledger import Reader, Transaction, utc_text
 INTAKE_CHANGED = "intake"
 """Kind of an intake on the change feed; the id is its own."""
 
+CONSENT_SKEW = timedelta(seconds=60)
+"""How far a sender's clock may be ahead of ours."""
+
 DAYS_COUNTED = 30
 MOST_RECENT = 20
 SERVICE = "service"
@@ -42,25 +46,29 @@ SERVICE = "service"
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """An intake that a request made, or had made before."""
+    """An intake that a request made, or had made before. `erase_token` is None where a replay no longer repeats it."""
 
     record: IntakeRecord
     replayed: bool
+    erase_token: str | None = field(repr=False)
 
 
-def accept(tx: Transaction, pepper: bytes, asked: AnyIntake, idempotency_key: str | None) -> Accepted:
-    """Keep a request and provision it. The same request under the same key gives the same intake.
+def accept(tx: Transaction, pepper: bytes, asked: AnyIntake, request_key: str | None) -> Accepted:
+    """Keep a request and provision it. The same request under the same `request_digest` of a key gives the same intake.
 
-    Raises `IdempotencyMismatch`.
+    Raises `IdempotencyMismatch`, and `BodyInvalid` for a consent of the future.
     """
+    now = tx.now()
     request = _digest(pepper, "request", canonical_json(asked.model_dump(mode="json", by_alias=True)))
-    key = None if idempotency_key is None else _digest(pepper, "idempotency key", idempotency_key.encode())
-    if key is not None and (known := tx.row("intake_of_request", idempotency_digest=key)) is not None:
+    if request_key is not None and (known := tx.row("intake_of_request", idempotency_digest=request_key)) is not None:
         if not hmac.compare_digest(known["request_digest"], request):
-            raise IdempotencyMismatch("This Idempotency-Key came with another request before.")
-        return Accepted(_known(tx, known["intake_id"]), replayed=True)
+            raise IdempotencyMismatch("This Idempotency-Key came with another request before: send a fresh one.")
+        record = _known(tx, known["intake_id"])
+        token = erase_token(pepper, record.intake_id) if repeats_token(record.received_at, now) else None
+        return Accepted(record, replayed=True, erase_token=token)
+    consent_at = _consented_at(asked, now)
     lane, details = Lane(asked.lane), details_of(asked)
-    intake_id, now = secrets.token_hex(16), tx.now()
+    intake_id = secrets.token_hex(16)
     identity = _digest(pepper, f"identity {lane.value}", identity_of(asked).encode())
     first = tx.row("intake_first_of_identity", lane=lane.value, identity_digest=identity)
     tx.run(
@@ -71,7 +79,7 @@ def accept(tx: Transaction, pepper: bytes, asked: AnyIntake, idempotency_key: st
         profile_id=choose_profile(lane, details).id,
         source=asked.source,
         received_at=utc_text(now),
-        consent_at=utc_text(_consented_at(asked, now)),
+        consent_at=utc_text(consent_at),
         consent_version=asked.consent_version or asked.consent.policy_version or CONSENT_VERSION,
         current_state=PROVISIONED.current,
         review_state=PROVISIONED.review,
@@ -81,14 +89,19 @@ def accept(tx: Transaction, pepper: bytes, asked: AnyIntake, idempotency_key: st
         identity_digest=identity,
         repeats=int(first is not None),
         linked_to=None if first is None else first["intake_id"],
-        idempotency_digest=key,
+        idempotency_digest=request_key,
         request_digest=request,
     )
     tx.run("intake_insert_contact", intake_id=intake_id, person_json=json.dumps(person_of(asked)))
     for step in ("received", "provisioned"):
         tx.run("intake_append_step", intake_id=intake_id, name=step, taken_at=utc_text(now), taken_by=SERVICE)
     tx.changed(INTAKE_CHANGED, intake_id)
-    return Accepted(_known(tx, intake_id), replayed=False)
+    return Accepted(_known(tx, intake_id), replayed=False, erase_token=erase_token(pepper, intake_id))
+
+
+def erase_token(pepper: bytes, intake_id: str) -> str:
+    """Returns the token that erases an intake. It is derived and never stored, so that nothing stored can erase."""
+    return f"svc_erase_{_digest(pepper, 'erase token', intake_id.encode())}"
 
 
 def graph_key(intake_id: str) -> str:
@@ -225,8 +238,14 @@ def _step(
 
 
 def _consented_at(asked: AnyIntake, now: datetime) -> datetime:
-    stated = asked.consent_at or asked.consent.at
-    return now if stated is None else min(now, instant_of(stated))
+    """Returns when consent was given: as stated, but never after receipt. Raises `BodyInvalid` beyond clock skew."""
+    stated = {"/consentAt": asked.consent_at, "/consent/at": asked.consent.at}
+    instants = {pointer: instant_of(text) for pointer, text in stated.items() if text is not None}
+    ahead = [pointer for pointer, instant in instants.items() if instant > now + CONSENT_SKEW]
+    if ahead:
+        reason = "lies in the future: send the time at which consent was given, or leave it out"
+        raise BodyInvalid(f"The time of consent {reason}.", errors=[(pointer, reason) for pointer in ahead])
+    return min(now, next(iter(instants.values()), now))
 
 
 def _digest(pepper: bytes, purpose: str, value: bytes) -> str:

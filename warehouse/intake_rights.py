@@ -1,15 +1,21 @@
-"""What an operator does for the sender of an intake: show everything that is kept, or forget it."""
+"""The rights of the sender of an intake: an operator shows everything that is kept or forgets it, and the sender erases
+it with the token of the registration's answer.
+"""
 
 from __future__ import annotations
 
+import hmac
 import json
+from contextlib import suppress
 from typing import Any
 
 from contracts.connect.graph import node_ids as setup_node_ids
 from contracts.connect.told import session_key
 from contracts.intake.graph import node_ids
+from contracts.intake.problems import IntakeNotFound, IntakeUnknown
+from contracts.intake.requests import unverified_fields
 from warehouse.connect import forget_sessions_of_intake, sessions_of_intake
-from warehouse.intake import INTAKE_CHANGED, graph_key, known_intake
+from warehouse.intake import INTAKE_CHANGED, erase_token, graph_key, known_intake
 from warehouse.ledger import Ledger, Reader, Row, utc_text
 from warehouse.world.forget import forget_nodes
 
@@ -25,9 +31,11 @@ def export_intake(reader: Reader, intake_id: str) -> dict[str, Any]:
     row = reader.row("intake_one", intake_id=intake_id)
     assert row is not None, "it was just there"
     kept = {name: value for name, value in row.items() if name not in _INTERNAL}
+    details = json.loads(row["details_json"])
     return {
         **kept,
-        "details": json.loads(row["details_json"]),
+        "details": details,
+        "unverified": unverified_fields(details, row["consent_version"]),
         "person": json.loads(row["person_json"]),
         "steps": reader.rows("intake_steps_of", intake_id=intake_id),
         "sessions": sessions_of_intake(reader, intake_id),
@@ -43,6 +51,25 @@ _INTERNAL = {
     "request_digest",
     "forgotten_at",
 }
+
+
+SENDER = "sender"
+"""Who erased, as the audit names it, where it was the holder of the token."""
+
+
+def erase_intake(ledger: Ledger, pepper: bytes, intake_id: str, token: str) -> None:
+    """Erase an intake with its token. Erasing it again changes nothing.
+
+    Raises `IntakeNotFound`, the same for an unknown id and a wrong token.
+    """
+    if not hmac.compare_digest(erase_token(pepper, intake_id).encode(), token.encode()):
+        raise IntakeNotFound(
+            "No intake has this id and this erase token: send both as the registration answered them, or ask the "
+            "operator to erase it."
+        )
+    # its token is right, so an intake that is unknown was erased before
+    with suppress(IntakeUnknown):
+        forget_intake(ledger, intake_id, SENDER)
 
 
 def forget_intake(ledger: Ledger, intake_id: str, operator: str) -> int:

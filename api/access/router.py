@@ -3,12 +3,13 @@
 import json
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 
 from api.access.service import AccessService, Redeemed
 from api.bodies import JsonRoute
 from api.negotiation import is_unchanged
 from api.openapi.headers import header_refs
+from api.parameters import REPLAYED_HEADERS, IdempotencyKey, replayed_header
 from api.responses import UNCHANGED, problems
 from contracts.base import Document
 from contracts.canonical import sha256_hex
@@ -37,21 +38,10 @@ from contracts.errors import (
     StoreUnavailable,
 )
 
-IDEMPOTENCY_KEY_LONGEST = 200
 PLANS_MAX_AGE_S = 60
 _PRIVATE = {"Cache-Control": "no-store"}
 _JSON = "application/json"
 
-IdempotencyKey = Annotated[
-    str | None,
-    Header(
-        alias="Idempotency-Key",
-        min_length=1,
-        max_length=IDEMPOTENCY_KEY_LONGEST,
-        description="Sent again with the same body it gives the same answer with the same key, until that key is first "
-        "used or for 24 hours",
-    ),
-]
 _EVERY = (MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
 _BODY = (BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
 _QUOTE_REFUSALS = (PlanUnknown, PlanNotClaimable, PayerProofRequired, PayerContractUnsure, PaymentSignatureNotLive)
@@ -59,12 +49,7 @@ _QUOTE_REFUSALS = (PlanUnknown, PlanNotClaimable, PayerProofRequired, PayerContr
 _CLAIM_RESPONSES: dict[int | str, dict[str, Any]] = {
     201: {
         "description": "Issued, or the same answer again",
-        "headers": {
-            "Idempotent-Replayed": {
-                "description": "`true` on a repeated answer",
-                "schema": {"type": "string", "enum": ["true"]},
-            }
-        },
+        "headers": REPLAYED_HEADERS,
     },
     202: {
         "model": PendingAnswer,
@@ -127,7 +112,8 @@ def access_router(service: AccessService) -> APIRouter:
         responses=_CLAIM_RESPONSES | problems(*CLAIM_REFUSALS, ParameterInvalid, *_BODY, *_EVERY),
         summary="Redeem a paid quote",
         description="Verifies the payment on the chain and issues an API key with a receipt, exactly once for a quote. "
-        "402 is said of payments that definitely don't match alone, and is no x402 challenge.",
+        "402 is said of payments that definitely don't match alone, and is no x402 challenge. A repeated "
+        "Idempotency-Key gives the same key again until that key is first used, or for 24 hours.",
         operation_id="agent_access_claim",
     )
     async def claim(request: Request, asked: ClaimRequest, idempotency_key: IdempotencyKey = None) -> Response:
@@ -135,8 +121,7 @@ def access_router(service: AccessService) -> APIRouter:
         outcome = await service.claim(asked, idempotency_key)
         if not isinstance(outcome, Redeemed):
             return _document(outcome, 202, {**_PRIVATE, "Retry-After": str(RETRY_AFTER_S)})
-        replayed = {"Idempotent-Replayed": "true"} if outcome.replayed else {}
-        return _fields(outcome.fields, 201, {**_PRIVATE, **replayed})
+        return _fields(outcome.fields, 201, {**_PRIVATE, **replayed_header(outcome.replayed)})
 
     @router.get(
         RECEIPT_PATH,

@@ -40,7 +40,6 @@ from contracts.commerce.problems import (
     ClaimExists,
     ClaimInProgress,
     ClaimUnknown,
-    IdempotencyMismatch,
     PayerProofInvalid,
     PayerProofRequired,
     PaymentsNotConfigured,
@@ -62,6 +61,7 @@ from contracts.commerce.quotes import (
 )
 from contracts.commerce.rail import PaymentRail, rail_of
 from contracts.commerce.signing import KeySet
+from contracts.errors import IdempotencyMismatch
 from contracts.sealing import unseal
 from contracts.secrets import DerivedSecrets
 from contracts.settings import Settings

@@ -5,16 +5,18 @@ from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Header, Path, Request, Response
+from fastapi import APIRouter, Body, Path, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 
 from api.bodies import JsonRoute
+from api.deps import key_owner
+from api.parameters import REPLAYED_HEADERS, IdempotencyKey, replayed_header
 from api.responses import problems
-from contracts.commerce.problems import IdempotencyMismatch
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
+    IdempotencyMismatch,
     InternalFault,
     MediaTypeUnsupported,
     MethodNotAllowed,
@@ -22,9 +24,12 @@ from contracts.errors import (
     RateLimited,
     StoreUnavailable,
 )
+from contracts.idempotency import request_digest
 from contracts.intake import answers
-from contracts.intake.answers import CAPSULE_PATH, INTAKE_PATH, STATUS_PATH, Place
+from contracts.intake.answers import CAPSULE_PATH, ERASE_PATH, INTAKE_PATH, STATUS_PATH, Place
 from contracts.intake.documents import (
+    IntakeErased,
+    IntakeEraseRequest,
     IntakeProvisioningCapsule,
     IntakeResponse,
     IntakeStats,
@@ -35,31 +40,16 @@ from contracts.intake.problems import IntakeNotFound
 from contracts.intake.requests import IntakeRequest, Lane
 from contracts.intake.states import IntakeRecord
 from warehouse.intake import accept, count_intakes, find_intake, recent_intakes
+from warehouse.intake_rights import erase_intake
 from warehouse.ledger import Ledger
 
-IDEMPOTENCY_KEY_LONGEST = 200
-
-IdempotencyKey = Annotated[
-    str | None,
-    Header(
-        alias="Idempotency-Key",
-        min_length=1,
-        max_length=IDEMPOTENCY_KEY_LONGEST,
-        description="Sent again with the same body it gives the same intake",
-    ),
-]
 IntakeId = Annotated[str, Path(alias="intakeId", description="As the registration gave it")]
 
 _EVERY = (MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
 _REPLAYED: dict[int | str, dict[str, Any]] = {
     201: {
         "description": "Registered, or registered before by the same request",
-        "headers": {
-            "Idempotent-Replayed": {
-                "description": "`true` where the same request was here before",
-                "schema": {"type": "string", "enum": ["true"]},
-            }
-        },
+        "headers": REPLAYED_HEADERS,
     }
 }
 
@@ -91,15 +81,18 @@ def intake_router(place: Place, ledger: Callable[[], Ledger], pepper: Callable[[
         | problems(BodyInvalid, ParameterInvalid, IdempotencyMismatch, BodyTooLarge, MediaTypeUnsupported, *_EVERY),
         summary="Register an agent, a person or an enterprise",
         description="Consent is needed. URIs are kept as text and never fetched. Contact data is kept apart and never "
-        "given out.",
+        "given out. The erase token of the answer deletes what is kept, without an operator.",
         operation_id="intake_register",
     )
-    def register(asked: Annotated[IntakeRequest, Body()], idempotency_key: IdempotencyKey = None) -> Response:
-        secret = pepper()
+    def register(
+        request: Request, asked: Annotated[IntakeRequest, Body()], idempotency_key: IdempotencyKey = None
+    ) -> Response:
+        secret, owner = pepper(), key_owner(request)
+        key = None if idempotency_key is None else request_digest(secret, INTAKE_PATH, owner, idempotency_key)
         with ledger().transaction() as tx:
-            accepted = accept(tx, secret, asked, idempotency_key)
-        replayed = {"Idempotent-Replayed": "true"} if accepted.replayed else {}
-        return _answer(answers.registered(accepted.record, place), 201, replayed)
+            accepted = accept(tx, secret, asked, key)
+        answer = answers.registered(accepted.record, place, accepted.erase_token)
+        return _answer(answer, 201, replayed_header(accepted.replayed))
 
     @router.get(
         f"{INTAKE_PATH}/stats",
@@ -146,6 +139,20 @@ def intake_router(place: Place, ledger: Callable[[], Ledger], pepper: Callable[[
     )
     def capsule(intake_id: IntakeId) -> Response:
         return _answer(answers.capsule(_found(ledger(), intake_id), place))
+
+    @router.post(
+        ERASE_PATH,
+        response_model=IntakeErased,
+        responses=problems(BodyInvalid, IntakeNotFound, BodyTooLarge, MediaTypeUnsupported, *_EVERY),
+        summary="Erase an intake",
+        description="Deletes what is kept of an intake, contact data and nodes of the graph too, for the holder of the "
+        "erase token. Lane, profile, UTC day and states stay, for the counts. Sent again it changes nothing. An "
+        "unknown id and a wrong token get the same answer.",
+        operation_id="intake_erase",
+    )
+    def erase(intake_id: IntakeId, asked: IntakeEraseRequest) -> Response:
+        erase_intake(ledger(), pepper(), intake_id, asked.erase_token)
+        return _answer(IntakeErased(intake_id=intake_id))
 
     return router
 

@@ -101,6 +101,15 @@ LINKS = (
     ),
     Link("intake_register", 201, "status", "intake_status", "The intake as it stands", _INTAKE_ID),
     Link("intake_register", 201, "capsule", "intake_capsule", "Its provisioning capsule", _INTAKE_ID),
+    Link(
+        "intake_register",
+        201,
+        "erase",
+        "intake_erase",
+        "Deletes what is kept of the intake",
+        _INTAKE_ID,
+        {"eraseToken": _from("/eraseToken")},
+    ),
     Link("intake_status", 200, "capsule", "intake_capsule", "Its provisioning capsule", _INTAKE_ID),
     Link(
         "world_model_create",

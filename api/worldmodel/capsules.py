@@ -1,19 +1,20 @@
 """Onboarding capsules over HTTP: made by anybody, claimed with a key."""
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Any
 
-from fastapi import APIRouter, Header, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from api.bodies import JsonRoute
-from api.deps import authenticated_router, caller_of
+from api.deps import authenticated_router, caller_of, key_owner
+from api.parameters import REPLAYED_HEADERS, IdempotencyKey, replayed_header
 from api.responses import problems
 from api.routes import take_in
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
     ClaimTokenUnknown,
-    IdempotencyKeyReused,
+    IdempotencyMismatch,
     InternalFault,
     MediaTypeUnsupported,
     MethodNotAllowed,
@@ -22,6 +23,7 @@ from contracts.errors import (
     RateLimited,
     StoreUnavailable,
 )
+from contracts.idempotency import request_digest
 from contracts.world.alignment import Alignment
 from contracts.world.capsule import (
     CapsuleAnswer,
@@ -37,19 +39,14 @@ from contracts.world.capsule import (
     values_of,
 )
 from contracts.world.documents import decision_fields
-from contracts.world.proposal import LONGEST_KEY
 from warehouse.ledger import Ledger
 from warehouse.world.capsules import Capsule, claim_capsule, claim_token, create_capsule, rejected
 
-IdempotencyKey = Annotated[
-    str | None,
-    Header(
-        alias="Idempotency-Key",
-        min_length=1,
-        max_length=LONGEST_KEY,
-        description="Sent again with the same body it gives the same capsule",
-    ),
-]
+CREATE_PATH = "/api/worldmodel/create"
+
+_REPLAYED: dict[int | str, dict[str, Any]] = {
+    201: {"description": "Made, or made before by the same request", "headers": REPLAYED_HEADERS}
+}
 
 
 def capsules_router(
@@ -59,15 +56,16 @@ def capsules_router(
     router = APIRouter(tags=["world model"], route_class=JsonRoute)
 
     @router.post(
-        "/api/worldmodel/create",
+        CREATE_PATH,
         response_model=CapsuleAnswer,
         status_code=201,
-        responses=problems(
+        responses=_REPLAYED
+        | problems(
             BodyInvalid,
             ParameterInvalid,
             ProposalRejected,
             MethodNotAllowed,
-            IdempotencyKeyReused,
+            IdempotencyMismatch,
             BodyTooLarge,
             MediaTypeUnsupported,
             RateLimited,
@@ -79,13 +77,15 @@ def capsules_router(
         "claims it by the one-time token.",
         operation_id="world_model_create",
     )
-    def create(asked: WorldModelCreateRequest, idempotency_key: IdempotencyKey = None) -> Response:
-        capsule = create_capsule(ledger(), asked, idempotency_key=idempotency_key, alignment=alignment)
+    def create(request: Request, asked: WorldModelCreateRequest, idempotency_key: IdempotencyKey = None) -> Response:
+        secret, owner = pepper(), key_owner(request)
+        key = None if idempotency_key is None else request_digest(secret, CREATE_PATH, owner, idempotency_key)
+        capsule = create_capsule(ledger(), asked, request_key=key, alignment=alignment)
         if capsule.id is None:
             raise rejected(capsule.decision)
-        token = None if capsule.claimed else claim_token(pepper(), capsule.id)
+        token = claim_token(secret, capsule.id) if capsule.token_state == "shown" else None  # noqa: S105 - a state
         answer = _created(asked, capsule.id, capsule, token, base_url)
-        headers = {"Cache-Control": "no-store"}
+        headers = {"Cache-Control": "no-store", **replayed_header(capsule.replayed)}
         return Response(answer.model_dump_json(by_alias=True), 201, headers, "application/json")
 
     claims = authenticated_router("world model")
@@ -128,5 +128,6 @@ def _created(
         ),
         links=links_of(base_url),
         claim_token=token,
+        claim_token_state=capsule.token_state,
         **decision_fields(capsule.decision),
     )

@@ -8,7 +8,7 @@ from contracts.commerce.claims import RETRY_AFTER_S
 from contracts.commerce.consent import CONTRACT_UNSURE
 from contracts.commerce.matching import MismatchCode
 from contracts.commerce.rail import usd_of
-from contracts.errors import BadRequest, Conflict, NotFound, RequestProblem, StoreUnavailable
+from contracts.errors import BadRequest, Conflict, IdempotencyMismatch, NotFound, RequestProblem, StoreUnavailable
 
 
 class PaymentNotMatched(RequestProblem):
@@ -98,11 +98,6 @@ class ClaimInProgress(Conflict):
     code = "claim_in_progress"
     title = "The quote's claim is being verified"
     retryable = True
-
-
-class IdempotencyMismatch(Conflict):
-    code = "idempotency_mismatch"
-    title = "The same Idempotency-Key came with another request"
 
 
 class ClaimUnknown(NotFound):

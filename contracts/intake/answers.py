@@ -29,12 +29,13 @@ from contracts.intake.documents import (
 )
 from contracts.intake.links import artifact_url, page_url
 from contracts.intake.profiles import ChecklistRow, Profile, load_checklist, load_profiles
-from contracts.intake.requests import Lane
+from contracts.intake.requests import Lane, unverified_fields
 from contracts.intake.states import IntakeRecord
 
 INTAKE_PATH = "/api/intake"
 STATUS_PATH = "/api/intake/{intakeId}"
 CAPSULE_PATH = "/api/intake/{intakeId}/capsule"
+ERASE_PATH = "/api/intake/{intakeId}/erase"
 
 PRICE_SHAPE = "one-time set-up, recurring runtime, metered usage"
 
@@ -49,9 +50,14 @@ class Place:
     payments_live: bool = False
 
 
-def registered(record: IntakeRecord, place: Place) -> IntakeResponse:
-    """The answer to a registration."""
-    return IntakeResponse(**_fields(record, place))
+def registered(record: IntakeRecord, place: Place, erase_token: str | None) -> IntakeResponse:
+    """Returns the answer to a registration; without a token it is a late replay."""
+    return IntakeResponse(
+        **_fields(record, place),
+        erase_token=erase_token,
+        erase_token_state="no_longer_shown" if erase_token is None else "shown",
+        erase_url=place.base_url + ERASE_PATH.replace("{intakeId}", record.intake_id),
+    )
 
 
 def status(record: IntakeRecord, place: Place) -> IntakeStatusResponse:
@@ -85,6 +91,7 @@ def _fields(record: IntakeRecord, place: Place) -> dict[str, Any]:
             **record.details,
             "profileId": profile.id,
             "consentVersion": record.consent_version,
+            "unverified": unverified_fields(record.details, record.consent_version),
             "defaulted": sorted(set(profile.defaults) - set(record.details)),
         },
         "provisioning_trail": ProvisioningTrail(

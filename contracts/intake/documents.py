@@ -14,6 +14,8 @@ Uri = Annotated[str, Field(json_schema_extra={"format": "uri"})]
 ItemState = Literal["captured", "defined", "pending_input", "pending_review"]
 ReadinessState = Literal["ready", "action_required", "pending", "not_required"]
 
+LONGEST_ERASE_TOKEN = 200
+
 CAPSULE_ARTIFACT: Literal["svc.intake.capsule"] = "svc.intake.capsule"
 
 
@@ -192,8 +194,8 @@ class IntakeActivationStatus(Document):
     self_serve_activation: SelfServe
 
 
-class IntakeResponse(Document):
-    """An intake as it was registered."""
+class IntakeFields(Document):
+    """What every answer about one intake says."""
 
     ok: Literal[True] = True
     id: str
@@ -205,7 +207,8 @@ class IntakeResponse(Document):
     summary: HumanSummary | AgentSummary | EnterpriseSummary
     normalized: dict[str, Any] = Field(
         description="What was sent, without contact data and names of persons; `defaulted` names what the profile "
-        "answered, `consentVersion` what was agreed to"
+        "answered, `consentVersion` what was agreed to, `unverified` what is kept as sent but not recognised, "
+        "and so not used: a consent version that was never published, a wallet that is no address"
     )
     provisioning_trail: ProvisioningTrail
     activation_package: ActivationPackage
@@ -213,7 +216,35 @@ class IntakeResponse(Document):
     readiness: IntakeReadiness
 
 
-class IntakeStatusResponse(IntakeResponse):
+TokenState = Literal["shown", "no_longer_shown"]
+
+
+class IntakeResponse(IntakeFields):
+    """An intake as it was registered."""
+
+    erase_token: str | None = Field(
+        description="Erases the intake, by whoever holds it: keep it apart from the id. In the first answer and its "
+        "replays of the next ten minutes only; null in later ones"
+    )
+    erase_token_state: TokenState = Field(description="`no_longer_shown`: the replay came too late to repeat the token")
+    erase_url: Uri = Field(description="POST the erase token here, and what is kept of the intake is deleted")
+
+
+class IntakeEraseRequest(Document):
+    """The token of the registration's answer."""
+
+    erase_token: str = Field(min_length=1, max_length=LONGEST_ERASE_TOKEN)
+
+
+class IntakeErased(Document):
+    """An intake of which lane, profile, UTC day and states are left."""
+
+    ok: Literal[True] = True
+    intake_id: str
+    erased: Literal[True] = True
+
+
+class IntakeStatusResponse(IntakeFields):
     """An intake as it stands."""
 
     activation: IntakeActivationStatus

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from contracts.addresses import address_of
 from contracts.base import Document
 from contracts.intake.formats import (
     LINE_PATTERN,
@@ -25,6 +26,9 @@ from contracts.intake.formats import (
 
 CONSENT_VERSION = "2026-11-21"
 """The version of the consent that is published, which somebody agrees to who names none."""
+
+PUBLISHED_CONSENT_VERSIONS = frozenset({CONSENT_VERSION})
+"""Every version that was ever published: agreement to another text can't be told from a typing error."""
 
 DEFAULT_SOURCE = "api"
 MOST_WORLD_SOURCES = 8
@@ -110,7 +114,9 @@ class AgentIntake(_Intake):
     service_offer: Offer
     endpoint: WebUri
     runtime: Line | None = None
-    wallet: Line | None = None
+    wallet: Line | None = Field(
+        default=None, description="Taken as it is; `normalized.unverified` says when it is no address"
+    )
     rail: Line | None = None
     domain: Line | None = None
     type: Line | None = None
@@ -181,6 +187,20 @@ def details_of(asked: AnyIntake) -> dict[str, Any]:
 def person_of(asked: AnyIntake) -> dict[str, Any]:
     """Contact data and names that were sent, by their names on the wire."""
     return asked.model_dump(mode="json", by_alias=True, include={*CONTACT_FIELDS, *PERSON_FIELDS}, exclude_none=True)
+
+
+def unverified_fields(details: dict[str, Any], consent_version: str) -> list[str]:
+    """Returns the names of the fields that are kept as they were sent but mean nothing that we recognise.
+
+    Nothing is done with them: a version that we never published, and a wallet that is no address of its checksum.
+    """
+    unverified = [] if consent_version in PUBLISHED_CONSENT_VERSIONS else ["consentVersion"]
+    if "wallet" in details:
+        try:
+            address_of(details["wallet"])
+        except ValueError:
+            unverified.append("wallet")
+    return unverified
 
 
 def identity_of(asked: AnyIntake) -> str:

@@ -23,6 +23,9 @@ Line = Annotated[
 ]
 
 
+ClaimTokenState = Literal["shown", "no_longer_shown", "used"]
+
+
 class WorldModelCreateRequest(Document):
     """Who starts, and what they hold to."""
 
@@ -91,7 +94,13 @@ class CapsuleAnswer(DecisionFields):
     plan: list[CapsuleStep]
     review: CapsuleReview
     links: CapsuleLinks
-    claim_token: str | None = Field(description="Attaches the capsule to a key, once; null when that was done")
+    claim_token: str | None = Field(
+        description="Attaches the capsule to a key, once. In the first answer and its replays of the next ten minutes "
+        "only; null in later ones, and when it was used"
+    )
+    claim_token_state: ClaimTokenState = Field(
+        description="`no_longer_shown`: the replay came too late to repeat the token, which is good all the same"
+    )
 
 
 class CapsuleClaimRequest(Document):

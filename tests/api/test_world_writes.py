@@ -268,11 +268,11 @@ def test_a_capsule_is_a_graph_of_its_own_with_a_token_that_works_once(service, a
 
 
 def test_a_capsule_is_made_once_for_its_idempotency_key(service, ada):
-    headers = {"Idempotency-Key": "k"}
+    headers = {"Idempotency-Key": "5b1f0c1e-57a4-4f7f-9a3e-0d1c2b3a4f5e"}
     first = ask(service, "POST", CREATE, headers, json=CAPSULE)
     assert ask(service, "POST", CREATE, headers, json=CAPSULE).json() == first.json()
     reused = ask(service, "POST", CREATE, headers, json={**CAPSULE, "name": "Bob"})
-    assert (reused.status_code, reused.json()["code"]) == (409, "idempotency_key_reused")
+    assert (reused.status_code, reused.json()["code"]) == (409, "idempotency_mismatch")
     assert ask(service, "POST", CREATE, json=CAPSULE).json()["id"] != first.json()["id"]
     ask(service, "POST", CLAIM, ada, json={"claimToken": first.json()["claimToken"]})
     assert ask(service, "POST", CREATE, headers, json=CAPSULE).json()["claimToken"] is None

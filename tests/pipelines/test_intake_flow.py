@@ -163,7 +163,9 @@ def ledger_text(settings: Settings, *, but: str) -> dict[str, str]:
 def test_contact_data_is_in_the_contact_table_alone(service, caplog):
     caplog.set_level(logging.DEBUG)
     settings = service.settings
-    ids = [register(service, body, Idempotency_Key=f"key {body['lane']}").json()["id"] for body in LANES]
+    ids = [
+        register(service, body, Idempotency_Key=f"key of the lane {body['lane']:>10}").json()["id"] for body in LANES
+    ]
     answers = [get(service, f"{INTAKE}/{each}{part}").text for each in ids for part in ("", "/capsule")]
     answers += [get(service, f"{INTAKE}/{name}").text for name in ("stats", "recent")]
     answers.append(register(service, AGENT | {"endpoint": CONTACT_VALUES[0]}).text)

@@ -256,7 +256,7 @@ def test_forgetting_an_owner_deletes_texts_and_leaves_the_chain_whole(ledger: Le
 
 def test_forgetting_who_claimed_a_capsule_forgets_what_the_capsule_asked_for(ledger: Ledger) -> None:
     asked = WorldModelCreateRequest(owner_id="Ada's label", name="Ada", visibility="public")
-    claimed, waiting = (create_capsule(ledger, asked, idempotency_key=None, alignment=no_rules) for _ in range(2))
+    claimed, waiting = (create_capsule(ledger, asked, request_key=None, alignment=no_rules) for _ in range(2))
     assert claimed.id is not None and waiting.id is not None
     claim_capsule(ledger, b"pepper", claim_token(b"pepper", claimed.id), "local:ada", alignment=no_rules)
     forget_owner(ledger, "local:ada", "eve")
@@ -275,7 +275,7 @@ def test_what_an_owner_made_public_stays_without_what_it_was_before(ledger: Ledg
     asked = WorldModelCreateRequest(
         owner_id="Ada's label", name="Ada's name", display_name="Shown", visibility="public"
     )
-    capsule = create_capsule(ledger, asked, idempotency_key=None, alignment=no_rules)
+    capsule = create_capsule(ledger, asked, request_key=None, alignment=no_rules)
     assert capsule.id is not None and capsule.public_decision is not None
     claim_capsule(ledger, b"pepper", claim_token(b"pepper", capsule.id), "local:ada", alignment=no_rules)
     write(ledger, proposal(goal("g", title="Ada's wish")))

@@ -7,14 +7,16 @@ import hmac
 import re
 import secrets
 from dataclasses import dataclass
+from datetime import datetime
 
 from contracts.canonical import canonical_sha256
-from contracts.errors import ClaimTokenUnknown, IdempotencyKeyReused, ProposalRejected
-from contracts.times import utc_text
+from contracts.errors import ClaimTokenUnknown, IdempotencyMismatch, ProposalRejected
+from contracts.idempotency import repeats_token
+from contracts.times import instant_of, utc_text
 from contracts.world.alignment import Alignment
-from contracts.world.capsule import WorldModelCreateRequest, capsule_proposal, owner_of
+from contracts.world.capsule import ClaimTokenState, WorldModelCreateRequest, capsule_proposal, owner_of
 from contracts.world.proposal import Actor, Decision, EdgeDraft, NodeDraft, Proposal, checked
-from warehouse.ledger import Ledger, Transaction
+from warehouse.ledger import Ledger, Row, Transaction
 from warehouse.world.events import decode_edges, decode_nodes
 from warehouse.world.write import decide, recorded_decision
 
@@ -29,37 +31,37 @@ class Capsule:
     id: str | None
     decision: Decision
     public_decision: int | None
-    claimed: bool
+    token_state: ClaimTokenState
+    replayed: bool = False
 
 
 def create_capsule(
     ledger: Ledger,
     asked: WorldModelCreateRequest,
     *,
-    idempotency_key: str | None,
+    request_key: str | None,
     alignment: Alignment,
 ) -> Capsule:
-    """Make a capsule; the same request with the same key gives the same one.
+    """Make a capsule; the same request under the same `request_digest` of a key gives the same one.
 
-    Raises `IdempotencyKeyReused`.
+    Raises `IdempotencyMismatch`.
     """
     request = canonical_sha256(asked.model_dump(mode="json", by_alias=True))
-    key = None if idempotency_key is None else canonical_sha256([asked.owner_id, idempotency_key])
     capsule_id = secrets.token_hex(16)
     private = checked(capsule_proposal(asked, capsule_id, "private"))
     public = checked(capsule_proposal(asked, capsule_id, "public")) if asked.visibility == "public" else None
     aligned = alignment(private)
     aligned_public = None if public is None else alignment(public)
     with ledger.transaction() as tx:
-        known = None if key is None else tx.row("world_capsule_of_request", request_key=key)
+        known = None if request_key is None else tx.row("world_capsule_of_request", request_key=request_key)
         if known is not None:
             if known["request_sha256"] != request:
-                raise IdempotencyKeyReused("This idempotency key came with another request before.")
+                raise IdempotencyMismatch("This Idempotency-Key came with another request before: send a fresh one.")
             made = recorded_decision(tx, known["seq"])
-            return Capsule(known["id"], made, known["public_seq"], known["claimed_by"] is not None)
+            return Capsule(known["id"], made, known["public_seq"], _token_state(known, tx.now()), replayed=True)
         decision = decide(tx, private, aligned)
         if decision.verdict != "approved":
-            return Capsule(None, decision, None, claimed=False)
+            return Capsule(None, decision, None, "shown")
         waiting = None
         if public is not None and aligned_public is not None:
             asking = decide(tx, public, aligned_public)
@@ -68,13 +70,19 @@ def create_capsule(
         tx.run(
             "world_keep_capsule",
             id=capsule_id,
-            request_key=key,
+            request_key=request_key,
             request_sha256=request,
             seq=decision.seq,
             public_seq=waiting,
             created_at=utc_text(tx.now()),
         )
-        return Capsule(capsule_id, decision, waiting, claimed=False)
+        return Capsule(capsule_id, decision, waiting, "shown")
+
+
+def _token_state(known: Row, now: datetime) -> ClaimTokenState:
+    if known["claimed_by"] is not None:
+        return "used"
+    return "shown" if repeats_token(instant_of(known["created_at"]), now) else "no_longer_shown"
 
 
 def claim_token(pepper: bytes, capsule_id: str) -> str:

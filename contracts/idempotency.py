@@ -1,0 +1,38 @@
+"""Idempotency-Keys of requests that create something: their scope, and how long a replay repeats a token. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from datetime import datetime, timedelta
+
+from contracts.canonical import canonical_json
+from contracts.errors import ParameterInvalid
+
+IDEMPOTENCY_HEADER = "Idempotency-Key"
+LONGEST_IDEMPOTENCY_KEY = 200
+
+SHORTEST_ANONYMOUS_KEY = 22
+"""Characters of a key that comes without an API key: 22 of base64 hold 128 random bits, and a UUID has 32 or 36. All
+anonymous callers share one scope, so a key that others can guess would give them the answer, or take it from its owner.
+"""
+
+TOKENS_REPEATED_FOR = timedelta(minutes=10)
+"""How long after its first answer a replay repeats the one-time token of that answer."""
+
+
+def request_digest(pepper: bytes, route: str, owner: str | None, idempotency_key: str) -> str:
+    """Returns the digest that identifies a request by its key: of one route, and of one owner's API keys.
+
+    `owner` is None for an anonymous caller. Raises `ParameterInvalid` where the key of such a caller is too short.
+    """
+    if owner is None and len(idempotency_key) < SHORTEST_ANONYMOUS_KEY:
+        wanted = f"without an API key it has at least {SHORTEST_ANONYMOUS_KEY} characters: send a random UUID"
+        raise ParameterInvalid(f"{IDEMPOTENCY_HEADER}: {wanted}.", errors=[(f"/header/{IDEMPOTENCY_HEADER}", wanted)])
+    request = canonical_json([route, owner, idempotency_key])
+    return hmac.new(pepper, b"idempotency\0" + request, hashlib.sha256).hexdigest()
+
+
+def repeats_token(created_at: datetime, now: datetime) -> bool:
+    """Decides whether an answer still carries the one-time token of what was created at `created_at`."""
+    return now - created_at <= TOKENS_REPEATED_FOR
