@@ -10,13 +10,14 @@ import json
 import math
 import re
 from collections.abc import Callable, Coroutine
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from fastapi import Request, Response
 
 from api.receiving import BODY_LIMIT_BYTES
 from api.routes import WorkRoute
 from contracts.errors import BodyInvalid, MediaTypeUnsupported
+from contracts.secret_texts import refuse_secrets
 
 DEEPEST = 64
 """Levels of arrays and objects within one another."""
@@ -58,7 +59,12 @@ def strict_json(body: bytes) -> Any:
 
 
 class JsonRoute(WorkRoute):
-    """A route whose body, where it takes one, is strict JSON and is refused before any of it is understood."""
+    """A route whose body, where it takes one, is strict JSON and is refused before any of it is understood.
+
+    What is kept of a body may hold no secret (`contracts.secret_texts`).
+    """
+
+    keeps_texts: ClassVar[bool] = True
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = super().get_route_handler()
@@ -66,9 +72,18 @@ class JsonRoute(WorkRoute):
             return answer
 
         async def answer_json(request: Request) -> Response:
-            return await answer(_StrictRequest(request, await _read(request)))
+            value = await _read(request)
+            if self.keeps_texts:
+                refuse_secrets(value)
+            return await answer(_StrictRequest(request, value))
 
         return answer_json
+
+
+class ReadingRoute(JsonRoute):
+    """A route that answers a question or judges an action: it keeps no text, and a secret is its caller's matter."""
+
+    keeps_texts = False
 
 
 class _StrictRequest(Request):

@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from api.bodies import JsonRoute
+from api.bodies import JsonRoute, ReadingRoute
 from api.key_gate import CALLER, STORE_FAILED
 from api.problems import store_unavailable
 from api.responses import problems
@@ -75,11 +75,15 @@ class AuthenticatedRoute(JsonRoute):
         return answer_callers
 
 
-def authenticated_router(tag: str) -> APIRouter:
+class AuthenticatedReadingRoute(AuthenticatedRoute, ReadingRoute):
+    """A route for callers with a key that keeps no text."""
+
+
+def authenticated_router(tag: str, route_class: type[AuthenticatedRoute] = AuthenticatedRoute) -> APIRouter:
     """A router of API v2 routes that need a key. Its routes name no 401, 429 or 503 of their own."""
     return APIRouter(
         prefix="/api/v2",
         tags=[tag],
-        route_class=AuthenticatedRoute,
+        route_class=route_class,
         responses=problems(MethodNotAllowed, Unauthorized, RateLimited, QuotaExceeded, InternalFault, StoreUnavailable),
     )

@@ -3,7 +3,7 @@
 ServiceError
 ├── RequestProblem                what a client did; rendered as RFC 9457 problem+json
 │   ├── BadRequest        400     ParameterInvalid, CursorInvalid, SnapshotUnknown, BodyInvalid, ProposalRejected,
-│   │                             UpgradeUnsupported
+│   │                             UpgradeUnsupported; SecretInText in contracts/secret_texts.py
 │   ├── Unauthorized      401     no valid key
 │   ├── OriginForbidden   403     a page of another origin
 │   ├── NotFound          404     RouteUnknown, ClaimTokenUnknown

@@ -21,7 +21,7 @@ RANDOM_LENGTH = 30
 CHECKSUM_LENGTH = 6
 KEY_LENGTH_MAX = len("svc_basic_") + RANDOM_LENGTH + CHECKSUM_LENGTH
 
-_KEY = re.compile(rf"svc_(free|basic|pro)_[0-9A-Za-z]{{{RANDOM_LENGTH + CHECKSUM_LENGTH}}}")
+KEY_FORM = re.compile(rf"svc_(free|basic|pro)_[0-9A-Za-z]{{{RANDOM_LENGTH + CHECKSUM_LENGTH}}}")
 _SHOWN_LENGTH = 4
 
 
@@ -70,7 +70,7 @@ def new_key(tier: Tier) -> ApiKey:
 
 def parse_key(text: str) -> ApiKey | None:
     """The key that `text` is; None where it has not the form of one or its checksum is wrong."""
-    if len(text) > KEY_LENGTH_MAX or _KEY.fullmatch(text) is None:
+    if len(text) > KEY_LENGTH_MAX or KEY_FORM.fullmatch(text) is None:
         return None
     if checksum(text[:-CHECKSUM_LENGTH]) != text[-CHECKSUM_LENGTH:]:
         return None
@@ -92,4 +92,4 @@ def redact_keys(text: str) -> str:
     text = redact_tokens(text)
     if "svc_" not in text:
         return text
-    return _KEY.sub(lambda found: ApiKey(found[0]).redacted, text)
+    return KEY_FORM.sub(lambda found: ApiKey(found[0]).redacted, text)

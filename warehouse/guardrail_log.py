@@ -24,6 +24,7 @@ from contracts.guardrail.engine import GuardrailVerdict
 from contracts.guardrail.rules import Severity
 from contracts.guardrail.text import decoded_runs, encoded_runs
 from contracts.keys import redact_keys
+from contracts.secret_texts import secret_in
 from contracts.settings import Settings
 from warehouse.drivers import assert_sqlite_version, create_private_file, driver_statement, problem_of, scrub, use_wal
 from warehouse.ledger import utc_text
@@ -105,7 +106,7 @@ class GuardrailLog:
             "check_id": verdict.check_id,
             "source": source,
             "caller": caller,
-            "action": _without_secrets(action[: 2 * LONGEST_ACTION])[:LONGEST_ACTION],
+            "action": _kept(action),
             "asked_severity": asked.value,
             "severity": str(verdict.severity),
             "passed": int(verdict.passed),
@@ -262,6 +263,14 @@ def _logged(row: Iterable[Any]) -> LoggedCheck:
         version,
         latency,
     )
+
+
+def _kept(action: str) -> str:
+    """Returns what is kept of an action: nothing of one with a seed phrase or a private key, which are many words and
+    lines, and the first characters of other secrets."""
+    if kind := secret_in(redact_keys(action)):
+        return f"(left out: {kind})"
+    return _without_secrets(action[: 2 * LONGEST_ACTION])[:LONGEST_ACTION]
 
 
 def _without_secrets(action: str) -> str:

@@ -35,6 +35,7 @@ from contracts.errors import (
     RateLimited,
     StoreUnavailable,
 )
+from contracts.secret_texts import SecretInText
 from contracts.secrets import DerivedSecrets
 from warehouse.access import find_claim
 from warehouse.keys import KeyRecord, KeyState, alive_key_of_claim, rotate_key
@@ -42,7 +43,7 @@ from warehouse.ledger import Ledger, Reader
 
 _PRIVATE = {"Cache-Control": "no-store"}
 _EVERY = (ClaimUnknown, KeyNotRecoverable, MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
-_BODY = (BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
+_BODY = (BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported)
 
 ClaimId = Annotated[str, Path(alias="claimId")]
 

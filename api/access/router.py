@@ -37,13 +37,14 @@ from contracts.errors import (
     RateLimited,
     StoreUnavailable,
 )
+from contracts.secret_texts import SecretInText
 
 PLANS_MAX_AGE_S = 60
 _PRIVATE = {"Cache-Control": "no-store"}
 _JSON = "application/json"
 
 _EVERY = (MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
-_BODY = (BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
+_BODY = (BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported)
 _QUOTE_REFUSALS = (PlanUnknown, PlanNotClaimable, PayerProofRequired, PayerContractUnsure, PaymentSignatureNotLive)
 
 _CLAIM_RESPONSES: dict[int | str, dict[str, Any]] = {

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import ValidationError
 
-from api.bodies import JsonRoute
+from api.bodies import ReadingRoute
 from api.responses import problems
 from contracts import blink
 from contracts.discovery.installation import Installation
@@ -42,7 +42,7 @@ def blink_router(
 ) -> APIRouter:
     """`judge` checks an action and keeps the check; `guardrail_problem` raises `OperatorProblem` where there are no
     rules; `graph` gives the graph of this process."""
-    router = APIRouter(tags=["wallet actions"], route_class=JsonRoute)
+    router = APIRouter(tags=["wallet actions"], route_class=ReadingRoute)
 
     def show(path: str, operation: str, summary: str, action: Callable[[], blink.Action]) -> None:
         def shown() -> Response:

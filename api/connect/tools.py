@@ -18,10 +18,11 @@ from contracts.commerce.plans import PlansAnswer
 from contracts.connect.paired import GuardrailCheckArguments, IntakeStatusArguments, WorldQueryArguments
 from contracts.connect.problems import ToolProblem, store_unavailable
 from contracts.connect.sessions import Session
-from contracts.connect.tools import TOOLS, Tool
+from contracts.connect.tools import CREDENTIALS, TOOLS, Tool
 from contracts.errors import OperatorProblem, RequestProblem
 from contracts.guardrail.documents import GuardrailRequest, GuardrailResult
 from contracts.intake.documents import IntakeStatusResponse
+from contracts.secret_texts import refuse_secrets
 from contracts.world.reading import GraphQueryRequest
 
 STORE_RETRY_AFTER_S = 2
@@ -98,9 +99,11 @@ class Toolbox:
 
     async def _run(self, tool: Tool, given: dict[str, Any], client: str) -> Any:
         if not tool.needs_session:
+            _refuse_secrets(tool, given)
             return await self._service.handshake(_arguments(tool, given), client)
         # whoever is not paired hears that first, whatever else is wrong
         session = await self._service.session(given.get("session_token"))
+        _refuse_secrets(tool, given)
         return await self._runs[tool.name](session, _arguments(tool, given))
 
     async def _guardrail_check(self, session: Session, asked: GuardrailCheckArguments) -> GuardrailResult:
@@ -121,6 +124,11 @@ class Toolbox:
                 fix="Send the intake_id, or register with POST /api/intake as the plan says.",
             )
         return await asyncio.to_thread(self._house.intake, intake_id)
+
+
+def _refuse_secrets(tool: Tool, given: dict[str, Any]) -> None:
+    if tool.keeps_texts:
+        refuse_secrets({name: value for name, value in given.items() if name not in CREDENTIALS})
 
 
 def _arguments(tool: Tool, given: dict[str, Any]) -> Any:

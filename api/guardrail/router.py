@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from fastapi import APIRouter, Request, Response
 
-from api.deps import authenticated_router, caller_of
+from api.deps import AuthenticatedReadingRoute, authenticated_router, caller_of
 from api.responses import problems
 from contracts.errors import BodyInvalid, BodyTooLarge, MediaTypeUnsupported
 from contracts.guardrail.documents import GuardrailAnswer, GuardrailRequest, GuardrailResult
@@ -20,7 +20,7 @@ SOURCE = "api"
 
 def guardrail_router(rules: Callable[[], Ruleset], log: Callable[[], GuardrailLog]) -> APIRouter:
     """`rules` gives the ruleset of the moment, `log` where checks are kept; both may raise `OperatorProblem`."""
-    router = authenticated_router("guardrail")
+    router = authenticated_router("guardrail", AuthenticatedReadingRoute)
 
     @router.post(
         "/guardrail/check",

@@ -39,6 +39,7 @@ from contracts.intake.documents import (
 from contracts.intake.problems import IntakeNotFound
 from contracts.intake.requests import IntakeRequest, Lane
 from contracts.intake.states import IntakeRecord
+from contracts.secret_texts import SecretInText
 from warehouse.intake import accept, count_intakes, find_intake, recent_intakes
 from warehouse.intake_rights import erase_intake
 from warehouse.ledger import Ledger
@@ -78,7 +79,15 @@ def intake_router(place: Place, ledger: Callable[[], Ledger], pepper: Callable[[
         response_model=IntakeResponse,
         status_code=201,
         responses=_REPLAYED
-        | problems(BodyInvalid, ParameterInvalid, IdempotencyMismatch, BodyTooLarge, MediaTypeUnsupported, *_EVERY),
+        | problems(
+            BodyInvalid,
+            SecretInText,
+            ParameterInvalid,
+            IdempotencyMismatch,
+            BodyTooLarge,
+            MediaTypeUnsupported,
+            *_EVERY,
+        ),
         summary="Register an agent, a person or an enterprise",
         description="Consent is needed. URIs are kept as text and never fetched. Contact data is kept apart and never "
         "given out. The erase token of the answer deletes what is kept, without an operator.",
@@ -143,7 +152,7 @@ def intake_router(place: Place, ledger: Callable[[], Ledger], pepper: Callable[[
     @router.post(
         ERASE_PATH,
         response_model=IntakeErased,
-        responses=problems(BodyInvalid, IntakeNotFound, BodyTooLarge, MediaTypeUnsupported, *_EVERY),
+        responses=problems(BodyInvalid, SecretInText, IntakeNotFound, BodyTooLarge, MediaTypeUnsupported, *_EVERY),
         summary="Erase an intake",
         description="Deletes what is kept of an intake, contact data and nodes of the graph too, for the holder of the "
         "erase token. Lane, profile, UTC day and states stay, for the counts. Sent again it changes nothing. An "

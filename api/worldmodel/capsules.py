@@ -24,6 +24,7 @@ from contracts.errors import (
     StoreUnavailable,
 )
 from contracts.idempotency import request_digest
+from contracts.secret_texts import SecretInText
 from contracts.world.alignment import Alignment
 from contracts.world.capsule import (
     CapsuleAnswer,
@@ -62,6 +63,7 @@ def capsules_router(
         responses=_REPLAYED
         | problems(
             BodyInvalid,
+            SecretInText,
             ParameterInvalid,
             ProposalRejected,
             MethodNotAllowed,
@@ -93,7 +95,9 @@ def capsules_router(
     @claims.post(
         "/world-model/capsules/claim",
         response_model=CapsuleClaimAnswer,
-        responses=problems(BodyInvalid, ProposalRejected, BodyTooLarge, MediaTypeUnsupported, ClaimTokenUnknown),
+        responses=problems(
+            BodyInvalid, SecretInText, ProposalRejected, BodyTooLarge, MediaTypeUnsupported, ClaimTokenUnknown
+        ),
         summary="Attach a capsule to your key",
         description="Makes the nodes of a capsule the private ones of the key's owner, once.",
         operation_id="world_model_capsule_claim",

@@ -22,6 +22,7 @@ from contracts.knowledge.build import (
 )
 from contracts.memory.design import design_memory, plan_proposal
 from contracts.memory.plan import DesignAnswer, DesignRequest, DesignResult
+from contracts.secret_texts import SecretInText
 from contracts.world.alignment import Alignment
 from contracts.world.documents import StageDocument
 from contracts.world.identity import dedupe_key
@@ -31,7 +32,7 @@ from warehouse.world.events import head_revision
 from warehouse.world.view import LedgerView
 from warehouse.world.write import propose
 
-_ERRORS = problems(BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
+_ERRORS = problems(BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported)
 
 
 def knowledge_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRouter:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from fastapi import APIRouter, Query, Request, Response
 
-from api.deps import authenticated_router, caller_of
+from api.deps import AuthenticatedReadingRoute, authenticated_router, caller_of
 from api.responses import problems
 from api.routes import WorkRoute
 from contracts.canonical import canonical_sha256
@@ -40,7 +40,7 @@ OTHERS = "other"
 
 def world_queries_router(graph: Callable[[], ServedGraph], served: ServedGenerations) -> APIRouter:
     """`graph` gives the graph of this process, `served` the generations that hold its past."""
-    router = authenticated_router("world model")
+    router = authenticated_router("world model", AuthenticatedReadingRoute)
 
     @router.get(
         "/world-model/live",

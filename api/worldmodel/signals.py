@@ -13,6 +13,7 @@ from contracts.errors import (
     MediaTypeUnsupported,
     RevisionConflict,
 )
+from contracts.secret_texts import SecretInText
 from contracts.world.alignment import Alignment
 from contracts.world.documents import decision_fields
 from contracts.world.ontology import load_ontology
@@ -31,7 +32,9 @@ def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRou
         response_model=SignalAnswer,
         status_code=201,
         responses={200: {"model": SignalAnswer, "description": "Rejected by a stage: nothing was written"}}
-        | problems(BodyInvalid, BodyTooLarge, MediaTypeUnsupported, RevisionConflict, IdempotencyKeyReused),
+        | problems(
+            BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported, RevisionConflict, IdempotencyKeyReused
+        ),
         summary="State something about your world",
         description="One node with its edges, judged by the validator's seven stages. Private to the key's owner "
         "unless `public` is asked for and an operator agrees.",

@@ -34,6 +34,10 @@ _SESSION_ERRORS = (
 )
 
 
+CREDENTIALS = frozenset({"pairing_code", "session_token"})
+"""Arguments that are secrets themselves."""
+
+
 @dataclass(frozen=True)
 class Tool:
     """One tool. The hints are those of MCP; all but the first tool need a session's token."""
@@ -47,6 +51,8 @@ class Tool:
     destructive: bool = False
     idempotent: bool = True
     open_world: bool = False
+    keeps_texts: bool = True
+    """Decides whether a secret in its arguments is refused; tools that judge or search keep nothing."""
 
     @property
     def needs_session(self) -> bool:
@@ -141,6 +147,7 @@ TOOLS: tuple[Tool, ...] = (
         GuardrailCheckArguments,
         GuardrailResult,
         read_only=True,
+        keeps_texts=False,
     ),
     Tool(
         "svc_world_query",
@@ -150,6 +157,7 @@ TOOLS: tuple[Tool, ...] = (
         WorldQueryArguments,
         GraphQueryResult,
         read_only=True,
+        keeps_texts=False,
     ),
     Tool(
         "svc_plans",
