@@ -20,6 +20,7 @@ from contracts.commerce.plans import PLANS_PATH, QUOTE_PATH, load_plans, plans_a
 from contracts.commerce.rail import usd_of
 from contracts.commerce.signing import JWKS_PATH
 from contracts.discovery.installation import Installation
+from contracts.outside_texts import without_outside_texts
 
 OPENAPI_FILE = Path(__file__).with_name("openapi") / "openapi.json"
 EXAMPLES_DIR = OPENAPI_FILE.with_name("examples")
@@ -183,7 +184,8 @@ def _live_examples(
     for path, content in bodies.items():
         if path in (OPENAPI_PATH, OPENAPI_V2_PATH) or not (media := _media(described, path)):
             continue
-        body = content.decode() if media["schema"].get("type") == "string" else json.loads(content)
+        is_text = media["schema"].get("type") == "string"
+        body = content.decode() if is_text else without_outside_texts(json.loads(content))
         moves = _block(body) or (isinstance(body, dict) and "revision" in body)
         (moving if moves else steady)[path] = body
     at, kept = _kept(described, bodies.get(OPENAPI_PATH), moving)

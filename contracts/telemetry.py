@@ -16,6 +16,7 @@ from contracts.base import (
     TelemetryDocument,
     Timestamp,
 )
+from contracts.outside_texts import UNTRUSTED, OutsideName, OutsideSymbol
 from contracts.proof import AmountByEvents, Proof
 
 
@@ -23,8 +24,8 @@ class Token(Document):
     """The token as its contract names itself; what the contract does not answer is null."""
 
     address: AddressText
-    name: str | None
-    symbol: str | None
+    name: OutsideName = Field(description=UNTRUSTED)
+    symbol: OutsideSymbol = Field(description=UNTRUSTED)
     decimals: int | None = Field(description="Digits after the point of a whole token; null where not answered")
 
 

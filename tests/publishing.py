@@ -51,12 +51,13 @@ class House:
         self.data_dir = data_dir
         self.now = NOON
         self.rows: list[Row] = []
+        self.token = Token(address=TOKEN, name="Token", symbol="TKN", decimals=2)
 
     def read_chain(self, rows: Iterable[Row], upto: int) -> None:
         """Fold `rows` up to block `upto`, and take a proven list there, as a persisted snapshot."""
         fresh = list(rows)
         self.rows += fresh
-        token = Token(address=TOKEN, name="Token", symbol="TKN", decimals=2)
+        token = self.token
         with Warehouse(self.data_dir).connect() as connection:
             put_transfers(connection, fresh, upto)
             fold_balances(connection)

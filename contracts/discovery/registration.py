@@ -16,7 +16,7 @@ from contracts.discovery.capabilities import Status, capability_states, is_live,
 from contracts.discovery.installation import Installation
 from contracts.discovery.schemas import SCHEMA_DIALECT, schema_path
 from contracts.discovery.service import CAPABILITIES_PATH, OPENAPI_PATH, SERVER_CARD_PATH
-from contracts.intake.answers import CAPSULE_PATH, INTAKE_PATH, STATUS_PATH
+from contracts.intake.answers import CAPSULE_PATH, ERASE_PATH, INTAKE_PATH, STATUS_PATH
 from contracts.intake.links import artifact_url
 from contracts.intake.requests import CONSENT_VERSION, IntakeRequest
 
@@ -150,6 +150,7 @@ _ENDPOINTS = (
     ("register", "POST", INTAKE_PATH, "intake"),
     ("status", "GET", STATUS_PATH, "intake"),
     ("capsule", "GET", CAPSULE_PATH, "intake"),
+    ("erase", "POST", ERASE_PATH, "intake"),
     ("plans", "GET", PLANS_PATH, "plan_catalog"),
     ("quote", "POST", QUOTE_PATH, "paid_access"),
     ("claim", "POST", CLAIM_PATH, "paid_access"),

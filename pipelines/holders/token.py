@@ -14,7 +14,6 @@ from contracts.telemetry import Token
 from pipelines.calls import Rpc
 from pipelines.rpc_web3 import PoolProvider
 
-_TEXT_LIMIT = 128
 _DECIMALS_LIMIT = 77
 
 
@@ -31,15 +30,15 @@ async def read_token(rpc: Rpc, address: str) -> Token:
 
 
 async def _text(chain: AsyncWeb3[Any], address: str, function: str) -> str | None:
-    """A `string` answer, or the `bytes32` of older tokens, as printable text; None where it is neither."""
+    """A `string` answer, or the `bytes32` of older tokens; None where it is neither. `Token` cleans it."""
     text = await _answer(chain, address, function, "string")
     if text is None:
         word = await _answer(chain, address, function, "bytes32")
         try:
-            text = (word or b"").rstrip(b"\0").decode()
+            return (word or b"").rstrip(b"\0").decode()
         except UnicodeDecodeError:
             return None
-    return "".join(character for character in text if character.isprintable())[:_TEXT_LIMIT] or None
+    return str(text)
 
 
 async def _answer(chain: AsyncWeb3[Any], address: str, function: str, output: str) -> Any:

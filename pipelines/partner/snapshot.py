@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from contracts.market import Refusal
-from contracts.partner import PartnerAnswer, bounds_broken, gives_away, is_ahead, own_time, says_error
+from contracts.outside_texts import outside_value
+from contracts.partner import MAX_TEXT, PartnerAnswer, bounds_broken, gives_away, is_ahead, own_time, says_error
 
 
 def decode(answer: Any, *, chain_id: int, secret: str | None, now: datetime) -> PartnerAnswer | Refusal:
@@ -29,7 +30,9 @@ def decode(answer: Any, *, chain_id: int, secret: str | None, now: datetime) -> 
     if str(named).removeprefix("eip155:") != str(chain_id):
         return Refusal("other_chain")
     observed_at = own_time(snapshot) or own_time(answer)
-    return Refusal("time_ahead") if is_ahead(observed_at, now) else PartnerAnswer(snapshot, observed_at)
+    if is_ahead(observed_at, now):
+        return Refusal("time_ahead")
+    return PartnerAnswer(outside_value(snapshot, MAX_TEXT), observed_at)
 
 
 def as_text(snapshot: dict[str, Any]) -> str:

@@ -27,6 +27,7 @@ from contracts.evm import (
     quantity,
     raise_error_object,
 )
+from contracts.outside_texts import outside_text
 from pipelines.transfers.arrow import BLOCK_TIME_TYPE, binary, plain, repeated, texts, u256
 from pipelines.transfers.decode import LogsInvalid
 from pipelines.transfers.events import Params
@@ -51,6 +52,7 @@ _ATTESTATION: Final = {
 }
 _WORD: Final = 66
 _MAX_TIME_S: Final = 1 << 40
+_LONGEST_URI: Final = 512
 
 
 class _LogsAnswer(msgspec.Struct):
@@ -229,7 +231,15 @@ class Attestations(RareEvents):
             raise LogsInvalid(f"an attestation of another form: {error}") from None
         if not 1 <= score <= 100 or number < 1 or at_s >= _MAX_TIME_S:
             raise LogsInvalid("an attestation out of range")
-        return agent[12:], attester[12:], job_id, number, score, at_s, uri.decode(errors="replace")
+        return (
+            agent[12:],
+            attester[12:],
+            job_id,
+            number,
+            score,
+            at_s,
+            (outside_text(uri.decode(errors="replace"), _LONGEST_URI) or ""),
+        )
 
     def admitted(self, logs_bloom: bytes) -> bool:
         return bloom_may_hold(logs_bloom, self.registry_address, ATTESTED_TOPIC)

@@ -4,7 +4,14 @@ with newest as (
     select * from out_holders__lists order by block desc limit 1
 ),
 token as (
-    select coalesce(symbol, 'the token') as name, token_address, backfill_percent, recorded_at from out_holders__status
+    -- a symbol is anybody's text: only what can't be a sentence stands in a title
+    select
+        case
+            when regexp_full_match(symbol, '[A-Za-z0-9$][A-Za-z0-9$._+-]{0,15}') then symbol
+            else coalesce('the token ' || token_address, 'the token')
+        end as name,
+        token_address, backfill_percent, recorded_at
+    from out_holders__status
 )
 select 'metric:holders' as metric, 'Holders of ' || name as title, token_address as subject,
     holders::double as number, null::varchar as text, block_time as observed_at, 'out_holders__lists' as source,
