@@ -182,6 +182,11 @@ def test_contact_data_is_in_the_contact_table_alone(service, caplog):
         assert not [text for text in answers if value in text], value
         assert not [path for path in files if value.encode() in path.read_bytes()], value
         assert value not in caplog.text
+    named = ENTERPRISE["contactFullName"]
+    assert [place for place, text in enumerate(answers) if named in text] == [4, 5], "its holder's status and capsule"
+    assert not [name for name, text in tables.items() if named in text]
+    assert not [path for path in files if named.encode() in path.read_bytes()]
+    assert named not in caplog.text
     for intake_id in ids:
         assert not [path for path in files if intake_id.encode() in path.read_bytes()]
     with service.ledger.read() as reader:

@@ -53,7 +53,7 @@ BEGUN, FAILED, FINISHED = moved(2), moved(3, last="failed"), moved(len(PLAN.step
         ("connect assistant?", BEGUN, "how", "connect_assistant: Write .codex/config.toml"),
         ("How do I undo this?", BEGUN, "undo", "environment: Removes the file. Run `cd "),
         ("can everything be rolled back?", FINISHED, "undo", "from the last to the first: notes, verify_guardrail"),
-        ("uninstall", FINISHED, "undo", "register: Takes the id and the request from the workspace."),
+        ("uninstall", FINISHED, "undo", "register: Erases the registration with the token that it gave"),
         ("it failed, what now?", FAILED, "failed", "environment is failed. Undo it by its rollback"),
         ("I am stuck", BEGUN, "failed", "environment is active."),
         ("What does it cost?", BEGUN, "cost", "agent_runtime_activation, 5 USD once; api_basic_monthly, 9 USD for 30"),
