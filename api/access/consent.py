@@ -48,6 +48,7 @@ from contracts.errors import (
     RateLimited,
     StoreUnavailable,
 )
+from contracts.secret_texts import SecretInText
 from warehouse.access import find_claim, find_quote
 from warehouse.access_owners import give_to_operator
 from warehouse.keys import alive_key_of_claim
@@ -55,7 +56,7 @@ from warehouse.ledger import Ledger, Reader
 
 _PRIVATE = {"Cache-Control": "no-store"}
 _EVERY = (ClaimUnknown, OperatorNotProvable, MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
-_BODY = (BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
+_BODY = (BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported)
 _log = logging.getLogger(__name__)
 
 ClaimId = Annotated[str, Path(alias="claimId")]
