@@ -1,7 +1,7 @@
 """The payer's own word: a signature of the quote's hash, by a key (EIP-191, EIP-712) or by a contract (ERC-1271).
 
 Signatures are checked, never compared or remembered: of one signature anybody can make another that also holds.
-`eth_account` costs half a second to import, and few callers need it.
+`eth_account` is imported on first use: few callers need it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from contracts.base import Document
+from contracts.commerce.eth_accounts import eth_account
 from contracts.commerce.views import Silence
 
 DOMAIN_NAME = "svc agent access"
@@ -105,16 +106,12 @@ def check_claim_proof(
 
 def check_message(text: str, signature: str, signer: str) -> Proved | NotProved:
     """Whether `signer` (lower case) signed `text` as a personal message."""
-    from eth_account.messages import encode_defunct
-
-    return _recovered(encode_defunct(text=text), signature, signer)
+    return _recovered(eth_account().messages.encode_defunct(text=text), signature, signer)
 
 
 def check_typed_data(message: dict[str, Any], signature: str, signer: str) -> Proved | NotProved:
     """Whether `signer` (lower case) signed a typed message."""
-    from eth_account.messages import encode_typed_data
-
-    return _recovered(encode_typed_data(full_message=message), signature, signer)
+    return _recovered(eth_account().messages.encode_typed_data(full_message=message), signature, signer)
 
 
 def contract_question(message: dict[str, Any], signature: str, contract: str) -> AskContract:
@@ -139,21 +136,19 @@ def _agrees(result: str) -> bool:
 
 def typed_digest(message: dict[str, Any]) -> bytes:
     """The 32 bytes that are signed of an EIP-712 message."""
-    from eth_account.messages import encode_typed_data
-
     from contracts.evm import keccak256
 
-    signable = encode_typed_data(full_message=message)
+    signable = eth_account().messages.encode_typed_data(full_message=message)
     return keccak256(b"\x19" + signable.version + signable.header + signable.body)
 
 
 def _recovered(signable: Any, signature: str, signer: str) -> Proved | NotProved:
-    from eth_account import Account
+    accounts = eth_account()
     from eth_keys.exceptions import BadSignature
     from eth_utils.exceptions import ValidationError
 
     try:
-        found = Account.recover_message(signable, signature=bytes.fromhex(signature[2:]))
+        found = accounts.Account.recover_message(signable, signature=bytes.fromhex(signature[2:]))
     except (BadSignature, ValidationError, ValueError, TypeError):
         return NotProved()
     return Proved() if str(found).lower() == signer else NotProved()
