@@ -1,5 +1,5 @@
 # One line each; everything works from a clean clone. `python3 bootstrap.py && .venv/bin/svc run` does without make.
-.PHONY: run test check check-web bench soak contracts lock .venv/.ok
+.PHONY: run test check check-web attack bench soak contracts lock .venv/.ok
 
 run: .venv/.ok
 	.venv/bin/svc run
@@ -12,6 +12,9 @@ check-web: .venv/.ok
 
 check: .venv/.ok
 	.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy && .venv/bin/lint-imports --no-cache
+
+attack: .venv/.ok
+	.venv/bin/python -m tests.attacks
 
 bench: .venv/.ok
 	.venv/bin/svc bench

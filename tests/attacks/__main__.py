@@ -1,0 +1,72 @@
+"""`python -m tests.attacks`: starts a service, attacks it, prints a line an attack, and ends with 1 where one succeeded.
+
+`--service-from CHECKOUT` starts the service out of another checkout, with that checkout's `.venv`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from . import costs, identity, intake, load, machine, malformed, money, texts
+from .registry import ATTACKS, Attack, Outcome, Phase
+from .service import Cost, Service
+from .starter import Starter, fresh_installation
+
+FAMILIES = (identity, money, intake, texts, malformed, costs, load, machine)
+"""Imported for the attacks that they register."""
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="attacks", description=__doc__)
+    parser.add_argument("--service-from", type=Path, default=ROOT, help="a checkout whose service is attacked")
+    parser.add_argument("--only", nargs="*", help="ids of the attacks to run; default all")
+    options = parser.parse_args()
+    unknown = set(options.only or ()) - {attack.id for attack in ATTACKS}
+    if unknown:
+        parser.error(f"no attack is called {', '.join(sorted(unknown))}")
+    chosen = [attack for attack in ATTACKS if not options.only or attack.id in options.only]
+    began = time.monotonic()
+    with fresh_installation(options.service_from.resolve()) as starter:
+        broken = _run(starter, chosen)
+    print(f"{len(chosen)} attacks, {broken} succeeded, {time.monotonic() - began:.0f} s")
+    return 1 if broken else 0
+
+
+def _run(starter: Starter, chosen: list[Attack]) -> int:
+    broken = 0
+    with starter.chain():
+        with starter.service() as service:
+            for phase in (Phase.QUIET, Phase.LOAD):
+                broken += sum(_tried(attack, service) for attack in chosen if attack.phase is phase)
+        whole = [attack for attack in chosen if attack.phase is Phase.WHOLE]
+        if whole:
+            with starter.whole(service):
+                broken += sum(_tried(attack, service) for attack in whole)
+        broken += sum(_tried(attack, service) for attack in chosen if attack.phase is Phase.FILES)
+    return broken
+
+
+def _tried(attack: Attack, service: Service) -> bool:
+    """Runs one attack and prints its line; whether it succeeded."""
+    cost = Cost()
+    try:
+        if attack.phase is Phase.FILES:
+            outcome = attack.run(service)
+        else:
+            with service.measured() as cost:
+                outcome = attack.run(service)
+    except Exception as error:  # an attack that can't be carried out proves nothing, and may not pass for held
+        outcome = Outcome([f"not carried out: {type(error).__name__} {str(error)[:300]}"])
+    result = "BROKEN" if outcome.broken else "held"
+    cpu = f"{cost.cpu_s:6.2f} + {cost.children_cpu_s:5.2f} CPU s {cost.growth_mb:+7.1f} MB"
+    note = "; ".join(outcome.broken[:4]) or outcome.note
+    print(f"{attack.id:<4} {result:<6} {cpu}  {attack.title}{': ' * bool(note)}{note}", flush=True)
+    return bool(outcome.broken)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

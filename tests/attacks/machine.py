@@ -1,0 +1,146 @@
+"""Attacks from the same machine: Dagster's web server through a browser, other users' eyes, what stays in files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import brotli
+import duckdb
+import httpx
+import zstandard
+
+from .registry import Outcome, Phase, attack
+from .service import Service
+
+NOBODY = 65534
+MUTATIONS = (
+    'mutation { deletePipelineRun(runId: "none") { __typename } }',
+    'mutation { terminateRuns(runIds: ["none"]) { __typename } }',
+    'mutation { stopSensor(id: "none") { __typename } }',
+)
+REFUSALS = ("UnauthorizedError", "Unauthorized")
+
+
+@attack("A5", "a page of another origin launches runs in Dagster", Phase.WHOLE)
+def cross_site_runs(service: Service) -> Outcome:
+    assert service.dagster_url is not None
+    broken = []
+    evil = {"Origin": "https://evil.example", "Referer": "https://evil.example/"}
+    with httpx.Client(base_url=service.dagster_url, timeout=30, trust_env=False) as client:
+        for mutation in MUTATIONS:
+            name = mutation.split("{ ")[1].split("(")[0]
+            body = json.dumps({"query": mutation})
+            answers = {
+                "GET": client.get("/graphql", params={"query": mutation}, headers=evil),
+                "POST": client.post("/graphql", content=body, headers=evil | {"Content-Type": "application/json"}),
+                "POST of a form": client.post("/graphql", data={"query": mutation}, headers=evil),
+                "another Host": client.get("/graphql", params={"query": mutation}, headers={"Host": "evil.example"}),
+            }
+            for how, answer in answers.items():
+                if answer.status_code < 400 and not any(words in answer.text for words in REFUSALS):
+                    broken.append(f"{name} by {how}: {answer.text[:60]}")
+    return Outcome(broken, f"{len(MUTATIONS)} mutations in four ways")
+
+
+@attack("A9", "another user of the machine reads private files", Phase.WHOLE)
+def other_users(service: Service) -> Outcome:
+    if os.geteuid() != 0:
+        return Outcome([], "not tried: only root can become another user")
+    files = [path for path in service.data_dir.rglob("*") if not path.is_symlink()]
+    readable = {service.data_dir / name for name in _readable_by_nobody(files)}
+    private = [path for path in readable if "public" not in path.relative_to(service.data_dir).parts]
+    served = [path for path in readable if "public" in path.relative_to(service.data_dir).parts]
+    broken = []
+    if private:
+        kinds = sorted({str(path.relative_to(service.data_dir))[:40] for path in private})
+        broken.append(f"{len(private)} private files or folders, such as {', '.join(kinds[:3])}")
+    if not any(path.name == "llms.txt" for path in served):
+        broken.append("a web server of another user can't read what is public")
+    return Outcome(broken, f"{len(files)} files, {len(served)} of them public")
+
+
+def _readable_by_nobody(files: list[Path]) -> list[str]:
+    """The files that can be opened, and the folders that can be listed, by a process of nobody's."""
+    reader, writer = os.pipe()
+    if (child := os.fork()) == 0:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        found = []
+        for path in files:
+            with suppress(OSError):
+                os.listdir(path) if path.is_dir() else path.open("rb").close()
+                found.append(str(path))
+        with os.fdopen(writer, "w") as pipe:
+            json.dump(found, pipe)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        found = json.load(pipe)
+    os.waitpid(child, 0)
+    return list(found)
+
+
+@attack("A14", "what was forgotten is still in a file", Phase.FILES)
+def forgotten(service: Service) -> Outcome:
+    marker = service.written.get("private_marker")
+    if marker is None:
+        return Outcome(["the attack H3, which writes a private text, was not run before"])
+    before = _holding(service.data_dir, marker)
+    forgot = service.svc_result("world", "forget", "local:one", "--json")
+    if forgot.returncode != 0:
+        return Outcome([f"svc world forget failed: {forgot.stderr[-200:]}"])
+    after = _holding(service.data_dir, marker)
+    names = sorted({f"{path.parent.name}/{path.name}" for path in after})
+    broken = [f"{len(after)} of {len(before)} files still hold it: {', '.join(names[:4])}"] if after else []
+    if not before:
+        broken.append("no file held it before")
+    return Outcome(broken, f"{len(before)} files before, {len(after)} after")
+
+
+def _holding(directory: Path, marker: str) -> list[Path]:
+    wanted = marker.encode()
+    return [
+        path
+        for path in directory.rglob("*")
+        if path.is_file() and not path.is_symlink() and any(wanted in text for text in _readings(path))
+    ]
+
+
+def _readings(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, decompressed, and as its store reads it."""
+    raw = path.read_bytes()
+    yield raw
+    with suppress(OSError, brotli.error, zstandard.ZstdError):
+        if path.suffix == ".gz":
+            yield gzip.decompress(raw)
+        elif path.suffix == ".br":
+            yield brotli.decompress(raw)
+        elif path.suffix == ".zst":
+            yield zstandard.ZstdDecompressor().decompressobj().decompress(raw)
+    if path.suffix == ".duckdb":
+        with suppress(duckdb.Error), duckdb.connect(str(path), read_only=True) as connection:
+            tables = connection.execute("select schema_name, table_name from duckdb_tables()").fetchall()
+            for schema, table in tables:
+                rows = connection.execute(f'select t::varchar from "{schema}"."{table}" t').fetchall()
+                yield "\n".join(str(row) for (row,) in rows).encode()
+
+
+@attack("A12", "a store that can't be read ends a command in a traceback", Phase.FILES)
+def corrupt_store(service: Service) -> Outcome:
+    store = service.data_dir / "warehouse.duckdb"
+    sound = store.read_bytes()
+    broken = []
+    for name, content in (("noise", os.urandom(len(sound))), ("cut", sound[: len(sound) // 3])):
+        store.write_bytes(content)
+        for command in (("doctor",), ("pipeline", "run"), ("pipeline", "status"), ("world", "forget", "local:one")):
+            ran = service.svc_result(*command)
+            if "Traceback" in ran.stderr + ran.stdout:
+                broken.append(f"svc {' '.join(command)} on {name}: {ran.stderr.strip().splitlines()[-1][:80]}")
+    store.write_bytes(sound)
+    return Outcome(broken)
