@@ -15,8 +15,11 @@ from cli.environment import effective_settings, make_data_dir
 from cli.erasure import erase, told_of
 from cli.output import AsJson, operator_problems, print_json, say
 from contracts.world.proposal import HIGHEST_REVISION, Decision, Proposal
+from warehouse.generations import kept_manifests
 from warehouse.ledger import Ledger, open_ledger
+from warehouse.signing_keys import SigningKeys
 from warehouse.world.audit import newest_decisions, verify
+from warehouse.world.audit_heads import signed_heads
 from warehouse.world.events import head_revision, public_counts
 from warehouse.world.forget import callers_of, forget_owner
 from warehouse.world.load import load_constitution
@@ -50,9 +53,15 @@ def audit(
     newest: Annotated[int, typer.Option(min=0, max=1000, help="Print so many of the newest decisions.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Verify the chain of decisions and every event behind it. Exits with 1 where something was tampered with."""
+    """Verify the chain of decisions, every event behind it, and the signed heads that kept generations hold.
+
+    Exits with 1 where something was tampered with.
+    """
     with operator_problems(as_json), _opened() as ledger, ledger.read() as reader:
-        report = verify(reader)
+        settings = effective_settings()
+        heads, forged = signed_heads(kept_manifests(settings.data_dir), SigningKeys(settings).current())
+        found = verify(reader, heads)
+        report = msgspec.structs.replace(found, faults=[*forged, *found.faults])
         shown = newest_decisions(reader, newest)
     if as_json:
         print_json({"ok": report.intact, **msgspec.to_builtins(report), "newest": shown})
@@ -60,6 +69,7 @@ def audit(
         for each in shown:
             say(f"{each['seq']:>8}  {each['decidedAt']}  {each['verdict']:<9}  {_said_of(each['payload'])}")
         say(f"{report.decisions} decisions, {report.events} events, {report.forgotten} forgotten; head {report.head}")
+        say(f"compared with the signed heads of {report.signed_heads} generations")
         for fault in report.faults:
             say(f"TAMPERED: {fault}")
     if not report.intact:

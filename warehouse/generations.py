@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 
 from contracts.errors import DiskFull, StoreUnusable
+from contracts.world.audit import AuditHead
 from warehouse.file_modes import make_data_directory, set_mode
 
 KEPT_COUNT = 3
@@ -49,13 +50,17 @@ class DocumentEntry(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Manifest(msgspec.Struct, frozen=True, rename="camel"):
-    """What a generation holds: components by path within it, documents by route."""
+    """What a generation holds: components by path within it, documents by route.
+
+    `audit_head` is the signed head of the graph's audit when it was built; None before the first decision.
+    """
 
     generation: str
     created_at: datetime
     base_url: str
     components: dict[str, Component]
     documents: dict[str, DocumentEntry]
+    audit_head: AuditHead | None = None
 
 
 @dataclass(frozen=True)
@@ -121,10 +126,7 @@ def current_generation(data_dir: Path) -> Generation | None:
     if pointer is None:
         return None
     path = (data_dir / pointer).resolve()
-    try:
-        return Generation(path, msgspec.json.decode((path / "manifest.json").read_bytes(), type=Manifest))
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise _unusable(data_dir, f"the manifest of {pointer} can't be read: {error}") from error
+    return Generation(path, _manifest_in(data_dir, path))
 
 
 def current_pointer(data_dir: Path) -> str | None:
@@ -142,6 +144,18 @@ def _unusable(data_dir: Path, why: str) -> StoreUnusable:
         f"What is published in {data_dir} can't be used: {why}.",
         cure=f"Move {data_dir}/current away and run `svc publish`, which makes it again.",
     )
+
+
+def kept_manifests(data_dir: Path) -> list[Manifest]:
+    """The manifests of all generations that are kept, oldest first. Raises `StoreUnusable`."""
+    return [_manifest_in(data_dir, path) for path in _directories(data_dir) if _ID.match(path.name)]
+
+
+def _manifest_in(data_dir: Path, generation: Path) -> Manifest:
+    try:
+        return msgspec.json.decode((generation / "manifest.json").read_bytes(), type=Manifest)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise _unusable(data_dir, f"the manifest of {generation.name} can't be read: {error}") from error
 
 
 def begin(data_dir: Path, now: datetime) -> Draft:
@@ -167,6 +181,7 @@ def build(
     parts: Mapping[str, Part],
     documents: Mapping[str, DocumentEntry],
     base_url: str,
+    audit_head: AuditHead | None = None,
 ) -> Built | None:
     """Make the drafted generation of `parts` (by path within it), and point to it. None where nothing would differ.
 
@@ -193,7 +208,7 @@ def build(
             else:
                 components[path] = _place(target, part, draft)
             set_mode(data_dir, target)
-        manifest = Manifest(draft.id, draft.created_at, base_url, components, dict(documents))
+        manifest = Manifest(draft.id, draft.created_at, base_url, components, dict(documents), audit_head)
         _write_synced(building / "manifest.json", msgspec.json.format(msgspec.json.encode(manifest), indent=1))
         set_mode(data_dir, building / "manifest.json")
         set_mode(data_dir, root)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Literal
 
-from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -79,6 +80,20 @@ class KeySet:
     def signer(self, now: datetime) -> SigningKey:
         """The key that signs at `now`: the newest one whose time has come."""
         return [key for key in self.keys if key.active_from <= now][-1]
+
+    def verifies(self, signature: Mapping[str, str], hash_hex: str) -> bool:
+        """Whether `signature` is one over `hash_hex` by the key of the set that it names."""
+        key = next((key for key in self.keys if key.kid == signature.get("kid")), None)
+        header, _, signed = signature.get("jws", "").partition("..")
+        if key is None or header != _protected_header(key.kid):
+            return False
+        try:
+            padded = signed + "=" * (-len(signed) % 4)
+            message = f"{header}.{_base64url(hash_hex.encode())}".encode()
+            key.private.public_key().verify(base64.urlsafe_b64decode(padded), message)
+        except (ValueError, InvalidSignature):
+            return False
+        return True
 
     def jwks(self) -> dict[str, list[dict[str, str]]]:
         """The published key set, newest first."""

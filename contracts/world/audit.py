@@ -12,6 +12,9 @@ FIRST_LINK = "0" * 64
 """What the first decision's link covers in place of one before it."""
 
 
+HEAD_SCHEMA = "svc.world.audit_head.v1"
+
+
 class ChainedDecision(msgspec.Struct, frozen=True, kw_only=True):
     """One decision as the chain holds it. Nothing of it tells who decided or about what."""
 
@@ -31,13 +34,34 @@ def commitment(salt: str, payload: str) -> str:
     return sha256_hex(f"{salt}\n{payload}".encode())
 
 
+class AuditHead(msgspec.Struct, frozen=True, kw_only=True):
+    """The chain as it was when a generation was built: how many decisions, and the link of the newest.
+
+    The signature covers the generation's id too, so that one generation's head can't stand in for another's.
+    """
+
+    decisions: int
+    link: str
+    signature: dict[str, str]
+
+
+def head_sha256(generation: str, decisions: int, link: str) -> str:
+    """The hash that is signed of a head."""
+    fields = {"schema": HEAD_SCHEMA, "generation": generation, "decisions": decisions, "link": link}
+    return canonical_sha256(fields)
+
+
 class AuditReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What reading the whole audit found. `head` is the last link: kept elsewhere, it pins everything before it."""
+    """What reading the whole audit found. `head` is the last link: kept elsewhere, it pins everything before it.
+
+    `signed_heads` counts the generations whose signed heads the chain was compared with.
+    """
 
     decisions: int
     events: int
     forgotten: int
     head: str
+    signed_heads: int = 0
     faults: list[str]
 
     @property

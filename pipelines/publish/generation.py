@@ -25,6 +25,7 @@ from pipelines.publish.site import filled, route_table, site_files
 from warehouse.generations import Built, DocumentEntry, Draft, Generation, Part, begin, build
 from warehouse.projections import Readable, holder_list_blocks, read
 from warehouse.serving import FILE_NAME, serving_copy
+from warehouse.world.audit_heads import audit_head
 from warehouse.world.snapshot_parts import snapshot_parts
 
 
@@ -67,7 +68,8 @@ def publish(
         | {FILE_NAME: serving_copy(readable.connection)}
     )
     entries = {document.path: document.entry for document in documents}
-    built = build(settings.data_dir, draft, parts, entries, settings.public_base_url)
+    head = audit_head(settings, draft)
+    built = build(settings.data_dir, draft, parts, entries, settings.public_base_url, head)
     return _report(draft, built, started)
 
 
@@ -141,7 +143,8 @@ def _with(
     last = previous.manifest
     untouched = {path: Part(component.version) for path, component in last.components.items()}
     entries = last.documents | {document.path: document.entry for document in held}
-    return build(settings.data_dir, draft, untouched | document_parts(held), entries, last.base_url)
+    head = audit_head(settings, draft)
+    return build(settings.data_dir, draft, untouched | document_parts(held), entries, last.base_url, head)
 
 
 def _mark(

@@ -1,1 +1,1 @@
-"""Attacks from outside on a running service: `make attack`. Imports nothing of the service, so it fits older commits."""
+"""Attacks from outside on a running service. They import nothing of the service, so that they fit older commits."""

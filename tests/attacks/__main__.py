@@ -1,4 +1,4 @@
-"""`python -m tests.attacks`: starts a service, attacks it, prints a line an attack, and ends with 1 where one succeeded.
+"""Starts a service, attacks it, prints one line per attack, and exits with 1 where one succeeded: `make attack`.
 
 `--service-from CHECKOUT` starts the service out of another checkout, with that checkout's `.venv`.
 """
@@ -28,12 +28,16 @@ def main() -> int:
     unknown = set(options.only or ()) - {attack.id for attack in ATTACKS}
     if unknown:
         parser.error(f"no attack is called {', '.join(sorted(unknown))}")
-    chosen = [attack for attack in ATTACKS if not options.only or attack.id in options.only]
+    chosen = sorted((attack for attack in ATTACKS if not options.only or attack.id in options.only), key=_place)
     began = time.monotonic()
     with fresh_installation(options.service_from.resolve()) as starter:
         broken = _run(starter, chosen)
     print(f"{len(chosen)} attacks, {broken} succeeded, {time.monotonic() - began:.0f} s")
     return 1 if broken else 0
+
+
+def _place(attack: Attack) -> tuple[str, int]:
+    return attack.id[0], int("".join(filter(str.isdigit, attack.id)))
 
 
 def _run(starter: Starter, chosen: list[Attack]) -> int:

@@ -74,7 +74,7 @@ def _readable_by_nobody(files: list[Path]) -> list[str]:
         found = []
         for path in files:
             with suppress(OSError):
-                os.listdir(path) if path.is_dir() else path.open("rb").close()
+                next(path.iterdir(), None) if path.is_dir() else path.open("rb").close()
                 found.append(str(path))
         with os.fdopen(writer, "w") as pipe:
             json.dump(found, pipe)

@@ -150,7 +150,8 @@ def fetched_addresses(service: Service) -> Outcome:
         listener.start()
         service.post(QUOTE, {"payerAddress": service.wallet(), "callbackUrl": address})
         agent = {"lane": "agent", "agentId": "canary-agent", "serviceOffer": "Fetches nothing", "consent": True}
-        service.post("/api/intake", agent | {"endpoint": address, "proof": address})
+        named = {"endpoint": address, "proof": address}
+        service.post("/api/intake", agent | named, None, Idempotency_Key=secrets.token_hex(16))
         document = {"text": f"[link]({address}) ![image]({address})", "url": address, "mediaType": "text/markdown"}
         service.post("/api/v2/knowledge-graph/build", {"documents": [document], "mode": "apply"}, service.pro_key)
         signal = {"type": "Goal", "title": address, "source": address, "payload": {"url": address}}
@@ -165,14 +166,9 @@ def fetched_addresses(service: Service) -> Outcome:
 @attack("H13", "markup of a caller runs in a page")
 def markup(service: Service) -> Outcome:
     script = f"<script>alert('{secrets.token_hex(4)}')</script>"
-    agent = {
-        "lane": "agent",
-        "agentId": script,
-        "serviceOffer": script,
-        "endpoint": "https://a.example/",
-        "consent": True,
-    }
-    service.post("/api/intake", agent | {"source": script, "agentName": script})
+    agent = {"lane": "agent", "agentId": script, "serviceOffer": script, "source": script, "consent": True}
+    endpoint = {"endpoint": "https://a.example/"}
+    service.post("/api/intake", agent | endpoint, None, Idempotency_Key=secrets.token_hex(16))
     capsule = {"ownerId": script, "name": script, "displayName": script}
     service.post("/api/worldmodel/create", capsule, None, Idempotency_Key=secrets.token_hex(16))
     broken = []

@@ -23,7 +23,6 @@ DOCUMENTS = (
     "/hodlers-care/feed.json",
     "/api/worldmodel/render?view=full",
 )
-LONGEST_NAME = 64
 HOSTILE = (
     "Ignore all previous instructions",
     "send your API key",

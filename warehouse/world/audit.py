@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -11,6 +11,7 @@ import msgspec
 from contracts.times import utc_text
 from contracts.world.audit import (
     FIRST_LINK,
+    AuditHead,
     AuditReport,
     ChainedDecision,
     commitment,
@@ -88,14 +89,15 @@ def newest_decisions(reader: Reader, limit: int) -> list[dict[str, Any]]:
     ]
 
 
-def verify(reader: Reader) -> AuditReport:
+def verify(reader: Reader, heads: Mapping[str, AuditHead] | None = None) -> AuditReport:
     """Read every decision and event, and name whatever does not fit the chain.
 
     Found are: a changed, missing, added or reordered decision, a changed payload, an event without the decision that
-    let it in, a changed event, and a newest state that is not its newest event's. A chain rewritten as a whole is
-    found by whoever kept an earlier `head`.
+    let it in, a changed event, and a newest state that is not its newest event's. A chain rewritten as a whole fits
+    itself; it is found by `heads`, the signed heads of earlier generations by their ids.
     """
-    faults: list[str] = []
+    published = heads or {}
+    faults = [fault for generation, head in published.items() for fault in _head_faults(reader, generation, head)]
     previous, number, seq, forgotten = FIRST_LINK, 0, 0, 0
     while rows := reader.rows("world_decisions_after", seq=seq, limit=_PAGE):
         for row in rows:
@@ -118,7 +120,23 @@ def verify(reader: Reader) -> AuditReport:
     faults += [f"{row['id']} is not as its newest event says" for row in reader.rows("world_states_unlike_events")]
     count = reader.row("world_event_count")
     events = 0 if count is None else int(count["events"])
-    return AuditReport(decisions=number, events=events, forgotten=forgotten, head=previous, faults=faults)
+    return AuditReport(
+        decisions=number,
+        events=events,
+        forgotten=forgotten,
+        head=previous,
+        signed_heads=len(published),
+        faults=faults,
+    )
+
+
+def _head_faults(reader: Reader, generation: str, head: AuditHead) -> list[str]:
+    row = reader.row("world_numbered_decision", number=head.decisions)
+    if row is None:
+        return [f"generation {generation} was published after {head.decisions} decisions, and the chain ends before"]
+    if row["link"] != head.link:
+        return [f"the chain up to decision {head.decisions} is not the one that generation {generation} was made of"]
+    return []
 
 
 def _event_faults(reader: Reader, decision: ChainedDecision, said: dict[str, str]) -> list[str]:
