@@ -28,7 +28,7 @@ import httpx
 from .chain import Chain, calldata
 from .service import Service
 
-READY_WITHIN_S = 120.0
+READY_WITHIN_S = 300.0
 COMMAND_WITHIN_S = 180.0
 FEW_DESCRIPTORS = 256
 HOSTILE_NAME = (

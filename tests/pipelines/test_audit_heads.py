@@ -13,11 +13,11 @@ from sqlalchemy import text
 from world_writes import goal, no_rules, proposal
 
 from contracts.world.audit import FIRST_LINK, AuditReport, ChainedDecision, commitment
-from warehouse.generations import current_generation, kept_manifests
+from warehouse.generations import Part, begin, build, current_generation, kept_manifests
 from warehouse.ledger import Ledger
 from warehouse.signing_keys import SigningKeys
 from warehouse.world.audit import verify
-from warehouse.world.audit_heads import signed_heads
+from warehouse.world.audit_heads import audit_head, signed_heads
 from warehouse.world.write import propose
 
 
@@ -36,12 +36,13 @@ class AuditedHouse(House):
             propose(self.ledger, proposal(goal(title, title=title)), alignment=no_rules)
 
     def publish_change(self) -> str:
-        """Publishes a generation, of which some document differs from the last."""
+        """Builds a generation of one file, which differs from the last."""
         self.publications += 1
-        self.republish_stale(f"reason_{self.publications}") if current_generation(self.data_dir) else self.publish()
-        generation = current_generation(self.data_dir)
-        assert generation is not None
-        return generation.id
+        self.now += timedelta(minutes=1)
+        draft = begin(self.data_dir, self.now)
+        parts = {"public/number.txt": Part.of_bytes(str(self.publications).encode())}
+        build(self.data_dir, draft, parts, {}, self.settings.public_base_url, audit_head(self.settings, draft))
+        return draft.id
 
     def audit(self) -> AuditReport:
         heads, forged = signed_heads(kept_manifests(self.data_dir), SigningKeys(self.settings).current())
@@ -91,6 +92,16 @@ def test_the_heads_of_all_generations_lie_on_an_honest_chain(house: AuditedHouse
     house.decide("later")
     report = house.audit()
     assert (report.faults, report.signed_heads, report.decisions) == ([], 3, 4)
+
+
+def test_a_published_generation_and_one_marked_stale_carry_the_head(house: AuditedHouse) -> None:
+    house.decide("one")
+    house.publish()
+    house.decide("two")
+    house.republish_stale("check_failed")
+    generation = current_generation(house.data_dir)
+    assert generation is not None and generation.manifest.audit_head is not None
+    assert (generation.manifest.audit_head.decisions, house.audit().signed_heads) == (2, 2)
 
 
 def test_a_chain_rewritten_as_a_whole_is_found(house: AuditedHouse) -> None:
