@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 def create_app(settings: Settings) -> Front:
     """The whole API as an ASGI application."""
-    from warehouse.counters import open_counters
+    from warehouse.counters import open_counters_when_possible
     from warehouse.file_modes import make_data_directory
 
     make_data_directory(settings.data_dir)
-    counters = open_counters(settings, settings.data_dir, wait_s=0.25)
+    counters = open_counters_when_possible(settings, settings.data_dir, wait_s=0.25)
     rooms = Rooms(settings, lambda: front.site, counters)
     front = Front(settings, rooms, counters.take, take_waits=settings.ledger_url is not None, keys=rooms)
     return front

@@ -6,14 +6,17 @@ through the raw driver.
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import pysqlite3.dbapi2 as sqlite
 
-from contracts.errors import StoreUnusable
+from contracts.errors import OperatorProblem, StoreBusy, StoreUnusable
 from contracts.settings import Settings
 from warehouse.drivers import (
     assert_sqlite_version,
@@ -40,6 +43,9 @@ _MOST_REFUSALS_HELD = 50_000
 
 _REMEMBER_FULL_S = 60
 """A take that another process gives back can be had again after so long."""
+
+_REOPEN_EVERY_S = 5.0
+"""A store that can't be opened is tried again after so long."""
 
 _PAGE_BYTES = 1024
 """A take rewrites one page: with 1 KiB it costs 14 us, with SQLite's usual 4 KiB 18."""
@@ -144,6 +150,49 @@ def open_counters(settings: Settings, data_dir: Path, *, wait_s: float = 2.0) ->
     from warehouse.ledger_engine import postgresql_address  # only here: SQLAlchemy takes half a second of a start
 
     return Counters(_PostgresqlStore(postgresql_address(settings.ledger_url), wait_s))
+
+
+def open_counters_when_possible(settings: Settings, data_dir: Path, *, wait_s: float) -> Counters:
+    """As `open_counters`, but where the store can't be used now a take raises that, and later ones try again.
+
+    So a service whose store is away or read-only starts, and serves what is published. Raises `SettingsInvalid`.
+    """
+    try:
+        return open_counters(settings, data_dir, wait_s=wait_s)
+    except (StoreBusy, StoreUnusable) as problem:
+        logging.getLogger(__name__).warning("Requests are not counted yet: %s", problem)
+        return Counters(_AbsentStore(lambda: open_counters(settings, data_dir, wait_s=wait_s)._store, problem))
+
+
+class _AbsentStore:
+    """Stands for a store that could not be opened, until it can."""
+
+    def __init__(self, open_store: Callable[[], CounterStore], problem: OperatorProblem) -> None:
+        self._open = open_store
+        self._problem = problem
+        self._next_try_s = time.monotonic() + _REOPEN_EVERY_S
+        self._store: CounterStore | None = None
+
+    def fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
+        if self._store is None:
+            self._reopen()
+        assert self._store is not None
+        return self._store.fetch(question, parameters)
+
+    def close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+
+    def _reopen(self) -> None:
+        now_s = time.monotonic()
+        if now_s < self._next_try_s:
+            raise self._problem
+        self._next_try_s = now_s + _REOPEN_EVERY_S
+        try:
+            self._store = self._open()
+        except OperatorProblem as problem:
+            self._problem = problem
+            raise
 
 
 class _SqliteStore:

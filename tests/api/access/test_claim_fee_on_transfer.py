@@ -1,4 +1,4 @@
-"""A coin that begins to take a fee on its transfers, as an upgrade of USDC could, pays no quote by what is left (S9)."""
+"""A coin that begins to take a fee on transfers, as an upgrade of USDC could, pays no quote by what is left (S9)."""
 
 from __future__ import annotations
 

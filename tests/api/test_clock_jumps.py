@@ -1,0 +1,138 @@
+"""A service whose clock jumps, by libfaketime: limits, quotas, pairing, freshness and publishing bear it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from clock_windows import stay_within
+from installation import Installation
+
+from contracts.settings import Settings
+
+HOUR_S, DAY_S = 3_600, 86_400
+PLANS, CHECK = "/api/agent-access/plans", "/api/v2/health"
+
+
+def library() -> str:
+    """The library that fakes the clock, as Debian's package installs it."""
+    found = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
+    if not found:
+        pytest.skip("libfaketime is not installed (Debian: apt-get install faketime)")
+    return str(found[0])
+
+
+SLEEP_BY_WAITING = """
+import threading, time
+time.sleep = lambda seconds: threading.Event().wait(seconds) and None
+"""
+"""libfaketime 0.9.10 refuses the absolute monotonic sleeps of Python 3.11 where monotonic clocks stay true."""
+
+
+class ClockedInstallation(Installation):
+    """An installation whose wall clock is `offset_s` from ours from the next look on; monotonic clocks stay true."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.offset = settings.data_dir / "clock-offset"
+        self.jump(0)
+        patches = settings.data_dir / "python"
+        patches.mkdir()
+        (patches / "sitecustomize.py").write_text(SLEEP_BY_WAITING)
+        self.environment |= {
+            "PYTHONPATH": str(patches),
+            "LD_PRELOAD": library(),
+            "FAKETIME_TIMESTAMP_FILE": str(self.offset),
+            "FAKETIME_NO_CACHE": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            "SVC_RATE_LIMIT_PER_MINUTE": "20",
+        }
+
+    def jump(self, offset_s: int) -> None:
+        draft = self.offset.with_suffix(".draft")
+        draft.write_text(f"{offset_s:+d}s\n")
+        draft.replace(self.offset)
+
+    def statuses(self, path: str, count: int, **headers: str) -> list[int]:
+        return [self.ask("GET", path, headers) for _ in range(count)]
+
+    def json_at(self, path: str) -> dict:
+        return json.loads(self.answer("GET", path, {})[1])
+
+    def handshake(self, code: str) -> bool:
+        """Whether a pairing code opens a session."""
+        call = {"name": "svc_connect_handshake", "arguments": {"pairing_code": code}}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        _, content = self.answer("POST", "/mcp", headers, json.dumps(body))
+        return bool(json.loads(content)["result"].get("structuredContent", {}).get("session_token"))
+
+
+@pytest.fixture
+def clocked(ledger_settings: Settings) -> Iterator[ClockedInstallation]:
+    installation = ClockedInstallation(ledger_settings)
+    installation.svc("publish")
+    with installation.served(ledger_settings.data_dir / "serve.log"):
+        yield installation
+
+
+def test_a_clock_that_jumps_locks_nobody_out_and_doubles_no_quota(clocked: ClockedInstallation) -> None:
+    stay_within(60, 20)
+    assert clocked.statuses(PLANS, 25) == [200] * 20 + [429] * 5
+    for offset_s in (-HOUR_S, DAY_S, -DAY_S, 0):
+        clocked.jump(offset_s)
+        stay_within(60, 20)
+        assert clocked.statuses(PLANS, 21) == [200] * 20 + [429], offset_s
+
+    key = {"X-Api-Key": clocked.keys("create", "--tier", "free", "--owner", "ada")["apiKey"]}
+    stay_within(DAY_S, 120)
+    assert clocked.statuses(CHECK, 101, **key) == [200] * 100 + [429]
+    clocked.jump(-HOUR_S if time.time() % DAY_S > 2 * HOUR_S else HOUR_S)
+    assert clocked.statuses(CHECK, 1, **key) == [429], "the same day"
+    clocked.jump(-DAY_S)
+    assert clocked.statuses(CHECK, 1, **key) == [429], "a day back is no second quota"
+    clocked.jump(DAY_S)
+    assert clocked.statuses(CHECK, 2, **key) == [200, 200], "the next day"
+    clocked.jump(0)
+    assert clocked.statuses(CHECK, 1, **key) == [200], "counted on the newer day"
+
+
+def test_pairing_freshness_and_publishing_follow_the_clock_both_ways(clocked: ClockedInstallation) -> None:
+    code = json.loads(clocked.svc("pair", "--json").stdout)["pairingCode"]
+    clocked.jump(HOUR_S)
+    assert not clocked.handshake(code), "the code has run out"
+    clocked.jump(0)
+    assert clocked.handshake(code)
+    assert not clocked.handshake(code), "a code opens one session"
+
+    fresh = clocked.json_at("/health")["staleDocuments"]
+    clocked.jump(2 * DAY_S)
+    assert len(clocked.json_at("/health")["staleDocuments"]) > len(fresh)
+    clocked.jump(0)
+    assert clocked.json_at("/health")["staleDocuments"] == fresh
+
+    generations = []
+    for number, offset_s in enumerate((0, 2 * DAY_S, -2 * DAY_S, 0)):
+        clocked.jump(offset_s)
+        clocked.environment["SVC_CONTACT_EMAIL"] = f"ops-{number}@svc.example"
+        began = time.monotonic()
+        published = json.loads(clocked.svc("publish", "--json").stdout)
+        assert time.monotonic() - began < HOUR_S / 10, "nobody waits for the clock to come round"
+        generations.append(published["generation"])
+    assert generations == sorted(set(generations)), "ids grow whatever the clock does"
+
+
+@pytest.mark.skipif(shutil.which("faketime") is None, reason="the package faketime is not installed")
+def test_the_clock_of_these_tests_really_jumps(tmp_path: Path) -> None:
+    clocked = ClockedInstallation(Settings(_env_file=None, data_dir=tmp_path))
+    clocked.jump(-10 * DAY_S)
+    made = clocked.keys("create", "--tier", "free", "--owner", "ada")["keyId"]
+    listed = clocked.svc("keys", "list", "--json").stdout
+    assert made in listed
+    created = next(key for key in json.loads(listed)["keys"] if key["keyId"] == made)["createdAt"]
+    today = time.strftime("%Y-%m-%d", time.gmtime())
+    assert created[:10] < today

@@ -1,0 +1,107 @@
+"""A data directory that became read-only: each command ends in one line with a cure, and the API goes on serving."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from installation import SVC, Installation
+
+from contracts.settings import Settings
+
+MOUNT = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"'
+"""Makes a directory read-only for one command, in a mount namespace of its own."""
+STARTS_WITHIN_S = 120
+
+
+def read_only(directory: Path, *command: str | Path) -> list[str]:
+    return ["unshare", "--mount", "sh", "-c", MOUNT, "sh", str(directory), *map(str, command)]
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Installation:
+    """An installation with a key and a published generation, whose directory can be made read-only here."""
+    data_dir = tmp_path / "data"
+    data_dir.mkdir()
+    if os.geteuid() != 0 or subprocess.run(read_only(data_dir, "true"), capture_output=True).returncode != 0:
+        pytest.skip("only root with the right to mount can make a directory read-only for itself")
+    installation = Installation(Settings(_env_file=None, data_dir=data_dir))
+    installation.svc("publish")
+    return installation
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("keys", "create", "--tier", "free", "--owner", "ada"),
+        ("pipeline", "run"),
+        ("publish",),
+        ("world", "audit"),
+        ("pair",),
+        ("run",),
+    ],
+    ids=" ".join,
+)
+def test_a_command_says_in_one_line_what_to_do(installed: Installation, command: tuple[str, ...]) -> None:
+    ran = subprocess.run(
+        read_only(installed.data_dir, SVC, *command),
+        env=installed.environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ran.returncode == 1
+    message, cure = [line for line in ran.stderr.splitlines() if line.startswith(("svc: ", "     "))]
+    assert "Read-only file system" in message
+    assert "Make it writable, or set SVC_DATA_DIR" in cure
+    assert "Traceback" not in ran.stdout + ran.stderr
+
+
+def test_the_api_serves_what_is_published_and_names_what_it_cannot_write(installed: Installation) -> None:
+    key = installed.keys("create", "--tier", "pro", "--owner", "ada")["apiKey"]
+    write = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+    signal = json.dumps({"type": "Goal", "title": "A goal", "source": "me"})
+    with _served(installed, read_only(installed.data_dir, SVC, "serve")):
+        for path in ("/llms.txt", "/api/token/holders", "/.well-known/agent-card.json"):
+            assert installed.ask("GET", path, {}) == 200, path
+        for method, path, body in (
+            ("POST", "/api/v2/world-model/signal", signal),
+            ("POST", "/api/intake", json.dumps({"lane": "agent"})),
+        ):
+            status, content = installed.answer(method, path, write, body)
+            assert status in (400, 503), content
+            assert json.loads(content)["ok"] is False
+        assert installed.answer("POST", "/api/v2/world-model/signal", write, signal)[0] == 503
+    with installed.served(installed.data_dir.parent / "serve.log"):
+        assert installed.answer("POST", "/api/v2/world-model/signal", write, signal)[0] == 201, "writable again"
+
+
+@contextmanager
+def _served(installation: Installation, command: list[str]) -> Iterator[None]:
+    log = installation.data_dir.parent / "read-only.log"
+    with log.open("wb") as file:
+        server = subprocess.Popen(command, env=installation.environment, stdout=file, stderr=file)
+    try:
+        _wait(lambda: installation.ask("GET", "/llms.txt", {}) == 200, server, log)
+        yield
+    finally:
+        server.terminate()
+        server.wait(60)
+    assert b"Traceback" not in log.read_bytes()
+
+
+def _wait(answers: Callable[[], bool], server: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + STARTS_WITHIN_S
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            if answers():
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError(log.read_text())
