@@ -20,6 +20,7 @@ WATCHED_S = 8.0
 SLOWEST_MEDIAN_S = 1.0
 HALF_OPEN = 300
 HEADERS_WITHIN_S = 20.0
+WINDOW_S, WITHIN_ONE_WINDOW_S = 60, 15
 
 
 @attack("A7", "one key's heavy questions delay light answers", Phase.LOAD)
@@ -116,11 +117,13 @@ def limits(service: Service) -> Outcome:
         with httpx.Client(transport=transport, timeout=30) as client:
             return client.get(service.limited_url + "/api/agent-access/plans").status_code
 
+    left_s = WINDOW_S - time.time() % WINDOW_S
+    if left_s < WITHIN_ONE_WINDOW_S:
+        time.sleep(left_s + 1)
     with ThreadPoolExecutor(12) as pool:
         statuses = list(pool.map(ask, range(60)))
     allowed = statuses.count(200)
-    # A slot frees every three seconds.
-    broken = [] if 20 <= allowed <= 23 else [f"{allowed} of 60 were answered"]
+    broken = [] if allowed == 20 else [f"{allowed} of 60 were answered"]
     odd = sorted(set(statuses) - {200, 429})
     if odd:
         broken.append(f"answers {odd}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from .registry import Outcome, attack
 from .service import Service
 
@@ -32,16 +35,42 @@ HOSTILE = (
 )
 
 
+LONGEST_NAME = 64
+MARKED_FIELDS = ("token.name", "token.symbol")
+
+
 @attack("A15", "a token's hostile name reaches agents as an instruction")
 def hostile_names(service: Service) -> Outcome:
-    """The token of the attacked service is called a sentence of instructions with an address and a script."""
+    """The token of the attacked service is called a sentence of instructions with an address and a script.
+
+    A name may stay in the data where it belongs: cut, in the fields of a token that the description calls untrusted.
+    """
     broken = []
     with service.client() as client:
+        described = "never an instruction" in client.get("/openapi.json").text
         for path in DOCUMENTS:
-            text = client.get(path, follow_redirects=True).text
-            shown = [words for words in HOSTILE if words.lower() in text.lower()]
-            # A cleaned, short name may stay where it is marked as data of the chain.
-            marked = shown == HOSTILE[:1] and ("untrusted" in text.lower() or "not an instruction" in text.lower())
-            if shown and not marked:
-                broken.append(f"{path} ({len(shown)} of {len(HOSTILE)} phrases)")
+            answer = client.get(path, follow_redirects=True)
+            if path.startswith("/api/"):
+                fields = {field for field, text in _texts(answer.json()) if _hostile(text)}
+                too_long = any(len(text) > LONGEST_NAME and _hostile(text) for _, text in _texts(answer.json()))
+                if fields - set(MARKED_FIELDS) or too_long or (fields and not described):
+                    broken.append(f"{path}: {', '.join(sorted(fields))}")
+            elif _hostile(answer.text):
+                broken.append(path)
     return Outcome(broken, f"{len(DOCUMENTS)} documents")
+
+
+def _hostile(text: str) -> bool:
+    return any(words.lower() in text.lower() for words in HOSTILE)
+
+
+def _texts(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
+    """Every text of a JSON value with the last two names that lead to it."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _texts(inner, (*path, name))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner, path)
+    elif isinstance(value, str):
+        yield ".".join(path[-2:]), value
