@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 from pathlib import Path
@@ -29,6 +30,7 @@ def main() -> int:
     if unknown:
         parser.error(f"no attack is called {', '.join(sorted(unknown))}")
     chosen = sorted((attack for attack in ATTACKS if not options.only or attack.id in options.only), key=_place)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     began = time.monotonic()
     with fresh_installation(options.service_from.resolve()) as starter:
         broken = _run(starter, chosen)

@@ -28,12 +28,12 @@ def parked_payment(service: Service) -> Outcome:
         broken.append(f"the payer's claim gave {honest.status_code} {honest.json().get('code')}")
     elif "caseId" not in honest.text:
         broken.append("the payer's 402 names no case")
-    waiting = json.loads(service.svc("claim", "unmatched", "--json"))["payments"]
-    payments = [payment for payment in waiting if transaction in json.dumps(payment)]
-    if any(payment.get("quoteId") == foreign["quoteId"] for payment in payments):
+    listed = json.loads(service.svc("claim", "unmatched", "--json"))
+    waiting = [entry for entry in listed.get("cases", listed.get("payments", [])) if transaction in json.dumps(entry)]
+    if any(foreign["quoteId"] in json.dumps(entry) for entry in waiting):
         broken.append("the payment waits under the attacker's quote")
-    for payment in payments:
-        service.svc("claim", "resolve", payment["paymentId"], "--issue", "--json", may_fail=True)
+    for entry in waiting:
+        service.svc("claim", "resolve", entry.get("caseId") or entry["paymentId"], "--issue", "--json", may_fail=True)
     after = service.claim(foreign, transaction)
     if after.status_code in (201, 409) and after.json().get("code") != "transfer_already_used":
         broken.append(f"the operator's resolve issued to the attacker ({after.status_code})")
