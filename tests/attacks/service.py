@@ -133,7 +133,7 @@ class Service:
             cwd=self.data_dir.parent,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
         )
         assert may_fail or ran.returncode == 0, ran.stderr
         return ran
