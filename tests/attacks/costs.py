@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from contextlib import suppress
 from typing import Any
 
 import httpx
@@ -56,7 +57,8 @@ def cached_headers(service: Service) -> Outcome:
         for name, length, count in (("X-Forwarded-For", 60_000, 700), ("Forwarded", 15_000, 2_500)):
             for _ in range(count):
                 value = secrets.token_hex(length // 2)
-                client.get("/api/agent-access/plans", headers={name: value})
+                with suppress(httpx.TransportError):  # refused by closing the connection
+                    client.get("/api/agent-access/plans", headers={name: value})
     broken = [] if cost.growth_mb < MOST_GROWTH_MB else [f"memory grew by {cost.growth_mb:.0f} MB"]
     return Outcome(broken, "3,200 values of 80 MB")
 
@@ -64,7 +66,10 @@ def cached_headers(service: Service) -> Outcome:
 @attack("A11", "a body of allowed size is dear")
 def dear_bodies(service: Service) -> Outcome:
     broken, dearest, largest = [], 0.0, 0
-    for name, path, key, body, limit_s in _dear_bodies(service):
+    bodies = _dear_bodies(service)
+    for path, key in {(path, key) for _, path, key, _, _ in bodies}:
+        _answer(service, path, key, b"{}")  # what a first request imports is not the price of each
+    for name, path, key, body, limit_s in bodies:
         with service.measured() as cost:
             status, length = _answer(service, path, key, body)
             service.settle()
