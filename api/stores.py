@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from warehouse.signing_keys import SigningKeys
     from warehouse.world.served import ServedGraph
 
-LEDGER_WAIT_S = 1.0
+LEDGER_WAIT_S = 2.0
 COUNTERS_WAIT_S = 0.25
 
 

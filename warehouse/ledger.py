@@ -22,8 +22,12 @@ from contracts.times import utc_text as utc_text
 from warehouse.drivers import driver_statement, scrub
 from warehouse.ledger_engine import WRITES, begun, failures_named, ledger_location, postgresql_engine, sqlite_engine
 from warehouse.ledger_schema import migrate
+from warehouse.writer_queue import WriterQueue
 
 SQL = Path(__file__).parent / "sql" / "ledger"
+
+QUEUE_WAIT_S = 10.0
+"""How long a write waits for earlier ones of its process: several large proposals and hundreds of small ones."""
 
 Clock = Callable[[], datetime]
 """The present instant in UTC."""
@@ -150,7 +154,8 @@ class Ledger:
     Every method raises `StoreBusy` or `StoreUnusable` where the database can't be used.
     """
 
-    def __init__(self, engine: Engine, store: str, clock: Clock) -> None:
+    def __init__(self, engine: Engine, store: str, clock: Clock, queue_wait_s: float) -> None:
+        self._writer_queue = WriterQueue(store, queue_wait_s)
         self._readers = engine
         self._writers = engine.execution_options(**{WRITES: True})
         if engine.dialect.name == "postgresql":
@@ -163,10 +168,10 @@ class Ledger:
         """Write: commits at the end of the block, rolls back when it raises.
 
         One at a time over all processes, on both engines: the lock is taken at the start, so that what a transaction
-        reads can't change under it, no two can deadlock, and `seq` follows the order of commits. Keep it short; no
-        network inside.
+        reads can't change under it, no two can deadlock, and `seq` follows the order of commits. Threads of this
+        process queue before it, so that none of them times out on another's lock. Keep it short; no network inside.
         """
-        with failures_named(self._store), begun(self._writers) as connection:
+        with self._writer_queue.turn(), failures_named(self._store), begun(self._writers) as connection:
             transaction = Transaction(connection, self._clock)
             if connection.dialect.name == "postgresql":
                 transaction.row("lock_head")
@@ -247,10 +252,16 @@ class Ledger:
 
 
 def open_ledger(
-    settings: Settings, data_dir: Path, *, wait_s: float = 10.0, clock: Clock = lambda: datetime.now(UTC)
+    settings: Settings,
+    data_dir: Path,
+    *,
+    wait_s: float = 10.0,
+    queue_wait_s: float = QUEUE_WAIT_S,
+    clock: Clock = lambda: datetime.now(UTC),
 ) -> Ledger:
-    """Open the ledger that the settings name, made and migrated where needed; a lock is waited for `wait_s` seconds.
+    """Open the ledger that the settings name, made and migrated where needed.
 
+    A write waits `queue_wait_s` seconds for earlier writes of this process, then `wait_s` for those of others.
     Raises `SettingsInvalid`, `StoreTooNew`, `StoreBusy`, `StoreUnusable`.
     """
     location = ledger_location(settings.ledger_url, data_dir)
@@ -267,7 +278,7 @@ def open_ledger(
     except BaseException:
         engine.dispose()
         raise
-    return Ledger(engine, store, clock)
+    return Ledger(engine, store, clock, queue_wait_s)
 
 
 def _finish_migration(tx: Transaction) -> None:

@@ -1,28 +1,37 @@
 """The one way into the graph, for API, MCP, pipeline and CLI: a proposal is judged and written, or not, in one step.
 
-The ledger's transaction lets one writer in at a time over all processes, so what was judged is what is there.
+The ledger's transaction lets one writer in at a time over all processes, so what was judged is what is there. A large
+proposal is judged before it, at a revision, and only written under the lock where that judgement still holds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from contracts.errors import IdempotencyKeyReused, ProposalUnknown
+from contracts.errors import IdempotencyKeyReused, ProposalUnknown, StoreBusy
 from contracts.world.alignment import Alignment
 from contracts.world.alignment import alignment as guardrails
 from contracts.world.ontology import load_ontology
-from contracts.world.plan import Case, plan
+from contracts.world.plan import plan
 from contracts.world.proposal import Actor, Decision, Proposal, StageResult, checked
 from contracts.world.records import Edge, Event, Node
 from contracts.world.stages import Judgement
-from contracts.world.validator import judge
+from contracts.world.validator import Judged, judge
 from warehouse.ledger import Ledger, Reader, Transaction
 from warehouse.world.audit import DECISION, decided_stages, record
 from warehouse.world.events import append_states, events_of_decision, head_revision
+from warehouse.world.judging import Judgment, judge_at, new_states
 from warehouse.world.view import LedgerView
+
+JUDGED_UNDER_LOCK_AT_MOST = 100
+"""Nodes and edges of a proposal whose judging holds the lock: some 30 ms of CPU. It never has to be judged again."""
+
+JUDGED_AT_MOST = 3
+"""How often a large proposal is judged before its caller is sent away: its subjects are being written all the time."""
 
 _encode = msgspec.json.Encoder().encode
 _proposal = msgspec.json.Decoder(Proposal).decode
@@ -39,8 +48,52 @@ def propose(
     """
     shaped = checked(proposal)
     aligned = alignment(shaped)
+    if is_large(shaped):
+        for _ in range(JUDGED_AT_MOST):
+            judgment = judge_outside(ledger, shaped, aligned)
+            decision = write_judged(ledger, shaped, judgment, key_id=key_id)
+            if decision is not None:
+                return decision
+        raise overtaken()
     with ledger.transaction() as tx:
         return decide(tx, shaped, aligned, key_id=key_id)
+
+
+def is_large(proposal: Proposal) -> bool:
+    """Whether a proposal is judged outside of the ledger's lock."""
+    return len(proposal.nodes) + len(proposal.edges) > JUDGED_UNDER_LOCK_AT_MOST
+
+
+def judge_outside(ledger: Ledger, proposal: Proposal, aligned: Judgement) -> Judgment | None:
+    """Judge a proposal by the graph as it is now, while others write; None where it was answered before.
+
+    The proposal is as `checked` gave it, `aligned` by `alignment`. Raises `RevisionConflict`, `IdempotencyKeyReused`.
+    """
+    with ledger.read() as reader:
+        if _answered(reader, proposal) is not None:
+            return None
+        return judge_at(reader, proposal, aligned, ledger.now)
+
+
+def write_judged(
+    ledger: Ledger, proposal: Proposal, judgment: Judgment | None, *, key_id: str | None = None
+) -> Decision | None:
+    """Write what `judge_outside` gave for a proposal; None where its subjects changed since, and nothing is written."""
+    with ledger.transaction() as tx:
+        known = _answered(tx, proposal)
+        if known is not None:
+            return known
+        if judgment is None or not judgment.holds_in(tx):
+            return None
+        return _write(tx, proposal, judgment.judged, judgment.states, key_id)
+
+
+def overtaken() -> StoreBusy:
+    """The problem of a proposal that was judged `JUDGED_AT_MOST` times in vain."""
+    return StoreBusy(
+        f"What a large proposal builds on was changed {JUDGED_AT_MOST} times while it was judged.",
+        cure="Nothing was written, so the same proposal can be sent again.",
+    )
 
 
 def decide(tx: Transaction, proposal: Proposal, aligned: Judgement, *, key_id: str | None = None) -> Decision:
@@ -50,8 +103,14 @@ def decide(tx: Transaction, proposal: Proposal, aligned: Judgement, *, key_id: s
         return known
     case = plan(proposal, LedgerView(tx), load_ontology(), tx.now())
     judged = judge(case, aligned)
+    return _write(tx, proposal, judged, new_states(case) if judged.verdict == "approved" else [], key_id)
+
+
+def _write(
+    tx: Transaction, proposal: Proposal, judged: Judged, states: Sequence[Node | Edge], key_id: str | None
+) -> Decision:
     seq = tx.changed(DECISION, judged.verdict)
-    events = _apply(tx, case, seq) if judged.verdict == "approved" else []
+    events = append_states(tx, states, seq)
     record(tx, seq, judged.verdict, proposal, judged.stages, events, key_id=key_id)
     if judged.verdict == "escalated":
         tx.run("world_pend", seq=seq, owner=proposal.actor.owner or "", proposal=_encode(proposal).decode())
@@ -93,7 +152,7 @@ def approve(ledger: Ledger, seq: int, operator: str, *, alignment: Alignment = g
         decided = tx.changed(DECISION, judged.verdict)
         events: list[Event] = []
         if judged.verdict == "approved":
-            events = _apply(tx, case, decided)
+            events = append_states(tx, new_states(case), decided)
             tx.run("world_settle", seq=seq, decided_seq=decided)
         record(tx, decided, judged.verdict, proposal, judged.stages, events, settles=seq)
         return _decision(tx, decided, judged.verdict, judged.stages, events)
@@ -111,11 +170,11 @@ def reject(ledger: Ledger, seq: int, operator: str, reason: str) -> Decision:
         return _decision(tx, decided, "rejected", stages, [])
 
 
-def recorded_decision(tx: Transaction, seq: int) -> Decision:
+def recorded_decision(reader: Reader, seq: int) -> Decision:
     """A decision that was taken before, as it was answered then. It has to be there."""
-    row = tx.row("world_decision", seq=seq)
+    row = reader.row("world_decision", seq=seq)
     assert row is not None, "decisions are never deleted"
-    answer = _decision(tx, seq, row["verdict"], decided_stages(tx, seq), events_of_decision(tx, seq))
+    answer = _decision(reader, seq, row["verdict"], decided_stages(reader, seq), events_of_decision(reader, seq))
     return msgspec.structs.replace(answer, replayed=True)
 
 
@@ -128,34 +187,23 @@ def _waiting(reader: Reader, seq: int) -> Proposal:
     return _proposal(row["proposal"])
 
 
-def _apply(tx: Transaction, case: Case, seq: int) -> list[Event]:
-    states: list[Node | Edge] = [
-        *(msgspec.structs.replace(fact, valid_to=end, recorded_at=case.now) for fact, end in case.ended_nodes),
-        *(msgspec.structs.replace(edge, valid_to=end, recorded_at=case.now) for edge, end in case.ended_edges),
-        *(change.after for change in case.changes if change.is_new_state),
-    ]
-    return append_states(tx, states, seq)
-
-
-def _answered(tx: Transaction, proposal: Proposal) -> Decision | None:
+def _answered(reader: Reader, proposal: Proposal) -> Decision | None:
     if proposal.idempotency_key is None:
         return None
-    row = tx.row("world_request", scope=proposal.actor.name, key=proposal.idempotency_key)
+    row = reader.row("world_request", scope=proposal.actor.name, key=proposal.idempotency_key)
     if row is None:
         return None
     if row["request_sha256"] != proposal.request_sha256():
         raise IdempotencyKeyReused("This idempotency key came with another request before.")
-    return recorded_decision(tx, row["seq"])
+    return recorded_decision(reader, row["seq"])
 
 
-def _decision(
-    tx: Transaction, seq: int, verdict: Any, stages: tuple[StageResult, ...], events: list[Event]
-) -> Decision:
+def _decision(reader: Reader, seq: int, verdict: Any, stages: tuple[StageResult, ...], events: list[Event]) -> Decision:
     return Decision(
         seq=seq,
         verdict=verdict,
         stages=stages,
         nodes=tuple(event.node for event in events if event.node is not None),
         edges=tuple(event.edge for event in events if event.edge is not None),
-        revision=max((event.seq for event in events), default=0) or head_revision(tx),
+        revision=max((event.seq for event in events), default=0) or head_revision(reader),
     )
