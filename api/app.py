@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from api.access.service import AccessService
     from api.access.watcher import Watcher
     from api.connect.edge import Edge
+    from api.discovery.state import StateObserver
     from api.key_gate import Admission, KeyGate
     from api.stores import Stores
     from contracts.intake.answers import Place
@@ -49,9 +50,10 @@ def app_from_environment() -> Front:
 
 
 def build_rooms(
-    stores: Stores, site: Callable[[], PublishedSite | None], clock_skew_s: Callable[[], int | None] = lambda: None
+    stores: Stores, site: Callable[[], PublishedSite | None], observer: StateObserver | None = None
 ) -> FastAPI:
-    """The framework's application with every room's routes. `clock_skew_s`: how far our clock is ahead of the chain."""
+    """The framework's application with every room's routes. `observer` is what `/health` reports of, by default one
+    that does not know the chain's clock."""
     from fastapi import FastAPI
 
     from api.access.cases import Cases, cases_router
@@ -106,7 +108,7 @@ def build_rooms(
     place = Place(settings.public_base_url, settings.app_url, payments_live=not access.rail.missing)
     take_in(
         app.router,
-        discovery_router(site, stores.ledger_reachable, lambda: stores.guardrail_rules.problem(), clock_skew_s),
+        discovery_router(site, (observer or state_observer(stores, lambda: None)).current),
         telemetry_router(stores.served, installation),
         trust_router(stores.served),
         guardrail_router(lambda: stores.guardrail_rules.current(), lambda: stores.guardrail_log),
@@ -126,9 +128,19 @@ def build_rooms(
         ),
         world_writes_router(stores),
         world_health_router(lambda: stores.graph),
-        world_queries_router(lambda: stores.graph, stores.served),
+        world_queries_router(stores),
     )
     return app
+
+
+def state_observer(stores: Stores, clock_skew_s: Callable[[], int | None]) -> StateObserver:
+    """Observes ledger, guardrail rules and how far our clock is ahead of the chain's."""
+    from api.discovery.state import ServiceState, StateObserver
+
+    def observe() -> ServiceState:
+        return ServiceState(stores.ledger_reachable(), stores.guardrail_rules.problem(), clock_skew_s())
+
+    return StateObserver(observe)
 
 
 def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: AccessService, place: Place) -> Edge:
@@ -164,7 +176,7 @@ def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: Acce
             judge=lambda asked, session_id: check_action(
                 stores.guardrail_rules.current(), stores.guardrail_log, asked, source="mcp", caller=session_id
             ),
-            ask_graph=lambda asked, owner: answer_query(stores.graph, stores.served, asked, owner),
+            ask_graph=lambda asked, owner: answer_query(stores, asked, owner),
             plans=access.plans,
             intake=lambda intake_id: intake_status(stores.ledger, place, intake_id),
         )
@@ -183,6 +195,7 @@ class Rooms:
         self._stores: Stores | None = None
         self._gate: KeyGate | None = None
         self._watcher: Watcher | None = None
+        self._observer: StateObserver | None = None
         self._loading: asyncio.Task[Application] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -215,11 +228,14 @@ class Rooms:
         await send({"type": "lifespan.startup.complete"})
         await asyncio.wait([loading])
         warming = asyncio.create_task(asyncio.to_thread(self._warm_up))
-        watching = asyncio.create_task(self._watcher.run()) if self._watcher else warming
+        beside = [asyncio.create_task(part.run()) for part in (self._watcher, self._observer) if part is not None]
         await receive()
         await asyncio.wait([warming])
-        watching.cancel()
-        await asyncio.wait([watching])
+        for task in beside:
+            task.cancel()
+        await asyncio.gather(*beside, return_exceptions=True)
+        if self._observer is not None:
+            self._observer.close()
         if self._gate is not None:
             await asyncio.to_thread(self._gate.close)
         if self._stores is not None:
@@ -255,4 +271,5 @@ class Rooms:
         self._gate = KeyGate(stores, self._counters)
         providers = Providers(self._settings.rpc_urls)
         watcher = self._watcher = Watcher(rail_of(self._settings), providers, lambda: stores.ledger)
-        return build_rooms(stores, self._site, lambda: watcher.skew_s)
+        observer = self._observer = state_observer(stores, lambda: watcher.skew_s)
+        return build_rooms(stores, self._site, observer)

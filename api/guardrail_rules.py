@@ -26,6 +26,11 @@ class GuardrailRules:
         self._invalid: RulesetInvalid | None = None
         self._look_again_at = 0.0
 
+    @property
+    def directory(self) -> Path:
+        """Where the rule files are."""
+        return self._directory
+
     def current(self) -> Ruleset:
         """The newest rules that are all right. Raises `RulesetInvalid` where there were none since the start."""
         if time.monotonic() >= self._look_again_at:

@@ -10,6 +10,7 @@ from contracts.settings import Settings
 
 if TYPE_CHECKING:
     from api.guardrail_rules import GuardrailRules
+    from api.workers import WorkerPool
     from contracts.secrets import DerivedSecrets
     from warehouse.counters import Counters
     from warehouse.guardrail_log import GuardrailLog
@@ -25,7 +26,9 @@ COUNTERS_WAIT_S = 0.25
 class Stores:
     """One object a process. Threads may share it. `counters` are those of the front, where it has opened them."""
 
-    def __init__(self, settings: Settings, counters: Counters | None = None) -> None:
+    def __init__(
+        self, settings: Settings, counters: Counters | None = None, *, workers: WorkerPool | None = None
+    ) -> None:
         from warehouse.serving import ServedGenerations
 
         self.settings = settings
@@ -38,6 +41,7 @@ class Stores:
         self._guardrail_rules: GuardrailRules | None = None
         self._guardrail_log: GuardrailLog | None = None
         self._graph: ServedGraph | None = None
+        self._workers = workers
 
     @property
     def ledger(self) -> Ledger:
@@ -108,6 +112,16 @@ class Stores:
             if self._graph is None:
                 self._graph = ServedGraph(self.settings.data_dir, lambda: self.ledger)
             return self._graph
+
+    @property
+    def workers(self) -> WorkerPool:
+        """The processes for heavy work, none of them started yet."""
+        from api.workers import WorkerPool
+
+        with self._lock:
+            if self._workers is None:
+                self._workers = WorkerPool()
+            return self._workers
 
     def ledger_reachable(self) -> bool:
         """Whether the ledger answers a question now."""

@@ -19,7 +19,8 @@ ServiceError
 │   ├── HeadersTooLarge   431
 │   ├── InternalFault     500
 │   ├── NotReady          503     before the first generation
-│   └── StoreUnavailable  503     an OperatorProblem, as a client sees it
+│   ├── StoreUnavailable  503     an OperatorProblem, as a client sees it
+│   └── WorkersBusy       503     no process is free for heavy work
 ├── ToolProblem                   what a tool of connect answers with isError; in contracts/connect/problems.py
 └── OperatorProblem               what an operator has to mend; printed with its cure, never served
     ├── ConfigurationProblem      what trying again can't mend: exit code 2
@@ -52,6 +53,7 @@ ServiceError
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 
@@ -253,6 +255,13 @@ class StoreUnavailable(RequestProblem):
     retryable = True
 
 
+class WorkersBusy(RequestProblem):
+    status = 503
+    code = "workers_busy"
+    title = "No process is free for a request of this size at the moment"
+    retryable = True
+
+
 class OperatorProblem(ServiceError):
     """Something an operator has to mend: one sentence of what, one of how."""
 
@@ -263,6 +272,10 @@ class OperatorProblem(ServiceError):
         super().__init__(what)
         self.what = what
         self.cure = cure
+
+    def __reduce__(self) -> tuple[Callable[..., OperatorProblem], tuple[object, ...]]:
+        # one that a worker process raises is raised again where its result was awaited
+        return _restored, (type(self), self.args, self.__dict__)
 
     def __str__(self) -> str:
         return f"{self.what} {self.cure}"
@@ -368,3 +381,9 @@ class DemoBusy(OperatorProblem):
 
 class DemoChainLost(OperatorProblem):
     code = "demo_chain_lost"
+
+
+def _restored(problem: type[OperatorProblem], args: tuple[object, ...], fields: dict[str, object]) -> OperatorProblem:
+    restored = problem.__new__(problem, *args)
+    restored.__dict__.update(fields)
+    return restored

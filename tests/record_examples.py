@@ -43,7 +43,7 @@ _CHANCE = re.compile(
 _CHANCE_FIELDS = {
     *("amount", "amountUnits", "exactAmount", "exactAmountUnits", "qrCode"),
     *("sent", "sentUnits", "asked", "askedUnits"),
-    *("issuedAt", "ageS", "clockSkewS", "rules_checked", "revision"),
+    *("issuedAt", "ageS", "clockSkewS", "observedAgeS", "rules_checked", "revision"),
 }
 """Fields that follow from a quote's unique amount, the clock, the order of writing, or the number of rules."""
 

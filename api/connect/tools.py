@@ -45,13 +45,14 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """What a paired session may ask other rooms: the code behind their HTTP routes, which blocks and raises as there.
+    """What a paired session may ask other rooms: the code behind their HTTP routes, which raises as there.
 
-    `judge` takes the action and the id of the session, `ask_graph` the question and whose private nodes are seen.
+    All but `ask_graph` block. `judge` takes the action and the id of the session, `ask_graph` the question and whose
+    private nodes are seen.
     """
 
     judge: Callable[[GuardrailRequest, str], GuardrailResult]
-    ask_graph: Callable[[GraphQueryRequest, str], dict[str, Any]]
+    ask_graph: Callable[[GraphQueryRequest, str], Awaitable[dict[str, Any]]]
     plans: Callable[[], PlansAnswer]
     intake: Callable[[str], IntakeStatusResponse]
 
@@ -110,7 +111,7 @@ class Toolbox:
         return await asyncio.to_thread(self._house.judge, asked.asked, session.session_id)
 
     async def _world_query(self, session: Session, asked: WorldQueryArguments) -> dict[str, Any]:
-        return await asyncio.to_thread(self._house.ask_graph, asked.asked, session.owner)
+        return await self._house.ask_graph(asked.asked, session.owner)
 
     async def _plans(self, _: Session, __: Any) -> PlansAnswer:
         return await asyncio.to_thread(self._house.plans)

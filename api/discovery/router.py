@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import APIRouter, Response
 
+from api.discovery.state import ServiceState
 from api.published import PublishedSite
 from api.responses import UNCHANGED, not_ready, problems
 from api.routes import WorkRoute
@@ -16,13 +17,10 @@ from contracts.errors import InternalFault, MethodNotAllowed, NotReady, RouteUnk
 
 
 def discovery_router(
-    site: Callable[[], PublishedSite | None],
-    ledger_reachable: Callable[[], bool],
-    guardrail_problem: Callable[[], str | None],
-    clock_skew_s: Callable[[], int | None],
+    site: Callable[[], PublishedSite | None], state: Callable[[], Awaitable[tuple[ServiceState, int]]]
 ) -> APIRouter:
-    """`site` gives what is served at the moment; `ledger_reachable` asks the ledger, which may take a moment;
-    `guardrail_problem` says what is wrong with the rule files; `clock_skew_s` how far our clock is ahead.
+    """`site` gives what is served at the moment, `state` the newest observation of the service and its age in seconds;
+    neither may wait for a thread that requests share.
     """
     router = APIRouter(tags=["discovery"], route_class=WorkRoute)
 
@@ -34,26 +32,26 @@ def discovery_router(
         description="Whether a generation is served and fresh, and how ledger, guardrail rules and clock stand.",
         operation_id="health",
     )
-    def health() -> Response:
+    async def health() -> Response:
         served = site()
         if served is None:
             raise not_ready()
         now = datetime.now(UTC)
         manifest = served.generation.manifest
         stale = served.stale_paths(now.timestamp())
-        reachable = ledger_reachable()
-        problem = guardrail_problem()
-        skew_s = clock_skew_s()
-        in_time = skew_s is None or abs(skew_s) <= MOST_CLOCK_SKEW_S
+        observed, observed_age_s = await state()
+        in_time = observed.clock_skew_s is None or abs(observed.clock_skew_s) <= MOST_CLOCK_SKEW_S
+        fine = observed.ledger_reachable and observed.guardrail_problem is None and in_time
         body = Health(
-            status="ok" if reachable and not stale and problem is None and in_time else "degraded",
+            status="ok" if fine and not stale else "degraded",
             generation=manifest.generation,
             generated_at=manifest.created_at,
             age_s=max(0, int((now - manifest.created_at).total_seconds())),
             stale_documents=stale,
-            ledger_reachable=reachable,
-            guardrail_problem=problem,
-            clock_skew_s=skew_s,
+            ledger_reachable=observed.ledger_reachable,
+            guardrail_problem=observed.guardrail_problem,
+            clock_skew_s=observed.clock_skew_s,
+            observed_age_s=observed_age_s,
         )
         return Response(body.model_dump_json(by_alias=True), media_type="application/json")
 

@@ -1,42 +1,50 @@
-"""Graphs from documents and memory plans over HTTP: a preview, or a proposal that the validator judges."""
+"""Graphs from documents and memory plans over HTTP: a preview, or a proposal that the validator judges.
 
-from collections.abc import Callable
+A small request is worked out in a thread of this process, a larger one in a process of the worker pool.
+"""
+
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
 from fastapi import APIRouter, Request, Response
+from starlette.concurrency import run_in_threadpool
 
 from api.deps import authenticated_router, caller_of
 from api.responses import problems
-from contracts.base import Document
-from contracts.errors import BodyInvalid, BodyTooLarge, MediaTypeUnsupported
-from contracts.knowledge.build import (
-    MOST_PIECES,
-    BuildAnswer,
-    BuildRequest,
-    BuildResult,
-    BuiltGraph,
-    PossibleDuplicate,
-    build_graph,
-    graph_proposal,
+from api.stores import Stores
+from api.workers import CLIENT_LEFT, unless_disconnected
+from api.worldmodel.large import (
+    Prepared,
+    judge_in_worker,
+    prepare_build,
+    prepare_build_in_worker,
+    prepare_design,
+    prepare_design_in_worker,
+    unpacked,
 )
-from contracts.memory.design import design_memory, plan_proposal
-from contracts.memory.plan import DesignAnswer, DesignRequest, DesignResult
+from contracts.access import Caller
+from contracts.base import Document
+from contracts.errors import BodyInvalid, BodyTooLarge, MediaTypeUnsupported, StoreUnavailable, WorkersBusy
+from contracts.knowledge.build import MOST_PIECES, BuildAnswer, BuildRequest
+from contracts.memory.plan import DesignAnswer, DesignRequest
 from contracts.secret_texts import SecretInText
-from contracts.world.alignment import Alignment
 from contracts.world.documents import StageDocument
-from contracts.world.identity import dedupe_key
-from contracts.world.proposal import Actor, Decision
+from contracts.world.proposal import Decision
 from warehouse.ledger import Ledger
 from warehouse.world.events import head_revision
-from warehouse.world.view import LedgerView
-from warehouse.world.write import propose
+from warehouse.world.write import JUDGED_AT_MOST, decide, is_large, overtaken, write_judged
 
-_ERRORS = problems(BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported)
+PREVIEWED_HERE_BYTES = 4_000
+APPLIED_HERE_BYTES = 500
+"""Bodies up to which a request is worked out in this process: at the most some 40 ms of CPU. Every line may become a
+node, which costs far more to judge than to find."""
+
+_ERRORS = problems(BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported, StoreUnavailable, WorkersBusy)
 
 
-def knowledge_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRouter:
-    """`ledger` may raise `OperatorProblem`, as `alignment` may where the guardrail has no rules."""
+def knowledge_router(stores: Stores) -> APIRouter:
+    """Stores may raise `OperatorProblem`, and so may the guardrail where it has no rules."""
     router = authenticated_router("world model")
 
     @router.post(
@@ -50,16 +58,18 @@ def knowledge_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIR
         f"{MOST_PIECES:,} lines, cells, values, names and links.",
         operation_id="knowledge_graph_build",
     )
-    def build(asked: BuildRequest, request: Request) -> Response:
-        caller = caller_of(request)
-        graph = build_graph(asked, caller.owner)
-        duplicates = graph.duplicates + _in_live_graph(ledger(), graph, caller.owner)
-        decision = None
-        if asked.mode == "apply":
-            proposal = graph_proposal(graph, Actor("caller", caller.owner), asked.visibility)
-            decision = propose(ledger(), proposal, alignment=alignment, key_id=caller.key_id)
-        fields = dict(graph) | {"duplicates": duplicates, "mode": asked.mode, **_outcome(decision, ledger)}
-        return _answer(BuildAnswer(data=BuildResult(**fields)), decision)
+    async def build(asked: BuildRequest, request: Request) -> Response:
+        async def answer(caller: Caller) -> Response:
+            owner = caller.owner
+            if await _is_small(asked.mode, request):
+                prepared = await run_in_threadpool(_prepare_build, stores, asked, owner)
+            else:
+                body, rules = await request.body(), stores.guardrail_rules.directory
+                prepared = await stores.workers.run(owner, prepare_build_in_worker, stores.settings, rules, body, owner)
+            decision = await _written_down(stores, prepared.to_be_written, caller)
+            return await run_in_threadpool(_answer, stores.ledger, prepared, asked.mode, decision, {})
+
+        return await _unless_gone(request, answer)
 
     @router.post(
         "/memory/design",
@@ -70,20 +80,66 @@ def knowledge_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIR
         "goals, sources and constraints. No model takes part. `apply` proposes it as nodes of your graph.",
         operation_id="memory_design",
     )
-    def design(asked: DesignRequest, request: Request) -> Response:
-        caller = caller_of(request)
-        plan = design_memory(asked)
-        decision = None
-        node_ids: list[str] = []
-        if asked.mode == "apply":
-            proposal = plan_proposal(plan, asked.goals, Actor("caller", caller.owner))
-            decision = propose(ledger(), proposal, alignment=alignment, key_id=caller.key_id)
-            if decision.verdict == "approved":
-                node_ids = [node.id for node in proposal.nodes]
-        fields = dict(plan) | {"mode": asked.mode, "node_ids": node_ids, **_outcome(decision, ledger)}
-        return _answer(DesignAnswer(data=DesignResult(**fields)), decision)
+    async def design(asked: DesignRequest, request: Request) -> Response:
+        async def answer(caller: Caller) -> Response:
+            owner = caller.owner
+            if await _is_small(asked.mode, request):
+                prepared = await run_in_threadpool(_prepare_design, stores, asked, owner)
+            else:
+                body, rules = await request.body(), stores.guardrail_rules.directory
+                prepared = await stores.workers.run(
+                    owner, prepare_design_in_worker, stores.settings, rules, body, owner
+                )
+            decision = await _written_down(stores, prepared.to_be_written, caller)
+            approved = decision is not None and decision.verdict == "approved"
+            more = {"nodeIds": prepared.node_ids if approved else ()}
+            return await run_in_threadpool(_answer, stores.ledger, prepared, asked.mode, decision, more)
+
+        return await _unless_gone(request, answer)
 
     return router
+
+
+def _prepare_build(stores: Stores, asked: BuildRequest, owner: str) -> Prepared:
+    return prepare_build(stores.ledger, stores.guardrail_rules.current(), asked, owner)
+
+
+def _prepare_design(stores: Stores, asked: DesignRequest, owner: str) -> Prepared:
+    return prepare_design(stores.ledger, stores.guardrail_rules.current(), asked, owner)
+
+
+async def _is_small(mode: str, request: Request) -> bool:
+    most = PREVIEWED_HERE_BYTES if mode == "preview" else APPLIED_HERE_BYTES
+    return len(await request.body()) <= most
+
+
+async def _unless_gone(request: Request, answer: Callable[[Caller], Awaitable[Response]]) -> Response:
+    answered = await unless_disconnected(request.receive, answer(caller_of(request)))
+    return Response(status_code=CLIENT_LEFT) if answered is None else answered
+
+
+async def _written_down(stores: Stores, packed: bytes | None, caller: Caller) -> Decision | None:
+    """What became of a proposal; None where there is none. A large one that is overtaken is judged again.
+
+    Raises `StoreBusy` where it is overtaken every time.
+    """
+    if packed is None:
+        return None
+    for judged in range(1, JUDGED_AT_MOST + 1):
+        decision = await run_in_threadpool(_decided, stores, packed, caller.key_id)
+        if decision is not None:
+            return decision
+        if judged < JUDGED_AT_MOST:
+            packed = await stores.workers.run(caller.owner, judge_in_worker, stores.settings, packed)
+    raise overtaken()
+
+
+def _decided(stores: Stores, packed: bytes, key_id: str) -> Decision | None:
+    prepared = unpacked(packed)
+    if is_large(prepared.proposal):
+        return write_judged(stores.ledger, prepared.proposal, prepared.judgment, key_id=key_id)
+    with stores.ledger.transaction() as tx:
+        return decide(tx, prepared.proposal, prepared.aligned, key_id=key_id)
 
 
 def _written(model: type[Document]) -> dict[int | str, dict[str, Any]]:
@@ -93,27 +149,18 @@ def _written(model: type[Document]) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def _outcome(decision: Decision | None, ledger: Callable[[], Ledger]) -> dict[str, Any]:
+def _answer(ledger: Ledger, prepared: Prepared, mode: str, decision: Decision | None, more: dict[str, Any]) -> Response:
+    """The prepared fields with what became of them. They are not decoded again: there may be megabytes."""
     if decision is None:
-        with ledger().read() as reader:
-            return {"verdict": None, "stages": [], "revision": head_revision(reader)}
-    stages = [StageDocument(**msgspec.structs.asdict(stage)) for stage in decision.stages]
-    return {"verdict": decision.verdict, "stages": stages, "revision": decision.revision}
-
-
-def _answer(answer: Document, decision: Decision | None) -> Response:
-    written = decision is not None and decision.verdict != "rejected"
-    return Response(answer.model_dump_json(by_alias=True), 201 if written else 200, media_type="application/json")
-
-
-def _in_live_graph(ledger: Ledger, graph: BuiltGraph, owner: str) -> list[PossibleDuplicate]:
-    """Nodes that the caller sees already, of the same type and title: public ones and its own."""
-    with ledger.read() as reader:
-        view = LedgerView(reader)
-        return [
-            PossibleDuplicate(nodes=[node.id, known], reason="in_live_graph")
-            for node in graph.nodes
-            for whose in (None, owner)
-            for known in view.alike(dedupe_key(whose, node.type, node.title))
-            if known != node.id
+        with ledger.read() as reader:
+            outcome = {"verdict": None, "stages": [], "revision": head_revision(reader)}
+    else:
+        stages = [
+            StageDocument(**msgspec.structs.asdict(stage)).model_dump(mode="json", by_alias=True)
+            for stage in decision.stages
         ]
+        outcome = {"verdict": decision.verdict, "stages": stages, "revision": decision.revision}
+    rest = msgspec.json.encode({"mode": mode, **outcome, **more})
+    written = decision is not None and decision.verdict != "rejected"
+    body = b'{"ok":true,"data":' + prepared.fields[:-1] + b"," + rest[1:] + b"}"
+    return Response(body, 201 if written else 200, media_type="application/json")

@@ -25,7 +25,7 @@ def world_writes_router(stores: Stores) -> APIRouter:
         router,
         schema_router(lambda: stores.ledger),
         signals_router(lambda: stores.ledger, alignment),
-        knowledge_router(lambda: stores.ledger, alignment),
+        knowledge_router(stores),
         capsules_router(base_url, lambda: stores.ledger, lambda: stores.secrets.pepper, alignment),
     )
     return router

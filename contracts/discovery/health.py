@@ -32,3 +32,7 @@ class Health(Document):
         description="Seconds by which our clock was ahead of the chain's newest block when last looked; beyond 30 "
         "either way it is wrong or the chain stands still. Null where payments are not set up or no provider answers"
     )
+    observed_age_s: int = Field(
+        ge=0,
+        description="Seconds since ledger, guardrail rules and clock were last looked at; about one while all is well",
+    )

@@ -10,6 +10,7 @@ import pytest
 from fastapi import FastAPI
 
 from api.discovery.router import discovery_router
+from api.discovery.state import ServiceState, StateObserver
 from api.routes import take_in
 
 
@@ -40,7 +41,8 @@ class FreshSite:
 def test_a_clock_that_is_off_by_more_than_half_a_minute_degrades_health(skew_s: int | None, status: str) -> None:
     site: Any = FreshSite()
     app = FastAPI()
-    take_in(app.router, discovery_router(lambda: site, lambda: True, lambda: None, lambda: skew_s))
+    observer = StateObserver(lambda: ServiceState(True, None, skew_s))
+    take_in(app.router, discovery_router(lambda: site, observer.current))
 
     async def asked() -> dict[str, Any]:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:

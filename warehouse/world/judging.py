@@ -104,9 +104,15 @@ class Judgment:
     """A judged proposal: the stages' results, the states to write, and what both rest on at `revision`."""
 
     judged: Judged
-    states: tuple[Node | Edge, ...]
+    nodes_and_edges: tuple[Event, ...]
+    """The states to write, in order; their `seq` is still 0."""
     revision: int
     subjects: Subjects
+
+    @property
+    def states(self) -> list[Node | Edge]:
+        """The states to write, in order."""
+        return [state for event in self.nodes_and_edges if (state := event.node or event.edge) is not None]
 
     def holds_in(self, reader: Reader) -> bool:
         """Whether the graph that `reader` sees would be judged the same."""
@@ -124,8 +130,11 @@ def judge_at(reader: Reader, proposal: Proposal, aligned: Judgement, clock: Cloc
     view = RecordingView(LedgerView(reader))
     case = plan(proposal, view, load_ontology(), clock())
     judged = judge(case, aligned)
-    states = tuple(new_states(case)) if judged.verdict == "approved" else ()
-    return Judgment(judged, states, revision, view.subjects)
+    states = new_states(case) if judged.verdict == "approved" else []
+    events = tuple(
+        Event(seq=0, node=state) if isinstance(state, Node) else Event(seq=0, edge=state) for state in states
+    )
+    return Judgment(judged, events, revision, view.subjects)
 
 
 def new_states(case: Case) -> list[Node | Edge]:

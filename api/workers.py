@@ -1,0 +1,118 @@
+"""A bounded pool of processes for requests whose work would keep the API's one interpreter from answering others.
+
+anyio starts a process when one is needed, keeps it for later requests and kills it when its request is cancelled. This
+module adds the bounds: few at a time for each caller, a queue that ends, and a low priority.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+from collections import Counter
+from collections.abc import Awaitable, Callable, MutableMapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, Unpack
+
+from contracts.errors import WorkersBusy
+
+if TYPE_CHECKING:
+    from anyio import CapacityLimiter
+
+NICE = 10
+RUNNING_OF_ONE_CALLER = 2
+WAITING_OF_ONE_CALLER = 8
+WAITING_AT_MOST = 32
+RETRY_AFTER_S = 5
+
+CLIENT_LEFT = 499
+"""Status of an answer that nobody waits for any more. Its request counts: the work was begun."""
+
+MEMORY_BYTES = 1 << 30
+"""What one process may allocate: four times what the largest request was seen to need. Reserved address space, of which
+DuckDB takes much, does not count."""
+
+_Result = TypeVar("_Result")
+_Arguments = TypeVarTuple("_Arguments")
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+
+
+class WorkerPool:
+    """One object an event loop. No process is started before the first call of `run`.
+
+    There is always one process more than one caller may keep busy.
+    """
+
+    def __init__(
+        self,
+        *,
+        processes: int | None = None,
+        running_of_one_caller: int = RUNNING_OF_ONE_CALLER,
+        waiting_of_one_caller: int = WAITING_OF_ONE_CALLER,
+        waiting_at_most: int = WAITING_AT_MOST,
+    ) -> None:
+        self._processes = max(running_of_one_caller + 1, os.cpu_count() or 1) if processes is None else processes
+        self._running_of_one_caller = running_of_one_caller
+        self._most_of_one_caller = running_of_one_caller + waiting_of_one_caller
+        self._most = self._processes + waiting_at_most
+        self._inside: Counter[str] = Counter()
+        self._limiters: dict[str, CapacityLimiter] = {}
+        self._limiter: CapacityLimiter | None = None
+
+    async def run(
+        self, caller: str, function: Callable[[Unpack[_Arguments]], _Result], *arguments: *_Arguments
+    ) -> _Result:
+        """What `function`, found by its import, returns or raises for these arguments in a process of the pool.
+
+        Cancelling ends that process. Raises `WorkersBusy` where the queue is full or the process is lost.
+        """
+        from anyio import BrokenWorkerProcess, CapacityLimiter, to_process
+
+        if self._inside[caller] >= self._most_of_one_caller or self._inside.total() >= self._most:
+            raise _busy("Too many large requests wait already.")
+        self._inside[caller] += 1
+        if self._limiter is None:
+            self._limiter = CapacityLimiter(self._processes)
+        of_caller = self._limiters.setdefault(caller, CapacityLimiter(self._running_of_one_caller))
+        try:
+            async with of_caller:
+                return await to_process.run_sync(_run, function, arguments, cancellable=True, limiter=self._limiter)
+        except (BrokenWorkerProcess, MemoryError):
+            raise _busy("The process that worked on this request ended.") from None
+        finally:
+            self._inside[caller] -= 1
+            if not self._inside[caller]:
+                del self._inside[caller], self._limiters[caller]
+
+
+async def unless_disconnected(receive: Receive, work: Awaitable[_Result]) -> _Result | None:
+    """The result of `work`, or None where the client leaves before it is there: the work is cancelled then."""
+    working = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(_disconnected(receive))
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        return working.result() if working.done() else None
+    finally:
+        working.cancel()
+        leaving.cancel()
+        await asyncio.wait({working, leaving})
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _busy(what: str) -> WorkersBusy:
+    return WorkersBusy(f"{what} Try again in a moment.", headers={"Retry-After": str(RETRY_AFTER_S)})
+
+
+def _run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    _bound_this_process()
+    return function(*arguments)
+
+
+@cache
+def _bound_this_process() -> None:
+    os.nice(NICE)
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
