@@ -1,0 +1,211 @@
+"""Bounds on the connections of `svc serve`: how long one may take to send and to read, and how many there may be.
+
+uvicorn closes an idle connection, but waits for ever for the rest of a header or body, for a client that does not read,
+and accepts until no descriptor is left. granian has a time-out for headers alone. nginx in front has all of this
+(`site/hosting/nginx.conf.j2` sets it), but the service has to hold without it. So uvicorn stays, which is the cheaper
+one for an answer from memory, and its protocol gets one pass over all connections a second; a request pays for a few
+assignments.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.server import ServerState
+
+DESCRIPTORS_KEPT_BACK = 128
+"""For stores, published files, worker processes and logs."""
+
+
+@dataclass(frozen=True)
+class ConnectionLimits:
+    """Times in seconds. Past `most` or `most_of_one_address` a connection that waits for its client makes room."""
+
+    most: int
+    most_of_one_address: int
+    header_s: float = 10.0
+    body_s: float = 30.0
+    stalled_s: float = 20.0
+    """How long a client may read nothing of an answer."""
+    header_bytes: int = 64 * 1024
+    """Of a header section that is still incomplete; the front refuses whole ones that are much smaller."""
+    unread_bytes: int = 64 * 1024 * 1024
+    """Of all answers that clients have not read yet; past them those that read least lose their connection."""
+    look_every_s: float = 1.0
+
+    @classmethod
+    def of_this_process(cls) -> ConnectionLimits:
+        """As many connections as there are descriptors for, half of them for one address."""
+        descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = max(16, descriptors - DESCRIPTORS_KEPT_BACK)
+        return cls(most=most, most_of_one_address=max(8, most // 2))
+
+
+class Phase(IntEnum):
+    """What a connection waits for. The client is the one to act in all but `ANSWER`."""
+
+    HEADER = 0
+    BODY = 1
+    ANSWER = 2
+    IDLE = 3
+
+
+@dataclass
+class _Connections:
+    """The connections of one server, in the order in which they were made."""
+
+    limits: ConnectionLimits
+    all: dict[BoundedProtocol, str] = field(default_factory=dict)
+    of_address: Counter[str] = field(default_factory=Counter)
+    timer: asyncio.TimerHandle | None = None
+
+    def add(self, connection: BoundedProtocol, address: str) -> bool:
+        """Count a new connection; False where there is no room and none can be made."""
+        if self.of_address[address] >= self.limits.most_of_one_address and not self._make_room(address):
+            return False
+        if len(self.all) >= self.limits.most and not self._make_room(None):
+            return False
+        self.all[connection] = address
+        self.of_address[address] += 1
+        if self.timer is None:
+            self.timer = connection.loop.call_later(self.limits.look_every_s, self._look, connection.loop)
+        return True
+
+    def remove(self, connection: BoundedProtocol) -> None:
+        address = self.all.pop(connection, None)
+        if address is not None:
+            self.of_address[address] -= 1
+            if not self.of_address[address]:
+                del self.of_address[address]
+
+    def _make_room(self, address: str | None) -> bool:
+        """End the oldest connection (of one address, or of all) that is idle, else that has not sent its request."""
+        waiting = [
+            connection
+            for connection, its_address in self.all.items()
+            if connection.phase is not Phase.ANSWER and address in (None, its_address)
+        ]
+        if not waiting:
+            return False
+        oldest = min(waiting, key=lambda connection: (connection.phase is not Phase.IDLE, connection.since))
+        self.remove(oldest)
+        oldest.transport.abort()
+        return True
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        now = loop.time()
+        unread = 0
+        stalled: list[tuple[float, BoundedProtocol]] = []
+        for connection in list(self.all):
+            if connection.flow.write_paused:
+                unread += connection.unread_bytes(now)
+                stalled.append((connection.stalled_since, connection))
+            connection.end_if_late(now)
+        for _, connection in sorted(stalled, key=lambda pair: pair[0]):
+            if unread <= self.limits.unread_bytes:
+                break
+            unread -= connection.transport.get_write_buffer_size()
+            connection.transport.abort()
+        self.timer = loop.call_later(self.limits.look_every_s, self._look, loop) if self.all else None
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """uvicorn's HTTP/1.1 with limits. A subclass with `limits` of its own has others than those of the process."""
+
+    limits: ClassVar[ConnectionLimits | None] = None
+    _servers: ClassVar[WeakKeyDictionary[ServerState, _Connections]] = WeakKeyDictionary()
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.phase = Phase.HEADER
+        self.since = self.loop.time()
+        self.stalled_since = 0.0
+        self._header_bytes = 0
+        self._unread_bytes = 0
+        if self.server_state not in self._servers:
+            self._servers[self.server_state] = _Connections(self.limits or ConnectionLimits.of_this_process())
+        self._others = self._servers[self.server_state]
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if not self._others.add(self, self.client[0] if self.client else ""):
+            transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._others.remove(self)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self.phase is Phase.IDLE:
+            self._begin(Phase.HEADER)
+        super().data_received(data)
+        if self.phase is Phase.HEADER:
+            self._header_bytes += len(data)
+            if self._header_bytes > self._others.limits.header_bytes:
+                self._refuse(431)
+
+    def on_message_begin(self) -> None:
+        self._begin(Phase.HEADER)
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._begin(Phase.BODY)
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self._begin(Phase.IDLE if self.cycle.response_complete else Phase.ANSWER)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.phase is Phase.ANSWER and self.cycle.response_complete:
+            self._begin(Phase.IDLE)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.stalled_since = self.loop.time()
+        self._unread_bytes = self.transport.get_write_buffer_size()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """A request to upgrade is answered as one without: no line in the log for something that anybody may send."""
+
+    def unread_bytes(self, now: float) -> int:
+        """What the client has not read of its answers. Reading some of it starts the time anew."""
+        unread = self.transport.get_write_buffer_size()
+        if unread < self._unread_bytes:
+            self.stalled_since = now
+        self._unread_bytes = unread
+        return unread
+
+    def end_if_late(self, now: float) -> None:
+        """End the connection where its client has taken longer than the limits allow."""
+        limits = self._others.limits
+        if self.transport.is_closing():
+            if self.transport.get_write_buffer_size() and now - self.since > limits.stalled_s:
+                self.transport.abort()
+        elif self.flow.write_paused:
+            if now - self.stalled_since > limits.stalled_s:
+                self.transport.abort()
+        elif self.flow.read_paused:
+            self.since = now
+        elif self.phase is Phase.HEADER and now - self.since > limits.header_s:
+            self._refuse(408) if self._header_bytes else self.transport.abort()
+        elif self.phase is Phase.BODY and now - self.since > limits.body_s:
+            self._refuse(408)
+
+    def _begin(self, phase: Phase) -> None:
+        self.phase = phase
+        self.since = self.loop.time()
+        self._header_bytes = 0
+
+    def _refuse(self, status: int) -> None:
+        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+            self.transport.write(STATUS_LINE[status] + b"content-length: 0\r\nconnection: close\r\n\r\n")
+        self.transport.close()

@@ -1,0 +1,165 @@
+"""Heavy requests share a bounded pool of processes: few at a time for each caller, and a queue that ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.workers import MEMORY_BYTES, NICE, WorkerPool, unless_disconnected
+from contracts.errors import BodyInvalid, StoreBusy, WorkersBusy
+
+
+def hold(started: Path, release: Path) -> int:
+    """Say that the work began, and end with the pid once it is let go."""
+    started.write_text(str(os.getpid()))
+    while not release.exists():
+        time.sleep(0.005)
+    return os.getpid()
+
+
+def priority() -> int:
+    return os.nice(0)
+
+
+def allocate(size: int) -> int:
+    return len(bytes(size))
+
+
+def refuse() -> None:
+    raise BodyInvalid("Too many.", errors=[("/documents", "too many")])
+
+
+def fail() -> None:
+    raise StoreBusy("The ledger is locked.", cure="Try again.")
+
+
+class Held:
+    """A request whose work goes on until it is let go."""
+
+    def __init__(self, pool: WorkerPool, caller: str, directory: Path, name: str) -> None:
+        self._started, self._release = directory / f"{name}.started", directory / f"{name}.release"
+        self.task = asyncio.create_task(pool.run(caller, hold, self._started, self._release))
+
+    @property
+    def begun(self) -> bool:
+        return self._started.exists()
+
+    @property
+    def pid(self) -> int:
+        return int(self._started.read_text())
+
+    async def wait_until_begun(self) -> None:
+        while not (self.begun and self._started.read_text()):
+            assert not self.task.done(), self.task
+            await asyncio.sleep(0.005)
+
+    async def let_go(self) -> int:
+        self._release.touch()
+        return await self.task
+
+
+def test_a_third_request_of_one_caller_waits_while_another_callers_is_served(tmp_path: Path) -> None:
+    async def scene() -> None:
+        pool = WorkerPool(processes=3, running_of_one_caller=2)
+        first, second, third = (Held(pool, "ada", tmp_path, name) for name in ("one", "two", "three"))
+        await first.wait_until_begun()
+        await second.wait_until_begun()
+        assert await pool.run("bob", priority) >= NICE
+        assert not third.begun
+        await first.let_go()
+        await third.wait_until_begun()
+        await asyncio.gather(second.let_go(), third.let_go())
+
+    asyncio.run(scene())
+
+
+def test_past_the_queue_a_request_is_refused_with_a_time_to_try_again(tmp_path: Path) -> None:
+    async def scene() -> None:
+        pool = WorkerPool(processes=2, running_of_one_caller=1, waiting_of_one_caller=1, waiting_at_most=2)
+        held = [Held(pool, "ada", tmp_path, name) for name in ("runs", "waits")]
+        await held[0].wait_until_begun()
+        with pytest.raises(WorkersBusy) as refused:
+            await pool.run("ada", priority)
+        assert refused.value.headers["Retry-After"].isdigit()
+        held += [Held(pool, caller, tmp_path, caller) for caller in ("bob", "carol")]
+        await held[2].wait_until_begun()
+        with pytest.raises(WorkersBusy):
+            await pool.run("dan", priority)
+        await asyncio.gather(*(request.let_go() for request in held))
+        assert await pool.run("ada", priority) >= NICE
+
+    asyncio.run(scene())
+
+
+def test_a_killed_process_is_a_refusal_and_the_pool_goes_on(tmp_path: Path) -> None:
+    async def scene() -> None:
+        pool = WorkerPool()
+        held = Held(pool, "ada", tmp_path, "killed")
+        await held.wait_until_begun()
+        os.kill(held.pid, signal.SIGKILL)
+        with pytest.raises(WorkersBusy):
+            await held.task
+        assert await pool.run("ada", priority) >= NICE
+
+    asyncio.run(scene())
+
+
+def test_a_client_that_leaves_frees_its_process(tmp_path: Path) -> None:
+    async def scene() -> None:
+        pool = WorkerPool(processes=1, running_of_one_caller=1)
+        left = asyncio.Event()
+
+        async def receive() -> dict[str, Any]:
+            await left.wait()
+            return {"type": "http.disconnect"}
+
+        held = Held(pool, "ada", tmp_path, "left")
+        answering = asyncio.create_task(unless_disconnected(receive, held.task))
+        await held.wait_until_begun()
+        left.set()
+        assert await answering is None
+        assert await pool.run("bob", priority) >= NICE
+        with pytest.raises(ProcessLookupError):
+            os.kill(held.pid, 0)
+
+    asyncio.run(scene())
+
+
+def test_no_process_is_left_when_the_loop_ends(tmp_path: Path) -> None:
+    async def scene() -> int:
+        held = Held(WorkerPool(), "ada", tmp_path, "left behind")
+        await held.wait_until_begun()
+        return held.pid
+
+    pid = asyncio.run(scene())
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_a_process_allocates_no_more_than_its_bound() -> None:
+    async def scene() -> None:
+        pool = WorkerPool()
+        with pytest.raises(WorkersBusy):
+            await pool.run("ada", allocate, MEMORY_BYTES)
+        assert await pool.run("ada", allocate, 1 << 20) == 1 << 20
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize(("work", "problem"), [(refuse, BodyInvalid), (fail, StoreBusy)])
+def test_what_the_work_raises_is_raised_where_it_is_awaited(work: Any, problem: Any) -> None:
+    async def scene() -> None:
+        with pytest.raises(problem) as raised:
+            await WorkerPool().run("ada", work)
+        with pytest.raises(problem) as here:
+            work()
+        assert vars(raised.value) == vars(here.value)
+        assert str(raised.value) == str(here.value)
+
+    asyncio.run(scene())
