@@ -90,7 +90,7 @@ class _Connections:
         waiting = [
             connection
             for connection, its_address in self.all.items()
-            if connection.phase is not Phase.ANSWER and address in (None, its_address)
+            if address in (None, its_address) and connection.waits_for_its_client
         ]
         if not waiting:
             return False
@@ -172,6 +172,11 @@ class BoundedProtocol(HttpToolsProtocol):
         super().pause_writing()
         self.stalled_since = self.loop.time()
         self._unread_bytes = self.transport.get_write_buffer_size()
+
+    @property
+    def waits_for_its_client(self) -> bool:
+        """Whether no request is being answered, and no answer is still on its way."""
+        return self.phase is not Phase.ANSWER and not self.transport.get_write_buffer_size()
 
     def _unsupported_upgrade_warning(self) -> None:
         """A request to upgrade is answered as one without: no line in the log for something that anybody may send."""
