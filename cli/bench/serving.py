@@ -159,7 +159,7 @@ def cpu_s(pid: int) -> float:
 def _front(data_dir: Path) -> Iterator[_Server]:
     port = free_port()
     settings = Settings(data_dir=data_dir, port=port, rate_limit_per_minute=NEVER_REACHED)
-    _publish(settings)
+    publish_document(settings)
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("SVC_")},
         "SVC_DATA_DIR": str(data_dir),
@@ -196,7 +196,7 @@ def _static_files(data_dir: Path) -> Iterator[_Server]:
         yield _Server("StaticFiles", port, pid, {"": f"/{file_of(FREE_PATH)}"})
 
 
-def _publish(settings: Settings) -> None:
+def publish_document(settings: Settings) -> None:
     """A generation of one document under two paths, one of them counted by the limit."""
     numbers = random.Random(1)
     holders = [{"rank": n, "address": f"0x{numbers.getrandbits(160):040x}"} for n in range(BODY_BYTES // 68 + 1)]
