@@ -9,14 +9,17 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 OBSERVE_EVERY_S = 1.0
 FRESH_FOR_S = 2.0
-"""An older observation is reported only while a newer one can't be had."""
+"""Where nothing observes again and again, a request has an older observation made again."""
 
 OBSERVED_WITHIN_S = 1.0
-"""A ledger that gives no answer for this long is not reachable."""
+"""How long such a request waits for it."""
+
+UNANSWERED_AFTER_S = 5.0
+"""A ledger of which nothing was heard for this long counts as unreachable."""
 
 
 @dataclass(frozen=True)
@@ -37,32 +40,32 @@ class StateObserver:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="state")
         self._newest: ServiceState | None = None
         self._observed_at_s = 0.0
-        self._begun_at_s = 0.0
         self._under_way: asyncio.Future[None] | None = None
+        self._running = False
 
     async def run(self) -> None:
         """Observe again and again, until cancelled."""
-        while True:
-            self._begin()
-            await asyncio.sleep(OBSERVE_EVERY_S)
+        self._running = True
+        try:
+            while True:
+                self._begin()
+                await asyncio.sleep(OBSERVE_EVERY_S)
+        finally:
+            self._running = False
 
     async def current(self) -> tuple[ServiceState, int]:
-        """The newest observation and its age in seconds.
-
-        Where it is no longer fresh and none can be had in time, the ledger counts as unreachable.
-        """
-        age_s = self._clock() - self._observed_at_s
-        if self._newest is None or age_s > FRESH_FOR_S:
-            under_way = self._begin()
-            left_s = self._begun_at_s + OBSERVED_WITHIN_S - self._clock()
-            await asyncio.wait([under_way], timeout=max(0.0, left_s))
-            age_s = self._clock() - self._observed_at_s
+        """The newest observation and its age in seconds. Only the first one is waited for while `run` runs."""
         if self._newest is None:
+            await asyncio.wait([self._begin()])
+        elif not self._running and self._clock() - self._observed_at_s > FRESH_FOR_S:
+            await asyncio.wait([self._begin()], timeout=OBSERVED_WITHIN_S)
+        newest = self._newest
+        if newest is None:
             return ServiceState(False, None, None), 0
-        if age_s > FRESH_FOR_S:
-            newest = self._newest
-            return ServiceState(False, newest.guardrail_problem, newest.clock_skew_s), int(age_s)
-        return self._newest, int(age_s)
+        age_s = self._clock() - self._observed_at_s
+        if age_s > UNANSWERED_AFTER_S:
+            newest = replace(newest, ledger_reachable=False)
+        return newest, int(age_s)
 
     def close(self) -> None:
         """Let the thread end. Does not wait for an observation under way."""
@@ -73,7 +76,6 @@ class StateObserver:
         loop = asyncio.get_running_loop()
         under_way = self._under_way
         if under_way is None or under_way.done() or under_way.get_loop() is not loop:
-            self._begun_at_s = self._clock()
             under_way = self._under_way = loop.run_in_executor(self._thread, self._look)
         return under_way
 

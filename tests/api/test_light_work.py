@@ -11,7 +11,7 @@ import anyio.to_thread
 import httpx
 from whole_service import WholeService, whole_service
 
-from api.discovery.state import FRESH_FOR_S, OBSERVED_WITHIN_S, ServiceState, StateObserver
+from api.discovery.state import FRESH_FOR_S, UNANSWERED_AFTER_S, ServiceState, StateObserver
 
 HOLDERS = "/api/token/holders"
 BUILD = "/api/v2/knowledge-graph/build"
@@ -93,20 +93,24 @@ def test_an_observation_is_reported_with_its_age_and_not_made_again_while_it_is_
     asyncio.run(scene())
 
 
-def test_a_ledger_that_stops_answering_is_unreachable_once_its_last_observation_is_old() -> None:
+def test_a_ledger_that_stops_answering_is_unreachable_and_holds_up_no_request() -> None:
     async def scene() -> None:
         ledger, clock = Ledger(), Clock()
         observer = StateObserver(ledger, clock)
         await observer.current()
         ledger.answers.clear()
-        clock.now_s += FRESH_FOR_S + 1
-        observer._begin()
-        clock.now_s += OBSERVED_WITHIN_S
+        running = asyncio.create_task(observer.run())
+        while ledger.observed < 2:
+            await asyncio.sleep(0.01)
+        clock.now_s += UNANSWERED_AFTER_S - 1
+        assert await observer.current() == (FINE, 4)
+        clock.now_s += 2
         state, age_s = await observer.current()
-        assert (state.ledger_reachable, age_s) == (False, 4)
+        assert (state.ledger_reachable, age_s) == (False, 6)
         ledger.answers.set()
-        await observer._begin()
-        assert (await observer.current())[0] == FINE
+        while (await observer.current())[0] != FINE:
+            await asyncio.sleep(0.01)
+        running.cancel()
         observer.close()
 
     asyncio.run(scene())
