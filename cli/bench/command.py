@@ -10,7 +10,19 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.bench import access, guardrail, incremental, ingestion, keys, serving, startup, tables, world, world_writes
+from cli.bench import (
+    access,
+    guardrail,
+    incremental,
+    ingestion,
+    keys,
+    mixed_load,
+    serving,
+    startup,
+    tables,
+    world,
+    world_writes,
+)
 from cli.bench.contest import place_of, reason_of
 from cli.output import AsJson, note, print_json, say
 from contracts.guardrail.loader import load_ruleset
@@ -52,6 +64,7 @@ def benches_of(transfers: int, graph_nodes: int) -> list[Bench]:
             "world", f"asking a graph of {graph_nodes:,} nodes", lambda: world.measure(graph_nodes), tables.world_text
         ),
         Bench("worldWrites", "writing a graph through the validator", world_writes.measure, tables.world_writes_text),
+        Bench("mixedLoad", "answering light requests beside large ones", mixed_load.measure, tables.mixed_load_text),
         Bench("startupS", "starting the API", startup.measure, tables.start_up_text),
     ]
 

@@ -26,9 +26,11 @@ from cli.bench.serving import FREE_PATH, LIMITED_PATH, free_port, publish_docume
 from contracts.access import Tier
 from contracts.settings import Settings
 from contracts.world.proposal import Actor, NodeDraft, Proposal
+from warehouse.duck import Warehouse
 from warehouse.keys import create_key
 from warehouse.ledger import Ledger, open_ledger
 from warehouse.secrets import load_secrets
+from warehouse.serving import FILE_NAME, serving_copy
 from warehouse.world.load import load_constitution
 from warehouse.world.write import propose
 
@@ -39,7 +41,6 @@ NODES_BEFORE = 20_000
 LOADED_S = 20.0
 REST_S = 60.0
 LIMIT = 1_000_000_000
-DECLARED = (200, 201, 429, 503)
 
 QUERY, SIGNAL = "/api/v2/world-model/query", "/api/v2/world-model/signal"
 BUILD, CHECK = "/api/v2/knowledge-graph/build", "/api/v2/guardrail/check"
@@ -130,7 +131,8 @@ def measure(*, loaded_s: float = LOADED_S, rest_s: float = REST_S) -> MixedLoad:
     with tempfile.TemporaryDirectory() as directory:
         data_dir, port = Path(directory), free_port()
         settings = Settings(_env_file=None, data_dir=data_dir, port=port, rate_limit_per_minute=LIMIT)
-        publish_document(settings)
+        with Warehouse(data_dir).connect() as warehouse:
+            publish_document(settings, {FILE_NAME: serving_copy(warehouse)})
         keys = _fill(settings)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")} | {
             "SVC_DATA_DIR": str(data_dir),
@@ -230,7 +232,7 @@ async def _heavy(client: _Client, seen: _Seen, until: float, number: int) -> Non
     headings = "".join(f"# Heading {line} of {number}\n" for line in range(HEADINGS))
     while time.monotonic() < until:
         if number % 2:
-            await client.ask(seen, "POST", QUERY, {"at_revision": 10_000, "search": "goal", "limit": 5_000})
+            await client.ask(seen, "POST", QUERY, {"atRevision": 10_000, "search": "goal", "limit": 1_000})
         else:
             await client.ask(seen, "POST", BUILD, {"documents": [{"markdown": headings}]})
         await asyncio.sleep(0.1)

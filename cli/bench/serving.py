@@ -16,11 +16,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO
 
 from cli.bench.contest import NotRun, attempt
@@ -196,8 +197,8 @@ def _static_files(data_dir: Path) -> Iterator[_Server]:
         yield _Server("StaticFiles", port, pid, {"": f"/{file_of(FREE_PATH)}"})
 
 
-def publish_document(settings: Settings) -> None:
-    """A generation of one document under two paths, one of them counted by the limit."""
+def publish_document(settings: Settings, more: Mapping[str, Part] = MappingProxyType({})) -> None:
+    """A generation of one document under two paths, one of them counted by the limit, and of `more` parts."""
     numbers = random.Random(1)
     holders = [{"rank": n, "address": f"0x{numbers.getrandbits(160):040x}"} for n in range(BODY_BYTES // 68 + 1)]
     body = json.dumps({"ok": True, "holders": holders}).encode()
@@ -208,7 +209,7 @@ def publish_document(settings: Settings) -> None:
     ]
     documents = [published_document(row, body, draft) for row in rows]
     files = site_files(route_table(installation_of(settings), rows, ()), f"{settings.host}:{settings.port}")
-    parts = document_parts(documents) | {path: Part.of_bytes(content) for path, content in files.items()}
+    parts = document_parts(documents) | {path: Part.of_bytes(content) for path, content in files.items()} | dict(more)
     entries = {document.path: document.entry for document in documents}
     build(settings.data_dir, draft, parts, entries, settings.public_base_url)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from cli.bench import access, guardrail, incremental, world, world_writes
+from cli.bench import access, guardrail, incremental, mixed_load, world, world_writes
 from cli.bench.contest import NotRun
 from cli.bench.ingestion import Reading
 from cli.bench.keys import KeyCost
@@ -166,6 +166,24 @@ def world_writes_text(writes: world_writes.WorldWrites, _: Mapping[str, Any]) ->
         ],
     )
     return f"{rates}\none proposal: p50 {writes.p50_ms:.1f} ms, p99 {writes.p99_ms:.1f} ms\n"
+
+
+def mixed_load_text(mixed: mixed_load.MixedLoad, _: Mapping[str, Any]) -> str:
+    latencies = table(
+        ("light work under heavy work", "p99 ms at rest", "p99 ms loaded", "bound"),
+        [
+            (path, f"{idle_ms:.1f}", f"{mixed.loaded_p99_ms[path]:.1f}", f"{mixed.bound_ms(path):.0f}")
+            for path, idle_ms in mixed.idle_p99_ms.items()
+        ],
+    )
+    answers = "".join(
+        f"{path}: {', '.join(f'{count:,} answers {status}' for status, count in counts.items())}\n"
+        for path, counts in mixed.statuses.items()
+    )
+    return (
+        f"{latencies}\n{answers}{mixed.acknowledged:,} writes were acknowledged, {mixed.lost} of them lost; the API took "
+        f"{mixed.memory_before_mb:.0f} MB before and {mixed.memory_after_mb:.0f} MB a minute after\n"
+    )
 
 
 def start_up_text(started_s: float, _: Mapping[str, Any]) -> str:
