@@ -32,6 +32,7 @@ class ConnectionLimits:
     most_of_one_address: int
     header_s: float = 10.0
     body_s: float = 30.0
+    """For the body, beside what the header has left of its time."""
     stalled_s: float = 20.0
     """How long a client may read nothing of an answer."""
     header_bytes: int = 64 * 1024
@@ -144,7 +145,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         if self.phase is Phase.IDLE:
-            self._begin(Phase.HEADER)
+            self._begin_header()
         super().data_received(data)
         if self.phase is Phase.HEADER:
             self._header_bytes += len(data)
@@ -152,21 +153,25 @@ class BoundedProtocol(HttpToolsProtocol):
                 self._refuse(431)
 
     def on_message_begin(self) -> None:
-        self._begin(Phase.HEADER)
+        if self.phase is not Phase.HEADER:  # a request right behind another
+            self._begin_header()
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        self._begin(Phase.BODY)
+        self.phase = Phase.BODY
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
-        self._begin(Phase.IDLE if self.cycle.response_complete else Phase.ANSWER)
+        if self.cycle.response_complete:
+            self._become_idle()
+        else:
+            self.phase = Phase.ANSWER
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if self.phase is Phase.ANSWER and self.cycle.response_complete:
-            self._begin(Phase.IDLE)
+            self._become_idle()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -202,13 +207,17 @@ class BoundedProtocol(HttpToolsProtocol):
             self.since = now
         elif self.phase is Phase.HEADER and now - self.since > limits.header_s:
             self._refuse(408) if self._header_bytes else self.transport.abort()
-        elif self.phase is Phase.BODY and now - self.since > limits.body_s:
+        elif self.phase is Phase.BODY and now - self.since > limits.header_s + limits.body_s:
             self._refuse(408)
 
-    def _begin(self, phase: Phase) -> None:
-        self.phase = phase
+    def _begin_header(self) -> None:
+        self.phase = Phase.HEADER
         self.since = self.loop.time()
         self._header_bytes = 0
+
+    def _become_idle(self) -> None:
+        self.phase = Phase.IDLE
+        self.since = self.loop.time()
 
     def _refuse(self, status: int) -> None:
         if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:

@@ -115,7 +115,11 @@ async def connected(port: int) -> AsyncIterator[Client]:
     [
         ({"header_s": 0.1}, b"", b""),
         ({"header_s": 0.1}, b"GET / HTTP/1.1\r\nHo", b"HTTP/1.1 408"),
-        ({"body_s": 0.1}, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{", b"HTTP/1.1 408"),
+        (
+            {"header_s": 0.1, "body_s": 0.1},
+            b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{",
+            b"HTTP/1.1 408",
+        ),
         ({"header_bytes": 1000}, b"GET / HTTP/1.1\r\nX: " + b"x" * 2000, b"HTTP/1.1 431"),
         ({"header_s": 0.1}, REQUEST + b"GET / HT", b"HTTP/1.1 200"),
     ],
