@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import importlib
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from warehouse.counters import Counters, Take
 
 
+SWITCH_INTERVAL_S = 0.0005
+"""A tenth of Python's own: the event loop may wait for as many of these as there are threads that compute."""
+
+
 def create_app(settings: Settings) -> Front:
     """The whole API as an ASGI application."""
     from warehouse.counters import open_counters_when_possible
@@ -46,6 +51,7 @@ def app_from_environment() -> Front:
     from warehouse.file_modes import keep_files_private
 
     keep_files_private()
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     return create_app(load_settings())
 
 

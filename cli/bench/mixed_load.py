@@ -175,6 +175,10 @@ async def _measure(port: int, pid: int, keys: list[str], loaded_s: float, rest_s
     idle, seen = _Seen(), _Seen()
     first = _Client(port, keys[1])
     await _mixed(first, idle, time.monotonic() + 2, 0)  # what loads with a first request is loaded
+    for key in keys:  # a key's first use is written to the ledger
+        client = _Client(port, key)
+        await client.ask(idle, "POST", CHECK, {"action": "ls -la"})
+        client.close()
     idle = _Seen()
     await _light(port, keys[0], idle, time.monotonic() + loaded_s / 2)
     memory_before = psutil.Process(pid).memory_info().rss
@@ -232,7 +236,7 @@ async def _heavy(client: _Client, seen: _Seen, until: float, number: int) -> Non
     headings = "".join(f"# Heading {line} of {number}\n" for line in range(HEADINGS))
     while time.monotonic() < until:
         if number % 2:
-            await client.ask(seen, "POST", QUERY, {"atRevision": 10_000, "search": "goal", "limit": 1_000})
+            await client.ask(seen, "POST", QUERY, {"atRevision": NODES_BEFORE // 2, "search": "goal", "limit": 1_000})
         else:
             await client.ask(seen, "POST", BUILD, {"documents": [{"markdown": headings}]})
         await asyncio.sleep(0.1)

@@ -181,8 +181,8 @@ def mixed_load_text(mixed: mixed_load.MixedLoad, _: Mapping[str, Any]) -> str:
         for path, counts in mixed.statuses.items()
     )
     return (
-        f"{latencies}\n{answers}{mixed.acknowledged:,} writes were acknowledged, {mixed.lost} of them lost; the API took "
-        f"{mixed.memory_before_mb:.0f} MB before and {mixed.memory_after_mb:.0f} MB a minute after\n"
+        f"{latencies}\n{answers}{mixed.acknowledged:,} writes were acknowledged, {mixed.lost} of them lost; "
+        f"the API took {mixed.memory_before_mb:.0f} MB before and {mixed.memory_after_mb:.0f} MB a minute after\n"
     )
 
 
