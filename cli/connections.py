@@ -17,8 +17,10 @@ from enum import IntEnum
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 from uvicorn.server import ServerState
+
+from api.http_protocol import BoundedHttpProtocol
 
 DESCRIPTORS_KEPT_BACK = 128
 """For stores, published files, worker processes and logs."""
@@ -35,8 +37,6 @@ class ConnectionLimits:
     """For the body, beside what the header has left of its time."""
     stalled_s: float = 20.0
     """How long a client may read nothing of an answer."""
-    header_bytes: int = 64 * 1024
-    """Of a header section that is still incomplete; the front refuses whole ones that are much smaller."""
     unread_bytes: int = 64 * 1024 * 1024
     """Of all answers that clients have not read yet; past them those that read least lose their connection."""
     look_every_s: float = 1.0
@@ -63,11 +63,11 @@ class _Connections:
     """The connections of one server, in the order in which they were made."""
 
     limits: ConnectionLimits
-    all: dict[BoundedProtocol, str] = field(default_factory=dict)
+    all: dict[TimedHttpProtocol, str] = field(default_factory=dict)
     of_address: Counter[str] = field(default_factory=Counter)
     timer: asyncio.TimerHandle | None = None
 
-    def add(self, connection: BoundedProtocol, address: str) -> bool:
+    def add(self, connection: TimedHttpProtocol, address: str) -> bool:
         """Count a new connection; False where there is no room and none can be made."""
         if self.of_address[address] >= self.limits.most_of_one_address and not self._make_room(address):
             return False
@@ -79,7 +79,7 @@ class _Connections:
             self.timer = connection.loop.call_later(self.limits.look_every_s, self._look, connection.loop)
         return True
 
-    def remove(self, connection: BoundedProtocol) -> None:
+    def remove(self, connection: TimedHttpProtocol) -> None:
         address = self.all.pop(connection, None)
         if address is not None:
             self.of_address[address] -= 1
@@ -103,7 +103,7 @@ class _Connections:
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         now = loop.time()
         unread = 0
-        stalled: list[tuple[float, BoundedProtocol]] = []
+        stalled: list[tuple[float, TimedHttpProtocol]] = []
         for connection in list(self.all):
             if connection.flow.write_paused:
                 unread += connection.unread_bytes(now)
@@ -117,8 +117,8 @@ class _Connections:
         self.timer = loop.call_later(self.limits.look_every_s, self._look, loop) if self.all else None
 
 
-class BoundedProtocol(HttpToolsProtocol):
-    """uvicorn's HTTP/1.1 with limits. A subclass with `limits` of its own has others than those of the process."""
+class TimedHttpProtocol(BoundedHttpProtocol):
+    """One connection with limits of time. A subclass with `limits` of its own has others than those of the process."""
 
     limits: ClassVar[ConnectionLimits | None] = None
     _servers: ClassVar[WeakKeyDictionary[ServerState, _Connections]] = WeakKeyDictionary()
@@ -128,7 +128,6 @@ class BoundedProtocol(HttpToolsProtocol):
         self.phase = Phase.HEADER
         self.since = self.loop.time()
         self.stalled_since = 0.0
-        self._header_bytes = 0
         self._unread_bytes = 0
         if self.server_state not in self._servers:
             self._servers[self.server_state] = _Connections(self.limits or ConnectionLimits.of_this_process())
@@ -147,10 +146,6 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.phase is Phase.IDLE:
             self._begin_header()
         super().data_received(data)
-        if self.phase is Phase.HEADER:
-            self._header_bytes += len(data)
-            if self._header_bytes > self._others.limits.header_bytes:
-                self._refuse(431)
 
     def on_message_begin(self) -> None:
         if self.phase is not Phase.HEADER:  # a request right behind another
@@ -206,20 +201,19 @@ class BoundedProtocol(HttpToolsProtocol):
         elif self.flow.read_paused:
             self.since = now
         elif self.phase is Phase.HEADER and now - self.since > limits.header_s:
-            self._refuse(408) if self._header_bytes else self.transport.abort()
+            self._time_out() if self._framing_bytes else self.transport.abort()
         elif self.phase is Phase.BODY and now - self.since > limits.header_s + limits.body_s:
-            self._refuse(408)
+            self._time_out()
 
     def _begin_header(self) -> None:
         self.phase = Phase.HEADER
         self.since = self.loop.time()
-        self._header_bytes = 0
 
     def _become_idle(self) -> None:
         self.phase = Phase.IDLE
         self.since = self.loop.time()
 
-    def _refuse(self, status: int) -> None:
+    def _time_out(self) -> None:
         if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
-            self.transport.write(STATUS_LINE[status] + b"content-length: 0\r\nconnection: close\r\n\r\n")
+            self.transport.write(STATUS_LINE[408] + b"content-length: 0\r\nconnection: close\r\n\r\n")
         self.transport.close()

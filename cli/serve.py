@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 import uvicorn
 
-from api.http_protocol import BoundedHttpProtocol
+from cli.connections import TimedHttpProtocol
 from cli.environment import as_environment, effective_settings
 from cli.logs import log_config
 from cli.output import AsJson, operator_problems, print_json
@@ -38,7 +38,7 @@ def serve(
     uvicorn.run(
         "api.app:app_from_environment",
         factory=True,
-        http=BoundedHttpProtocol,
+        http=TimedHttpProtocol,
         # a handshake reaches the front as the request that it is
         ws="none",
         host=settings.host,
