@@ -252,7 +252,10 @@ def test_an_operator_lists_reviews_exports_and_forgets(tmp_path: Path, monkeypat
         exported = svc("export", intake_id)["intake"]
         assert exported["person"]["contactEmail"] == ENTERPRISE["contactEmail"]
         assert [step["taken_by"] for step in exported["steps"]][-1] == "operator:ada"
-        assert svc("forget", intake_id) == {"ok": True, "intakeId": intake_id, "erasedInGraph": 0}
+        deleted = {"generations": 0, "logs": 0, "runs": 0}
+        forgotten = svc("forget", intake_id)
+        assert forgotten == {"ok": True, "intakeId": intake_id, "erasedInGraph": 0, "deleted": deleted}
         assert svc("list")["intakes"] == []
-        for command in (("export",), ("forget",), ("review", "--approve")):
+        assert svc("forget", intake_id) == forgotten
+        for command in (("export",), ("review", "--approve")):
             assert svc(command[0], intake_id, *command[1:], code=1)["code"] == "intake_unknown"
