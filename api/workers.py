@@ -77,7 +77,8 @@ class WorkerPool:
         try:
             async with of_caller:
                 return await to_process.run_sync(_run, function, arguments, cancellable=True, limiter=self._limiter)
-        except (BrokenWorkerProcess, MemoryError):
+        except (BrokenWorkerProcess, ProcessLookupError, MemoryError):
+            # anyio lets the second escape where a process ends before it is ready
             raise _busy("The process that worked on this request ended.") from None
         finally:
             self._inside[caller] -= 1

@@ -9,7 +9,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
+import uvloop
 
 from api.workers import MEMORY_BYTES, NICE, WorkerPool, unless_disconnected
 from contracts.errors import BodyInvalid, StoreBusy, WorkersBusy
@@ -108,6 +110,23 @@ def test_a_killed_process_is_a_refusal_and_the_pool_goes_on(tmp_path: Path) -> N
         assert await pool.run("ada", priority) >= NICE
 
     asyncio.run(scene())
+
+
+def test_a_process_that_is_killed_before_it_is_ready_is_a_refusal_and_the_pool_goes_on() -> None:
+    async def scene() -> None:
+        pool, before = WorkerPool(), set(psutil.Process().children())
+        asking = asyncio.create_task(pool.run("ada", priority))
+        while not (started := set(psutil.Process().children()) - before):
+            await asyncio.sleep(0)
+        (process,) = started
+        process.kill()
+        while process.status() != psutil.STATUS_ZOMBIE:  # the loop is to learn of all of it at once
+            time.sleep(0.01)
+        with pytest.raises(WorkersBusy):
+            await asking
+        assert await pool.run("ada", priority) >= NICE
+
+    uvloop.run(scene())  # the loop that serves
 
 
 def test_a_client_that_leaves_frees_its_process(tmp_path: Path) -> None:
