@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
@@ -17,7 +17,7 @@ from typing import Annotated
 import httpx
 import typer
 
-from cli.demo.chain import DemoChain
+from cli.demo.chain import CHAIN_ID, DemoChain
 from cli.environment import as_environment, make_data_dir
 from cli.output import AsJson, operator_problems, print_json, say
 from cli.same_origin import LOOPBACK_ADDRESS
@@ -26,9 +26,12 @@ from contracts.errors import ConfigurationProblem, DemoChainLost, OperatorProble
 from contracts.secrets import require_secrets
 from contracts.settings import Settings, load_settings
 from pipelines.instance import prepare_home
+from warehouse.access_watch import newest_final_block
 from warehouse.duck import Warehouse
 from warehouse.file_modes import make_private_directory
 from warehouse.generations import current_generation
+from warehouse.ledger import open_ledger
+from warehouse.ledger_engine import ledger_location
 from warehouse.transfers import last_checkpoint
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -175,7 +178,7 @@ class _Service:
             self._demo = DemoChain.start(
                 self._settings.data_dir,
                 say=lambda text: self._tell("chain", text.removeprefix("Demo chain: ")),
-                warehouse_stamp=lambda: _held_block(demo_dir),
+                held_blocks=lambda: held_blocks(self._settings, demo_dir),
             )
         self._settings = self._settings.model_copy(update=self._demo.settings)
 
@@ -246,11 +249,18 @@ class _Service:
             self._tell("next", line)
 
 
-def _held_block(data_dir: Path) -> tuple[int, str] | None:
-    """The newest block (number, hash) that the warehouse of `data_dir` has read; None without one."""
+def held_blocks(settings: Settings, data_dir: Path) -> list[tuple[int, str]]:
+    """The blocks (number, hash) that the stores of `data_dir` rely on, where they have any: the newest that the
+    warehouse has read, and the newest whose payment the ledger takes for final and nobody looks at again."""
     with Warehouse(data_dir).read_only() as connection:
-        held = last_checkpoint(connection) if connection else None
-    return (held.to_block, held.to_block_hash) if held else None
+        read = last_checkpoint(connection) if connection else None
+    found = [] if read is None else [(read.to_block, read.to_block_hash)]
+    location = ledger_location(settings.ledger_url, data_dir)
+    if isinstance(location, Path) and not location.exists():
+        return found
+    with closing(open_ledger(settings, data_dir)) as ledger, ledger.read() as reader:
+        paid = newest_final_block(reader, CHAIN_ID)
+    return found if paid is None else [*found, paid]
 
 
 def _svc(command: str, *arguments: str) -> list[str]:

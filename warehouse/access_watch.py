@@ -26,7 +26,7 @@ from warehouse.access import (
     settle_payment,
     used_positions,
 )
-from warehouse.ledger import Ledger, Transaction
+from warehouse.ledger import Ledger, Reader, Transaction
 
 Outcome = Literal["stands", "final", "reversed", "reinstated", "missing", "given_up", "unclear", "overtaken"]
 """`missing` is a payment off the chain that has not landed again; the rest is as it was moved, or was left."""
@@ -49,6 +49,12 @@ def payments_to_watch(ledger: Ledger, rail: PaymentRail) -> list[Watched]:
         for payment, kept in found
         if kept is not None and payment.chain_id == rail.chain_id
     ]
+
+
+def newest_final_block(reader: Reader, chain_id: int) -> tuple[int, str] | None:
+    """Returns the newest block (number, hash) of a chain with a payment that nobody looks at again, or None."""
+    row = reader.row("access_newest_final_block", chain_id=chain_id)
+    return None if row is None else (row["block_number"], row["block_hash"])
 
 
 def apply_sightings(

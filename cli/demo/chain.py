@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import fields, replace
 from pathlib import Path
@@ -32,7 +32,9 @@ from contracts.errors import AnvilUnavailable
 
 Say = Callable[[str], None]
 Stamp = tuple[int, str]
-"""The newest block the warehouse holds, as number and hash."""
+"""A block that a store relies on, as number and hash."""
+
+HeldBlocks = Callable[[], Sequence[Stamp]]
 
 CHAIN_ID: Final = 8453
 DUMP_EVERY_S: Final = 60.0
@@ -66,12 +68,12 @@ class DemoChain:
         data_dir: Path,
         say: Say = print,
         *,
-        warehouse_stamp: Callable[[], Stamp | None] = lambda: None,
+        held_blocks: HeldBlocks = tuple,
         reset: bool = False,
     ) -> DemoChain:
         """Go on from the dump in `<data_dir>/demo/`, or begin anew where there is none that fits.
 
-        A dump fits when it holds the block that `warehouse_stamp` names. Where it does not, the whole directory is
+        A dump fits when it has the blocks that `held_blocks` names. Where it does not, the whole directory is
         reset, and `say` gets one line about it. Without Node the committed recording is served instead. Raises
         `DemoBusy` when another process runs the demo there.
         """
@@ -85,9 +87,9 @@ class DemoChain:
             try:
                 install(say=say)
             except AnvilUnavailable as missing:
-                description, node = _serve_recording(directory, resources, say, warehouse_stamp, missing)
+                description, node = _serve_recording(directory, resources, say, held_blocks, missing)
             else:
-                description, node = _run_anvil(directory, resources, say, warehouse_stamp)
+                description, node = _run_anvil(directory, resources, say, held_blocks)
             directory.describe(description)
             return cls(directory, description, node, resources.pop_all(), say)
 
@@ -213,7 +215,7 @@ def _adopt_orphan(directory: DemoDirectory, say: Say) -> None:
 
 
 def _run_anvil(
-    directory: DemoDirectory, resources: ExitStack, say: Say, warehouse_stamp: Callable[[], Stamp | None]
+    directory: DemoDirectory, resources: ExitStack, say: Say, held_blocks: HeldBlocks
 ) -> tuple[DemoDescription, Anvil]:
     description = directory.description()
     if directory.empty():
@@ -228,9 +230,9 @@ def _run_anvil(
             resources.callback(anvil.stop)
         if anvil is None:
             unfit = "its chain can't be loaded"
-        elif not _holds(anvil.rpc, (0, description.genesis_hash)) or not _holds(anvil.rpc, warehouse_stamp()):
+        elif not _holds(anvil.rpc, [(0, description.genesis_hash), *held_blocks()]):
             anvil.stop()
-            unfit = "the warehouse holds blocks that its chain lacks"
+            unfit = "warehouse or ledger holds blocks that its chain lacks"
         else:
             # Anvil forgets the state of loaded blocks; three more, and `finalized` is one it knows.
             anvil.rpc.call("anvil_mine", hex(3))
@@ -281,7 +283,7 @@ def _serve_recording(
     directory: DemoDirectory,
     resources: ExitStack,
     say: Say,
-    warehouse_stamp: Callable[[], Stamp | None],
+    held_blocks: HeldBlocks,
     missing: AnvilUnavailable,
 ) -> tuple[DemoDescription, RecordedNode]:
     recording = load_recording()
@@ -291,7 +293,7 @@ def _serve_recording(
     node = resources.enter_context(RecordedNode(chain))
     with Rpc(node.url) as rpc:
         known = directory.description()
-        fits = known is not None and _at_rest(known) == description and _holds(rpc, warehouse_stamp())
+        fits = known is not None and _at_rest(known) == description and _holds(rpc, held_blocks())
         if not directory.empty() and not fits:
             _say_reset(say, directory, "it holds another chain")
             directory.reset()
@@ -299,12 +301,9 @@ def _serve_recording(
     return _running(description, node.url, os.getpid()), node
 
 
-def _holds(rpc: Rpc, stamp: Stamp | None) -> bool:
-    if stamp is None:
-        return True
-    number, block_hash = stamp
-    block = rpc.call("eth_getBlockByNumber", hex(number), False)
-    return block is not None and block["hash"] == block_hash
+def _holds(rpc: Rpc, blocks: Sequence[Stamp]) -> bool:
+    found = [(rpc.call("eth_getBlockByNumber", hex(number), False), block_hash) for number, block_hash in blocks]
+    return all(block is not None and block["hash"] == block_hash for block, block_hash in found)
 
 
 def _marker(directory: DemoDirectory) -> list[str]:

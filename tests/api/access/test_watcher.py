@@ -15,6 +15,7 @@ from api.access.rpc import Providers
 from api.access.watcher import Watcher
 from cli.demo.anvil import Anvil
 from cli.demo.write import mined_receipt
+from cli.run import held_blocks
 from contracts.commerce.rail import rail_of
 from contracts.settings import Settings
 from pipelines.access.watch import claims_due, watch_claims
@@ -116,6 +117,17 @@ def test_a_payment_that_leaves_the_chain_suspends_the_key_and_one_that_is_back_r
     assert sold.state() == FINAL
     assert watch(sold) == {}
     assert claims_due(sold.paid.service.settings) is None
+
+
+def test_a_demo_chain_has_to_have_the_block_of_a_payment_that_nobody_looks_at_again(sold) -> None:
+    settings = sold.paid.service.settings
+    assert by_api(sold) == {"stands": 1}
+    assert held_blocks(settings, settings.data_dir) == []
+    with sold.paid.service.ledger.read() as reader:
+        (payment,) = payments_not_final(reader)
+    sold.paid.bury(4)
+    assert by_api(sold) == {"final": 1}
+    assert held_blocks(settings, settings.data_dir) == [(payment.block_number, payment.block_hash)]
 
 
 def test_a_payment_that_moved_between_two_looks_stands_in_its_new_block(sold) -> None:

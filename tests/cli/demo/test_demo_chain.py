@@ -124,8 +124,8 @@ def test_run_stop_run_goes_on_from_the_dump(tmp_path, written_demo):
     (facts["data_dir"] / "warehouse.duckdb").write_text("kept")
 
     stamp = (int(finalized["number"], 16), finalized["hash"])
-    DemoChain.start(data_dir, said, warehouse_stamp=lambda: stamp).stop()
-    second = DemoChain.start(data_dir, said, warehouse_stamp=lambda: stamp)
+    DemoChain.start(data_dir, said, held_blocks=lambda: [stamp]).stop()
+    second = DemoChain.start(data_dir, said, held_blocks=lambda: [stamp])
     try:
         assert {name: value for name, value in second.settings.items() if name != "rpc_urls"} == facts
         assert block(second.rpc_url, "0x0")["hash"] == genesis
@@ -150,7 +150,7 @@ def test_a_dump_that_lacks_what_the_warehouse_holds_resets_the_directory_with_on
     warehouse = data_dir / "demo" / "warehouse.duckdb"
     warehouse.write_text("of a chain that is gone")
     said = Said()
-    DemoChain.start(data_dir, said, warehouse_stamp=lambda: (9_999, "0x" + "12" * 32)).stop()
+    DemoChain.start(data_dir, said, held_blocks=lambda: [(9_999, "0x" + "12" * 32)]).stop()
     assert not warehouse.exists()
     assert len([line for line in said if "reset" in line]) == 1
 
@@ -194,7 +194,7 @@ def test_killed_with_its_node_left_over_the_next_run_takes_the_newest_blocks_alo
     assert "anvil" in command_of(orphan)
 
     said = Said()
-    DemoChain.start(data_dir, said, warehouse_stamp=lambda: (int(newest["number"], 16), newest["hash"])).stop()
+    DemoChain.start(data_dir, said, held_blocks=lambda: [(int(newest["number"], 16), newest["hash"])]).stop()
     assert not [line for line in said if "reset" in line]
     assert command_of(orphan) == ""
 
@@ -206,8 +206,8 @@ def test_killed_together_with_its_node_the_next_run_starts_over(data_dir):
     os.killpg(DemoDirectory(data_dir).description().pid, signal.SIGKILL)
 
     said = Said()
-    DemoChain.start(data_dir, said, warehouse_stamp=lambda: (int(newest["number"], 16), newest["hash"])).stop()
-    assert [line for line in said if "warehouse holds blocks that its chain lacks" in line]
+    DemoChain.start(data_dir, said, held_blocks=lambda: [(int(newest["number"], 16), newest["hash"])]).stop()
+    assert [line for line in said if "warehouse or ledger holds blocks that its chain lacks" in line]
 
 
 def test_killed_while_the_history_is_written_no_node_is_left_over(tmp_path, monkeypatch):
@@ -368,9 +368,9 @@ def test_without_node_the_recording_is_served_and_the_paid_flow_is_off(tmp_path,
     assert "paid flow is off" in said[0]
 
     said = Said()
-    DemoChain.start(tmp_path, said, warehouse_stamp=lambda: (int(finalized["number"], 16), finalized["hash"])).stop()
+    DemoChain.start(tmp_path, said, held_blocks=lambda: [(int(finalized["number"], 16), finalized["hash"])]).stop()
     assert not [line for line in said if "reset" in line]
-    DemoChain.start(tmp_path, said, warehouse_stamp=lambda: (1, "0x" + "12" * 32)).stop()
+    DemoChain.start(tmp_path, said, held_blocks=lambda: [(1, "0x" + "12" * 32)]).stop()
     assert len([line for line in said if "reset" in line]) == 1
 
 
