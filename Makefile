@@ -20,7 +20,7 @@ bench: .venv/.ok
 	.venv/bin/svc bench
 
 soak: .venv/.ok
-	.venv/bin/python tests/soak_ingest.py && .venv/bin/python tests/soak_publish.py && .venv/bin/python tests/soak_claims.py
+	.venv/bin/python tests/soak_ingest.py && .venv/bin/python tests/soak_publish.py && .venv/bin/python tests/soak_claims.py && .venv/bin/python tests/soak_service_kills.py
 
 contracts: .venv/.ok
 	.venv/bin/python -m cli.demo.compile && .venv/bin/python -m api.openapi && .venv/bin/python tests/record_examples.py && .venv/bin/python -m api.openapi && .venv/bin/python -m cli.env_example && .venv/bin/svc guardrail lint --write
