@@ -48,7 +48,10 @@ def joined_values(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes 
 
 
 async def read_body(scope: Scope, receive: Receive, limit_bytes: int) -> bytes | None:
-    """The whole body; None where it is larger than the limit."""
+    """The whole body; None where it is larger than the limit, and empty where the client left before its end.
+
+    What has arrived of a body that was cut off must not be taken for the whole.
+    """
     declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
     if declared.isdigit() and (len(declared) > _MOST_LENGTH_DIGITS or int(declared) > limit_bytes):
         return None
@@ -58,7 +61,9 @@ async def read_body(scope: Scope, receive: Receive, limit_bytes: int) -> bytes |
         body += message.get("body", b"")
         if len(body) > limit_bytes:
             return None
-        if message["type"] == "http.disconnect" or not message.get("more_body"):
+        if message["type"] == "http.disconnect":
+            return b""
+        if not message.get("more_body"):
             return bytes(body)
 
 

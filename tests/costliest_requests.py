@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 MIB = 1024 * 1024
 KIB_64 = 64 * 1024
 ADDRESS = "0x" + "a" * 40
+CASE_ID = "case_" + "a" * 32
 LONG_HEADERS = {
     "if-none-match": '"x",' * 1_000,
     "accept-encoding": "a;q=0.1," * 450,
@@ -90,6 +91,17 @@ def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[s
         ("POST", "/api/agent-access/claims/{claimId}/recovery"): _bodies(
             f"/api/agent-access/claims/{claim_id}/recovery", KIB_64
         ),
+        ("GET", "/api/agent-access/claims/{claimId}/operator"): _names(
+            "/api/agent-access/claims/", f"{claim_id}/operator"
+        ),
+        ("POST", "/api/agent-access/claims/{claimId}/operator"): _signed(
+            f"/api/agent-access/claims/{claim_id}/operator"
+        ),
+        ("GET", "/api/agent-access/cases/{caseId}"): _names("/api/agent-access/cases/", CASE_ID),
+        ("POST", "/api/agent-access/cases/{caseId}"): _signed(f"/api/agent-access/cases/{CASE_ID}"),
+        ("POST", "/api/agent-access/cases/{caseId}/supplement"): _signed(
+            f"/api/agent-access/cases/{CASE_ID}/supplement"
+        ),
         ("POST", "/api/intake"): [
             *_bodies("/api/intake", KIB_64),
             _json("/api/intake", "long fields of an agent", _agent()),
@@ -99,6 +111,10 @@ def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[s
             ),
         ],
         ("GET", "/api/intake/{intakeId}"): _names("/api/intake/", intake_id),
+        ("POST", "/api/intake/{intakeId}/erase"): [
+            *_bodies(f"/api/intake/{intake_id}/erase", KIB_64),
+            _json(f"/api/intake/{intake_id}/erase", "a long token", {"eraseToken": "t" * 60_000}),
+        ],
         ("GET", "/api/intake/{intakeId}/capsule"): _names("/api/intake/", f"{intake_id}/capsule"),
         ("POST", "/mcp"): [*_bodies("/mcp", KIB_64), *_messages(session_token)],
         ("POST", "/blink/guardrail"): [
@@ -160,6 +176,12 @@ def bare(path: str) -> list[Costly]:
         Costly("many hops", path, headers=MANY_FORWARDED),
         Costly("many parameters", f"{path}?{'a&' * 3_900}"),
     ]
+
+
+def _signed(path: str) -> list[Costly]:
+    """Hostile bodies, and the longest signature that a contract may have to check."""
+    proof = {"type": "erc1271", "signature": "0x" + "ab" * 4_096}
+    return [*_bodies(path, KIB_64), _json(path, "a long signature", {"proof": proof, "issuedAt": 1, "caseId": CASE_ID})]
 
 
 def _names(prefix: str, *known: str) -> list[Costly]:

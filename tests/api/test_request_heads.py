@@ -164,6 +164,15 @@ def test_a_body_of_many_small_messages_is_read_in_one_pass():
     assert time.process_time() - began < 1
 
 
+def test_what_arrived_of_a_body_that_was_cut_off_is_not_taken_for_the_whole():
+    messages = [{"type": "http.disconnect"}, {"type": "http.request", "body": b'{"lane": "agent"}', "more_body": True}]
+
+    async def receive():
+        return messages.pop()
+
+    assert asyncio.run(read_body({"headers": []}, receive, 65_536)) == b""
+
+
 @pytest.mark.parametrize("length", [b"9" * 5_000, b"70000", b"0070000"])
 def test_a_declared_length_above_the_limit_is_not_waited_for(length):
     async def receive():
