@@ -225,7 +225,8 @@ class _Service:
             raise PartEnded(f"The {name} ended with {code}.", cure=f"See {self._settings.data_dir}/logs.")
         if self._demo and not self._demo.running():
             raise DemoChainLost(
-                "The local chain has ended by itself.", cure="Run it again; the chain goes on from its last dump."
+                "The local chain has ended by itself.",
+                cure="Run it again; the chain goes on from its last dump, or starts over where the stores hold more.",
             )
 
     def _tell(self, part: str, text: str) -> None:
