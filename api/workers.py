@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
+import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import cache
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, Unpack
 
 from contracts.errors import WorkersBusy
@@ -31,6 +33,10 @@ CLIENT_LEFT = 499
 MEMORY_BYTES = 1 << 30
 """What one process may allocate: four times what the largest request was seen to need. Reserved address space, of which
 DuckDB takes much, does not count."""
+
+# DuckDB imports `__main__`, and a process of anyio has none where that of its parent is no file. This module is the
+# first that such a process imports.
+sys.modules.setdefault("__main__", ModuleType("__main__"))
 
 _Result = TypeVar("_Result")
 _Arguments = TypeVarTuple("_Arguments")

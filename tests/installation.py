@@ -16,6 +16,8 @@ from pathlib import Path
 from ledger_process import MASTER_SECRET
 from patience import HANG_S
 
+from contracts.commerce.signing import key_text, new_private_key
+
 SVC = Path(sys.executable).with_name("svc")
 
 
@@ -40,6 +42,8 @@ class Installation:
                 "SVC_MASTER_SECRET": MASTER_SECRET,
                 "SVC_SIGNING_KEY_FILE": str(settings.data_dir / "signing.pem"),
             }
+            settings.data_dir.mkdir(parents=True, exist_ok=True)
+            (settings.data_dir / "signing.pem").write_text(key_text(new_private_key()))
 
     def svc(self, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
         ran = subprocess.run([SVC, *arguments], env=self.environment, capture_output=True, text=True, timeout=HANG_S)

@@ -257,7 +257,7 @@ def test_what_a_token_says_of_itself_may_be_text_or_32_bytes_or_nothing() -> Non
             return {"0x06fdde03": text, "0x95d89b41": word}.get(data, "0x")
 
     token = asyncio.run(read_token(Node([], head=1), TOKEN))
-    assert (token.name, token.symbol, token.decimals) == ("Hum", "MKR", None)
+    assert (token.name, token.symbol, token.decimals) == ("Hu m", "MKR", None)
 
 
 @pytest.mark.parametrize(

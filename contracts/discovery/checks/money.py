@@ -75,9 +75,11 @@ def _plan_defects(path: str, row: dict[str, Any], plans: dict[str, _Plan]) -> It
     if id_ is None or id_ not in plans:
         return
     plan = plans[id_]
+    # the quote of a supplement asks for what the first payment lacked
+    lowest = Decimal(0) if "supplementTo" in row else plan.price
     for amount in amounts:
         dollars = _dollars(amount)
-        if dollars is not None and not plan.price <= dollars <= plan.highest:
+        if dollars is not None and not lowest <= dollars <= plan.highest:
             yield Defect(path, f"states {dollars} USD for {id_}", f"The catalog says {plan.price}.")
     for name in _LIMIT_NAMES:
         if name in row and row[name] != plan.requests:

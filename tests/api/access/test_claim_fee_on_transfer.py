@@ -8,7 +8,7 @@ from paid_service import PAYER, PaidService, selling
 from cli.demo.anvil import Anvil
 from contracts.evm import TRANSFER_TOPIC
 from contracts.settings import Settings
-from warehouse.access import unmatched_payments
+from warehouse.access_cases import cases_in
 
 FEE_UNITS = 1_000
 COLLECTOR = "fe" * 20
@@ -51,6 +51,6 @@ def test_a_payment_less_a_fee_is_refused_and_kept(paid: PaidService, transfers, 
     answer = paid.claim(quote, paid.pay(quote, sender=PAYER.address))
     assert (answer.status_code, answer.json()["code"]) == (402, code)
     with paid.service.ledger.read() as reader:
-        assert [payment.code for payment in unmatched_payments(reader)] == [code]
+        assert [case.code for case in cases_in(reader)] == [code]
     paid.rpc.call("anvil_setCode", paid.usdc, honest)
     assert paid.claim(quote, paid.pay(quote)).status_code == 201, "the fee is gone, and the quote still open"
