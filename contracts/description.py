@@ -7,7 +7,7 @@ publishes as examples. Two documents say it: `/openapi.json`, and `/openapi-v2.y
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import yaml
 
 from contracts.access import REQUESTS_A_DAY
 from contracts.commerce.example_quote import example_quote_answer
-from contracts.commerce.plans import PLANS_PATH, QUOTE_PATH, load_plans, plans_answer
+from contracts.commerce.plans import CASE_SUPPLEMENT_PATH, PLANS_PATH, QUOTE_PATH, load_plans, plans_answer
 from contracts.commerce.rail import usd_of
 from contracts.commerce.signing import JWKS_PATH
 from contracts.discovery.installation import Installation
@@ -163,13 +163,24 @@ def _readdressed(value: Any, base_url: str) -> Any:
 
 
 def _show_own_quote(described: dict[str, Any], installation: Installation) -> None:
-    """Put a quote of this installation where the recorded one stands, so that nobody pays to another's address."""
-    answers = described["paths"].get(QUOTE_PATH, {}).get("post", {}).get("responses", {})
-    for media in answers.get("201", {}).get("content", {}).values():
-        media.pop("examples", None)
+    """Put a quote of this installation where the recorded one stands, so that nobody pays to another's address.
+
+    A supplementary quote follows from a payment, so there is none to put in its place.
+    """
+    for path in (QUOTE_PATH, CASE_SUPPLEMENT_PATH):
+        for media in _answered(described, path):
+            media.pop("examples", None)
+    for media in _answered(described, QUOTE_PATH):
         if not installation.rail.missing and installation.keys is not None:
             own = example_quote_answer(installation.rail, installation.base_url, installation.keys)
             media["examples"] = {"published": {"summary": "A quote of this installation, long over", "value": own}}
+
+
+def _answered(described: dict[str, Any], path: str) -> Iterable[dict[str, Any]]:
+    """What the description says of the bodies that a POST to `path` answers with 201."""
+    answers = described["paths"].get(path, {}).get("post", {}).get("responses", {})
+    content: dict[str, dict[str, Any]] = answers.get("201", {}).get("content", {})
+    return content.values()
 
 
 def _live_examples(
