@@ -59,6 +59,7 @@ def _run(starter: Starter, chosen: list[Attack]) -> int:
 def _tried(attack: Attack, service: Service) -> bool:
     """Runs one attack and prints its line; whether it succeeded."""
     cost = Cost()
+    began = time.monotonic()
     try:
         if attack.phase is Phase.FILES:
             outcome = attack.run(service)
@@ -68,7 +69,8 @@ def _tried(attack: Attack, service: Service) -> bool:
     except Exception as error:  # an attack that can't be carried out proves nothing, and may not pass for held
         outcome = Outcome([f"not carried out: {type(error).__name__} {str(error)[:300]}"])
     result = "BROKEN" if outcome.broken else "held"
-    cpu = f"{cost.cpu_s:6.2f} + {cost.children_cpu_s:5.2f} CPU s {cost.growth_mb:+7.1f} MB"
+    wall_s = time.monotonic() - began
+    cpu = f"{wall_s:5.1f} s {cost.cpu_s:6.2f} + {cost.children_cpu_s:5.2f} CPU s {cost.growth_mb:+7.1f} MB"
     note = "; ".join(outcome.broken[:4]) or outcome.note
     print(f"{attack.id:<4} {result:<6} {cpu}  {attack.title}{': ' * bool(note)}{note}", flush=True)
     return bool(outcome.broken)
