@@ -28,7 +28,7 @@ class GuardrailRules:
 
     @property
     def directory(self) -> Path:
-        """Where the rule files are."""
+        """Directory of the rule files."""
         return self._directory
 
     def current(self) -> Ruleset:

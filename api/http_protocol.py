@@ -49,7 +49,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """What follows belongs to the next request."""
+        """Begin to count for the next request."""
         self._in_head = True
         self._framing_bytes = 0
         super().on_message_complete()

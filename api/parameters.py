@@ -30,7 +30,7 @@ REPLAYED_HEADERS = {
         "schema": {"type": "string", "enum": ["true"]},
     }
 }
-"""How OpenAPI describes the header of a repeated answer."""
+"""OpenAPI description of the header that marks a repeated answer."""
 
 
 def replayed_header(replayed: bool) -> dict[str, str]:

@@ -103,7 +103,7 @@ class OperatorConsents:
         self._ledger = ledger
 
     def challenge(self, claim_id: str) -> OperatorChallenge:
-        """What the operator of a claim signs. Raises `ClaimUnknown`, `OperatorNotProvable`."""
+        """Returns the message that the operator of a claim signs. Raises `ClaimUnknown`, `OperatorNotProvable`."""
         with self._ledger().read() as reader:
             claim = _provable(reader, claim_id)
         consent = consent_to_claim(claim_id, claim.operator, claim.chain_id)

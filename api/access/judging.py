@@ -33,7 +33,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What providers say of the transaction that a claim names, and of the first one where that was too little."""
+    """Provider responses about the transaction of a claim, and about the first one where that was too little."""
 
     views: Sequence[View | Silence]
     first_views: Sequence[View | Silence]

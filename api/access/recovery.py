@@ -71,7 +71,7 @@ class Recovery:
         self._clock = clock
 
     def challenge(self, claim_id: str) -> RecoveryChallenge:
-        """What the owner of a claim's key has to sign. Raises `ClaimUnknown`, `KeyNotRecoverable`."""
+        """Returns the message that the owner of a claim's key signs. Raises `ClaimUnknown`, `KeyNotRecoverable`."""
         with self._ledger().read() as reader:
             claim, key = _recoverable(reader, claim_id)
         return recovery_challenge(

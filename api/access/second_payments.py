@@ -23,7 +23,7 @@ from warehouse.access_cases import cases_of_transaction, record_money
 from warehouse.ledger import Ledger
 
 SILENT_FOR_S = 2.0
-"""How long a transaction that was asked about is not asked about again."""
+"""Shortest time between two looks at the same transaction."""
 
 _MOST_REMEMBERED = 10_000
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 OBSERVE_EVERY_S = 1.0
 FRESH_FOR_S = 2.0
-"""Where nothing observes again and again, a request has an older observation made again."""
+"""Age from which a request asks for a new observation, where no background task makes them."""
 
 OBSERVED_WITHIN_S = 1.0
-"""How long such a request waits for it."""
+"""Longest wait of such a request for its observation."""
 
 UNANSWERED_AFTER_S = 5.0
 """A ledger of which nothing was heard for this long counts as unreachable."""
@@ -72,7 +72,7 @@ class StateObserver:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _begin(self) -> asyncio.Future[None]:
-        """The observation under way, begun now where there is none."""
+        """Returns the observation under way, and begins one where there is none."""
         loop = asyncio.get_running_loop()
         under_way = self._under_way
         if under_way is None or under_way.done() or under_way.get_loop() is not loop:

@@ -1,4 +1,4 @@
-"""What any path answers to a request whose head is too large, defined once and referred to by every operation."""
+"""Answers of every path to a request whose head is too large, defined once and referred to by each operation."""
 
 from __future__ import annotations
 
