@@ -19,6 +19,45 @@ BUILD = "/api/v2/knowledge-graph/build"
 RACERS = 12
 
 
+@attack("H3", "another owner's private node shows in any answer")
+def query_leaks(service: Service) -> Outcome:
+    marker = "qz" + secrets.token_hex(8)
+    node = _private_node(service, service.pro_key, marker)
+    service.written["private_marker"] = marker
+    named = {"documents": [{"text": f"# {marker}\n\nA text that names {marker}."}], "mode": "preview"}
+    questions: list[tuple[str, str, dict[str, Any] | None]] = [
+        ("search", QUERY, {"search": marker}),
+        ("prefix", QUERY, {"search": marker[:6]}),
+        ("id", QUERY, {"node_id": node}),
+        ("traversal", QUERY, {"node_id": node, "depth": 6, "include_edges": True}),
+        ("type", QUERY, {"node_types": ["Goal"], "limit": 1000, "include_edges": True}),
+        ("domain", QUERY, {"domain": "VISION", "limit": 1000}),
+        ("as of", QUERY, {"search": marker, "asOf": "2099-01-01T00:00:00Z"}),
+        ("revision", QUERY, {"node_id": node, "atRevision": 2**40}),
+        ("live", "/api/v2/world-model/live?limit=20000", None),
+        ("health", "/api/v2/health", None),
+        ("schema", "/api/v2/schema", None),
+        ("public projection", "/api/worldmodel/live", None),
+        ("render", "/api/worldmodel/render?view=full", None),
+        ("metrics", "/api/site-metrics", None),
+        ("link", SIGNAL, {"type": "Goal", "title": "x", "source": "x", "links": [{"target": node, "type": "PURSUES"}]}),
+        ("build", BUILD, named),
+    ]
+    broken = []
+    for name, path, body in questions:
+        key = service.other_key
+        text = (service.get(path, key) if body is None else service.post(path, body, key)).text
+        text = text.replace(node, "") if name in ("id", "traversal", "link", "revision") else text
+        sent = json.dumps(body)
+        if text.count(marker) and marker not in sent:
+            broken.append(f"{name} shows it")
+        elif name in ("search", "as of") and '"matched_nodes":0' not in text and '"status":400' not in text:
+            broken.append(f"{name} finds it")
+        elif name == "build" and node in text:
+            broken.append("a build names it as a duplicate")
+    return Outcome(broken, f"{len(questions)} questions")
+
+
 @attack("A1", "a key bought in a victim's name reads the victim's private nodes")
 def named_operator(service: Service) -> Outcome:
     victim, attacker = service.wallet(), service.wallet()
@@ -89,45 +128,6 @@ def handshake(service: Service, code: str) -> str:
     found = answer.json() if answer.headers.get("content-type", "").startswith("application/json") else {}
     structured = found.get("result", {}).get("structuredContent") or {}
     return json.dumps([name for name, text in structured.items() if text])
-
-
-@attack("H3", "another owner's private node shows in any answer")
-def query_leaks(service: Service) -> Outcome:
-    marker = "qz" + secrets.token_hex(8)
-    node = _private_node(service, service.pro_key, marker)
-    service.written["private_marker"] = marker
-    named = {"documents": [{"text": f"# {marker}\n\nA text that names {marker}."}], "mode": "preview"}
-    questions: list[tuple[str, str, dict[str, Any] | None]] = [
-        ("search", QUERY, {"search": marker}),
-        ("prefix", QUERY, {"search": marker[:6]}),
-        ("id", QUERY, {"node_id": node}),
-        ("traversal", QUERY, {"node_id": node, "depth": 6, "include_edges": True}),
-        ("type", QUERY, {"node_types": ["Goal"], "limit": 1000, "include_edges": True}),
-        ("domain", QUERY, {"domain": "VISION", "limit": 1000}),
-        ("as of", QUERY, {"search": marker, "asOf": "2099-01-01T00:00:00Z"}),
-        ("revision", QUERY, {"node_id": node, "atRevision": 2**40}),
-        ("live", "/api/v2/world-model/live?limit=20000", None),
-        ("health", "/api/v2/health", None),
-        ("schema", "/api/v2/schema", None),
-        ("public projection", "/api/worldmodel/live", None),
-        ("render", "/api/worldmodel/render?view=full", None),
-        ("metrics", "/api/site-metrics", None),
-        ("link", SIGNAL, {"type": "Goal", "title": "x", "source": "x", "links": [{"target": node, "type": "PURSUES"}]}),
-        ("build", BUILD, named),
-    ]
-    broken = []
-    for name, path, body in questions:
-        key = service.other_key
-        text = (service.get(path, key) if body is None else service.post(path, body, key)).text
-        text = text.replace(node, "") if name in ("id", "traversal", "link", "revision") else text
-        sent = json.dumps(body)
-        if text.count(marker) and marker not in sent:
-            broken.append(f"{name} shows it")
-        elif name in ("search", "as of") and '"matched_nodes":0' not in text and '"status":400' not in text:
-            broken.append(f"{name} finds it")
-        elif name == "build" and node in text:
-            broken.append("a build names it as a duplicate")
-    return Outcome(broken, f"{len(questions)} questions")
 
 
 def _private_node(service: Service, key: str, title: str) -> str:

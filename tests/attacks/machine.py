@@ -5,8 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import brotli
@@ -28,7 +31,6 @@ REFUSALS = ("UnauthorizedError", "Unauthorized")
 
 @attack("A5", "a page of another origin launches runs in Dagster", Phase.WHOLE)
 def cross_site_runs(service: Service) -> Outcome:
-    assert service.dagster_url is not None
     broken = []
     evil = {"Origin": "https://evil.example", "Referer": "https://evil.example/"}
     with httpx.Client(base_url=service.dagster_url, timeout=30, trust_env=False) as client:
@@ -98,8 +100,8 @@ def forgotten(service: Service) -> Outcome:
     after = _holding(service.data_dir, marker)
     names = sorted({f"{path.parent.name}/{path.name}" for path in after})
     broken = [f"{len(after)} of {len(before)} files still hold it: {', '.join(names[:4])}"] if after else []
-    if not before:
-        broken.append("no file held it before")
+    if not any(path.suffix == ".duckdb" for path in before):
+        broken.append("no warehouse held it before")
     return Outcome(broken, f"{len(before)} files before, {len(after)} after")
 
 
@@ -131,16 +133,23 @@ def _readings(path: Path) -> Iterator[bytes]:
                 yield "\n".join(str(row) for (row,) in rows).encode()
 
 
-@attack("A12", "a store that can't be read ends a command in a traceback", Phase.FILES)
+@attack("A12", "a store that can't be read ends a command in a traceback", Phase.ASIDE)
 def corrupt_store(service: Service) -> Outcome:
-    store = service.data_dir / "warehouse.duckdb"
-    sound = store.read_bytes()
+    sound = (service.data_dir / "warehouse.duckdb").read_bytes()
+    stores = {"noise": os.urandom(len(sound)), "cut": sound[: len(sound) // 3]}
+    with ThreadPoolExecutor(len(stores)) as pool:
+        broken = pool.map(partial(_tracebacks, service), stores, stores.values())
+    return Outcome([line for lines in broken for line in lines])
+
+
+def _tracebacks(service: Service, name: str, content: bytes) -> list[str]:
+    """What commands print that end in a traceback, on a copy of the installation with this warehouse."""
+    copy = service.data_dir.with_name(name)
+    shutil.copytree(service.data_dir, copy, symlinks=True)
+    (copy / "warehouse.duckdb").write_bytes(content)
     broken = []
-    for name, content in (("noise", os.urandom(len(sound))), ("cut", sound[: len(sound) // 3])):
-        store.write_bytes(content)
-        for command in (("doctor",), ("pipeline", "run"), ("pipeline", "status"), ("world", "forget", "local:one")):
-            ran = service.svc_result(*command)
-            if "Traceback" in ran.stderr + ran.stdout:
-                broken.append(f"svc {' '.join(command)} on {name}: {ran.stderr.strip().splitlines()[-1][:80]}")
-    store.write_bytes(sound)
-    return Outcome(broken)
+    for command in (("doctor",), ("pipeline", "run"), ("pipeline", "status"), ("world", "forget", "local:one")):
+        ran = service.svc_result(*command, data_dir=copy)
+        if "Traceback" in ran.stderr + ran.stdout:
+            broken.append(f"svc {' '.join(command)} on {name}: {ran.stderr.strip().splitlines()[-1][:80]}")
+    return broken

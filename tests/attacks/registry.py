@@ -12,15 +12,17 @@ if TYPE_CHECKING:
 
 
 class Phase(IntEnum):
-    """Phases run in order; within one, attacks run in the order of registration."""
+    """Phases run in order, but `API` beside the next two; within one, attacks run in the order of registration."""
 
-    QUIET = 1
-    """Against the API while nothing else happens; attacks measure CPU and memory."""
-    LOAD = 2
-    """Against the API; attacks leave work behind that disturbs others."""
-    WHOLE = 3
-    """Against `svc run` over the same data directory, with Dagster's web server."""
-    FILES = 4
+    API = 1
+    """Against the API, from its first answer; attacks measure its CPU and memory."""
+    WHOLE = 2
+    """Once `svc run` is complete, with its first pipeline run and Dagster's web server."""
+    ASIDE = 3
+    """Against the limited service, and on copies of the files."""
+    LOAD = 4
+    """Against the API; attacks watch how long it takes, and leave work behind that disturbs others."""
+    FILES = 5
     """On the files of a service that has ended."""
 
 
@@ -44,7 +46,7 @@ ATTACKS: list[Attack] = []
 
 
 def attack(
-    id: str, title: str, phase: Phase = Phase.QUIET
+    id: str, title: str, phase: Phase = Phase.API
 ) -> Callable[[Callable[[Service], Outcome]], Callable[[Service], Outcome]]:
     """Registers the decorated function."""
 

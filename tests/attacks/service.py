@@ -35,10 +35,11 @@ class Cost:
 @dataclass
 class Service:
     """What the starter passes to every attack. `limited_url` is a second service of two workers on the same data,
-    with 20 requests a minute and few file descriptors; `dagster_url` is set in the phase of the whole service."""
+    with 20 requests a minute and few file descriptors; `dagster_url` answers in the phase of the whole service."""
 
     url: str
     limited_url: str
+    dagster_url: str
     pid: int
     data_dir: Path
     checkout: Path
@@ -49,7 +50,6 @@ class Service:
     free_key: str
     other_key: str
     environment: dict[str, str]
-    dagster_url: str | None = None
     svc_path: Path = field(default=Path())
     written: dict[str, Any] = field(default_factory=dict)
     """What an earlier attack wrote for a later one to find, by name."""
@@ -126,10 +126,13 @@ class Service:
         """Runs a command of the operator on the service's own installation; returns what it prints."""
         return self.svc_result(*arguments, may_fail=may_fail).stdout
 
-    def svc_result(self, *arguments: str, may_fail: bool = True) -> subprocess.CompletedProcess[str]:
+    def svc_result(
+        self, *arguments: str, may_fail: bool = True, data_dir: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a command on the service's own installation, or on the copy in `data_dir`."""
         ran = subprocess.run(
             [self.svc_path, *arguments],
-            env=self.environment,
+            env=self.environment | {"SVC_DATA_DIR": str(data_dir or self.data_dir)},
             cwd=self.data_dir.parent,
             capture_output=True,
             text=True,

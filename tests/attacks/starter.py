@@ -19,11 +19,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 
 from .chain import Chain, calldata
 from .service import Service
@@ -45,7 +46,7 @@ def free_port() -> int:
 
 
 class Starter:
-    """One installation: `api` serves it, `whole` runs everything over the same data."""
+    """One installation that `svc run` serves, with a limited twin of its API."""
 
     def __init__(self, checkout: Path, directory: Path) -> None:
         self.checkout = checkout
@@ -68,49 +69,51 @@ class Starter:
 
     @contextmanager
     def service(self) -> Iterator[Service]:
-        """The API and its limited twin, with keys and a published generation."""
-        with ExitStack() as stack:
-            chain = self._chain
-            token, usdc = chain.deploy("DemoToken", HOSTILE_NAME, HOSTILE_SYMBOL), chain.deploy("UsdcStandIn")
-            for _ in range(3):
-                holder = "0x" + secrets.token_hex(20)
-                chain.send(chain.deployer, token, calldata("mint(address,uint256)", holder, 10**18))
-            treasury = "0x" + secrets.token_hex(20)
-            self.environment = self._environment(chain.url, token, usdc, treasury)
-            pro_key = self.key("pro", "one")
-            with ThreadPoolExecutor(3) as pool:
-                others = [pool.submit(self.key, "free", "two"), pool.submit(self.key, "pro", "three")]
-                pool.submit(self.svc, "pipeline", "run").result()
-            limited = {"SVC_PORT": str(self._ports["limited"]), "SVC_RATE_LIMIT_PER_MINUTE": "20"}
-            running = stack.enter_context(self._running("api", "serve"))
-            stack.enter_context(self._running("limited", "serve", "--workers", "2", more=limited, few_descriptors=True))
-            limited_url = f"http://127.0.0.1:{self._ports['limited']}"
+        """`svc run` from the first answer of its API, with keys of three owners; its pipeline runs on meanwhile."""
+        chain = self._chain
+        token, usdc = chain.deploy("DemoToken", HOSTILE_NAME, HOSTILE_SYMBOL), chain.deploy("UsdcStandIn")
+        for _ in range(3):
+            holder = "0x" + secrets.token_hex(20)
+            chain.send(chain.deployer, token, calldata("mint(address,uint256)", holder, 10**18))
+        treasury = "0x" + secrets.token_hex(20)
+        self.environment = self._environment(chain.url, token, usdc, treasury)
+        pro_key = self.key("pro", "one")
+        with ThreadPoolExecutor(2) as pool:
+            free_key, other_key = pool.map(self.key, ("free", "pro"), ("two", "three"))
+        with self._running("run", "run") as running, self._running_limited() as limited_url:
             _until_answering(self.url + "/health", running)
             _until_answering(limited_url + "/health", running)
-            yield Service(
+            self._whole = running
+            service = Service(
                 url=self.url,
                 limited_url=limited_url,
-                pid=running.pid,
+                dagster_url=f"http://127.0.0.1:{self._ports['dagster']}",
+                pid=_listening_on(self._ports["api"], running.pid),
                 data_dir=self.data_dir,
                 checkout=self.checkout,
                 chain=chain,
                 usdc=usdc,
                 treasury=treasury,
                 pro_key=pro_key,
-                free_key=others[0].result(),
-                other_key=others[1].result(),
+                free_key=free_key,
+                other_key=other_key,
                 environment=self.environment,
                 svc_path=self.svc_path,
             )
+            service.get("/api/agent-access/plans")  # what a first request imports is not the price of each
+            service.settle()
+            yield service
+
+    def wait_until_complete(self) -> None:
+        """Until the first pipeline run has ended and Dagster answers."""
+        _until_answering(f"http://127.0.0.1:{self._ports['dagster']}/server_info", self._whole)
 
     @contextmanager
-    def whole(self, service: Service) -> Iterator[None]:
-        """`svc run` over the same data, until Dagster answers too."""
-        with self._running("run", "run") as running:
-            service.pid = running.pid
-            service.dagster_url = f"http://127.0.0.1:{self._ports['dagster']}"
-            _until_answering(service.dagster_url + "/server_info", running)
-            yield
+    def _running_limited(self) -> Iterator[str]:
+        """Two workers on the same data with 20 requests a minute and few descriptors; their address."""
+        limited = {"SVC_PORT": str(self._ports["limited"]), "SVC_RATE_LIMIT_PER_MINUTE": "20"}
+        with self._running("limited", "serve", "--workers", "2", more=limited, few_descriptors=True):
+            yield f"http://127.0.0.1:{self._ports['limited']}"
 
     def key(self, tier: str, owner: str) -> str:
         printed = self.svc("keys", "create", "--tier", tier, "--owner", owner, "--json").stdout
@@ -164,6 +167,14 @@ class Starter:
             yield process
         finally:
             _end(process)
+
+
+def _listening_on(port: int, ancestor: int) -> int:
+    """The descendant of a process that listens on a port."""
+    for process in psutil.Process(ancestor).children(recursive=True):
+        if any(link.laddr.port == port and link.status == psutil.CONN_LISTEN for link in process.net_connections()):
+            return int(process.pid)
+    raise SystemExit(f"No process of the service listens on {port}.")
 
 
 def _limit_descriptors() -> None:
