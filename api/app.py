@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from api.front import Application, Front, Receive, Scope, Send
+from api.memory import MemoryKeeper, trimming
 from api.published import PublishedSite
 from contracts.discovery.service import SERVICE_NAME, SERVICE_VERSION
 from contracts.settings import Settings, load_settings
@@ -234,7 +235,10 @@ class Rooms:
         await send({"type": "lifespan.startup.complete"})
         await asyncio.wait([loading])
         warming = asyncio.create_task(asyncio.to_thread(self._warm_up))
-        beside = [asyncio.create_task(part.run()) for part in (self._watcher, self._observer) if part is not None]
+        trim = trimming()
+        keeper = None if trim is None else MemoryKeeper(trim)
+        parts = (self._watcher, self._observer, keeper)
+        beside = [asyncio.create_task(part.run()) for part in parts if part is not None]
         await receive()
         await asyncio.wait([warming])
         for task in beside:
