@@ -35,7 +35,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         """Drop the fields of a trailer: uvicorn would add them to the headers of a request that is being answered."""
         if self._in_head:
-            super().on_header(name, value)
+            HttpToolsProtocol.on_header(self, name, value)
 
     def on_headers_complete(self) -> None:
         """A head that is whole is judged by the application, which can say what is wrong with it."""

@@ -35,6 +35,8 @@ class ConnectionLimits:
     header_s: float = 10.0
     body_s: float = 30.0
     """For the body, beside what the header has left of its time."""
+    idle_s: float = 5.0
+    """Between an answer and the next request."""
     stalled_s: float = 20.0
     """How long a client may read nothing of an answer."""
     unread_bytes: int = 64 * 1024 * 1024
@@ -144,7 +146,8 @@ class TimedHttpProtocol(BoundedHttpProtocol):
 
     def data_received(self, data: bytes) -> None:
         if self.phase is Phase.IDLE:
-            self._begin_header()
+            self.phase = Phase.HEADER
+            self.since = self.loop.time()
         super().data_received(data)
 
     def on_message_begin(self) -> None:
@@ -164,7 +167,13 @@ class TimedHttpProtocol(BoundedHttpProtocol):
             self.phase = Phase.ANSWER
 
     def on_response_complete(self) -> None:
-        super().on_response_complete()
+        """Wait for the next request without a timer for each answer: the pass over all connections ends idle ones."""
+        if self.pipeline:
+            super().on_response_complete()
+        else:
+            self.server_state.total_requests += 1
+            if not self.transport.is_closing():
+                self.flow.resume_reading()
         if self.phase is Phase.ANSWER and self.cycle.response_complete:
             self._become_idle()
 
@@ -200,6 +209,9 @@ class TimedHttpProtocol(BoundedHttpProtocol):
                 self.transport.abort()
         elif self.flow.read_paused:
             self.since = now
+        elif self.phase is Phase.IDLE:
+            if now - self.since > limits.idle_s:
+                self.transport.close()
         elif self.phase is Phase.HEADER and now - self.since > limits.header_s:
             self._time_out() if self._framing_bytes else self.transport.abort()
         elif self.phase is Phase.BODY and now - self.since > limits.header_s + limits.body_s:

@@ -17,7 +17,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from cli.connections import DESCRIPTORS_KEPT_BACK, ConnectionLimits, TimedHttpProtocol
 
 PATIENT = ConnectionLimits(
-    most=100, most_of_one_address=100, header_s=600, body_s=600, stalled_s=600, look_every_s=0.02
+    most=100, most_of_one_address=100, header_s=600, body_s=600, idle_s=600, stalled_s=600, look_every_s=0.02
 )
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 LARGE_BODY = bytes(24 * 1024 * 1024)
@@ -122,8 +122,9 @@ async def connected(port: int) -> AsyncIterator[Client]:
         ),
         ({}, b"GET / HTTP/1.1\r\nX: " + b"x" * 60_000, b"HTTP/1.1 431"),
         ({"header_s": 0.1}, REQUEST + b"GET / HT", b"HTTP/1.1 200"),
+        ({"idle_s": 0.1}, REQUEST, b"HTTP/1.1 200"),
     ],
-    ids=["nothing", "half a header", "half a body", "an endless header", "half a second request"],
+    ids=["nothing", "half a header", "half a body", "an endless header", "half a second request", "no second request"],
 )
 def test_a_connection_whose_client_does_not_finish_is_ended(limits: dict[str, Any], sent: bytes, status: bytes) -> None:
     async def ended(port: int) -> bytes:
