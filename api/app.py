@@ -12,9 +12,9 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from api.front import Application, Front, Receive, Scope, Send
 from api.memory import MemoryKeeper, trimming
-from api.published import PublishedSite
+from api.publish.front import Application, Front, Receive, Scope, Send
+from api.publish.site import PublishedSite
 from contracts.discovery.service import SERVICE_NAME, SERVICE_VERSION
 from contracts.settings import Settings, load_settings
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from api.key_gate import Admission, KeyGate
     from api.stores import Stores
     from contracts.intake.answers import Place
-    from warehouse.counters import Counters, Take
+    from warehouse.ledger.counters import Counters, Take
 
 
 SWITCH_INTERVAL_S = 0.0005
@@ -37,8 +37,8 @@ SWITCH_INTERVAL_S = 0.0005
 
 def create_app(settings: Settings) -> Front:
     """The whole API as an ASGI application."""
-    from warehouse.counters import open_counters_when_possible
     from warehouse.file_modes import make_data_directory
+    from warehouse.ledger.counters import open_counters_when_possible
 
     make_data_directory(settings.data_dir)
     counters = open_counters_when_possible(settings, settings.data_dir, wait_s=0.25)
@@ -69,18 +69,18 @@ def build_rooms(
     from api.access.router import access_router
     from api.access.rpc import Providers
     from api.access.service import AccessService
-    from api.blink.router import blink_router
     from api.connect.router import connect_router
     from api.discovery.router import discovery_router
+    from api.discovery.wallet_actions import blink_router
     from api.guardrail.router import check_action, guardrail_router
     from api.intake.router import intake_router
     from api.key_gate import REQUESTS_A_DAY
     from api.problems import handle_problems
+    from api.publish.router import telemetry_router
     from api.routes import take_in
-    from api.telemetry.router import telemetry_router
     from api.trust.router import trust_router
-    from api.worldmodel.queries import world_health_router, world_queries_router
-    from api.worldmodel.router import world_writes_router
+    from api.world.queries import world_health_router, world_queries_router
+    from api.world.router import world_writes_router
     from contracts.discovery.installation import installation_of
     from contracts.intake.answers import Place
 
@@ -157,7 +157,7 @@ def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: Acce
     from api.connect.service import ConnectService
     from api.guardrail.router import check_action
     from api.intake.router import intake_status
-    from api.worldmodel.queries import answer_query
+    from api.world.queries import answer_query
 
     settings = stores.settings
     app_url, secret = settings.app_url, settings.handoff_secret
@@ -260,7 +260,7 @@ class Rooms:
     def _warm_up(self) -> None:
         """Do what would hold up somebody's first request."""
         from api.access.quotes import warm_up
-        from contracts.commerce.rail import rail_of
+        from contracts.access.rail import rail_of
 
         warm_up(rail_of(self._settings))
         importlib.import_module("api.connect.server")
@@ -275,7 +275,7 @@ class Rooms:
         from api.access.watcher import Watcher
         from api.key_gate import KeyGate
         from api.stores import Stores
-        from contracts.commerce.rail import rail_of
+        from contracts.access.rail import rail_of
 
         stores = self._stores = Stores(self._settings, self._counters)
         self._gate = KeyGate(stores, self._counters)

@@ -11,7 +11,7 @@ from api.bodies import JsonRoute, ReadingRoute
 from api.key_gate import CALLER, STORE_FAILED
 from api.problems import store_unavailable
 from api.responses import problems
-from contracts.access import Caller
+from contracts.access.tiers import Caller
 from contracts.errors import (
     InternalFault,
     MethodNotAllowed,

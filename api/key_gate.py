@@ -14,15 +14,15 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from contracts.access import REQUESTS_A_DAY, Caller
+from contracts.access.tiers import REQUESTS_A_DAY, Caller
 from contracts.connect.server import SESSION_REQUESTS_A_MINUTE
 from contracts.connect.tokens import is_token
 from contracts.errors import InternalFault, OperatorProblem, StoreUnavailable
 
 if TYPE_CHECKING:
     from api.stores import Stores
-    from warehouse.counters import Counters, Take
-    from warehouse.key_lookup import FoundKey, KeyLookup
+    from warehouse.access.key_lookup import FoundKey, KeyLookup
+    from warehouse.ledger.counters import Counters, Take
 
 CALLER = "svc.caller"
 """In the ASGI scope: the `Caller` of a valid key; `STORE_FAILED` where that could not be found out; else nothing."""
@@ -107,7 +107,7 @@ class KeyGate:
 
     def write_uses(self) -> None:
         """Write what was gathered to the ledger. Where that fails it is kept for the next time."""
-        from warehouse.keys import KeyUse, add_uses
+        from warehouse.access.keys import KeyUse, add_uses
 
         with self._lock:
             self._timer = None
@@ -146,7 +146,7 @@ class KeyGate:
         return found, None if limit is None else self._counters.take(_quota_key(found), limit, DAY_S, now_s)
 
     def _take_of_session(self, token: str, now_s: float) -> Take | None:
-        from warehouse.connect import find_session
+        from warehouse.connect.sessions import find_session
 
         pepper = self._stores.secrets.pepper
         with self._stores.ledger.read() as reader:
@@ -157,7 +157,7 @@ class KeyGate:
 
     def _opened(self) -> KeyLookup:
         if self._lookup is None:
-            from warehouse.key_lookup import open_key_lookup
+            from warehouse.access.key_lookup import open_key_lookup
 
             with self._opening:
                 if self._lookup is None:
@@ -167,7 +167,7 @@ class KeyGate:
         return self._lookup
 
     def _record_first_use(self, key_id: str, now_s: float) -> None:
-        from warehouse.keys import record_first_use
+        from warehouse.access.keys import record_first_use
 
         try:
             with self._stores.ledger.transaction() as tx:

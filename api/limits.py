@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from contracts.errors import QuotaExceeded, RateLimited, SessionLimited
 
 if TYPE_CHECKING:
-    from warehouse.counters import Take
+    from warehouse.ledger.counters import Take
 
 
 class Counted(NamedTuple):

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from api.guardrail_rules import GuardrailRules
     from api.workers import WorkerPool
     from contracts.secrets import DerivedSecrets
-    from warehouse.counters import Counters
-    from warehouse.guardrail_log import GuardrailLog
-    from warehouse.ledger import Ledger
-    from warehouse.serving import ServedGenerations
-    from warehouse.signing_keys import SigningKeys
+    from warehouse.access.signing_keys import SigningKeys
+    from warehouse.guardrail.log import GuardrailLog
+    from warehouse.ledger.counters import Counters
+    from warehouse.ledger.ledger import Ledger
+    from warehouse.publish.serving import ServedGenerations
     from warehouse.world.served import ServedGraph
 
 LEDGER_WAIT_S = 2.0
@@ -29,7 +29,7 @@ class Stores:
     def __init__(
         self, settings: Settings, counters: Counters | None = None, *, workers: WorkerPool | None = None
     ) -> None:
-        from warehouse.serving import ServedGenerations
+        from warehouse.publish.serving import ServedGenerations
 
         self.settings = settings
         self.served: ServedGenerations = ServedGenerations(settings.data_dir)
@@ -46,7 +46,7 @@ class Stores:
     @property
     def ledger(self) -> Ledger:
         """The ledger, open. Raises `StoreBusy`, `StoreUnusable`, `StoreTooNew`."""
-        from warehouse.ledger import open_ledger
+        from warehouse.ledger.ledger import open_ledger
 
         with self._lock:
             if self._ledger is None:
@@ -56,7 +56,7 @@ class Stores:
     @property
     def secrets(self) -> DerivedSecrets:
         """What is derived from the master secret. Raises `SettingsInvalid`, `StoreUnusable`."""
-        from warehouse.secrets import load_secrets
+        from warehouse.ledger.master_secret import load_secrets
 
         with self._lock:
             if self._secrets is None:
@@ -66,7 +66,7 @@ class Stores:
     @property
     def counters(self) -> Counters:
         """Rate and quota counters. Raises `StoreBusy`, `StoreUnusable`."""
-        from warehouse.counters import open_counters
+        from warehouse.ledger.counters import open_counters
 
         with self._lock:
             if self._counters is None:
@@ -76,7 +76,7 @@ class Stores:
     @property
     def signing_keys(self) -> SigningKeys:
         """The keys that sign quotes and receipts. Raises `SettingsInvalid`."""
-        from warehouse.signing_keys import SigningKeys
+        from warehouse.access.signing_keys import SigningKeys
 
         with self._lock:
             if self._signing_keys is None:
@@ -96,7 +96,7 @@ class Stores:
     @property
     def guardrail_log(self) -> GuardrailLog:
         """The log of guardrail checks, open. Raises `StoreBusy`, `StoreUnusable`."""
-        from warehouse.guardrail_log import open_guardrail_log
+        from warehouse.guardrail.log import open_guardrail_log
 
         with self._lock:
             if self._guardrail_log is None:

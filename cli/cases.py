@@ -12,20 +12,20 @@ import typer
 
 from cli.environment import effective_settings, make_data_dir
 from cli.output import AsJson, operator_problems, print_json, say
-from contracts.commerce.case_access import case_answer
-from contracts.commerce.cases import CaseStanding
-from contracts.commerce.quote_answers import quote_answer
-from contracts.commerce.rail import PaymentRail, rail_of
-from contracts.commerce.signing import JWKS_PATH
+from contracts.access.case_access import case_answer
+from contracts.access.cases import CaseStanding
+from contracts.access.quote_answers import quote_answer
+from contracts.access.rail import PaymentRail, rail_of
+from contracts.access.signing import JWKS_PATH
 from contracts.errors import PaymentNotSettled
 from contracts.settings import Settings
-from warehouse.access_cases import cases_in, find_case
-from warehouse.access_issue import Issuer
-from warehouse.access_resolve import Accepted, issue_for_case, mark_refund, mark_refunded
-from warehouse.access_supplements import offer_supplement, standing_of
-from warehouse.ledger import Ledger, open_ledger
-from warehouse.secrets import load_secrets
-from warehouse.signing_keys import SigningKeys
+from warehouse.access.cases import cases_in, find_case
+from warehouse.access.issue import Issuer
+from warehouse.access.resolve import Accepted, issue_for_case, mark_refund, mark_refunded
+from warehouse.access.signing_keys import SigningKeys
+from warehouse.access.supplements import offer_supplement, standing_of
+from warehouse.ledger.ledger import Ledger, open_ledger
+from warehouse.ledger.master_secret import load_secrets
 
 CaseId = Annotated[str, typer.Argument(help="The case's id, as `svc claim unmatched` shows it.")]
 

@@ -10,10 +10,10 @@ from cli.cases import opened_ledger, resolve, unmatched
 from cli.environment import effective_settings
 from cli.output import AsJson, operator_problems, print_json, say
 from cli.purchase import QuoteId, redeem
-from contracts.commerce.claims import Claim
+from contracts.access.claims import Claim
 from contracts.errors import OperatorProblem
-from warehouse.access import find_claim
-from warehouse.keys import alive_key_of_claim
+from warehouse.access.claims import find_claim
+from warehouse.access.keys import alive_key_of_claim
 
 app = typer.Typer(help="Redeem a paid quote; show claims and settle money that no claim uses.")
 

@@ -21,7 +21,7 @@ from contracts.discovery.checks.expected import EXPECTED, STRANGERS, Expected
 from contracts.discovery.checks.judge import defects_of
 from contracts.discovery.checks.links import addresses_in, external_addresses
 from contracts.errors import OperatorProblem
-from contracts.routes import is_limited
+from contracts.publish.routes import is_limited
 
 app = typer.Typer(no_args_is_help=True, help="The documents by which agents find and understand a service.")
 

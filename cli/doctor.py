@@ -28,14 +28,14 @@ from contracts.market import CHAINLINK, COINBASE, DEXSCREENER, GECKOTERMINAL, PO
 from contracts.partner import MARKETPLACE, PARTNER
 from contracts.settings import Settings
 from pipelines.instance import DIARY_CURE
-from warehouse.counters import open_counters
-from warehouse.drivers import check_file
-from warehouse.duck import ChainIdentity, Warehouse
-from warehouse.feeds import SourceHealth, source_health
+from warehouse.duck.connection import ChainIdentity, Warehouse
+from warehouse.duck.fetch_log import SourceHealth, source_health
 from warehouse.file_modes import Correction, correct_modes, is_shared
-from warehouse.generations import Generation, current_generation
-from warehouse.guardrail_log import open_guardrail_log
-from warehouse.ledger import LedgerIdentity, open_ledger
+from warehouse.guardrail.log import open_guardrail_log
+from warehouse.ledger.counters import open_counters
+from warehouse.ledger.drivers import check_file
+from warehouse.ledger.ledger import LedgerIdentity, open_ledger
+from warehouse.publish.generations import Generation, current_generation
 
 ROOT = Path(__file__).resolve().parents[1]
 FREE_DISK_BYTES = 2_000_000_000

@@ -13,9 +13,9 @@ import typer
 from cli.environment import effective_settings, make_data_dir
 from cli.erasure import erase, told_of
 from cli.output import AsJson, operator_problems, print_json, say
-from warehouse import intake
-from warehouse.intake_rights import export_intake, forget_intake, list_intakes
-from warehouse.ledger import Ledger, open_ledger
+from warehouse.intake import intakes
+from warehouse.intake.rights import export_intake, forget_intake, list_intakes
+from warehouse.ledger.ledger import Ledger, open_ledger
 
 app = typer.Typer(no_args_is_help=True, help="Intakes: list, review, export and forget them.")
 
@@ -51,7 +51,7 @@ def review(
 ) -> None:
     """Approve an intake, or ask for changes."""
     with operator_problems(as_json), _opened() as ledger, ledger.transaction() as tx:
-        record = intake.review(tx, intake_id, approve=approve, operator=name or getpass.getuser())
+        record = intakes.review(tx, intake_id, approve=approve, operator=name or getpass.getuser())
     states = record.states
     if as_json:
         said = {"currentState": states.current, "reviewState": states.review, "activationState": states.activation}

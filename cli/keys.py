@@ -14,15 +14,15 @@ import typer
 
 from cli.environment import effective_settings, make_data_dir
 from cli.output import AsJson, operator_problems, print_json, say
-from contracts.access import Tier
-from contracts.commerce.consent import CONSENT_PATH
+from contracts.access.consent import CONSENT_PATH
+from contracts.access.tiers import Tier
 from contracts.errors import SettingsInvalid
 from contracts.settings import Settings
-from warehouse.access_owners import MovedKey, moved_keys
-from warehouse.keys import IssuedKey, KeyUsage, create_key, list_keys, revoke_key, rotate_key
-from warehouse.ledger import Ledger, open_ledger
-from warehouse.secrets import load_secrets
-from warehouse.signing_keys import SigningKeys
+from warehouse.access.keys import IssuedKey, KeyUsage, create_key, list_keys, revoke_key, rotate_key
+from warehouse.access.owners import MovedKey, moved_keys
+from warehouse.access.signing_keys import SigningKeys
+from warehouse.ledger.ledger import Ledger, open_ledger
+from warehouse.ledger.master_secret import load_secrets
 
 app = typer.Typer(no_args_is_help=True, help="Make, list, rotate and revoke API keys.")
 

@@ -8,7 +8,7 @@ import logging.config
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from contracts.keys import redact_keys
+from contracts.access.api_keys import redact_keys
 
 LogFormat = Literal["text", "json"]
 

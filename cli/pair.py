@@ -8,9 +8,9 @@ from cli.environment import effective_settings, make_data_dir
 from cli.output import AsJson, operator_problems, print_json, say
 from contracts.errors import SettingsInvalid
 from contracts.times import utc_text
-from warehouse.connect import issue_code
-from warehouse.ledger import open_ledger
-from warehouse.secrets import load_secrets
+from warehouse.connect.sessions import issue_code
+from warehouse.ledger.ledger import open_ledger
+from warehouse.ledger.master_secret import load_secrets
 
 
 def pair(as_json: AsJson = False) -> None:

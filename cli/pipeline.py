@@ -13,11 +13,11 @@ from cli.logs import configure_logs
 from cli.output import AsJson, operator_problems, print_json, say
 from contracts.errors import RunBusy, SettingsInvalid
 from contracts.settings import Settings
-from warehouse.chain_head import read_head
-from warehouse.duck import Connection, Warehouse
-from warehouse.generations import current_generation
-from warehouse.holder_lists import recorded_list
-from warehouse.holders import read_state
+from warehouse.duck.connection import Connection, Warehouse
+from warehouse.publish.generations import current_generation
+from warehouse.token.chain_head import read_head
+from warehouse.token.holder_lists import recorded_list
+from warehouse.token.holders import read_state
 
 app = typer.Typer(no_args_is_help=True, help="Ingest, fold, prove, check and publish.")
 
@@ -64,7 +64,7 @@ def publish(as_json: AsJson = False) -> None:
         settings = effective_settings()
         make_data_dir(settings.data_dir)
         configure_logs(settings.log_format)
-        from pipelines.held import publish_held
+        from pipelines.initial_publish import publish_held
 
         report = publish_held(settings)
     if as_json:

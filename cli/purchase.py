@@ -21,7 +21,7 @@ import typer
 from cli.demo.rpc import Rpc, RpcError
 from cli.environment import effective_settings, given_address, make_data_dir
 from cli.output import AsJson, note, operator_problems, print_json, say
-from contracts.commerce.plans import CLAIM_PATH, DEFAULT_PLAN, QUOTE_PATH
+from contracts.access.plans import CLAIM_PATH, DEFAULT_PLAN, QUOTE_PATH
 from contracts.errors import ChainMismatch, OperatorProblem, RpcUnavailable, SettingsInvalid
 from contracts.settings import Settings
 from warehouse.file_modes import make_private_directory

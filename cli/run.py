@@ -26,13 +26,13 @@ from contracts.errors import ConfigurationProblem, DemoChainLost, OperatorProble
 from contracts.secrets import require_secrets
 from contracts.settings import Settings, load_settings
 from pipelines.instance import prepare_home
-from warehouse.access_watch import newest_final_block
-from warehouse.duck import Warehouse
+from warehouse.access.watch import newest_final_block
+from warehouse.duck.connection import Warehouse
 from warehouse.file_modes import make_private_directory
-from warehouse.generations import current_generation
-from warehouse.ledger import open_ledger
-from warehouse.ledger_engine import ledger_location
-from warehouse.transfers import last_checkpoint
+from warehouse.ledger.engine import ledger_location
+from warehouse.ledger.ledger import open_ledger
+from warehouse.publish.generations import current_generation
+from warehouse.token.transfers import last_checkpoint
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent

@@ -16,7 +16,7 @@ from contracts.errors import ForeignGeneration
 from contracts.secrets import require_secrets
 from contracts.settings import Settings
 from warehouse.file_modes import correct_modes
-from warehouse.generations import current_generation
+from warehouse.publish.generations import current_generation
 
 STOP_WITHIN_S = 5
 

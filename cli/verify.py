@@ -19,9 +19,9 @@ from pydantic import BaseModel, ValidationError
 from cli.environment import effective_settings, given_address
 from cli.output import AsJson, operator_problems, print_json, say
 from contracts.errors import ChainMismatch, OperatorProblem, RpcUnavailable
-from contracts.proof import HolderListFile, Missing, Verdict, pick_sample
-from contracts.telemetry import Consistency, TokenHolders, TokenHoldersMap
-from contracts.verification import (
+from contracts.token.holder_documents import Consistency, TokenHolders, TokenHoldersMap
+from contracts.token.proof import HolderListFile, Missing, Verdict, pick_sample
+from contracts.token.verification import (
     MAX_FILE_BYTES,
     MAX_LINE_BYTES,
     Check,
@@ -34,8 +34,8 @@ from contracts.verification import (
     read_list,
     verdict_of,
 )
-from pipelines.holders.proof import ask_contract
-from pipelines.rpc import RpcPool
+from pipelines.clients.rpc import RpcPool
+from pipelines.token.proof import ask_contract
 
 _TIMEOUT_S = 30.0
 _DOCUMENT_BYTES = 8 << 20

@@ -15,9 +15,9 @@ from cli.environment import effective_settings, make_data_dir
 from cli.erasure import erase, told_of
 from cli.output import AsJson, operator_problems, print_json, say
 from contracts.world.proposal import HIGHEST_REVISION, Decision, Proposal
-from warehouse.generations import kept_manifests
-from warehouse.ledger import Ledger, open_ledger
-from warehouse.signing_keys import SigningKeys
+from warehouse.access.signing_keys import SigningKeys
+from warehouse.ledger.ledger import Ledger, open_ledger
+from warehouse.publish.generations import kept_manifests
 from warehouse.world.audit import newest_decisions, verify
 from warehouse.world.audit_heads import signed_heads
 from warehouse.world.events import head_revision, public_counts

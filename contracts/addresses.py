@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from contracts.evm import checksum_address
+from contracts.evm.codec import checksum_address
 
 PATTERN: Final = r"^0x[0-9a-fA-F]{40}$"
 

@@ -18,7 +18,7 @@ from contracts.base import (
     TelemetryDocument,
     Timestamp,
 )
-from contracts.holders import decimal_text
+from contracts.token.holders import decimal_text
 
 MAX_AGE_S: Final = 900
 MAX_EVENTS: Final = 40

@@ -7,7 +7,7 @@ ServiceError
 │   ├── Unauthorized      401     no valid key
 │   ├── OriginForbidden   403     a page of another origin
 │   ├── NotFound          404     RouteUnknown, ClaimTokenUnknown
-│   ├── PaymentNotMatched 402     and the rest of a claim's refusals: in contracts/commerce/problems.py
+│   ├── PaymentNotMatched 402     and the rest of a claim's refusals: in contracts/access/refusals.py
 │   ├── MethodNotAllowed  405
 │   ├── NotAcceptable     406     every encoding of a published file was ruled out
 │   ├── Conflict          409     RevisionConflict, IdempotencyKeyReused, IdempotencyMismatch
@@ -21,7 +21,7 @@ ServiceError
 │   ├── NotReady          503     before the first generation
 │   ├── StoreUnavailable  503     an OperatorProblem, as a client sees it
 │   └── WorkersBusy       503     no process is free for heavy work
-├── ToolProblem                   what a tool of connect answers with isError; in contracts/connect/problems.py
+├── ToolProblem                   what a tool of connect answers with isError; in contracts/connect/tool_problems.py
 └── OperatorProblem               what an operator has to mend; printed with its cure, never served
     ├── ConfigurationProblem      what trying again can't mend: exit code 2
     │   ├── SettingsInvalid

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from contracts.base import Timestamp
-from contracts.holders import decimal_text
+from contracts.token.holders import decimal_text
 
 VERSION: Literal["https://jsonfeed.org/version/1.1"] = "https://jsonfeed.org/version/1.1"
 

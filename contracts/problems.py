@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from contracts.access.api_keys import redact_keys
 from contracts.base import Document
 from contracts.errors import RequestProblem
-from contracts.keys import redact_keys
-from contracts.routes import BLINK_PREFIX
+from contracts.publish.routes import BLINK_PREFIX
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 

@@ -14,8 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
+from contracts.access.api_keys import KEY_FORM, parse_key
 from contracts.errors import BadRequest
-from contracts.keys import KEY_FORM, parse_key
 
 SecretKind = Literal["seed_phrase", "private_key", "api_key"]
 

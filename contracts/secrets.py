@@ -1,4 +1,4 @@
-"""What is derived from the one master secret. Where that comes from is `warehouse/secrets.py`'s matter."""
+"""What is derived from the one master secret. Where that comes from is `warehouse/ledger/master_secret.py`'s matter."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from pipelines.resources import Runtime
-from warehouse.facts import gather_facts, last_pass, mark_checked, mark_passed
+from warehouse.duck.facts import gather_facts, last_pass, mark_checked, mark_passed
 
 if TYPE_CHECKING:
     from great_expectations.core.batch_definition import BatchDefinition

@@ -16,10 +16,10 @@ from pipelines.checks import expectation_checks
 from pipelines.connect import assets as connect
 from pipelines.discovery import assets as discovery
 from pipelines.discovery.probe import probe_due
+from pipelines.due import why_due
 from pipelines.failure import mark_stale
 from pipelines.feed import assets as feed
 from pipelines.guardrail import assets as guardrail
-from pipelines.holders import assets as holders
 from pipelines.intake import assets as intake
 from pipelines.market import assets as market
 from pipelines.market.observe import prices_due
@@ -29,15 +29,15 @@ from pipelines.presentation import QUICK
 from pipelines.publish import assets as publishing
 from pipelines.resources import Runtime, runtime_resource
 from pipelines.runs import a_run_is_on, delete_old_runs, end_lost_runs
-from pipelines.transfers import assets as transfers
-from pipelines.transfers import contract_assets
+from pipelines.token import event_assets
+from pipelines.token import holder_assets as holders
+from pipelines.token import transfer_assets as transfers
 from pipelines.trust import assets as trust
-from pipelines.upkeep import why_due
 from pipelines.world import assets as world
 from pipelines.world import positions
-from warehouse.connect import delete_ended
+from warehouse.connect.sessions import delete_ended
 from warehouse.file_modes import keep_files_private
-from warehouse.ledger import open_ledger
+from warehouse.ledger.ledger import open_ledger
 
 CHAIN_JOB = "chain"
 CHAIN_CRON = "*/2 * * * *"
@@ -227,8 +227,8 @@ def build_definitions(settings: Settings) -> dg.Definitions:
         assets=[
             transfers.evm_chain,
             transfers.ingest_transfers,
-            contract_assets.ingest_contract_transfers,
-            contract_assets.ingest_attestations,
+            event_assets.ingest_contract_transfers,
+            event_assets.ingest_attestations,
             bidwall.raw_bidwall__balances,
             bidwall.out_bidwall__events,
             bidwall.out_bidwall__status,

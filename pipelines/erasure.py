@@ -14,14 +14,14 @@ from pathlib import Path
 
 from contracts.errors import ErasureUnfinished, OperatorProblem
 from contracts.settings import Settings
-from pipelines.held import LOCK_WAIT_S, publish_held
+from pipelines.initial_publish import LOCK_WAIT_S, publish_held
 from pipelines.instance import prepare_home
 from pipelines.runs import databases, delete_diary, opened_instance
-from warehouse.drivers import scrub_file
-from warehouse.duck import Warehouse, run_lock
-from warehouse.generations import current_generation, remove_older
-from warehouse.guardrail_log import open_guardrail_log
-from warehouse.ledger import open_ledger
+from warehouse.duck.connection import Warehouse, run_lock
+from warehouse.guardrail.log import open_guardrail_log
+from warehouse.ledger.drivers import scrub_file
+from warehouse.ledger.ledger import open_ledger
+from warehouse.publish.generations import current_generation, remove_older
 from warehouse.world.fold import fold_events
 from warehouse.world.served import SNAPSHOT_DIR
 
@@ -96,7 +96,10 @@ def _rewrite_warehouse(settings: Settings) -> None:
         publish_held(settings.model_copy(update={"base_url": current.manifest.base_url}))
     with run_lock(settings.data_dir, wait_s=LOCK_WAIT_S):
         if warehouse.path.exists():
-            with warehouse.connect() as connection, closing(open_ledger(settings, settings.data_dir)) as ledger:
+            with (
+                warehouse.connect.sessions() as connection,
+                closing(open_ledger(settings, settings.data_dir)) as ledger,
+            ):
                 fold_events(connection, ledger)
         warehouse.rewrite()
         # the snapshot's files are linked into the generation; what else lies there a killed run left

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dagster._core.errors import DagsterAssetCheckFailedError
 
 from contracts.errors import CheckFailed, ForeignStore, OperatorProblem
-from contracts.projections import PRICE_GROUP, PROJECTIONS
+from contracts.publish.registry import PRICE_GROUP, PROJECTIONS
 from contracts.settings import Settings
 from pipelines.publish.generation import PublishReport, republish_stale
 

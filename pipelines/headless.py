@@ -15,16 +15,16 @@ from contracts.settings import Settings
 from pipelines.access.watch import watch_claims
 from pipelines.definitions import CHAIN_JOB, DISCOVERY_JOB, PARTNER_JOB, PRICES_JOB, build_definitions, quiet_console
 from pipelines.discovery.probe import hourly_probe_due
+from pipelines.due import why_due
 from pipelines.failure import mark_stale
-from pipelines.holders.assets import ListConfig
 from pipelines.instance import prepare_home
 from pipelines.market.observe import prices_due
 from pipelines.partner.source import partner_due
 from pipelines.resources import RUN_LOCK_WAIT_S
 from pipelines.runs import end_lost_runs, opened_instance
-from pipelines.upkeep import why_due
-from warehouse.duck import run_lock
-from warehouse.generations import current_generation
+from pipelines.token.holder_assets import ListConfig
+from warehouse.duck.connection import run_lock
+from warehouse.publish.generations import current_generation
 
 
 @dataclass(frozen=True)

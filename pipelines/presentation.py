@@ -13,10 +13,10 @@ import dagster as dg
 import polars as pl
 from pydantic import BaseModel
 
-from contracts.proof import Proof
+from contracts.token.proof import Proof
 from contracts.world.proposal import Decision
-from warehouse.duck import Connection
-from warehouse.inspection import columns_of, count_rows
+from warehouse.duck.connection import Connection
+from warehouse.duck.inspection import columns_of, count_rows
 
 OWNERS = ["team:data"]
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import dagster as dg
 
 from contracts.settings import Settings
-from pipelines.rpc import RpcPool
+from pipelines.clients.rpc import RpcPool
 from pipelines.runs import PROCESS_TAG, this_process
-from warehouse.duck import Warehouse, run_lock
+from warehouse.duck.connection import Warehouse, run_lock
 
 RUN_LOCK_WAIT_S = 600.0
 """How long a run waits for the one before it; a slice of ingestion takes a minute."""

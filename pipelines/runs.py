@@ -15,7 +15,7 @@ import psutil
 
 from contracts.errors import OperatorProblem
 from pipelines.instance import diary_unusable, prepare_home
-from warehouse.drivers import problem_of
+from warehouse.ledger.drivers import problem_of
 
 RUNS_KEPT_FOR = timedelta(days=2)
 """A run every two minutes at some 200 kB each: 300 MB."""

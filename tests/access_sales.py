@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from contracts.commerce.cases import Filing
-from contracts.commerce.matching import Match, Transfer
-from contracts.commerce.plans import load_plans
-from contracts.commerce.quotes import Quote, QuoteRequest, make_quote
-from contracts.commerce.rail import PaymentRail
-from contracts.commerce.signing import KeySet, SigningKey, new_private_key, thumbprint
-from contracts.commerce.views import BlockView
+from contracts.access.cases import Filing
+from contracts.access.matching import Match, Transfer
+from contracts.access.plans import load_plans
+from contracts.access.provider_views import BlockView
+from contracts.access.quotes import Quote, QuoteRequest, make_quote
+from contracts.access.rail import PaymentRail
+from contracts.access.signing import KeySet, SigningKey, new_private_key, thumbprint
 from contracts.secrets import derive_secrets
-from warehouse.access import keep_quote
-from warehouse.access_cases import record_money
-from warehouse.access_issue import Issued, Issuer, issue_claim
-from warehouse.ledger import Ledger
+from warehouse.access.cases import record_money
+from warehouse.access.claims import keep_quote
+from warehouse.access.issue import Issued, Issuer, issue_claim
+from warehouse.ledger.ledger import Ledger
 
 USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
 TREASURY = "0x" + "7e" * 20

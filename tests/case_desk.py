@@ -8,14 +8,14 @@ import httpx
 from claim_service import Sale
 from eth_account import Account
 
-from contracts.commerce.cases import Case
-from contracts.commerce.quote_answers import quote_answer
-from contracts.commerce.rail import PaymentRail
-from warehouse.access_cases import cases_in, find_case
-from warehouse.access_issue import Issuer
-from warehouse.access_resolve import Accepted, issue_for_case, mark_refund, mark_refunded
-from warehouse.access_supplements import offer_supplement, standing_of
-from warehouse.secrets import load_secrets
+from contracts.access.cases import Case
+from contracts.access.quote_answers import quote_answer
+from contracts.access.rail import PaymentRail
+from warehouse.access.cases import cases_in, find_case
+from warehouse.access.issue import Issuer
+from warehouse.access.resolve import Accepted, issue_for_case, mark_refund, mark_refunded
+from warehouse.access.supplements import offer_supplement, standing_of
+from warehouse.ledger.master_secret import load_secrets
 
 ALICE = Account.from_key("0x" + "11" * 32)
 MALLORY = Account.from_key("0x" + "22" * 32)

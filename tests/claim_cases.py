@@ -13,11 +13,11 @@ from typing import Any
 from claim_payments import KINDS, STRANGER, TREASURY, USDC, Due, paying
 from fake_providers import FakeChain
 
-from contracts.commerce import matching
-from contracts.commerce.matching import CLAIM_GRACE, SKEW_S, Match, Terms, Verdict
-from contracts.commerce.rail import Burial
-from contracts.commerce.views import Silence, View, read_block, read_receipt
-from contracts.evm import quantity
+from contracts.access import matching
+from contracts.access.matching import CLAIM_GRACE, SKEW_S, Match, Terms, Verdict
+from contracts.access.provider_views import Silence, View, read_block, read_receipt
+from contracts.access.rail import Burial
+from contracts.evm.codec import quantity
 
 ISSUED_AT = datetime(2027, 1, 15, 8, tzinfo=UTC)
 PAYER = "0x" + "9a" * 20

@@ -31,10 +31,10 @@ from sqlalchemy import text
 
 from cli.demo.anvil import free_port
 from cli.environment import as_environment
-from contracts.keys import parse_key
+from contracts.access.api_keys import parse_key
 from contracts.settings import Settings
-from warehouse.ledger import open_ledger
-from warehouse.secrets import load_secrets
+from warehouse.ledger.ledger import open_ledger
+from warehouse.ledger.master_secret import load_secrets
 
 SVC = Path(sys.executable).with_name("svc")
 BUYERS = 4

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from contracts.commerce import consent, matching, quotes
-from contracts.commerce.matching import Mismatch, Unknown
-from contracts.commerce.proofs import Proved
+from contracts.access import consent, matching, quotes
+from contracts.access.matching import Mismatch, Unknown
+from contracts.access.proofs import Proved
 
 Replaced = dict[Callable[..., Any], Callable[..., Any]]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from fake_providers import APPROVAL_TOPIC, Log, topic, transfer
 
-from contracts.evm import TRANSFER_TOPIC
+from contracts.evm.codec import TRANSFER_TOPIC
 
 USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
 BRIDGED_USDC = "0xd9aaec86b65d86f6a7b5b1b0c42ffa531710b6ca"

@@ -24,15 +24,15 @@ from api.access.service import AccessService
 from api.key_gate import REQUESTS_A_DAY
 from api.problems import handle_problems
 from api.routes import take_in
-from contracts.commerce.plans import load_plans
-from contracts.commerce.quote_answers import quote_answer
-from contracts.commerce.quotes import Quote, QuoteRequest, make_quote
-from contracts.commerce.views import Silence, View
+from contracts.access.plans import load_plans
+from contracts.access.provider_views import Silence, View
+from contracts.access.quote_answers import quote_answer
+from contracts.access.quotes import Quote, QuoteRequest, make_quote
 from contracts.settings import Settings
-from warehouse.access import keep_quote
-from warehouse.ledger import open_ledger
-from warehouse.secrets import load_secrets
-from warehouse.signing_keys import SigningKeys
+from warehouse.access.claims import keep_quote
+from warehouse.access.signing_keys import SigningKeys
+from warehouse.ledger.ledger import open_ledger
+from warehouse.ledger.master_secret import load_secrets
 
 QUOTE = "/api/agent-access/quote"
 CLAIM = "/api/agent-access/claim"

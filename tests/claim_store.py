@@ -18,17 +18,17 @@ from claim_payments import TREASURY, USDC
 from ledger_process import MASTER_SECRET
 from sqlalchemy import text
 
-from contracts.commerce.matching import Match, Transfer
-from contracts.commerce.plans import load_plans
-from contracts.commerce.quotes import Quote, QuoteRequest, free_amount, make_quote
-from contracts.commerce.rail import PaymentRail
-from contracts.commerce.signing import SigningKey, key_text, new_private_key, parse_key_set
-from contracts.commerce.views import BlockView
+from contracts.access.matching import Match, Transfer
+from contracts.access.plans import load_plans
+from contracts.access.provider_views import BlockView
+from contracts.access.quotes import Quote, QuoteRequest, free_amount, make_quote
+from contracts.access.rail import PaymentRail
+from contracts.access.signing import SigningKey, key_text, new_private_key, parse_key_set
 from contracts.secrets import derive_secrets
 from contracts.settings import Settings
-from warehouse.access import amounts_held, keep_quote
-from warehouse.access_issue import Issued, Issuer, issue_claim
-from warehouse.ledger import Ledger, Transaction, open_ledger
+from warehouse.access.claims import amounts_held, keep_quote
+from warehouse.access.issue import Issued, Issuer, issue_claim
+from warehouse.ledger.ledger import Ledger, Transaction, open_ledger
 
 NOW = datetime(2027, 1, 15, 8, tzinfo=UTC)
 PAYER = "0x" + "9a" * 20

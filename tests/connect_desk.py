@@ -15,12 +15,12 @@ from patience import slowness_at_the_start
 from api.connect.handoff import Handoff
 from api.connect.service import ConnectService
 from contracts.connect.messages import HandshakeArguments, HandshakeResult, PlanArguments, ReportStepArguments
-from contracts.connect.problems import ToolProblem
+from contracts.connect.tool_problems import ToolProblem
 from contracts.intake.answers import Place
 from contracts.settings import Settings
-from warehouse.connect import issue_code
-from warehouse.counters import open_counters
-from warehouse.ledger import open_ledger
+from warehouse.connect.sessions import issue_code
+from warehouse.ledger.counters import open_counters
+from warehouse.ledger.ledger import open_ledger
 
 PEPPER = bytes(range(32))
 BASE_URL = "http://127.0.0.1:8000"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from contracts.connect.pairing import code_digest
-from contracts.connect.plan import Choice, ConnectPlan, plan_for
 from contracts.connect.progress import Progress, StepReport, advance, next_step, start
 from contracts.connect.sessions import Session
+from contracts.connect.setup_plan import Choice, ConnectPlan, plan_for
 from contracts.intake.answers import Place
-from warehouse import connect
-from warehouse.ledger import Ledger
+from warehouse.connect import sessions
+from warehouse.ledger.ledger import Ledger
 
 PLACE = Place("http://127.0.0.1:8000", None)
 PEPPER = b"a pepper of tests"
@@ -35,8 +35,8 @@ def finished(plan: ConnectPlan, *, skip_optional: bool = False, intake_id: str |
 def open_session(ledger: Ledger) -> Session:
     """A session that was just paired."""
     with ledger.transaction() as tx:
-        issued = connect.issue_code(tx, PEPPER)
-    opened = connect.redeem_issued(ledger, code_digest(PEPPER, issued.code), PEPPER, AGENT)
+        issued = sessions.issue_code(tx, PEPPER)
+    opened = sessions.redeem_issued(ledger, code_digest(PEPPER, issued.code), PEPPER, AGENT)
     assert opened is not None
     return opened.session
 
@@ -51,11 +51,11 @@ def keep(ledger: Ledger, session: Session, progress: Progress, intake_id: str | 
         "intake_id": intake_id,
     }
     with ledger.transaction() as tx:
-        saved = connect.save_session(tx, replace(session, **changed))
+        saved = sessions.save_session(tx, replace(session, **changed))
     assert saved is not None
     return saved
 
 
 def close(ledger: Ledger, session: Session) -> None:
     with ledger.transaction() as tx:
-        connect.close_session(tx, session.session_id)
+        sessions.close_session(tx, session.session_id)

@@ -8,8 +8,8 @@ from publishing import NOON
 from pydantic import BaseModel, ConfigDict
 
 from contracts.base import Document, Freshness, TelemetryDocument, TelemetryEnvelope
-from contracts.projections import Alias, Projection, PublishedVariant, Redirect
-from contracts.rendering import Content
+from contracts.publish.registry import Alias, Projection, PublishedVariant, Redirect
+from contracts.publish.rendering import Content
 
 
 class Plain(TelemetryDocument):

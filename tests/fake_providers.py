@@ -9,7 +9,7 @@ from typing import Any
 
 from fault_node import Call, FaultNode, Reply
 
-from contracts.evm import TRANSFER_TOPIC
+from contracts.evm.codec import TRANSFER_TOPIC
 
 BLOCK_S = 2
 APPROVAL_TOPIC = "0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925"

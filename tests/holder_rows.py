@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from contracts.evm import Fatal, RpcError, TooLarge
-from contracts.holders import ZERO_ADDRESS
-from pipelines.holders.proof import TOTAL_SUPPLY
+from contracts.evm.codec import Fatal, RpcError, TooLarge
+from contracts.token.holders import ZERO_ADDRESS
+from pipelines.token.proof import TOTAL_SUPPLY
 
 TOKEN = "0x" + "70" * 20
 ORIGIN = datetime(2026, 1, 1, tzinfo=UTC)

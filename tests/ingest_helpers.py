@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from cli.demo.recorded import Log, RecordedChain, transfer_log
-from pipelines.rpc import RpcPool
-from pipelines.transfers.engine import IngestReport, ingest
-from pipelines.transfers.events import TokenTransfers
-from warehouse.duck import Connection, Warehouse
+from pipelines.clients.rpc import RpcPool
+from pipelines.token.engine import IngestReport, ingest
+from pipelines.token.events import TokenTransfers
+from warehouse.duck.connection import Connection, Warehouse
 
 CHAIN_ID = 8453
 TOKEN = "0x" + "70" * 20

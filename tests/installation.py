@@ -16,7 +16,7 @@ from pathlib import Path
 from ledger_process import MASTER_SECRET
 from patience import HANG_S
 
-from contracts.commerce.signing import key_text, new_private_key
+from contracts.access.signing import key_text, new_private_key
 
 SVC = Path(sys.executable).with_name("svc")
 

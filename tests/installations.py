@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from contracts.commerce.signing import KeySet, key_text, new_private_key, parse_key_set
+from contracts.access.signing import KeySet, key_text, new_private_key, parse_key_set
 from contracts.discovery.agent_card import signed_card
 from contracts.discovery.installation import Installation, installation_of
-from contracts.discovery.published import AGENT_CARD, CAPABILITY_REGISTRY, DISCOVERY_DOCUMENTS
 from contracts.discovery.registry import Finding, registry
-from contracts.projections import PROJECTIONS
-from contracts.rendering import Origin, render
+from contracts.discovery.registry_rows import AGENT_CARD, CAPABILITY_REGISTRY, DISCOVERY_DOCUMENTS
+from contracts.publish.registry import PROJECTIONS
+from contracts.publish.rendering import Origin, render
 from contracts.settings import Settings
 
 PREFIXED = "https://h.example/prefix"

@@ -16,15 +16,15 @@ from ledger_process import MASTER_SECRET
 from pydantic import SecretStr
 
 from api.app import Rooms
-from api.front import Front
 from api.guardrail_rules import GuardrailRules
-from contracts.access import Tier
-from contracts.commerce.signing import key_text, new_private_key
+from api.publish.front import Front
+from contracts.access.signing import key_text, new_private_key
+from contracts.access.tiers import Tier
 from contracts.settings import Settings
-from warehouse.counters import open_counters
-from warehouse.keys import IssuedKey, create_key
-from warehouse.ledger import open_ledger
-from warehouse.secrets import load_secrets
+from warehouse.access.keys import IssuedKey, create_key
+from warehouse.ledger.counters import open_counters
+from warehouse.ledger.ledger import open_ledger
+from warehouse.ledger.master_secret import load_secrets
 
 NOON_S = datetime(2026, 1, 2, 12, tzinfo=UTC).timestamp()
 CHECK = "/api/v2/guardrail/check"

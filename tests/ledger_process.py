@@ -19,8 +19,8 @@ from pydantic import SecretStr
 from api.key_gate import KeyGate
 from api.stores import Stores
 from contracts.settings import Settings
-from warehouse.counters import open_counters
-from warehouse.ledger import open_ledger
+from warehouse.ledger.counters import open_counters
+from warehouse.ledger.ledger import open_ledger
 
 MASTER_SECRET = "m" * 32
 """Of the processes on a PostgreSQL ledger, where one has to be set."""

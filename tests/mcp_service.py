@@ -14,9 +14,9 @@ from publishing import House, mint
 
 from api.app import create_app
 from contracts.settings import Settings
-from warehouse.connect import issue_code
-from warehouse.ledger import open_ledger
-from warehouse.secrets import load_secrets
+from warehouse.connect.sessions import issue_code
+from warehouse.ledger.ledger import open_ledger
+from warehouse.ledger.master_secret import load_secrets
 
 MODERN = "2026-07-28"
 JSON = {"content-type": "application/json"}

@@ -15,8 +15,8 @@ from cli.demo.recorded import Log, RecordedChain, transfer_log
 from contracts.settings import Settings
 from pipelines.headless import PipelineReport, run_pipeline
 from pipelines.instance import prepare_home
-from warehouse.duck import Connection, Warehouse
-from warehouse.generations import current_generation
+from warehouse.duck.connection import Connection, Warehouse
+from warehouse.publish.generations import current_generation
 
 ZERO = "0x" + "0" * 40
 HOLDERS_ROUTES = ("/api/token/holders", "/api/token/holders-map", "/api/token/holders-map-temporal")

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 from patience import HANG_S
 
-from contracts.connect.plan import Check, CommandCheck, ConnectPlan, HttpCheck, PlanStep, ToolCheck
-from contracts.connect.plan_rows import INPUT
+from contracts.connect.setup_plan import Check, CommandCheck, ConnectPlan, HttpCheck, PlanStep, ToolCheck
+from contracts.connect.setup_plan_rows import INPUT
 
 PATH = os.environ["PATH"]
 

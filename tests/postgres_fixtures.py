@@ -21,7 +21,7 @@ import pytest
 from patience import HANG_S
 
 from contracts.settings import Settings
-from warehouse.ledger import Ledger, open_ledger
+from warehouse.ledger.ledger import Ledger, open_ledger
 
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 

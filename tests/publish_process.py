@@ -14,8 +14,8 @@ from pathlib import Path
 
 from publishing import House, mint
 
-from warehouse.duck import Warehouse
-from warehouse.generations import current_generation
+from warehouse.duck.connection import Warehouse
+from warehouse.publish.generations import current_generation
 
 HOLDERS = 200
 

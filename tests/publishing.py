@@ -12,22 +12,22 @@ import httpx
 from holder_rows import TOKEN, FakeToken, Row, address, put_transfers
 
 from api.app import create_app
-from api.front import Front
+from api.publish.front import Front
 from contracts.discovery.installation import installation_of
-from contracts.holders import ZERO_ADDRESS
-from contracts.projections import PROJECTIONS, Projection, Redirect
-from contracts.rendering import Content
+from contracts.publish.registry import PROJECTIONS, Projection, Redirect
+from contracts.publish.rendering import Content
 from contracts.settings import Settings
-from contracts.telemetry import ConsistencyLevel, Token
-from pipelines.holders.lists import take_list
+from contracts.token.holder_documents import ConsistencyLevel, Token
+from contracts.token.holders import ZERO_ADDRESS
 from pipelines.publish.documents import document_parts, published_document
 from pipelines.publish.generation import PublishReport, publish, republish_stale
 from pipelines.publish.site import route_table, site_files
-from warehouse.duck import Warehouse
-from warehouse.fold import fold_balances
-from warehouse.generations import Part, begin, build
-from warehouse.holder_status import record_status
-from warehouse.projections import readable_for
+from pipelines.token.holder_lists import take_list
+from warehouse.duck.connection import Warehouse
+from warehouse.publish.generations import Part, begin, build
+from warehouse.publish.readers import readable_for
+from warehouse.token.fold import fold_balances
+from warehouse.token.holder_status import record_status
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)
 BASE_URL = "https://svc.example"

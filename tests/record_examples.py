@@ -19,11 +19,11 @@ from patience import HANG_S
 from whole_service import REGISTRY, WholeService, listening, whole_service
 
 from api.app import create_app
-from contracts.access import Tier
-from contracts.description import EXAMPLES_DIR, OPENAPI_FILE, PROBLEM_EXAMPLES
+from contracts.access.api_keys import redact_keys
+from contracts.access.tiers import Tier
+from contracts.discovery.openapi import EXAMPLES_DIR, OPENAPI_FILE, PROBLEM_EXAMPLES
 from contracts.intake.artifacts import EXAMPLE_BODIES
 from contracts.intake.requests import Lane
-from contracts.keys import redact_keys
 from contracts.problems import PROBLEM_MEDIA_TYPE
 
 AGENT, HUMAN, ENTERPRISE = (EXAMPLE_BODIES[lane] for lane in (Lane.AGENT, Lane.HUMAN, Lane.ENTERPRISE))

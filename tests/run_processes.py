@@ -18,7 +18,7 @@ from patience import HANG_S, slowness
 
 from cli.demo.anvil import free_port
 from contracts.settings import PREFIX
-from warehouse.duck import Warehouse, run_lock
+from warehouse.duck.connection import Warehouse, run_lock
 
 SVC = str(Path(sys.executable).parent / "svc")
 STOP_S = 10.0

@@ -24,10 +24,10 @@ from run_processes import Installation
 from sqlalchemy import text
 
 from cli.demo.rpc import Rpc, RpcError
-from contracts.keys import parse_key
+from contracts.access.api_keys import parse_key
 from contracts.settings import Settings
-from warehouse.ledger import open_ledger
-from warehouse.secrets import load_secrets
+from warehouse.ledger.ledger import open_ledger
+from warehouse.ledger.master_secret import load_secrets
 
 BUYERS = 3
 KEYED = "/api/v2/world-model/query"

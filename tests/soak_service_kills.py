@@ -21,7 +21,7 @@ from run_processes import Installation, Service, is_zombie
 from service_kills import Market, account, buying, hold_against_the_chain, wait_for_more
 
 from contracts.settings import Settings
-from warehouse.generations import current_generation
+from warehouse.publish.generations import current_generation
 
 BUILD = "/api/v2/knowledge-graph/build"
 BEFORE_A_KILL_S = 5.0

@@ -23,7 +23,7 @@ from mcp import Client
 from patience import HANG_S
 
 from cli.demo.anvil import Anvil
-from contracts.description import OPENAPI_FILE
+from contracts.discovery.openapi import OPENAPI_FILE
 
 AI_CATALOG = "/.well-known/ai-catalog.json"
 SERVER_CARD = "application/mcp-server-card+json"

@@ -48,7 +48,7 @@ def test_a_plan_s_price_changes_in_every_document_page_and_example(tmp_path: Pat
     copy, data_dir = tmp_path / "changed", tmp_path / "var"
     data_dir.mkdir()
     shutil.copytree(ROOT / "contracts", copy / "contracts", ignore=shutil.ignore_patterns("node_modules"))
-    plans = copy / "contracts/commerce/plans.yaml"
+    plans = copy / "contracts/access/plans.yaml"
     changed, count = re.subn(r'price_usd: "9"', 'price_usd: "11"', plans.read_text())
     assert count == 1
     plans.write_text(changed)

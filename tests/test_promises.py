@@ -9,9 +9,9 @@ import yaml
 from openapi_schema_validator import OAS30Validator
 from publishing import House, mint
 
-from contracts.description import OPENAPI_FILE
+from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.problems import Problem
-from contracts.projections import PROJECTIONS, REDIRECTS
+from contracts.publish.registry import PROJECTIONS, REDIRECTS
 
 DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
 ROWS = {path: projection for projection in PROJECTIONS for path in projection.paths}

@@ -17,11 +17,11 @@ from publishing import House, mint
 from pydantic import SecretStr
 
 from api.app import create_app
-from contracts.access import Tier
+from contracts.access.tiers import Tier
 from contracts.settings import Settings
-from warehouse.keys import create_key
-from warehouse.ledger import open_ledger
-from warehouse.secrets import load_secrets
+from warehouse.access.keys import create_key
+from warehouse.ledger.ledger import open_ledger
+from warehouse.ledger.master_secret import load_secrets
 
 PAYER = "0x" + "aa" * 20
 REGISTRY = "0x" + "7a" * 20

@@ -12,7 +12,7 @@ from world_writes import fact, no_rules, proposal, tie
 
 from contracts.settings import Settings
 from contracts.world.proposal import NodeDraft
-from warehouse.ledger import open_ledger
+from warehouse.ledger.ledger import open_ledger
 from warehouse.world.write import propose
 
 

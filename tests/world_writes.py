@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from contracts.times import utc_text
+from contracts.world.change_set import Case, plan
 from contracts.world.identity import dedupe_key, edge_id, fact_key
 from contracts.world.ontology import load_ontology
-from contracts.world.plan import Case, plan
 from contracts.world.proposal import Actor, EdgeDraft, NodeDraft, Proposal, checked
 from contracts.world.records import Edge, Node, is_live
 from contracts.world.stages import Judgement

@@ -10,8 +10,7 @@ from fastapi import APIRouter, Path, Response
 from api.access.rpc import Providers
 from api.bodies import JsonRoute
 from api.responses import problems
-from contracts.base import Document
-from contracts.commerce.case_access import (
+from contracts.access.case_access import (
     CaseAnswer,
     CaseChallenge,
     CaseRefused,
@@ -22,13 +21,14 @@ from contracts.commerce.case_access import (
     case_challenge,
     check_case_access,
 )
-from contracts.commerce.cases import Case, CaseStanding
-from contracts.commerce.plans import CASE_PATH, CASE_SUPPLEMENT_PATH
-from contracts.commerce.problems import PayerContractUnsure, PaymentsNotConfigured, payer_contract_unsure
-from contracts.commerce.proofs import AskContract, NotProved, contract_says
-from contracts.commerce.quote_answers import QuoteAnswer, quote_answer
-from contracts.commerce.rail import PaymentRail
-from contracts.commerce.signing import JWKS_PATH, KeySet
+from contracts.access.cases import Case, CaseStanding
+from contracts.access.plans import CASE_PATH, CASE_SUPPLEMENT_PATH
+from contracts.access.proofs import AskContract, NotProved, contract_says
+from contracts.access.quote_answers import QuoteAnswer, quote_answer
+from contracts.access.rail import PaymentRail
+from contracts.access.refusals import PayerContractUnsure, PaymentsNotConfigured, payer_contract_unsure
+from contracts.access.signing import JWKS_PATH, KeySet
+from contracts.base import Document
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
@@ -39,9 +39,9 @@ from contracts.errors import (
     RateLimited,
     StoreUnavailable,
 )
-from warehouse.access_cases import find_case
-from warehouse.access_supplements import offer_supplement, standing_of
-from warehouse.ledger import Ledger, Reader
+from warehouse.access.cases import find_case
+from warehouse.access.supplements import offer_supplement, standing_of
+from warehouse.ledger.ledger import Ledger, Reader
 
 _PRIVATE = {"Cache-Control": "no-store"}
 _EVERY = (CaseUnknown, MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)

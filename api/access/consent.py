@@ -13,9 +13,8 @@ from fastapi import APIRouter, Path, Response
 from api.access.rpc import Providers
 from api.bodies import JsonRoute
 from api.responses import problems
-from contracts.base import Document
-from contracts.commerce.claims import Claim, ClaimRequest, operator_of
-from contracts.commerce.consent import (
+from contracts.access.claims import Claim, ClaimRequest, operator_of
+from contracts.access.consent import (
     CONSENT_PATH,
     Consent,
     ConsentAnswer,
@@ -28,7 +27,10 @@ from contracts.commerce.consent import (
     consent_to_quote,
     consent_url,
 )
-from contracts.commerce.problems import (
+from contracts.access.proofs import AskContract, NotProved, Proved, contract_says
+from contracts.access.quotes import Quote
+from contracts.access.rail import PaymentRail
+from contracts.access.refusals import (
     ClaimUnknown,
     ConsentRefused,
     OperatorContractUnsure,
@@ -36,9 +38,7 @@ from contracts.commerce.problems import (
     OperatorProofInvalid,
     operator_contract_unsure,
 )
-from contracts.commerce.proofs import AskContract, NotProved, Proved, contract_says
-from contracts.commerce.quotes import Quote
-from contracts.commerce.rail import PaymentRail
+from contracts.base import Document
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
@@ -49,10 +49,10 @@ from contracts.errors import (
     StoreUnavailable,
 )
 from contracts.secret_texts import SecretInText
-from warehouse.access import find_claim, find_quote
-from warehouse.access_owners import give_to_operator
-from warehouse.keys import alive_key_of_claim
-from warehouse.ledger import Ledger, Reader
+from warehouse.access.claims import find_claim, find_quote
+from warehouse.access.keys import alive_key_of_claim
+from warehouse.access.owners import give_to_operator
+from warehouse.ledger.ledger import Ledger, Reader
 
 _PRIVATE = {"Cache-Control": "no-store"}
 _EVERY = (ClaimUnknown, OperatorNotProvable, MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from api.access.rpc import Providers
-from contracts.commerce.case_access import recorded_of
-from contracts.commerce.cases import Case, Filing, still_there
-from contracts.commerce.claims import Paid
-from contracts.commerce.matching import Match, Mismatch, Unknown, settle, verify
-from contracts.commerce.problems import Recorded
-from contracts.commerce.quotes import Quote, terms_of
-from contracts.commerce.rail import PaymentRail
-from contracts.commerce.views import Silence, View
-from warehouse import access
-from warehouse.access_cases import case_of_supplement, record_money
-from warehouse.ledger import Reader, Transaction
+from contracts.access.case_access import recorded_of
+from contracts.access.cases import Case, Filing, still_there
+from contracts.access.claims import Paid
+from contracts.access.matching import Match, Mismatch, Unknown, settle, verify
+from contracts.access.provider_views import Silence, View
+from contracts.access.quotes import Quote, terms_of
+from contracts.access.rail import PaymentRail
+from contracts.access.refusals import Recorded
+from warehouse.access import claims
+from warehouse.access.cases import case_of_supplement, record_money
+from warehouse.ledger.ledger import Reader, Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ Judged = list[Paid] | Mismatch | Unknown
 def named_by(reader: Reader, quote: Quote) -> Named:
     """Returns what a claim that names `quote` redeems."""
     case = case_of_supplement(reader, quote.quote_id)
-    first = None if case is None or case.quote_id is None else access.find_quote(reader, case.quote_id)
+    first = None if case is None or case.quote_id is None else claims.find_quote(reader, case.quote_id)
     return Named(quote, quote if first is None else first.quote, case)
 
 
@@ -61,7 +61,7 @@ def judge_claim(
     tx: Transaction, rail: PaymentRail, named: Named, transaction_hash: str, seen: Seen, *, now: datetime
 ) -> Judged:
     """Judge the transaction that a claim names by what is used of it now."""
-    spent = access.spent_positions(tx, rail.chain_id, transaction_hash)
+    spent = claims.spent_positions(tx, rail.chain_id, transaction_hash)
     verdict = verify(terms_of(named.quote, rail), seen.views, now=now, used=spent)
     if not isinstance(verdict, Match):
         return verdict
@@ -81,7 +81,7 @@ def _first_match(tx: Transaction, rail: PaymentRail, named: Named, case: Case, s
     settled = settle(terms, seen.first_views)
     if isinstance(settled, Unknown):
         return settled
-    used = access.used_positions(tx, rail.chain_id, case.transaction_hash)
+    used = claims.used_positions(tx, rail.chain_id, case.transaction_hash)
     return still_there(case, terms, settled, used=used) or Unknown("not_canonical", "the first payment has changed")
 
 

@@ -9,9 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from api.access.rpc import Providers
-from contracts.commerce.plans import Plan, load_plans
-from contracts.commerce.problems import PayerProofRequired, PlanNotClaimable, PlanUnknown, payer_contract_unsure
-from contracts.commerce.proofs import (
+from contracts.access.plans import Plan, load_plans
+from contracts.access.proofs import (
     AskContract,
     NotProved,
     Proved,
@@ -20,8 +19,8 @@ from contracts.commerce.proofs import (
     contract_says,
     quote_typed_data,
 )
-from contracts.commerce.quote_answers import QuoteAnswer, payment_uri, qr_code, quote_answer
-from contracts.commerce.quotes import (
+from contracts.access.quote_answers import QuoteAnswer, payment_uri, qr_code, quote_answer
+from contracts.access.quotes import (
     LIVE_QUOTES_MAX,
     PROVEN_QUOTES_MAX,
     REQUEST_PROOF_AGE,
@@ -29,11 +28,12 @@ from contracts.commerce.quotes import (
     free_amount,
     make_quote,
 )
-from contracts.commerce.rail import PaymentRail
-from contracts.commerce.signing import JWKS_PATH, KeySet
+from contracts.access.rail import PaymentRail
+from contracts.access.refusals import PayerProofRequired, PlanNotClaimable, PlanUnknown, payer_contract_unsure
+from contracts.access.signing import JWKS_PATH, KeySet
 from contracts.errors import RequestProblem
-from warehouse import access
-from warehouse.ledger import Ledger
+from warehouse.access import claims
+from warehouse.ledger.ledger import Ledger
 
 
 class QuoteService:
@@ -72,7 +72,7 @@ class QuoteService:
         signer = self._key_set().signer(self._clock())
         with self._ledger().transaction() as tx:
             now = self._clock()
-            held = access.amounts_held(tx, asked.payer, now=now)
+            held = claims.amounts_held(tx, asked.payer, now=now)
             if len(held) >= (LIVE_QUOTES_MAX if asked.integrity is None else PROVEN_QUOTES_MAX):
                 raise self._too_many(asked, plan, now)
             quote = make_quote(
@@ -86,7 +86,7 @@ class QuoteService:
                 now=now,
             )
             signature = signer.sign(quote.quote_hash)
-            access.keep_quote(tx, quote, signature)
+            claims.keep_quote(tx, quote, signature)
         return quote_answer(quote, signature, self._rail, self._base_url, keys_url=self._base_url + JWKS_PATH)
 
     async def _require_signed(self, asked: QuoteRequest) -> None:

@@ -10,12 +10,10 @@ from fastapi import APIRouter, Path, Response
 from api.access.rpc import Providers
 from api.bodies import JsonRoute
 from api.responses import problems
-from contracts.access import Tier
-from contracts.commerce.claims import Claim, activation_packet
-from contracts.commerce.problems import ClaimUnknown, PayerContractUnsure, payer_contract_unsure
-from contracts.commerce.proofs import AskContract, NotProved, contract_says
-from contracts.commerce.rail import PaymentRail
-from contracts.commerce.recovery import (
+from contracts.access.claims import Claim, activation_packet
+from contracts.access.proofs import AskContract, NotProved, contract_says
+from contracts.access.rail import PaymentRail
+from contracts.access.recovery import (
     RECOVERY_PATH,
     KeyNotRecoverable,
     RecoveryAnswer,
@@ -26,6 +24,8 @@ from contracts.commerce.recovery import (
     check_recovery,
     recovery_challenge,
 )
+from contracts.access.refusals import ClaimUnknown, PayerContractUnsure, payer_contract_unsure
+from contracts.access.tiers import Tier
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
@@ -37,9 +37,9 @@ from contracts.errors import (
 )
 from contracts.secret_texts import SecretInText
 from contracts.secrets import DerivedSecrets
-from warehouse.access import find_claim
-from warehouse.keys import KeyRecord, KeyState, alive_key_of_claim, rotate_key
-from warehouse.ledger import Ledger, Reader
+from warehouse.access.claims import find_claim
+from warehouse.access.keys import KeyRecord, KeyState, alive_key_of_claim, rotate_key
+from warehouse.ledger.ledger import Ledger, Reader
 
 _PRIVATE = {"Cache-Control": "no-store"}
 _EVERY = (ClaimUnknown, KeyNotRecoverable, MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)

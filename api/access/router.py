@@ -7,15 +7,15 @@ from fastapi import APIRouter, Path, Request, Response
 
 from api.access.service import AccessService, Redeemed
 from api.bodies import JsonRoute
-from api.negotiation import is_unchanged
 from api.openapi.headers import header_refs
 from api.parameters import REPLAYED_HEADERS, IdempotencyKey, replayed_header
+from api.publish.negotiation import is_unchanged
 from api.responses import UNCHANGED, problems
-from contracts.base import Document
-from contracts.canonical import sha256_hex
-from contracts.commerce.claims import RETRY_AFTER_S, ClaimAnswer, ClaimRequest, PendingAnswer, Receipt
-from contracts.commerce.plans import CLAIM_PATH, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH, PlansAnswer
-from contracts.commerce.problems import (
+from contracts.access.claims import RETRY_AFTER_S, ClaimAnswer, ClaimRequest, PendingAnswer, Receipt
+from contracts.access.plans import CLAIM_PATH, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH, PlansAnswer
+from contracts.access.quote_answers import QuoteAnswer
+from contracts.access.quotes import QuoteRequest
+from contracts.access.refusals import (
     CLAIM_REFUSALS,
     ClaimUnknown,
     PayerContractUnsure,
@@ -24,9 +24,9 @@ from contracts.commerce.problems import (
     PlanNotClaimable,
     PlanUnknown,
 )
-from contracts.commerce.quote_answers import QuoteAnswer
-from contracts.commerce.quotes import QuoteRequest
-from contracts.commerce.signing import JWKS_MAX_AGE_S, JWKS_PATH
+from contracts.access.signing import JWKS_MAX_AGE_S, JWKS_PATH
+from contracts.base import Document
+from contracts.canonical import sha256_hex
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 import httpx
 
 from api.tls import tls_roots
-from contracts.commerce.views import BlockView, ReceiptView, Silence, View, read_block, read_receipt
-from contracts.commerce.watching import Sighting
-from contracts.evm import RpcError, quantity, read_answer, request_body
+from contracts.access.provider_views import BlockView, ReceiptView, Silence, View, read_block, read_receipt
+from contracts.access.watching import Sighting
+from contracts.evm.codec import RpcError, quantity, read_answer, request_body
 
 CALL_TIMEOUT_S = 3.0
 ALL_CALLS_TIMEOUT_S = 6.5

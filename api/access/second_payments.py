@@ -10,17 +10,17 @@ from datetime import datetime
 from typing import Any
 
 from api.access.rpc import Providers
-from contracts.commerce.case_access import recorded_of
-from contracts.commerce.cases import Filing, is_senders
-from contracts.commerce.claims import ClaimRequest
-from contracts.commerce.matching import Match, Mismatch, verify
-from contracts.commerce.problems import ClaimExists, Recorded, case_members
-from contracts.commerce.quotes import Quote, terms_of
-from contracts.commerce.rail import PaymentRail
-from contracts.commerce.views import Silence, View
-from warehouse import access
-from warehouse.access_cases import cases_of_transaction, record_money
-from warehouse.ledger import Ledger
+from contracts.access.case_access import recorded_of
+from contracts.access.cases import Filing, is_senders
+from contracts.access.claims import ClaimRequest
+from contracts.access.matching import Match, Mismatch, verify
+from contracts.access.provider_views import Silence, View
+from contracts.access.quotes import Quote, terms_of
+from contracts.access.rail import PaymentRail
+from contracts.access.refusals import ClaimExists, Recorded, case_members
+from warehouse.access import claims
+from warehouse.access.cases import cases_of_transaction, record_money
+from warehouse.ledger.ledger import Ledger
 
 SILENT_FOR_S = 2.0
 """Shortest time between two looks at the same transaction."""
@@ -71,11 +71,11 @@ class SecondPayments:
 
     def _look(self, asked: ClaimRequest) -> Recorded | _Unseen | None:
         with self._ledger().read() as reader:
-            kept = access.find_quote(reader, asked.quote_id)
+            kept = claims.find_quote(reader, asked.quote_id)
             assert kept is not None  # its claim exists
             quote = kept.quote
             cases = cases_of_transaction(reader, self._rail.chain_id, asked.transaction_hash)
-            used = access.used_positions(reader, self._rail.chain_id, asked.transaction_hash)
+            used = claims.used_positions(reader, self._rail.chain_id, asked.transaction_hash)
         of_payer = [case for case in cases if is_senders(case.transfer, quote) and case.transfer.position not in used]
         if of_payer:
             return recorded_of(of_payer[0], quote, self._base_url)
@@ -93,7 +93,7 @@ class SecondPayments:
     def _record(self, asked: ClaimRequest, quote: Quote, views: list[View | Silence]) -> Recorded | None:
         with self._ledger().transaction() as tx:
             now = self._clock()
-            used = access.spent_positions(tx, self._rail.chain_id, asked.transaction_hash)
+            used = claims.spent_positions(tx, self._rail.chain_id, asked.transaction_hash)
             match verify(terms_of(quote, self._rail), views, now=now, used=used):
                 case Match(transfer, block, _, surplus):
                     found, code = (transfer, *surplus), "payment_twice"

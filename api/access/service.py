@@ -18,9 +18,8 @@ from api.access.judging import Named, Seen, judge_claim, named_by, record_unused
 from api.access.quotes import QuoteService
 from api.access.rpc import Providers
 from api.access.second_payments import SecondPayments, paid_twice
-from contracts.access import Tier
-from contracts.commerce.cases import Filing
-from contracts.commerce.claims import (
+from contracts.access.cases import Filing
+from contracts.access.claims import (
     ANSWER_KEPT,
     RETRY_AFTER_S,
     Claim,
@@ -34,9 +33,23 @@ from contracts.commerce.claims import (
     receipt_url,
     recovery_url,
 )
-from contracts.commerce.matching import Mismatch, Unknown
-from contracts.commerce.plans import PlansAnswer, plans_answer
-from contracts.commerce.problems import (
+from contracts.access.matching import Mismatch, Unknown
+from contracts.access.plans import PlansAnswer, plans_answer
+from contracts.access.proofs import (
+    AskContract,
+    NotProved,
+    Proved,
+    check_claim_proof,
+    claim_typed_data,
+    contract_says,
+)
+from contracts.access.quotes import (
+    Quote,
+    is_intact,
+    terms_of,
+)
+from contracts.access.rail import PaymentRail, rail_of
+from contracts.access.refusals import (
     ClaimExists,
     ClaimInProgress,
     ClaimUnknown,
@@ -46,29 +59,16 @@ from contracts.commerce.problems import (
     QuoteMismatch,
     refusal_of,
 )
-from contracts.commerce.proofs import (
-    AskContract,
-    NotProved,
-    Proved,
-    check_claim_proof,
-    claim_typed_data,
-    contract_says,
-)
-from contracts.commerce.quotes import (
-    Quote,
-    is_intact,
-    terms_of,
-)
-from contracts.commerce.rail import PaymentRail, rail_of
-from contracts.commerce.signing import KeySet
+from contracts.access.signing import KeySet
+from contracts.access.tiers import Tier
 from contracts.errors import IdempotencyMismatch
 from contracts.sealing import unseal
 from contracts.secrets import DerivedSecrets
 from contracts.settings import Settings
-from warehouse import access
-from warehouse.access_issue import Issued, Issuer, issue_claim
-from warehouse.keys import alive_key_of_claim, sealed_key
-from warehouse.ledger import Ledger, Reader, Transaction
+from warehouse.access import claims
+from warehouse.access.issue import Issued, Issuer, issue_claim
+from warehouse.access.keys import alive_key_of_claim, sealed_key
+from warehouse.ledger.ledger import Ledger, Reader, Transaction
 
 SILENT_FOR_S = 2.0
 """How long a claim that was pending is answered so again without asking the providers."""
@@ -173,7 +173,7 @@ class AccessService:
     def receipt(self, claim_id: str) -> dict[str, Any]:
         """The receipt of a claim (`Receipt`). Raises `ClaimUnknown`."""
         with self._ledger().read() as reader:
-            claim = access.find_claim(reader, claim_id)
+            claim = claims.find_claim(reader, claim_id)
             if claim is None:
                 raise ClaimUnknown("No claim has this id.")
             return self._receipt(claim, _kept_receipt(reader, claim))
@@ -193,7 +193,7 @@ class AccessService:
     def _look(self, asked: ClaimRequest, idempotency_key: str | None) -> Redeemed | Named:
         """The quote, when id and hashes are right and nobody has redeemed it; else its repeated answer or a refusal."""
         with self._ledger().read() as reader:
-            kept = access.find_quote(reader, asked.quote_id)
+            kept = claims.find_quote(reader, asked.quote_id)
             if kept is None or not _hashes_match(asked, kept.quote):
                 raise QuoteMismatch("Send quoteId, quoteHash and paymentRequirementHash as the quote gave them.")
             if not is_intact(kept.quote):
@@ -207,13 +207,13 @@ class AccessService:
     ) -> Redeemed | None:
         """The repeated answer where this very request was answered before. Raises where another one redeemed it."""
         if idempotency_key is not None:
-            earlier = access.claim_of_request(reader, quote.payer, self._idempotency_digest(idempotency_key))
+            earlier = claims.claim_of_request(reader, quote.payer, self._idempotency_digest(idempotency_key))
             if earlier is not None:
                 claim, digest = earlier
                 if digest != asked.digest:
                     raise IdempotencyMismatch("This Idempotency-Key belongs to another claim of this payer.")
                 return self._replay(reader, claim, asked)
-        existing = access.claim_of_quote(reader, quote.quote_id)
+        existing = claims.claim_of_quote(reader, quote.quote_id)
         if existing is not None:
             raise self._exists(existing)
         return None
@@ -271,7 +271,7 @@ class AccessService:
     ) -> Redeemed | None:
         """The repeated answer where another request redeemed the quote a moment ago; None where the lease is taken."""
         with self._ledger().transaction() as tx:
-            if access.take_lease(tx, quote.quote_id, lease, now=self._clock()):
+            if claims.take_lease(tx, quote.quote_id, lease, now=self._clock()):
                 return None
             redeemed = self._redeemed(tx, asked, idempotency_key, quote)
         if redeemed is None:
@@ -282,7 +282,7 @@ class AccessService:
 
     def _release_lease(self, quote: Quote, lease: str) -> None:
         with self._ledger().transaction() as tx:
-            access.release_lease(tx, quote.quote_id, lease)
+            claims.release_lease(tx, quote.quote_id, lease)
 
     def _decide(
         self,
@@ -296,7 +296,7 @@ class AccessService:
         """Judge and, where it pays, issue, in one transaction: what was used meanwhile counts."""
         named = begun.named
         with self._ledger().transaction() as tx:
-            access.release_lease(tx, named.redeems.quote_id, lease)
+            claims.release_lease(tx, named.redeems.quote_id, lease)
             redeemed = self._redeemed(tx, asked, idempotency_key, named.redeems)
             if redeemed is not None:
                 return redeemed
@@ -342,7 +342,7 @@ class AccessService:
         )
 
     def _fields(
-        self, claim: Claim, receipt: access.KeptReceipt, key_text: str, key_id: str, asked: ClaimRequest
+        self, claim: Claim, receipt: claims.KeptReceipt, key_text: str, key_id: str, asked: ClaimRequest
     ) -> dict[str, Any]:
         packet = activation_packet(
             claim,
@@ -355,7 +355,7 @@ class AccessService:
         operator = operator_of(claim, self._base_url, was_unsure=asked.operator_proof is not None)
         return claim_fields(claim, self._receipt(claim, receipt), packet, operator)
 
-    def _receipt(self, claim: Claim, kept: access.KeptReceipt) -> dict[str, Any]:
+    def _receipt(self, claim: Claim, kept: claims.KeptReceipt) -> dict[str, Any]:
         return receipt_fields(kept.body_json, kept.receipt_hash, kept.signature, claim, self._base_url)
 
     # What is remembered for a moment.
@@ -387,7 +387,7 @@ def _proof_invalid() -> PayerProofInvalid:
     return PayerProofInvalid("`integrity` is not the signature of this quote by its payer.")
 
 
-def _kept_receipt(reader: Reader, claim: Claim) -> access.KeptReceipt:
-    kept = access.find_receipt(reader, claim.claim_id)
+def _kept_receipt(reader: Reader, claim: Claim) -> claims.KeptReceipt:
+    kept = claims.find_receipt(reader, claim.claim_id)
     assert kept is not None
     return kept

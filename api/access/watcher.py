@@ -12,12 +12,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from api.access.rpc import Providers
-from contracts.commerce.rail import PaymentRail
-from contracts.commerce.views import BlockView
+from contracts.access.provider_views import BlockView
+from contracts.access.rail import PaymentRail
 from contracts.discovery.health import MOST_CLOCK_SKEW_S
 from contracts.errors import OperatorProblem
-from warehouse.access_watch import Outcome, Watched, apply_sightings, payments_to_watch
-from warehouse.ledger import Ledger
+from warehouse.access.watch import Outcome, Watched, apply_sightings, payments_to_watch
+from warehouse.ledger.ledger import Ledger
 
 WATCH_EVERY_S = 20.0
 _AT_ONCE = 8

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from api.bodies import strict_json
-from api.client_address import ClientAddresses
+from api.publish.client_address import ClientAddresses
 from api.work import work_of
 from contracts.connect.jsonrpc import (
     INVALID_REQUEST,

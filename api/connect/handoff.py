@@ -27,7 +27,7 @@ from contracts.connect.handoff import (
 from contracts.connect.pairing import Vouched
 
 if TYPE_CHECKING:
-    from warehouse.counters import Counters
+    from warehouse.ledger.counters import Counters
 
 TIMEOUT_S = 3.0
 """For the whole exchange, from the name's resolution to the reply's last byte."""

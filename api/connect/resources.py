@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from api.negotiation import IDENTITY
-from api.published import PublishedSite
+from api.publish.negotiation import IDENTITY
+from api.publish.site import PublishedSite
 from contracts.discovery.service import CAPABILITIES_PATH, OPENAPI_PATH, SKILL_PATH
 from contracts.intake.links import artifact_path
 

@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from contracts.connect import problems
+from contracts.connect import tool_problems
 from contracts.connect.messages import (
     CloseResult,
     HandshakeArguments,
@@ -39,20 +39,20 @@ from contracts.connect.messages import (
     TalkArguments,
 )
 from contracts.connect.pairing import Vouched, code_digest, is_code
-from contracts.connect.plan import Choice, ConnectPlan, plan_for
 from contracts.connect.progress import Progress, advance, carry_over, start, status_of
 from contracts.connect.sessions import Session
+from contracts.connect.setup_plan import Choice, ConnectPlan, plan_for
 from contracts.connect.talk import SessionFacts, TalkAnswer, answer
 from contracts.connect.tokens import is_token
 from contracts.errors import OperatorProblem
 from contracts.intake.answers import Place
-from warehouse import connect
-from warehouse.intake import find_intake
+from warehouse.connect import sessions
+from warehouse.intake.intakes import find_intake
 
 if TYPE_CHECKING:
     from api.connect.handoff import Handoff
-    from warehouse.counters import Counters
-    from warehouse.ledger import Ledger, Transaction
+    from warehouse.ledger.counters import Counters
+    from warehouse.ledger.ledger import Ledger, Transaction
 
 TRIES_OF_A_CODE = 5
 CODE_WINDOW_S = 600
@@ -96,15 +96,15 @@ class ConnectService:
         with _failing_closed():
             pairing = _Pairing(asked.pairing_code, await asyncio.to_thread(self._pepper), client)
             if not await asyncio.to_thread(self._is_admitted, pairing):
-                raise problems.pairing_code_rejected(self._place.app_url)
+                raise tool_problems.pairing_code_rejected(self._place.app_url)
             if self._handoff is None:
                 opened = await asyncio.to_thread(
-                    connect.redeem_issued, self._ledger(), pairing.digest, pairing.pepper, asked.agent
+                    sessions.redeem_issued, self._ledger(), pairing.digest, pairing.pepper, asked.agent
                 )
             else:
                 opened = await self._redeem_vouched(self._handoff(), pairing, asked.agent)
             if opened is None:
-                raise problems.pairing_code_rejected(self._place.app_url)
+                raise tool_problems.pairing_code_rejected(self._place.app_url)
         return HandshakeResult(
             session_token=opened.token, expires_at=opened.session.expires_at, profile=opened.session.owner
         )
@@ -117,7 +117,7 @@ class ConnectService:
         with _failing_closed():
             found = await asyncio.to_thread(self._find, token) if isinstance(token, str) and is_token(token) else None
             if found is None:
-                raise problems.session_required(self._place.app_url)
+                raise tool_problems.session_required(self._place.app_url)
             return self._still_open(found)
 
     async def plan(self, session: Session, asked: PlanArguments) -> PlanResult:
@@ -142,7 +142,7 @@ class ConnectService:
         def reported(held: Session) -> Session:
             progress = _progress(held)
             if progress is None:
-                raise problems.plan_required()
+                raise tool_problems.plan_required()
             advanced = advance(self._plan(held), progress, asked.report)
             intake_id = asked.intake_id or advanced.intake_id or held.intake_id
             return replace(_with_progress(held, advanced), intake_id=intake_id)
@@ -204,7 +204,7 @@ class ConnectService:
 
     async def _redeem_vouched(
         self, handoff: Handoff, pairing: _Pairing, agent: str | None
-    ) -> connect.OpenedSession | None:
+    ) -> sessions.OpenedSession | None:
         loop = asyncio.get_running_loop()
         answer_at = loop.time() + handoff.timeout_s + HELD_BACK_S
         opened = None
@@ -218,14 +218,14 @@ class ConnectService:
 
     def _is_used(self, pairing: _Pairing) -> bool:
         with self._ledger().read() as reader:
-            return connect.is_known(reader, pairing.digest)
+            return sessions.is_known(reader, pairing.digest)
 
     def _redeem_vouched_now(
         self, pairing: _Pairing, vouched: Vouched, agent: str | None
-    ) -> connect.OpenedSession | None:
+    ) -> sessions.OpenedSession | None:
         ledger = self._ledger()
         with ledger.transaction() as tx:
-            opened = connect.redeem_vouched(tx, pairing.digest, vouched, pairing.pepper, agent)
+            opened = sessions.redeem_vouched(tx, pairing.digest, vouched, pairing.pepper, agent)
         if opened is not None:
             self._counters().give_back(pairing.address_key, ledger.now().timestamp())
         return opened
@@ -234,16 +234,16 @@ class ConnectService:
 
     def _find(self, token: str) -> Session | None:
         with self._ledger().read() as reader:
-            return connect.find_session(reader, self._pepper(), token)
+            return sessions.find_session(reader, self._pepper(), token)
 
     def _still_open(self, session: Session) -> Session:
         if not session.is_open(self._ledger().now()):
-            raise problems.session_ended(self._place.app_url)
+            raise tool_problems.session_ended(self._place.app_url)
         return session
 
     def _close(self, session_id: str) -> Session:
         with self._ledger().transaction() as tx:
-            return connect.close_session(tx, session_id)
+            return sessions.close_session(tx, session_id)
 
     async def _change(self, session: Session, change: Callable[[Session], Session]) -> Session:
         with _failing_closed():
@@ -258,12 +258,12 @@ class ConnectService:
                 return held
             with self._ledger().transaction() as tx:
                 if changed.intake_id != held.intake_id and not _is_intake(tx, changed.intake_id):
-                    raise problems.intake_unknown()
-                saved = connect.save_session(tx, changed)
+                    raise tool_problems.intake_unknown()
+                saved = sessions.save_session(tx, changed)
                 if saved is not None:
                     return saved
-                held = self._still_open(connect.session_of_id(tx, held.session_id))
-        raise problems.store_unavailable()
+                held = self._still_open(sessions.session_of_id(tx, held.session_id))
+        raise tool_problems.store_unavailable()
 
     def _plan(self, session: Session, asked: PlanArguments | None = None) -> ConnectPlan:
         """The plan of what was asked for, else of what was chosen before, else of the defaults."""
@@ -311,4 +311,4 @@ def _failing_closed() -> Iterator[None]:
         yield
     except OperatorProblem as problem:
         _log.warning("A tool of connect was not served: %s", problem)
-        raise problems.store_unavailable() from None
+        raise tool_problems.store_unavailable() from None

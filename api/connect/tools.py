@@ -14,16 +14,16 @@ from pydantic import BaseModel, ValidationError
 
 from api.connect.service import ConnectService
 from api.wording import in_words, pointer_to
-from contracts.commerce.plans import PlansAnswer
+from contracts.access.plans import PlansAnswer
 from contracts.connect.paired import GuardrailCheckArguments, IntakeStatusArguments, WorldQueryArguments
-from contracts.connect.problems import ToolProblem, store_unavailable
 from contracts.connect.sessions import Session
+from contracts.connect.tool_problems import ToolProblem, store_unavailable
 from contracts.connect.tools import CREDENTIALS, TOOLS, Tool
 from contracts.errors import OperatorProblem, RequestProblem
 from contracts.guardrail.documents import GuardrailRequest, GuardrailResult
-from contracts.intake.documents import IntakeStatusResponse
+from contracts.intake.intake_documents import IntakeStatusResponse
 from contracts.secret_texts import refuse_secrets
-from contracts.world.reading import GraphQueryRequest
+from contracts.world.read_api import GraphQueryRequest
 
 STORE_RETRY_AFTER_S = 2
 

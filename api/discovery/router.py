@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from api.discovery.state import ServiceState
-from api.published import PublishedSite
+from api.publish.site import PublishedSite
 from api.responses import UNCHANGED, not_ready, problems
 from api.routes import WorkRoute
 from contracts.discovery.health import MOST_CLOCK_SKEW_S, Health

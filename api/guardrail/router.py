@@ -13,7 +13,7 @@ from contracts.errors import BodyInvalid, BodyTooLarge, MediaTypeUnsupported
 from contracts.guardrail.documents import GuardrailAnswer, GuardrailRequest, GuardrailResult
 from contracts.guardrail.engine import GuardrailVerdict, Ruleset
 from contracts.guardrail.limits import Refusal, action_refusal, plain_context
-from warehouse.guardrail_log import GuardrailLog
+from warehouse.guardrail.log import GuardrailLog
 
 SOURCE = "api"
 

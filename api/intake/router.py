@@ -27,7 +27,7 @@ from contracts.errors import (
 from contracts.idempotency import request_digest
 from contracts.intake import answers
 from contracts.intake.answers import CAPSULE_PATH, ERASE_PATH, INTAKE_PATH, STATUS_PATH, Place
-from contracts.intake.documents import (
+from contracts.intake.intake_documents import (
     IntakeErased,
     IntakeEraseRequest,
     IntakeProvisioningCapsule,
@@ -36,13 +36,13 @@ from contracts.intake.documents import (
     IntakeStatusResponse,
     RecentIntakes,
 )
-from contracts.intake.problems import IntakeNotFound
+from contracts.intake.intake_problems import IntakeNotFound
 from contracts.intake.requests import IntakeRequest, Lane
 from contracts.intake.states import IntakeRecord
 from contracts.secret_texts import SecretInText
-from warehouse.intake import accept, count_intakes, find_intake, recent_intakes
-from warehouse.intake_rights import erase_intake
-from warehouse.ledger import Ledger
+from warehouse.intake.intakes import accept, count_intakes, find_intake, recent_intakes
+from warehouse.intake.rights import erase_intake
+from warehouse.ledger.ledger import Ledger
 
 IntakeId = Annotated[str, Path(alias="intakeId", description="As the registration gave it")]
 

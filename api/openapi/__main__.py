@@ -1,7 +1,7 @@
 """Writes the committed description."""
 
 from api.openapi.describing import text
-from contracts.description import OPENAPI_FILE
+from contracts.discovery.openapi import OPENAPI_FILE
 
 OPENAPI_FILE.parent.mkdir(exist_ok=True)
 OPENAPI_FILE.write_text(text())

@@ -14,9 +14,9 @@ from api.openapi.links import add_links
 from api.openapi.lowering import lower
 from api.openapi.texts import add_texts
 from api.stores import Stores
-from contracts.description import restricted
+from contracts.discovery.openapi import restricted
 from contracts.problems import Problem
-from contracts.projections import PROJECTIONS, Projection
+from contracts.publish.registry import PROJECTIONS, Projection
 from contracts.settings import Settings
 
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from contracts.description import EXAMPLES_DIR, PROBLEM_EXAMPLES, example_of, references
+from contracts.discovery.openapi import EXAMPLES_DIR, PROBLEM_EXAMPLES, example_of, references
 from contracts.errors import RequestProblem
 from contracts.problems import problem_body
 

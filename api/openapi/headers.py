@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contracts.routes import is_limited
+from contracts.publish.routes import is_limited
 
 _TEXT = {"type": "string"}
 

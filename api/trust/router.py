@@ -5,17 +5,17 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
 
-from api.negotiation import is_unchanged
+from api.publish.negotiation import is_unchanged
 from api.responses import cached, not_ready, problems
 from api.routes import WorkRoute
 from contracts.addresses import AskedAddress
 from contracts.canonical import sha256_hex
 from contracts.errors import InternalFault, MethodNotAllowed, NotReady, ParameterInvalid, RateLimited
-from contracts.projections import TRUST_SCORE
-from contracts.rendering import Origin, mark_stale, render
-from contracts.routes import CACHE_CONTROL
-from warehouse.serving import Reading, ServedGenerations
-from warehouse.trust import read_trust_score
+from contracts.publish.registry import TRUST_SCORE
+from contracts.publish.rendering import Origin, mark_stale, render
+from contracts.publish.routes import CACHE_CONTROL
+from warehouse.publish.serving import Reading, ServedGenerations
+from warehouse.trust.attestations import read_trust_score
 
 PROTOCOL_PATH = "/api/v2/trust/protocol"
 """The published document that is made of the same tables, and so of the same age."""

@@ -20,12 +20,12 @@ from statistics import median
 from typing import Any
 
 from cli.bench.serving import cpu_s, free_port, running
-from contracts.access import Tier
-from contracts.commerce.plans import CLAIM_PATH, QUOTE_PATH
+from contracts.access.plans import CLAIM_PATH, QUOTE_PATH
+from contracts.access.tiers import Tier
 from contracts.settings import Settings
-from warehouse.keys import create_key
-from warehouse.ledger import open_ledger
-from warehouse.secrets import load_secrets
+from warehouse.access.keys import create_key
+from warehouse.ledger.ledger import open_ledger
+from warehouse.ledger.master_secret import load_secrets
 
 SALES = 200
 ROUNDS = 3
@@ -38,14 +38,14 @@ from pathlib import Path
 from fastapi import FastAPI
 from api.access.router import access_router
 from api.access.service import AccessService
-from api.front import Front
+from api.publish.front import Front
 from api.key_gate import REQUESTS_A_DAY
 from api.problems import handle_problems
 from api.stores import Stores
-from contracts.commerce.views import BlockView, LogView, ReceiptView, View
-from contracts.evm import TRANSFER_TOPIC
+from contracts.access.provider_views import BlockView, LogView, ReceiptView, View
+from contracts.evm.codec import TRANSFER_TOPIC
 from contracts.settings import Settings
-from warehouse.counters import open_counters
+from warehouse.ledger.counters import open_counters
 usdc, treasury = "0x" + "83" * 20, "0x" + "7e" * 20
 class Providers:
     async def views(self, sent):
@@ -75,7 +75,7 @@ from pathlib import Path
 from api.key_gate import KeyGate
 from api.stores import Stores
 from contracts.settings import Settings
-from warehouse.counters import open_counters
+from warehouse.ledger.counters import open_counters
 settings = Settings(_env_file=None, data_dir=Path(sys.argv[1]))
 gate = KeyGate(Stores(settings), open_counters(settings, settings.data_dir, wait_s=30))
 key, noon = sys.stdin.readline().strip(), 43200 + 86400 * (time.time() // 86400)

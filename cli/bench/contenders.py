@@ -100,13 +100,13 @@ def cryo_freeze(spec: dict[str, Any]) -> Callable[[], int]:
 
 def ours(spec: dict[str, Any]) -> Callable[[], int]:
     """The ingestion engine: transfers in the warehouse, balances folded, and their proof against the contract."""
-    from contracts.proof import Verdict
-    from pipelines.holders.lists import prove_balances
-    from pipelines.rpc import RpcPool
-    from pipelines.transfers.engine import ingest
-    from pipelines.transfers.events import TokenTransfers
-    from warehouse.duck import Warehouse
-    from warehouse.fold import fold_balances
+    from contracts.token.proof import Verdict
+    from pipelines.clients.rpc import RpcPool
+    from pipelines.token.engine import ingest
+    from pipelines.token.events import TokenTransfers
+    from pipelines.token.holder_lists import prove_balances
+    from warehouse.duck.connection import Warehouse
+    from warehouse.token.fold import fold_balances
 
     async def read() -> int:
         with tempfile.TemporaryDirectory() as directory, Warehouse(Path(directory)).connect() as connection:

@@ -14,16 +14,16 @@ from typing import Any
 
 from cli.demo.recorded import RecordedChain, RecordedNode, transfer_log
 from contracts.settings import load_settings
-from contracts.telemetry import ConsistencyLevel, Token
-from pipelines.holders.lists import prove_balances, take_list
+from contracts.token.holder_documents import ConsistencyLevel, Token
+from pipelines.clients.rpc import RpcPool
 from pipelines.publish.generation import publish
-from pipelines.rpc import RpcPool
-from pipelines.transfers.engine import ingest
-from pipelines.transfers.events import TokenTransfers
-from warehouse.duck import Connection, Warehouse, read_sql
-from warehouse.facts import gather_facts, mark_checked
-from warehouse.fold import fold_balances
-from warehouse.projections import readable_for
+from pipelines.token.engine import ingest
+from pipelines.token.events import TokenTransfers
+from pipelines.token.holder_lists import prove_balances, take_list
+from warehouse.duck.connection import Connection, Warehouse, read_sql
+from warehouse.duck.facts import gather_facts, mark_checked
+from warehouse.publish.readers import readable_for
+from warehouse.token.fold import fold_balances
 
 HOLDERS = 50_000
 SMALL, LARGE = 50_000, 5_000_000

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from cli.bench.chain import bench_chain
 from cli.bench.contest import NotRun, attempt
-from contracts.evm import TRANSFER_TOPIC
+from contracts.evm.codec import TRANSFER_TOPIC
 
 ROUNDS = 5
 TRANSFERS = 300_000

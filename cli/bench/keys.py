@@ -16,11 +16,11 @@ from statistics import median
 
 from cli.bench.load import load
 from cli.bench.serving import cpu_s, free_port, running
-from contracts.access import Tier
+from contracts.access.tiers import Tier
 from contracts.settings import Settings
-from warehouse.keys import create_key
-from warehouse.ledger import open_ledger
-from warehouse.secrets import load_secrets
+from warehouse.access.keys import create_key
+from warehouse.ledger.ledger import open_ledger
+from warehouse.ledger.master_secret import load_secrets
 
 EMPTY = """
 import sys, uvicorn
@@ -37,13 +37,13 @@ import sys, uvicorn
 from pathlib import Path
 from fastapi import FastAPI, Request
 from api.deps import authenticated_router, caller_of
-from api.front import Front
+from api.publish.front import Front
 from api.key_gate import REQUESTS_A_DAY, KeyGate
 from api.problems import handle_problems
 from api.stores import Stores
-from contracts.access import Tier
+from contracts.access.tiers import Tier
 from contracts.settings import Settings
-from warehouse.counters import open_counters
+from warehouse.ledger.counters import open_counters
 settings = Settings(_env_file=None, data_dir=Path(sys.argv[1]))
 counters = open_counters(settings, settings.data_dir)
 REQUESTS_A_DAY[Tier.BASIC] = 1_000_000_000

@@ -23,14 +23,14 @@ from typing import Any
 import psutil
 
 from cli.bench.serving import FREE_PATH, LIMITED_PATH, free_port, publish_document, running
-from contracts.access import Tier
+from contracts.access.tiers import Tier
 from contracts.settings import Settings
 from contracts.world.proposal import Actor, NodeDraft, Proposal
-from warehouse.duck import Warehouse
-from warehouse.keys import create_key
-from warehouse.ledger import Ledger, open_ledger
-from warehouse.secrets import load_secrets
-from warehouse.serving import FILE_NAME, serving_copy
+from warehouse.access.keys import create_key
+from warehouse.duck.connection import Warehouse
+from warehouse.ledger.ledger import Ledger, open_ledger
+from warehouse.ledger.master_secret import load_secrets
+from warehouse.publish.serving import FILE_NAME, serving_copy
 from warehouse.world.load import load_constitution
 from warehouse.world.write import propose
 

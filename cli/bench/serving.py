@@ -28,12 +28,12 @@ from cli.bench.contest import NotRun, attempt
 from cli.bench.load import load
 from contracts.discovery.installation import installation_of
 from contracts.errors import OperatorProblem
-from contracts.projections import Projection
-from contracts.routes import file_of
+from contracts.publish.registry import Projection
+from contracts.publish.routes import file_of
 from contracts.settings import Settings
 from pipelines.publish.documents import document_parts, published_document
 from pipelines.publish.site import route_table, site_files
-from warehouse.generations import Part, begin, build
+from warehouse.publish.generations import Part, begin, build
 
 BODY_BYTES = 50_000
 FREE_PATH = "/bench/document"

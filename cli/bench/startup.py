@@ -16,8 +16,8 @@ from cli.demo.anvil import free_port
 from cli.environment import as_environment
 from contracts.settings import load_settings
 from pipelines.publish.generation import publish
-from warehouse.duck import Warehouse
-from warehouse.projections import readable_for
+from warehouse.duck.connection import Warehouse
+from warehouse.publish.readers import readable_for
 
 STARTS = 5
 LONGEST_S = 30.0

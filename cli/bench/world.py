@@ -26,8 +26,8 @@ import pyarrow.parquet as parquet
 from cli.bench.contest import NotRun, attempt
 from contracts.settings import Settings
 from contracts.world.records import Node
-from warehouse.duck import Warehouse, read_sql
-from warehouse.ledger import Ledger, open_ledger
+from warehouse.duck.connection import Warehouse, read_sql
+from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.world.current import CurrentView
 from warehouse.world.events import append_states
 from warehouse.world.overlay import Overlay

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from contracts.settings import Settings
 from contracts.world.alignment import alignment
+from contracts.world.change_set import plan
 from contracts.world.ontology import load_ontology
-from contracts.world.plan import plan
 from contracts.world.proposal import Actor, EdgeDraft, NodeDraft, Proposal, checked
 from contracts.world.validator import judge
-from warehouse.ledger import open_ledger
+from warehouse.ledger.ledger import open_ledger
 from warehouse.world.load import load_constitution
 from warehouse.world.view import LedgerView
 from warehouse.world.write import propose

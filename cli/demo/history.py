@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from contracts.holders import ZERO_ADDRESS
+from contracts.token.holders import ZERO_ADDRESS
 
 SEED: Final = 8453
 DAY_S: Final = 86_400

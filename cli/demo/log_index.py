@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from Crypto.Hash import keccak
 
-from contracts.evm import TRANSFER_TOPIC
-from contracts.holders import ZERO_ADDRESS
+from contracts.evm.codec import TRANSFER_TOPIC
+from contracts.token.holders import ZERO_ADDRESS
 
 Log = dict[str, Any]
 """One `eth_getLogs` row: hex quantities, lower-case addresses and topics."""

@@ -19,8 +19,8 @@ from typing import Any, Final, Protocol, Self
 import msgspec
 
 from cli.demo.log_index import Log, LogIndex, bloom, matching
-from contracts.evm import TRANSFER_TOPIC
-from contracts.holders import ZERO_ADDRESS
+from contracts.evm.codec import TRANSFER_TOPIC
+from contracts.token.holders import ZERO_ADDRESS
 
 _ZERO_WORD: Final = "0x" + "0" * 64
 _UINT256: Final = 1 << 256

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contracts.connect.plan import Choice
-from contracts.connect.plan_rows import load_plan_file
+from contracts.connect.setup_plan import Choice
+from contracts.connect.setup_plan_rows import load_plan_file
 from contracts.intake.graph import node_ids as intake_node_ids
 from contracts.world.proposal import INTAKE, EdgeDraft, NodeDraft, Proposal
 

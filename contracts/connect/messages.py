@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, WithJsonSchema
 
 from contracts.base import Timestamp
-from contracts.connect.plan import ConnectPlan, OperatingSystem, Said
 from contracts.connect.progress import ProgressStatus, StepReport
+from contracts.connect.setup_plan import ConnectPlan, OperatingSystem, Said
 from contracts.intake.requests import Assistant
 
 LONGEST_AGENT = 200

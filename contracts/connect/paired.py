@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 
 from contracts.connect.messages import SessionArguments
 from contracts.guardrail.documents import GuardrailRequest
-from contracts.world.reading import GraphQueryRequest
+from contracts.world.read_api import GraphQueryRequest
 
 
 class GuardrailCheckArguments(SessionArguments, GuardrailRequest):

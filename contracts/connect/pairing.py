@@ -9,7 +9,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from contracts.keys import BASE62
+from contracts.access.api_keys import BASE62
 
 CODE_PATTERN = r"^[A-Za-z0-9_-]{6,64}$"
 CODE_LENGTH = 22

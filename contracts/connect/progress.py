@@ -1,4 +1,4 @@
-"""How far a set-up is: a state a step, moved by reports. Pure; who keeps it is `warehouse/connect.py`'s matter."""
+"""How far a set-up is: a state a step, moved by reports. Pure; who keeps it is `warehouse/connect/sessions.py`'s matter."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from contracts.base import storable
-from contracts.connect.plan import Choice, ConnectPlan, PlanStep, Said
-from contracts.connect.problems import ToolProblem
+from contracts.connect.setup_plan import Choice, ConnectPlan, PlanStep, Said
+from contracts.connect.tool_problems import ToolProblem
 
 StepState = Literal["pending", "active", "done", "failed", "skipped", "rolled_back"]
 Outcome = Literal["done", "failed", "skipped", "rolled_back"]

@@ -11,11 +11,11 @@ from pathlib import Path
 import yaml
 from pydantic import Field
 
-from contracts.commerce.plans import load_plans
-from contracts.commerce.rail import usd_of
-from contracts.connect.plan import ConnectPlan, PlanStep, Said
-from contracts.connect.plan_rows import VARIABLE, Row
+from contracts.access.plans import load_plans
+from contracts.access.rail import usd_of
 from contracts.connect.progress import SETTLED, Progress, carry_over, next_step
+from contracts.connect.setup_plan import ConnectPlan, PlanStep, Said
+from contracts.connect.setup_plan_rows import VARIABLE, Row
 
 TALK_FILE = Path(__file__).with_name("talk.yaml")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from contracts.commerce.plans import PLANS_PATH, PlansAnswer
+from contracts.access.plans import PLANS_PATH, PlansAnswer
 from contracts.connect.messages import (
     CloseResult,
     HandshakeArguments,
@@ -25,8 +25,8 @@ from contracts.connect.paired import GuardrailCheckArguments, IntakeStatusArgume
 from contracts.connect.server import FIRST_TOOL
 from contracts.connect.talk import TalkAnswer
 from contracts.guardrail.documents import GuardrailResult
-from contracts.intake.documents import IntakeStatusResponse
-from contracts.world.reading import GraphQueryResult
+from contracts.intake.intake_documents import IntakeStatusResponse
+from contracts.world.read_api import GraphQueryResult
 
 _SESSION_ERRORS = (
     "Without a paired session it answers `session_required`, after its end `session_ended`: ask the user for a fresh "

@@ -6,8 +6,8 @@ from typing import Any
 
 import jwt
 
+from contracts.access.signing import ALGORITHM, JWKS_PATH, SigningKey
 from contracts.canonical import canonical_json
-from contracts.commerce.signing import ALGORITHM, JWKS_PATH, SigningKey
 from contracts.connect.server import MCP_PATH
 from contracts.discovery.capabilities import live_ones
 from contracts.discovery.installation import Installation

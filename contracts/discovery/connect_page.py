@@ -6,14 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from contracts.access import REQUESTS_A_DAY
-from contracts.commerce.example_quote import EXAMPLE_PLAN, example_quote
-from contracts.commerce.plans import QUOTE_PATH, plans_answer
-from contracts.commerce.rail import usd_of
+from contracts.access.example_quote import EXAMPLE_PLAN, example_quote
+from contracts.access.plans import QUOTE_PATH, plans_answer
+from contracts.access.rail import usd_of
+from contracts.access.tiers import REQUESTS_A_DAY
 from contracts.connect import server
 from contracts.connect.tools import TOOLS
-from contracts.description import EXAMPLES_DIR
 from contracts.discovery.installation import Installation
+from contracts.discovery.openapi import EXAMPLES_DIR
 from contracts.discovery.service import CONNECT_PAGE_PATH
 
 CONNECT_MARKDOWN_PATH = f"{CONNECT_PAGE_PATH}index.md"

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from contracts.commerce.rail import PaymentRail, network_of, rail_of
-from contracts.commerce.signing import KeySet
+from contracts.access.rail import PaymentRail, network_of, rail_of
+from contracts.access.signing import KeySet
 from contracts.settings import PREFIX, Settings
 
 

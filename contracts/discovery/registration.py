@@ -9,8 +9,8 @@ from typing import Any, Literal
 import yaml
 from pydantic import Field, TypeAdapter
 
+from contracts.access.plans import CLAIM_PATH, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH
 from contracts.base import Document
-from contracts.commerce.plans import CLAIM_PATH, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH
 from contracts.connect.server import FIRST_TOOL, MCP_PATH, PROTOCOL_VERSIONS
 from contracts.discovery.capabilities import Status, capability_states, is_live, load_capabilities
 from contracts.discovery.installation import Installation

@@ -15,17 +15,17 @@ from typing import Any
 
 import jinja2
 
-from contracts.access import REQUESTS_A_DAY
-from contracts.commerce import consent, plans
-from contracts.commerce.rail import ASSET_SYMBOL
+from contracts.access import consent, plans
+from contracts.access.rail import ASSET_SYMBOL
+from contracts.access.tiers import REQUESTS_A_DAY
 from contracts.connect import server
 from contracts.discovery import service
 from contracts.discovery.capabilities import Status, capability_states
 from contracts.discovery.connect_page import CONNECT_MARKDOWN_PATH, connect_facts
 from contracts.discovery.installation import Installation
 from contracts.intake.answers import INTAKE_PATH
-from contracts.lifecycle import COMPATIBILITY_PATH, DEPRECATED
-from contracts.routes import is_limited
+from contracts.publish.deprecations import COMPATIBILITY_PATH, DEPRECATED
+from contracts.publish.routes import is_limited
 
 TEMPLATES = Path(__file__).with_name("templates")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from contracts.commerce.plans import CLAIM_PATH, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH, load_plans
-from contracts.commerce.problems import PaymentSignatureNotLive
-from contracts.commerce.quotes import QUOTE_TTL
-from contracts.commerce.rail import ASSET_NAME, ASSET_SYMBOL, ASSET_VERSION, USDC_DECIMALS, usd_of
+from contracts.access.plans import CLAIM_PATH, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH, load_plans
+from contracts.access.quotes import QUOTE_TTL
+from contracts.access.rail import ASSET_NAME, ASSET_SYMBOL, ASSET_VERSION, USDC_DECIMALS, usd_of
+from contracts.access.refusals import PaymentSignatureNotLive
 from contracts.discovery.capabilities import capability_states
 from contracts.discovery.installation import Installation
 from contracts.discovery.service import OPENAPI_PATH, X402_METADATA_PATH, X402_PATH
-from contracts.evm import checksum_address
+from contracts.evm.codec import checksum_address
 
 X402_VERSION = 2
 SCHEME = "exact"

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from contracts.commerce.plans import PLANS_PATH, QUOTE_PATH
-from contracts.intake.documents import (
+from contracts.access.plans import PLANS_PATH, QUOTE_PATH
+from contracts.intake.intake_documents import (
     ActivationPackage,
     AgentSummary,
     ChecklistCounts,

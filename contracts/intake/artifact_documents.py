@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from contracts.access import Tier
+from contracts.access.tiers import Tier
 from contracts.base import Document, Timestamp
-from contracts.intake.documents import DayCounts, IntakeCommercialModel, Uri
+from contracts.intake.intake_documents import DayCounts, IntakeCommercialModel, Uri
 from contracts.intake.requests import Lane
 
 

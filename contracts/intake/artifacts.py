@@ -13,10 +13,10 @@ from typing import Any
 
 import yaml
 
-from contracts.access import REQUESTS_A_DAY, Tier
+from contracts.access.plans import PLANS_PATH, QUOTE_PATH, UNCLAIMABLE, load_plans
+from contracts.access.rail import network_of, usd_of
+from contracts.access.tiers import REQUESTS_A_DAY, Tier
 from contracts.base import Document
-from contracts.commerce.plans import PLANS_PATH, QUOTE_PATH, UNCLAIMABLE, load_plans
-from contracts.commerce.rail import network_of, usd_of
 from contracts.intake.answers import INTAKE_PATH, PRICE_SHAPE
 from contracts.intake.artifact_documents import (
     Artifact,
@@ -38,7 +38,7 @@ from contracts.intake.artifact_documents import (
     TierEntitlements,
     TimelineArtifact,
 )
-from contracts.intake.documents import DayCounts, IntakeCommercialModel, IntakeProvisioningCapsule
+from contracts.intake.intake_documents import DayCounts, IntakeCommercialModel, IntakeProvisioningCapsule
 from contracts.intake.links import artifact_url, page_url
 from contracts.intake.profiles import load_profiles
 from contracts.intake.requests import (

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from contracts.base import Document, Listed
-from contracts.world.documents import DecisionFields, OneLine
+from contracts.world.graph_documents import DecisionFields, OneLine
 from contracts.world.proposal import LONGEST_TITLE, Actor, EdgeDraft, NodeDraft, Proposal
 from contracts.world.records import Visibility
 

@@ -9,7 +9,7 @@ from pydantic import Field, StrictInt
 from contracts.base import Document, Listed
 from contracts.canonical import canonical_sha256
 from contracts.errors import BodyInvalid
-from contracts.world.documents import DecisionFields, Instant
+from contracts.world.graph_documents import DecisionFields, Instant
 from contracts.world.identity import content_id
 from contracts.world.ontology import Ontology, load_ontology
 from contracts.world.proposal import HIGHEST_REVISION, LONGEST_TITLE, Actor, EdgeDraft, NodeDraft, Proposal

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from contracts.times import instant_of, is_instant, utc_text
+from contracts.world.change_set import Case, EdgeChange, NodeChange
 from contracts.world.identity import dedupe_key, fact_key
 from contracts.world.ontology import SUPERSEDES
-from contracts.world.plan import Case, EdgeChange, NodeChange
 from contracts.world.proposal import StageName, StageResult
 from contracts.world.records import Node
 

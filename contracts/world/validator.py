@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from contracts.errors import RevisionConflict
-from contracts.world.plan import Case
+from contracts.world.change_set import Case
 from contracts.world.proposal import StageName, StageResult, Verdict
 from contracts.world.stages import (
     Judgement,

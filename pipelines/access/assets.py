@@ -7,9 +7,9 @@ import dagster as dg
 
 from pipelines.presentation import LEDGER_GROUP, OWNERS, ledger_table, markdown_table, row_count
 from pipelines.resources import Runtime
-from warehouse.access_tables import take_over_access
-from warehouse.inspection import preview
-from warehouse.ledger import open_ledger
+from warehouse.access.claim_sync import take_over_access
+from warehouse.duck.inspection import preview
+from warehouse.ledger.ledger import open_ledger
 
 RAW = {
     "raw_ledger__quotes": "Quotes as they are now, without who asked and their hashes. Grain: one row per quote.",

@@ -9,15 +9,15 @@ from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
-from contracts.commerce.rail import rail_of
-from contracts.commerce.views import Silence, View, read_block, read_receipt
-from contracts.commerce.watching import Sighting
+from contracts.access.provider_views import Silence, View, read_block, read_receipt
+from contracts.access.rail import rail_of
+from contracts.access.watching import Sighting
 from contracts.errors import ChainMismatch, RpcUnavailable
-from contracts.evm import RpcError, quantity
+from contracts.evm.codec import RpcError, quantity
 from contracts.settings import Settings
-from pipelines.rpc import Endpoint, RpcPool
-from warehouse.access_watch import Outcome, Watched, apply_sightings, payments_to_watch
-from warehouse.ledger import Ledger, open_ledger
+from pipelines.clients.rpc import Endpoint, RpcPool
+from warehouse.access.watch import Outcome, Watched, apply_sightings, payments_to_watch
+from warehouse.ledger.ledger import Ledger, open_ledger
 
 TIMEOUT_S = 5.0
 

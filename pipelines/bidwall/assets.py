@@ -8,9 +8,9 @@ import dagster as dg
 from pipelines.bidwall.source import read_balance
 from pipelines.presentation import OWNERS, line_chart, markdown_table, row_count, table_facts
 from pipelines.resources import Runtime
-from warehouse.bidwall import BalanceReading, record_balance, record_bidwall_status, replace_events
-from warehouse.chain_head import SeenHead, read_head
-from warehouse.inspection import preview
+from warehouse.bidwall.contract_balance import BalanceReading, record_balance, record_bidwall_status, replace_events
+from warehouse.duck.inspection import preview
+from warehouse.token.chain_head import SeenHead, read_head
 
 GROUP = "contract_balance"
 FRESHNESS = dg.FreshnessPolicy.time_window(fail_window=timedelta(minutes=30), warn_window=timedelta(minutes=15))

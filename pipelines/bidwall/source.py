@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from contracts.evm import BlockHeader, RpcError, quantity, read_header
-from contracts.proof import Missing
-from pipelines.calls import Rpc, ask
-from warehouse.bidwall import BalanceReading
-from warehouse.chain_head import SeenHead
+from contracts.evm.codec import BlockHeader, RpcError, quantity, read_header
+from contracts.token.proof import Missing
+from pipelines.clients.rpc_state import Rpc, ask
+from warehouse.bidwall.contract_balance import BalanceReading
+from warehouse.token.chain_head import SeenHead
 
 _UINT256 = 1 << 256
 

@@ -7,9 +7,9 @@ import dagster as dg
 
 from pipelines.presentation import LEDGER_GROUP, OWNERS, ledger_table, markdown_table, row_count, verdicts_told
 from pipelines.resources import Runtime
-from warehouse.connect_tables import take_over_sessions
-from warehouse.inspection import preview
-from warehouse.ledger import open_ledger
+from warehouse.connect.session_sync import take_over_sessions
+from warehouse.duck.inspection import preview
+from warehouse.ledger.ledger import open_ledger
 
 SESSIONS, STEPS = "raw_ledger__connect_sessions", "raw_ledger__connect_steps"
 DAILY, BY_STEP = "out_connect__daily", "out_connect__steps"

@@ -8,14 +8,14 @@ import dagster as dg
 from contracts.discovery.capabilities import Status, capability_states, load_capabilities
 from contracts.discovery.installation import installation_of
 from contracts.discovery.judging import documents_needed, judge, requests_needed
-from contracts.projections import PROJECTIONS
+from contracts.publish.registry import PROJECTIONS
 from pipelines.discovery.probe import ask_ourselves, is_due
 from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
 from pipelines.resources import Runtime
-from warehouse.discovery import OWN_ENDPOINTS, PROBES, is_our_generation, record_findings
-from warehouse.feeds import record_attempt
-from warehouse.inspection import preview
-from warehouse.projections import read, readable_for, tables_of
+from warehouse.discovery.probes import OWN_ENDPOINTS, PROBES, is_our_generation, record_findings
+from warehouse.duck.fetch_log import record_attempt
+from warehouse.duck.inspection import preview
+from warehouse.publish.readers import read, readable_for, tables_of
 
 GROUP = "discovery"
 TABLE = "out_discovery__probes"

@@ -13,10 +13,10 @@ from contracts.discovery.judging import Answers, Asked
 from contracts.discovery.registry import NOT_ANSWERING
 from contracts.discovery.service import HEALTH_PATH
 from contracts.settings import Settings
-from pipelines.feeds import Feeds, tls_roots
-from warehouse.discovery import OWN_ENDPOINTS, looked_at, read_findings
-from warehouse.duck import Connection, Warehouse
-from warehouse.feeds import Attempt
+from pipelines.clients.http_json import Feeds, tls_roots
+from warehouse.discovery.probes import OWN_ENDPOINTS, looked_at, read_findings
+from warehouse.duck.connection import Connection, Warehouse
+from warehouse.duck.fetch_log import Attempt
 
 ALL_WELL_EVERY = timedelta(minutes=5)
 ELSE_EVERY = timedelta(minutes=1)

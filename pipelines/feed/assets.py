@@ -7,8 +7,8 @@ import dagster as dg
 
 from pipelines.presentation import OWNERS, row_count, table_facts
 from pipelines.resources import Runtime
-from warehouse.feed_events import record_events
-from warehouse.holder_lists import lists_dir
+from warehouse.feed.events import record_events
+from warehouse.token.holder_lists import lists_dir
 
 
 @dg.asset(

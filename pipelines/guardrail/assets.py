@@ -9,9 +9,9 @@ import dagster as dg
 from contracts.errors import OperatorProblem
 from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
 from pipelines.resources import Runtime
-from warehouse.guardrail_checks import take_over_checks
-from warehouse.guardrail_log import open_guardrail_log
-from warehouse.inspection import preview
+from warehouse.duck.inspection import preview
+from warehouse.guardrail.checks import take_over_checks
+from warehouse.guardrail.log import open_guardrail_log
 
 GROUP = "guardrail"
 

@@ -8,10 +8,10 @@ import dagster as dg
 
 from pipelines.presentation import LEDGER_GROUP, OWNERS, ledger_table, markdown_table, row_count, verdicts_told
 from pipelines.resources import Runtime
-from warehouse.inspection import preview
-from warehouse.intake_documents import see_settings
-from warehouse.intake_tables import take_over_intakes
-from warehouse.ledger import open_ledger
+from warehouse.duck.inspection import preview
+from warehouse.intake.intake_sync import take_over_intakes
+from warehouse.intake.statistics import see_settings
+from warehouse.ledger.ledger import open_ledger
 
 RAW, STATS, FUNNEL, SETTINGS = "raw_ledger__intakes", "out_intake__stats", "out_intake__funnel", "out_intake__settings"
 

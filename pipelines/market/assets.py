@@ -9,8 +9,8 @@ import polars as pl
 from pipelines.market.observe import Look, choose_eth, choose_token, look_at_eth, look_at_token
 from pipelines.presentation import OWNERS, QUICK, lines_chart, markdown_table, row_count, table_facts
 from pipelines.resources import Runtime
-from warehouse.duck import Connection
-from warehouse.inspection import preview
+from warehouse.duck.connection import Connection
+from warehouse.duck.inspection import preview
 
 GROUP = "market"
 

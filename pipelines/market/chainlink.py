@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from contracts.evm import selector
+from contracts.evm.codec import selector
 from contracts.market import Quote, Refusal, usd_price
 
 LATEST_ROUND = selector("latestRoundData()")

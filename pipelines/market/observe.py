@@ -8,9 +8,9 @@ from datetime import datetime
 
 from contracts.settings import Settings
 from pipelines.market.source import ask_eth_sources, ask_token_sources, eth_sources, token_sources
-from warehouse.duck import Connection, Warehouse
-from warehouse.feeds import may_ask
-from warehouse.market import (
+from warehouse.duck.connection import Connection, Warehouse
+from warehouse.duck.fetch_log import may_ask
+from warehouse.market.prices import (
     Market,
     Said,
     choose_eth_price,

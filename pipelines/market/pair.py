@@ -9,10 +9,10 @@ from decimal import Decimal
 from typing import Any
 
 from contracts.base import Quality
-from contracts.evm import keccak256, selector
+from contracts.evm.codec import keccak256, selector
 from contracts.market import THIN_USD, Quote, Refusal, change_percent, inner, usd_price
 from pipelines.market.chainlink import read_words
-from warehouse.market import PoolPast
+from warehouse.market.prices import PoolPast
 
 GET_RESERVES = selector("getReserves()")
 TOKEN0 = selector("token0()")

@@ -15,14 +15,14 @@ from typing import Any
 
 from contracts.base import Quality
 from contracts.errors import ChainMismatch, RpcUnavailable
-from contracts.evm import RpcError, read_header
+from contracts.evm.codec import RpcError, read_header
 from contracts.market import CHAINLINK, COINBASE, DEXSCREENER, GECKOTERMINAL, POOL, Quote, Refusal
 from contracts.settings import Settings
-from pipelines.feeds import TIMEOUT_S, Answer, Feeds
+from pipelines.clients.http_json import TIMEOUT_S, Answer, Feeds
+from pipelines.clients.rpc import RpcPool
 from pipelines.market import chainlink, coinbase, dexscreener, geckoterminal, pair
-from pipelines.rpc import RpcPool
-from warehouse.feeds import Attempt
-from warehouse.market import PoolPast, Said
+from warehouse.duck.fetch_log import Attempt
+from warehouse.market.prices import PoolPast, Said
 
 Decoded = Quote | Refusal
 Call = tuple[str, Sequence[Any]]

@@ -7,13 +7,13 @@ import dagster as dg
 
 from contracts.partner import MARKETPLACE, PARTNER, PartnerAnswer, RevenueAnswer, host_of
 from contracts.settings import Settings
-from pipelines.feeds import Feeds
+from pipelines.clients.http_json import Feeds
 from pipelines.partner.snapshot import as_text
 from pipelines.partner.source import ask_marketplace, ask_partner, due_sources
 from pipelines.presentation import OWNERS, row_count, table_facts
 from pipelines.resources import Runtime
-from warehouse.feeds import Attempt
-from warehouse.partner import record_figures, record_partner, serve_figures, serve_partner
+from warehouse.duck.fetch_log import Attempt
+from warehouse.partner.snapshots import record_figures, record_partner, serve_figures, serve_partner
 
 GROUP = "partner"
 

@@ -10,10 +10,10 @@ from contracts.base import Quality
 from contracts.market import Refusal
 from contracts.partner import MARKETPLACE, MARKETPLACE_EVERY, PARTNER, PARTNER_EVERY, PartnerAnswer, RevenueAnswer
 from contracts.settings import Settings
-from pipelines.feeds import Feeds
+from pipelines.clients.http_json import Feeds
 from pipelines.partner import marketplace, snapshot
-from warehouse.duck import Connection, Warehouse
-from warehouse.feeds import Attempt, may_ask
+from warehouse.duck.connection import Connection, Warehouse
+from warehouse.duck.fetch_log import Attempt, may_ask
 
 PARTNER_MAX_BYTES = 256 * 1024
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import dagster as dg
 
-from contracts.projections import PROJECTIONS, Projection
+from contracts.publish.registry import PROJECTIONS, Projection
 from pipelines.presentation import OWNERS, model_schema
 from pipelines.publish.generation import publish, republish
 from pipelines.resources import Runtime
-from warehouse.projections import readable_for, tables_of
+from warehouse.publish.readers import readable_for, tables_of
 
 
 def document_key(projection: Projection) -> dg.AssetKey:

@@ -11,10 +11,10 @@ import brotli
 import msgspec
 import zstandard
 
-from contracts.projections import Projection
-from contracts.rendering import Content, Origin, inputs_sha256, mark_stale, render, stale_after_of
-from contracts.routes import ENCODINGS, file_of
-from warehouse.generations import DocumentEntry, Draft, Part
+from contracts.publish.registry import Projection
+from contracts.publish.rendering import Content, Origin, inputs_sha256, mark_stale, render, stale_after_of
+from contracts.publish.routes import ENCODINGS, file_of
+from warehouse.publish.generations import DocumentEntry, Draft, Part
 
 _LARGE_BYTES = 64 * 1024
 """From here on the last step of compression takes twenty times as long for a tenth of the size."""

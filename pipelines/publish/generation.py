@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from contracts.holders import csv_file_name, csv_path, list_file_name
-from contracts.projections import DESCRIBING, PROJECTIONS, REDIRECTS, Projection, Redirect
-from contracts.routes import file_of
+from contracts.publish.registry import DESCRIBING, PROJECTIONS, REDIRECTS, Projection, Redirect
+from contracts.publish.routes import file_of
 from contracts.settings import Settings
+from contracts.token.holders import csv_file_name, csv_path, list_file_name
 from pipelines.publish.documents import (
     PublishedDocument,
     document_parts,
@@ -22,9 +22,9 @@ from pipelines.publish.documents import (
     stale_again,
 )
 from pipelines.publish.site import filled, route_table, site_files
-from warehouse.generations import Built, DocumentEntry, Draft, Generation, Part, begin, build
-from warehouse.projections import Readable, holder_list_blocks, read
-from warehouse.serving import FILE_NAME, serving_copy
+from warehouse.publish.generations import Built, DocumentEntry, Draft, Generation, Part, begin, build
+from warehouse.publish.readers import Readable, holder_list_blocks, read
+from warehouse.publish.serving import FILE_NAME, serving_copy
 from warehouse.world.audit_heads import audit_head
 from warehouse.world.snapshot_parts import snapshot_parts
 

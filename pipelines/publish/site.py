@@ -11,9 +11,9 @@ import msgspec
 
 from contracts.canonical import sha256_hex
 from contracts.discovery.installation import Installation
-from contracts.projections import PROJECTIONS, REDIRECTS, Projection, Redirect
-from contracts.rendering import Content
-from contracts.routes import Folder, RedirectRoute, Route, RouteTable, file_of
+from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection, Redirect
+from contracts.publish.rendering import Content
+from contracts.publish.routes import Folder, RedirectRoute, Route, RouteTable, file_of
 
 SITE = Path(__file__).resolve().parents[2] / "site"
 

@@ -10,9 +10,9 @@ from contracts.trust import sample_agents
 from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
 from pipelines.resources import Runtime
 from pipelines.trust.source import ask_scores, read_half_life
-from warehouse.chain_head import read_head
-from warehouse.inspection import preview
-from warehouse.trust import (
+from warehouse.duck.inspection import preview
+from warehouse.token.chain_head import read_head
+from warehouse.trust.attestations import (
     ScoreCheck,
     checked_at_block,
     fold_scores,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from contracts.evm import selector
-from contracts.proof import Missing, decode_uint
+from contracts.evm.codec import selector
+from contracts.token.proof import Missing, decode_uint
 from contracts.trust import THRESHOLDS
-from pipelines.calls import Call, Rpc, ask
-from warehouse.trust import ScoreCheck
+from pipelines.clients.rpc_state import Call, Rpc, ask
+from warehouse.trust.attestations import ScoreCheck
 
 _HALF_LIFE: Final = selector("halfLifeS()")
 _MEETS: Final = selector("meetsTrustThreshold(address,uint256)")

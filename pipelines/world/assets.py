@@ -7,9 +7,9 @@ import dagster as dg
 
 from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts, verdicts_told
 from pipelines.resources import Runtime
-from warehouse.holder_lists import lists_dir
-from warehouse.inspection import preview
-from warehouse.ledger import open_ledger
+from warehouse.duck.inspection import preview
+from warehouse.ledger.ledger import open_ledger
+from warehouse.token.holder_lists import lists_dir
 from warehouse.world.fold import fold_events
 from warehouse.world.load import load_constitution
 from warehouse.world.track import track

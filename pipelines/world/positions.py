@@ -5,7 +5,7 @@ import dagster as dg
 from pipelines.presentation import OWNERS, row_count, table_facts
 from pipelines.resources import Runtime
 from pipelines.world.assets import GROUP
-from warehouse.world.projections import place_new_nodes
+from warehouse.world.public_projection import place_new_nodes
 
 
 @dg.asset(

@@ -11,13 +11,13 @@ from openapi_schema_validator import OAS30Validator
 from patience import HANG_S
 
 from api.key_gate import presented_key
-from contracts.access import Tier
-from contracts.description import OPENAPI_FILE
+from contracts.access.api_keys import new_key
+from contracts.access.tiers import Tier
+from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.errors import StoreBusy
-from contracts.keys import new_key
 from contracts.problems import Problem
 from contracts.settings import Settings
-from warehouse.keys import list_keys, reinstate_key, revoke_key, rotate_key, suspend_key
+from warehouse.access.keys import list_keys, reinstate_key, revoke_key, rotate_key, suspend_key
 
 DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
 NEED_A_KEY = [

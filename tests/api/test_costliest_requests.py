@@ -15,9 +15,9 @@ from api.app import build_rooms
 from api.routes import WorkRoute
 from api.stores import Stores
 from contracts.settings import Settings
-from warehouse.connect import issue_code
-from warehouse.ledger import open_ledger
-from warehouse.secrets import load_secrets
+from warehouse.connect.sessions import issue_code
+from warehouse.ledger.ledger import open_ledger
+from warehouse.ledger.master_secret import load_secrets
 
 WITHOUT_KEY_CPU_S = 0.25
 WITH_KEY_CPU_S = 1.0

@@ -14,10 +14,10 @@ from mcp_service import JSON, message
 from api.app import build_rooms
 from api.bodies import JsonRoute
 from api.stores import Stores
-from contracts.access import Tier
-from contracts.keys import new_key
+from contracts.access.api_keys import new_key
+from contracts.access.tiers import Tier
 from contracts.settings import Settings
-from warehouse.connect import issue_code
+from warehouse.connect.sessions import issue_code
 
 PHRASE = "legal winner thank year wave sausage worth useful legal winner thank yellow"
 PEM = ed25519.Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()

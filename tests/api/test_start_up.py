@@ -18,7 +18,7 @@ import sys
 from api.app import build_rooms, create_app
 from contracts.settings import Settings
 import pathlib
-from warehouse.ledger import open_ledger
+from warehouse.ledger.ledger import open_ledger
 from api.stores import Stores
 settings = Settings(data_dir=pathlib.Path(sys.argv[1]), _env_file=None)
 create_app(settings)
@@ -34,7 +34,7 @@ def test_the_api_process_imports_nothing_heavy(tmp_path):
 
 
 def test_the_front_needs_neither_the_framework_nor_a_store():
-    code = "import sys, api.app, warehouse.counters; print(*sys.modules)"
+    code = "import sys, api.app, warehouse.ledger.counters; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"fastapi", "duckdb", "sqlalchemy"} & set(ran.stdout.split())
 

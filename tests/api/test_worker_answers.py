@@ -10,7 +10,7 @@ from whole_service import whole_service
 from world_writes import ADA, goal, no_rules, proposal
 
 from api.workers import WorkerPool
-from api.worldmodel.large import (
+from api.world.large import (
     answer_past,
     answer_past_in_worker,
     judge_in_worker,
@@ -21,10 +21,10 @@ from api.worldmodel.large import (
     unpacked,
 )
 from contracts.guardrail.loader import RULES_DIRECTORY, load_ruleset
-from contracts.knowledge.build import BuildRequest
-from contracts.memory.plan import DesignRequest
-from warehouse.ledger import open_ledger
-from warehouse.serving import ServedGenerations
+from contracts.world.extraction.build import BuildRequest
+from contracts.world.memory.memory_plan import DesignRequest
+from warehouse.ledger.ledger import open_ledger
+from warehouse.publish.serving import ServedGenerations
 from warehouse.world import query
 from warehouse.world.asof import Past
 from warehouse.world.write import propose

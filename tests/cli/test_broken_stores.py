@@ -17,7 +17,7 @@ from cli.main import app
 from contracts.errors import StoreUnusable
 from contracts.settings import Settings
 from pipelines.runs import opened_instance
-from warehouse.generations import current_generation
+from warehouse.publish.generations import current_generation
 
 COMMANDS = (
     ("doctor",),

@@ -28,9 +28,9 @@ from cli.doctor import (
 )
 from contracts.base import Quality
 from contracts.settings import Settings
-from warehouse.duck import ChainIdentity, Warehouse, stamp
-from warehouse.feeds import Attempt, record_attempt
-from warehouse.ledger import LedgerIdentity, open_ledger
+from warehouse.duck.connection import ChainIdentity, Warehouse, stamp
+from warehouse.duck.fetch_log import Attempt, record_attempt
+from warehouse.ledger.ledger import LedgerIdentity, open_ledger
 
 OTHER = "0x" + "71" * 20
 

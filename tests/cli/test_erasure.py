@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 
 from cli.main import app
 from contracts.settings import Settings
-from pipelines.held import publish_held
+from pipelines.initial_publish import publish_held
 from pipelines.runs import opened_instance
-from warehouse.duck import Warehouse
+from warehouse.duck.connection import Warehouse
 from warehouse.world.forget import forget_owner
 
 WORD = "quokkaburrow"
@@ -196,7 +196,7 @@ def test_an_intake_that_is_forgotten_is_in_no_file(installation: Installation):
 
 def test_free_pages_of_the_warehouse_are_gone_and_its_rows_comments_and_schema_stay(tmp_path: Path):
     warehouse = Warehouse(tmp_path)
-    with warehouse.connect() as connection:
+    with warehouse.connect.sessions() as connection:
         connection.execute("set force_compression = 'uncompressed'")
         connection.execute("create table words as select 'wombat' || range as word from range(50000)")
         connection.execute("comment on column words.word is 'A word'")
@@ -215,7 +215,7 @@ def test_free_pages_of_the_warehouse_are_gone_and_its_rows_comments_and_schema_s
             ("A word",)
         ]
     assert [path.name for path in tmp_path.iterdir()] == ["warehouse.duckdb"]
-    with warehouse.connect() as connection:
+    with warehouse.connect.sessions() as connection:
         connection.execute("insert into words values ('numbat')")
 
 

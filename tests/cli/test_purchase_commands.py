@@ -29,8 +29,8 @@ from cli.demo.write import deploy, mined_receipt
 from cli.main import app
 from cli.purchase import Purchase, PurchasePending, PurchaseRefused, Purchases, PurchaseUnknown, ServiceSilent, claimed
 from contracts.settings import Settings
-from warehouse.access_cases import cases_in
-from warehouse.ledger import open_ledger
+from warehouse.access.cases import cases_in
+from warehouse.ledger.ledger import open_ledger
 
 SVC = Path(sys.executable).with_name("svc")
 

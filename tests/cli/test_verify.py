@@ -21,19 +21,19 @@ from holder_rows import TOKEN, Row, address, put_transfers
 from cli.demo.recorded import RecordedChain, RecordedNode, transfer_log
 from cli.verify import NothingToVerify, run_checks, verify
 from contracts.discovery.installation import Installation
-from contracts.holders import ZERO_ADDRESS
-from contracts.projections import PROJECTIONS
-from contracts.proof import Verdict
-from contracts.rendering import Origin, render
-from contracts.telemetry import ConsistencyLevel, Token
-from contracts.verification import Outcome, read_list, verdict_of
-from pipelines.holders.lists import take_list
-from pipelines.rpc import RpcPool
-from warehouse.duck import Warehouse
-from warehouse.fold import fold_balances
-from warehouse.holder_lists import lists_dir
-from warehouse.holder_status import record_status
-from warehouse.projections import Readable, read
+from contracts.publish.registry import PROJECTIONS
+from contracts.publish.rendering import Origin, render
+from contracts.token.holder_documents import ConsistencyLevel, Token
+from contracts.token.holders import ZERO_ADDRESS
+from contracts.token.proof import Verdict
+from contracts.token.verification import Outcome, read_list, verdict_of
+from pipelines.clients.rpc import RpcPool
+from pipelines.token.holder_lists import take_list
+from warehouse.duck.connection import Warehouse
+from warehouse.publish.readers import Readable, read
+from warehouse.token.fold import fold_balances
+from warehouse.token.holder_lists import lists_dir
+from warehouse.token.holder_status import record_status
 
 BLOCK = 40
 NOW = datetime(2026, 2, 1, tzinfo=UTC)

@@ -11,7 +11,7 @@ from world_writes import goal, no_rules, proposal
 
 from cli.main import app
 from contracts.settings import Settings
-from warehouse.ledger import Ledger, open_ledger
+from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.world.write import propose
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.outside_texts import LONGEST_NAME, LONGEST_SYMBOL, outside_text, outside_value, without_outside_texts
-from contracts.telemetry import Token
+from contracts.token.holder_documents import Token
 
 ADDRESS = "0x" + "70" * 20
 

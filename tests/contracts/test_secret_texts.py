@@ -15,8 +15,8 @@ from eth_account.hdaccount.mnemonic import Mnemonic
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contracts.access import Tier
-from contracts.keys import BASE62, checksum, new_key
+from contracts.access.api_keys import BASE62, checksum, new_key
+from contracts.access.tiers import Tier
 from contracts.secret_texts import SecretInText, refuse_secrets, secret_in
 
 ENGLISH = Mnemonic()

@@ -7,12 +7,12 @@ import dagster as dg
 import pytest
 import yaml
 
-from contracts.projections import PROJECTIONS
+from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 from pipelines.definitions import build_definitions
 from pipelines.publish.assets import document_key
-from warehouse.duck import Warehouse
-from warehouse.projections import tables_of
+from warehouse.duck.connection import Warehouse
+from warehouse.publish.readers import tables_of
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -7,8 +7,8 @@ import duckdb
 import pytest
 
 from pipelines.checks import EXPECTATIONS, judge
-from warehouse.duck import Warehouse
-from warehouse.facts import gather_facts, mark_checked
+from warehouse.duck.connection import Warehouse
+from warehouse.duck.facts import gather_facts, mark_checked
 
 ALICE, BOB = "\\x0a" * 20, "\\x0b" * 20
 ZERO = "\\x00" * 20

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pipelines.checks import EXPECTATIONS, judge
-from warehouse.duck import Warehouse
-from warehouse.facts import gather_facts
+from warehouse.duck.connection import Warehouse
+from warehouse.duck.facts import gather_facts
 
 PARTNER = (
     "insert into out_partner__snapshot values "

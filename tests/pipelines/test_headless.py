@@ -16,7 +16,7 @@ from pipelines.checks import EXPECTATIONS
 from pipelines.definitions import CHAIN_JOB, build_definitions
 from pipelines.failure import stale_reason
 from pipelines.headless import PipelineReport
-from warehouse.ledger import LedgerIdentity, open_ledger
+from warehouse.ledger.ledger import LedgerIdentity, open_ledger
 
 CORRUPTION = "update raw_chain__transfers set from_address = '\\x01'::blob where block_number = 5"
 MENDING = f"update raw_chain__transfers set from_address = unhex('{ALICE[2:]}') where block_number = 5"

@@ -6,8 +6,8 @@ import pytest
 from ingest_helpers import warehouse
 
 from pipelines.checks import EXPECTATIONS, judge
-from warehouse.facts import gather_facts
-from warehouse.trust import fold_scores
+from warehouse.duck.facts import gather_facts
+from warehouse.trust.attestations import fold_scores
 
 WALL, ALICE = "ba" * 20, "a1" * 20
 SOUND = f"""

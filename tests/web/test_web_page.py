@@ -12,9 +12,9 @@ import pytest
 from addressed_service import addressed_service
 from web_fixtures import WebTools
 
-from warehouse.duck import Warehouse
-from warehouse.feed_events import record_events
-from warehouse.holder_lists import lists_dir
+from warehouse.duck.connection import Warehouse
+from warehouse.feed.events import record_events
+from warehouse.token.holder_lists import lists_dir
 
 pytestmark = pytest.mark.web
 

@@ -13,8 +13,8 @@ import duckdb
 import msgspec
 
 from contracts.world.records import Edge, Event, Node
-from warehouse.drivers import read_statements
-from warehouse.duck import SQL_ROOT, read_sql
+from warehouse.duck.connection import SQL_ROOT, read_sql
+from warehouse.ledger.drivers import read_statements
 from warehouse.world.query import RANKED_AT_MOST, VISITED_AT_MOST, Filter, Page, Traversal
 from warehouse.world.text import Search, words_of
 

@@ -20,7 +20,7 @@ from contracts.world.audit import (
 )
 from contracts.world.proposal import Proposal, StageResult, Verdict
 from contracts.world.records import Event
-from warehouse.ledger import Reader, Transaction
+from warehouse.ledger.ledger import Reader, Transaction
 from warehouse.world.events import event_body
 
 DECISION = "world_decision"

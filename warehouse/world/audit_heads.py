@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from contracts.commerce.signing import KeySet
+from contracts.access.signing import KeySet
 from contracts.errors import OperatorProblem
 from contracts.settings import Settings
 from contracts.world.audit import AuditHead, head_sha256
-from warehouse.generations import Draft, Manifest
-from warehouse.ledger import Reader, open_ledger
-from warehouse.ledger_engine import ledger_location
-from warehouse.signing_keys import SigningKeys
+from warehouse.access.signing_keys import SigningKeys
+from warehouse.ledger.engine import ledger_location
+from warehouse.ledger.ledger import Reader, open_ledger
+from warehouse.publish.generations import Draft, Manifest
 
 
 def audit_head(settings: Settings, draft: Draft) -> AuditHead | None:

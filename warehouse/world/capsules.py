@@ -16,7 +16,7 @@ from contracts.times import instant_of, utc_text
 from contracts.world.alignment import Alignment
 from contracts.world.capsule import ClaimTokenState, WorldModelCreateRequest, capsule_proposal, owner_of
 from contracts.world.proposal import Actor, Decision, EdgeDraft, NodeDraft, Proposal, checked
-from warehouse.ledger import Ledger, Row, Transaction
+from warehouse.ledger.ledger import Ledger, Row, Transaction
 from warehouse.world.events import decode_edges, decode_nodes
 from warehouse.world.write import decide, recorded_decision
 

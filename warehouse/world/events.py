@@ -13,7 +13,7 @@ import msgspec
 from contracts.world.identity import dedupe_key, fact_key
 from contracts.world.ontology import load_ontology
 from contracts.world.records import Edge, Event, Node, is_live
-from warehouse.ledger import Reader, Row, Transaction
+from warehouse.ledger.ledger import Reader, Row, Transaction
 
 NODE_CHANGED = "world_node"
 EDGE_CHANGED = "world_edge"

@@ -8,8 +8,8 @@ import msgspec
 
 from contracts.world.ontology import DOMAINS
 from contracts.world.records import Event, is_live
-from warehouse.duck import Connection, read_sql, transaction
-from warehouse.ledger import Ledger
+from warehouse.duck.connection import Connection, read_sql, transaction
+from warehouse.ledger.ledger import Ledger
 from warehouse.world.events import events_after
 
 EVENTS_AT_ONCE = 20_000

@@ -12,7 +12,7 @@ from contracts.times import utc_text
 from contracts.world.capsule import owner_of
 from contracts.world.proposal import Actor, Proposal, StageResult
 from contracts.world.records import Edge, Event, Node
-from warehouse.ledger import Ledger, Reader, Transaction
+from warehouse.ledger.ledger import Ledger, Reader, Transaction
 from warehouse.world.audit import DECISION, record
 from warehouse.world.events import append_states, decode_edges, decode_events, decode_nodes
 

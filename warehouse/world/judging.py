@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from contracts.world.change_set import Case, plan
 from contracts.world.identity import dedupe_key, fact_key
 from contracts.world.ontology import load_ontology
-from contracts.world.plan import Case, plan
 from contracts.world.proposal import Proposal
 from contracts.world.records import Edge, Event, Node
 from contracts.world.stages import Judgement
 from contracts.world.validator import Judged, judge
 from contracts.world.view import GraphView
-from warehouse.ledger import Clock, Reader
+from warehouse.ledger.ledger import Clock, Reader
 from warehouse.world.events import events_after, head_revision
 from warehouse.world.view import LedgerView
 

@@ -8,13 +8,13 @@ from contracts.errors import ConstitutionRefused
 from contracts.times import utc_text
 from contracts.world.alignment import Alignment
 from contracts.world.alignment import alignment as guardrails
+from contracts.world.change_set import plan
 from contracts.world.constitution import SOURCE, load_constitution_drafts
 from contracts.world.identity import edge_id
 from contracts.world.ontology import load_ontology
-from contracts.world.plan import plan
 from contracts.world.proposal import CONSTITUTION, Decision, EdgeDraft, NodeDraft, Proposal, checked
 from contracts.world.records import Edge, Node, is_live
-from warehouse.ledger import Ledger, Reader
+from warehouse.ledger.ledger import Ledger, Reader
 from warehouse.world.events import decode_edges, decode_nodes
 from warehouse.world.view import LedgerView
 from warehouse.world.write import decide

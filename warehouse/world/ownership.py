@@ -1,6 +1,6 @@
 """Private nodes and edges change hands: what one address wrote by its keys becomes another's, as new states of it.
 
-Who may have that is decided by `warehouse/access_owners.py`. History stays as it was: earlier states are their former
+Who may have that is decided by `warehouse/access/owners.py`. History stays as it was: earlier states are their former
 owner's.
 """
 
@@ -17,7 +17,7 @@ from contracts.world.identity import edge_id, fact_key
 from contracts.world.ontology import load_ontology
 from contracts.world.proposal import Actor, Proposal, StageResult
 from contracts.world.records import Edge, Node
-from warehouse.ledger import Transaction
+from warehouse.ledger.ledger import Transaction
 from warehouse.world.audit import DECISION, record
 from warehouse.world.events import append_states
 from warehouse.world.view import LedgerView

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from contracts.errors import OperatorProblem
 from contracts.world.records import Event
-from warehouse.generations import current_generation, current_pointer
-from warehouse.ledger import Ledger
+from warehouse.ledger.ledger import Ledger
+from warehouse.publish.generations import current_generation, current_pointer
 from warehouse.world.current import CurrentView
 from warehouse.world.events import events_after
 from warehouse.world.overlay import Overlay

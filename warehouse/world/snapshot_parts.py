@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 from contracts.errors import OperatorProblem
-from warehouse.drivers import read_statements
-from warehouse.duck import SQL_ROOT, Connection, read_sql
-from warehouse.generations import Generation, Part
+from warehouse.duck.connection import SQL_ROOT, Connection, read_sql
+from warehouse.ledger.drivers import read_statements
+from warehouse.publish.generations import Generation, Part
 from warehouse.world.served import OVERLAY_EVENTS_AT_MOST, SNAPSHOT_DIR
 from warehouse.world.snapshot import MANIFEST, read_manifest
 from warehouse.world.snapshot_writer import write_snapshot

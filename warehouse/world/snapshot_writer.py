@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import tantivy
 
-from warehouse.duck import Connection, read_sql
+from warehouse.duck.connection import Connection, read_sql
 from warehouse.file_modes import PRIVATE_DIRECTORY
 from warehouse.world.snapshot import (
     FORMAT,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from contracts.holders import list_file_name
+from contracts.token.holders import list_file_name
 from contracts.world.alignment import Alignment
 from contracts.world.alignment import alignment as guardrails
 from contracts.world.identity import fact_key
@@ -15,8 +15,8 @@ from contracts.world.ontology import load_ontology
 from contracts.world.proposal import Decision
 from contracts.world.records import Node, is_live
 from contracts.world.track import PREDICATE, Noticed, Reading, metric_proposal, noticed_proposal
-from warehouse.duck import Connection, read_sql
-from warehouse.ledger import Ledger
+from warehouse.duck.connection import Connection, read_sql
+from warehouse.ledger.ledger import Ledger
 from warehouse.world.view import LedgerView
 from warehouse.world.write import propose
 

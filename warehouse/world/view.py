@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contracts.world.records import Edge, Node
-from warehouse.ledger import Reader
+from warehouse.ledger.ledger import Reader
 from warehouse.world.events import current_edge, current_node, decode_edges, decode_nodes
 
 

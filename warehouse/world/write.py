@@ -15,13 +15,13 @@ import msgspec
 from contracts.errors import IdempotencyKeyReused, ProposalUnknown, StoreBusy
 from contracts.world.alignment import Alignment
 from contracts.world.alignment import alignment as guardrails
+from contracts.world.change_set import plan
 from contracts.world.ontology import load_ontology
-from contracts.world.plan import plan
 from contracts.world.proposal import Actor, Decision, Proposal, StageResult, checked
 from contracts.world.records import Edge, Event, Node
 from contracts.world.stages import Judgement
 from contracts.world.validator import Judged, judge
-from warehouse.ledger import Ledger, Reader, Transaction
+from warehouse.ledger.ledger import Ledger, Reader, Transaction
 from warehouse.world.audit import DECISION, decided_stages, record
 from warehouse.world.events import append_states, events_of_decision, head_revision
 from warehouse.world.judging import Judgment, judge_at, new_states

@@ -9,7 +9,7 @@ from paid_service import PAYER, STRANGER, PaidService, selling
 
 from cli.demo.anvil import Anvil
 from contracts.settings import Settings
-from warehouse.access_cases import cases_in
+from warehouse.access.cases import cases_in
 
 CASE = "/api/agent-access/cases/{}"
 

@@ -36,17 +36,17 @@ from claim_payments import paying
 from claim_service import CLAIM, Sale, api_key_of, body_of, due_of, new_payer, on_sale, said
 from claim_store import count, unsound
 
+from contracts.access.cases import CASE_FOR
+from contracts.access.matching import CLAIM_GRACE
+from contracts.access.provider_views import read_block
+from contracts.access.quotes import QUOTE_TTL
+from contracts.access.watching import Sighting
 from contracts.canonical import canonical_sha256
-from contracts.commerce.cases import CASE_FOR
-from contracts.commerce.matching import CLAIM_GRACE
-from contracts.commerce.quotes import QUOTE_TTL
-from contracts.commerce.views import read_block
-from contracts.commerce.watching import Sighting
 from contracts.errors import PaymentNotSettled
 from contracts.settings import Settings
-from warehouse.access import find_claim, payments_of_claim
-from warehouse.access_watch import apply_sightings, payments_to_watch
-from warehouse.keys import alive_key_of_claim
+from warehouse.access.claims import find_claim, payments_of_claim
+from warehouse.access.keys import alive_key_of_claim
+from warehouse.access.watch import apply_sightings, payments_to_watch
 
 
 @pytest.fixture

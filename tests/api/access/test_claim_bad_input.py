@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from keyed_service import KeyedService, bearer, serving
 from openapi_schema_validator import OAS30Validator
 
-from contracts.access import Tier
-from contracts.description import OPENAPI_FILE
+from contracts.access.tiers import Tier
+from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.settings import Settings
-from warehouse.keys import revoke_key, suspend_key
+from warehouse.access.keys import revoke_key, suspend_key
 
 DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
 ROUTES = ("/api/agent-access/plans", QUOTE, CLAIM, "/api/agent-access/claims/{claimId}")

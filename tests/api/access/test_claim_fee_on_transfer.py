@@ -6,9 +6,9 @@ import pytest
 from paid_service import PAYER, PaidService, selling
 
 from cli.demo.anvil import Anvil
-from contracts.evm import TRANSFER_TOPIC
+from contracts.evm.codec import TRANSFER_TOPIC
 from contracts.settings import Settings
-from warehouse.access_cases import cases_in
+from warehouse.access.cases import cases_in
 
 FEE_UNITS = 1_000
 COLLECTOR = "fe" * 20

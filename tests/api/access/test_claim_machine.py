@@ -24,9 +24,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from seeds import seed_of_run
 
-from contracts.commerce.matching import CLAIM_GRACE
-from contracts.commerce.quotes import QUOTE_TTL
-from warehouse.access import LEASE_FOR, take_lease
+from contracts.access.matching import CLAIM_GRACE
+from contracts.access.quotes import QUOTE_TTL
+from warehouse.access.claims import LEASE_FOR, take_lease
 
 PLANS = st.sampled_from(["agent_runtime_activation", "api_basic_monthly", "api_pro_monthly"])
 SILENT = st.sampled_from(["timeout", "429", "garbage", "other_chain"])

@@ -19,7 +19,7 @@ from cli.demo.anvil import PRUNED, Anvil
 from cli.demo.rpc import calldata
 from cli.demo.write import deploy, mined_receipt
 from contracts.settings import Settings
-from warehouse.access_cases import cases_in
+from warehouse.access.cases import cases_in
 
 TRANSFER = "transfer(address,uint256)"
 TRANSFER_FROM = "transferFrom(address,address,uint256)"

@@ -50,11 +50,11 @@ from sqlalchemy import text
 from api.access import judging, service
 from api.access import quotes as quoting
 from api.access.rpc import Providers
-from contracts.commerce import quotes
-from contracts.commerce.proofs import claim_typed_data
+from contracts.access import quotes
+from contracts.access.proofs import claim_typed_data
 from contracts.settings import Settings
-from warehouse.access_cases import cases_in
-from warehouse.ledger import Ledger, Transaction
+from warehouse.access.cases import cases_in
+from warehouse.ledger.ledger import Ledger, Transaction
 
 ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 

@@ -15,14 +15,14 @@ from eth_account import Account
 from eth_account.messages import encode_defunct, encode_typed_data
 
 from api.access import consent as consents
-from contracts.commerce.claims import ClaimAnswer, Receipt
-from contracts.commerce.consent import ConsentAnswer, OperatorChallenge, consent_to_claim, consent_to_quote
-from contracts.commerce.proofs import claim_typed_data
-from contracts.commerce.quote_answers import QuoteAnswer
+from contracts.access.claims import ClaimAnswer, Receipt
+from contracts.access.consent import ConsentAnswer, OperatorChallenge, consent_to_claim, consent_to_quote
+from contracts.access.proofs import claim_typed_data
+from contracts.access.quote_answers import QuoteAnswer
 from contracts.settings import Settings
-from warehouse import access_issue
-from warehouse.access import find_claim, reverse_claim
-from warehouse.keys import alive_key_of_claim, list_keys, revoke_key
+from warehouse.access import issue
+from warehouse.access.claims import find_claim, reverse_claim
+from warehouse.access.keys import alive_key_of_claim, list_keys, revoke_key
 
 OPERATOR = Account.from_key("0x" + "33" * 32)
 OTHER = Account.from_key("0x" + "44" * 32)
@@ -412,7 +412,7 @@ def is_owned_by_a_name(sale: Sale) -> bool:
 
 def test_the_seeded_bug_operator_owner_is_caught(sale_here: Sale) -> None:
     assert not is_owned_by_a_name(sale_here)
-    with seeded(OWNER_BUGS["operator_owner"], access_issue):
+    with seeded(OWNER_BUGS["operator_owner"], issue):
         assert is_owned_by_a_name(sale_here)
 
 

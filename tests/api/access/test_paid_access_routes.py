@@ -13,18 +13,18 @@ from signature_checks import verify_signature
 from api.access.service import Redeemed
 from cli.demo.anvil import PRUNED, Anvil
 from cli.demo.write import deploy_code
-from contracts.access import Tier
+from contracts.access.api_keys import new_key
+from contracts.access.claims import ActivationPacket, ClaimAnswer, PendingAnswer, Receipt
+from contracts.access.plans import PlansAnswer
+from contracts.access.proofs import claim_typed_data
+from contracts.access.quote_answers import QuoteAnswer
+from contracts.access.tiers import Tier
 from contracts.canonical import canonical_sha256
-from contracts.commerce.claims import ActivationPacket, ClaimAnswer, PendingAnswer, Receipt
-from contracts.commerce.plans import PlansAnswer
-from contracts.commerce.proofs import claim_typed_data
-from contracts.commerce.quote_answers import QuoteAnswer
-from contracts.keys import new_key
 from contracts.problems import Problem
 from contracts.settings import Settings
-from warehouse.access import find_claim
-from warehouse.access_cases import cases_in
-from warehouse.keys import list_keys
+from warehouse.access.cases import cases_in
+from warehouse.access.claims import find_claim
+from warehouse.access.keys import list_keys
 
 
 @pytest.fixture

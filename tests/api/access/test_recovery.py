@@ -15,11 +15,11 @@ from paid_service import PAYER, STRANGER, PaidService, selling
 
 from cli.demo.anvil import Anvil
 from cli.demo.write import deploy_code
-from contracts.commerce.proofs import ERC1271_MAGIC
-from contracts.commerce.recovery import CHALLENGE_FOR
+from contracts.access.proofs import ERC1271_MAGIC
+from contracts.access.recovery import CHALLENGE_FOR
 from contracts.settings import Settings
-from warehouse.access import find_claim, reverse_claim
-from warehouse.keys import alive_key_of_claim, list_keys, revoke_key
+from warehouse.access.claims import find_claim, reverse_claim
+from warehouse.access.keys import alive_key_of_claim, list_keys, revoke_key
 
 OLDEST_S = int(CHALLENGE_FOR.total_seconds())
 

@@ -6,7 +6,7 @@ from fake_providers import FakeChain, Provider, transfer
 from patience import slowness
 
 from api.access.rpc import CHAIN_ID_FOR_S, Providers
-from contracts.commerce.views import Silence, View
+from contracts.access.provider_views import Silence, View
 
 USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
 PAYER, TREASURY = "0x" + "aa" * 20, "0x" + "7e" * 20

@@ -21,7 +21,7 @@ from postgres_fixtures import TemporaryPostgres
 from api.access.rpc import Providers
 from api.access.watcher import Watcher
 from cli.demo.anvil import Anvil
-from contracts.commerce.rail import rail_of
+from contracts.access.rail import rail_of
 from contracts.settings import Settings
 
 SVC = Path(sys.executable).with_name("svc")

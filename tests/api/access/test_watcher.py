@@ -16,12 +16,12 @@ from api.access.watcher import Watcher
 from cli.demo.anvil import Anvil
 from cli.demo.write import mined_receipt
 from cli.run import held_blocks
-from contracts.commerce.rail import rail_of
+from contracts.access.rail import rail_of
 from contracts.settings import Settings
 from pipelines.access.watch import claims_due, watch_claims
-from warehouse.access import find_claim, payments_not_final
-from warehouse.access_watch import apply_sightings, payments_to_watch
-from warehouse.keys import alive_key_of_claim, revoke_key
+from warehouse.access.claims import find_claim, payments_not_final
+from warehouse.access.keys import alive_key_of_claim, revoke_key
+from warehouse.access.watch import apply_sightings, payments_to_watch
 
 
 class Sold:

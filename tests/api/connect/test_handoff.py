@@ -16,7 +16,7 @@ from companion_app import PATH, Companion, Reply, honest
 
 from api.connect.handoff import Handoff
 from contracts.settings import Settings
-from warehouse.counters import Counters, open_counters
+from warehouse.ledger.counters import Counters, open_counters
 
 SECRET = b"the secret of both"
 PATIENCE_S = 10.0

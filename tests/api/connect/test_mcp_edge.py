@@ -7,7 +7,7 @@ import pytest
 from keyed_service import serving
 from mcp_service import JSON, MODERN, message, modern
 
-from api.client_address import ClientAddresses
+from api.publish.client_address import ClientAddresses
 from contracts.connect.server import PROTOCOL_VERSIONS
 from contracts.settings import Settings
 

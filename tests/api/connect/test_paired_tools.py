@@ -6,8 +6,8 @@ import pytest
 from keyed_service import bearer, serving
 from mcp_service import JSON, message
 
-from warehouse.connect import find_session, issue_code
-from warehouse.guardrail_log import open_guardrail_log
+from warehouse.connect.sessions import find_session, issue_code
+from warehouse.guardrail.log import open_guardrail_log
 
 HERE = {**JSON, "host": "127.0.0.1:8000"}
 OWN = "profile:svc-pair"

@@ -15,7 +15,7 @@ from connect_desk import HANDOFF_TIMEOUT_S, Clock, Desk, opened
 
 from api.connect.service import REFUSALS_OF_AN_ADDRESS, TRIES_OF_A_CODE
 from contracts.connect.messages import HandshakeResult
-from contracts.connect.problems import ToolProblem
+from contracts.connect.tool_problems import ToolProblem
 from contracts.errors import StoreUnusable
 from contracts.settings import Settings
 

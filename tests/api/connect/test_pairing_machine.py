@@ -13,8 +13,8 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule, 
 
 from api.connect.service import CODE_WINDOW_S, TRIES_OF_A_CODE
 from contracts.connect.pairing import CODE_LIVES
-from contracts.connect.problems import ToolProblem
 from contracts.connect.sessions import SESSION_LIVES, Session
+from contracts.connect.tool_problems import ToolProblem
 from contracts.settings import Settings
 
 RACERS = 16

@@ -20,18 +20,18 @@ from patience import HANG_S
 from plan_machine import Machine
 from whole_service import PAYER, WholeService
 
+from contracts.connect.anonymised import session_key
 from contracts.connect.graph import node_ids
-from contracts.connect.plan import Choice, ConnectPlan, PlanStep, plan_for
-from contracts.connect.told import session_key
+from contracts.connect.setup_plan import Choice, ConnectPlan, PlanStep, plan_for
 from contracts.intake.answers import Place
 from contracts.intake.graph import node_ids as intake_node_ids
-from warehouse.connect import issue_code, sessions_of_intake
-from warehouse.connect_tables import take_over_sessions
-from warehouse.duck import Warehouse
-from warehouse.intake import graph_key
-from warehouse.intake_tables import take_over_intakes
-from warehouse.ledger import Ledger, open_ledger
-from warehouse.secrets import load_secrets
+from warehouse.connect.session_sync import take_over_sessions
+from warehouse.connect.sessions import issue_code, sessions_of_intake
+from warehouse.duck.connection import Warehouse
+from warehouse.intake.intake_sync import take_over_intakes
+from warehouse.intake.intakes import graph_key
+from warehouse.ledger.ledger import Ledger, open_ledger
+from warehouse.ledger.master_secret import load_secrets
 from warehouse.world.events import decode_edges
 
 CHOICES = [

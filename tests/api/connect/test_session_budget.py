@@ -8,7 +8,7 @@ from keyed_service import serving
 from mcp_service import JSON, message
 
 from contracts.connect.server import SESSION_REQUESTS_A_MINUTE
-from warehouse.connect import close_session, find_session, issue_code
+from warehouse.connect.sessions import close_session, find_session, issue_code
 
 ADDRESS_LIMIT = 3
 HERE = {**JSON, "host": "127.0.0.1:8000"}

@@ -12,13 +12,13 @@ from intakes import HUMAN
 from pydantic import TypeAdapter
 
 from contracts.connect.messages import ReportStepArguments
-from contracts.connect.problems import ToolProblem
 from contracts.connect.tokens import new_token
+from contracts.connect.tool_problems import ToolProblem
 from contracts.intake.requests import IntakeRequest
 from contracts.settings import Settings
-from warehouse.connect import delete_ended
-from warehouse.intake import accept
-from warehouse.intake_rights import export_intake, forget_intake
+from warehouse.connect.sessions import delete_ended
+from warehouse.intake.intakes import accept
+from warehouse.intake.rights import export_intake, forget_intake
 
 REQUESTS = TypeAdapter(IntakeRequest)
 

@@ -6,7 +6,7 @@ import pytest
 from intakes import AGENT, ENTERPRISE, HUMAN, INTAKE, LANES, get, register
 from keyed_service import KeyedService, serving
 
-from warehouse.intake_rights import erase_intake, forget_intake
+from warehouse.intake.rights import erase_intake, forget_intake
 from warehouse.world.audit import verify
 
 WRONG = "svc_erase_" + "0" * 64

@@ -11,7 +11,7 @@ from intakes import AGENT, INTAKE
 from keyed_service import KeyedService, bearer, serving
 
 from contracts.idempotency import SHORTEST_ANONYMOUS_KEY
-from warehouse.ledger import open_ledger
+from warehouse.ledger.ledger import open_ledger
 
 CREATE = "/api/worldmodel/create"
 CLAIM = "/api/v2/world-model/capsules/claim"

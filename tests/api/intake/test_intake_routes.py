@@ -14,9 +14,9 @@ from openapi_schema_validator import OAS30Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT4
 
-from contracts.description import OPENAPI_FILE
+from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.intake.artifacts import ARTIFACT_KINDS, Facts, artifact_fields
-from contracts.intake.documents import (
+from contracts.intake.intake_documents import (
     IntakeLinks,
     IntakeProvisioningCapsule,
     IntakeResponse,
@@ -26,9 +26,9 @@ from contracts.intake.documents import (
 )
 from contracts.intake.requests import CONSENT_VERSION
 from contracts.problems import Problem
-from contracts.projections import PROJECTIONS
+from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
-from warehouse.intake import activate_by_claim, follow_claim, review
+from warehouse.intake.intakes import activate_by_claim, follow_claim, review
 
 BASE_URL = "https://svc.example"
 DESCRIPTION = json.loads(OPENAPI_FILE.read_text())

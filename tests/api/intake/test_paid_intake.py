@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from paid_service import PAYER, STRANGER, selling
 
-from warehouse.access import find_claim, reinstate_claim, reverse_claim
+from warehouse.access.claims import find_claim, reinstate_claim, reverse_claim
 
 AGENT = {
     "lane": "agent",

@@ -8,8 +8,8 @@ from intakes import AGENT, HUMAN, INTAKE, get, register
 from keyed_service import serving
 
 from contracts.intake.requests import CONSENT_VERSION
-from warehouse.intake_rights import export_intake
-from warehouse.ledger import open_ledger
+from warehouse.intake.rights import export_intake
+from warehouse.ledger.ledger import open_ledger
 
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
 CHECKSUMMED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"

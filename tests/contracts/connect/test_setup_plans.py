@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from contracts.connect.plan import OPERATING_SYSTEMS, Choice, CommandCheck, ConnectPlan, plan_for
-from contracts.connect.plan_rows import INPUT, PLANS_FILE, read_plan_file, texts_of
-from contracts.connect.problems import ToolProblem
 from contracts.connect.server import SERVER_NAME
+from contracts.connect.setup_plan import OPERATING_SYSTEMS, Choice, CommandCheck, ConnectPlan, plan_for
+from contracts.connect.setup_plan_rows import INPUT, PLANS_FILE, read_plan_file, texts_of
+from contracts.connect.tool_problems import ToolProblem
 from contracts.intake.answers import Place
 from contracts.intake.profiles import load_profiles
 from contracts.intake.requests import ASSISTANTS

@@ -9,8 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from contracts.connect.plan import Choice, ConnectPlan, plan_for
-from contracts.connect.problems import ToolProblem
 from contracts.connect.progress import (
     SETTLED,
     Progress,
@@ -21,6 +19,8 @@ from contracts.connect.progress import (
     start,
     status_of,
 )
+from contracts.connect.setup_plan import Choice, ConnectPlan, plan_for
+from contracts.connect.tool_problems import ToolProblem
 from contracts.intake.answers import Place
 
 PLAN = plan_for(Choice(), Place("http://127.0.0.1:8000", None))

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.connect.plan import Choice, plan_for
-from contracts.connect.plan_rows import VARIABLE
 from contracts.connect.progress import Progress, StepReport, advance, next_step, start
+from contracts.connect.setup_plan import Choice, plan_for
+from contracts.connect.setup_plan_rows import VARIABLE
 from contracts.connect.talk import SessionFacts, answer, load_talk
 from contracts.intake.answers import Place
 

@@ -8,14 +8,14 @@ import pytest
 from installations import EVERYTHING, bare, documents, installed
 from jsonschema import Draft202012Validator
 
-from contracts.commerce.rail import rail_of
+from contracts.access.rail import rail_of
 from contracts.connect.tools import TOOLS
-from contracts.description import OPENAPI_FILE
 from contracts.discovery.capabilities import Capability, Status, capability_states, load_capabilities
 from contracts.discovery.installation import Installation
-from contracts.discovery.published import DISCOVERY_DOCUMENTS
+from contracts.discovery.openapi import OPENAPI_FILE
+from contracts.discovery.registry_rows import DISCOVERY_DOCUMENTS
 from contracts.discovery.texts import agents_txt, connect_md, llms_txt
-from contracts.projections import PROJECTIONS, REDIRECTS
+from contracts.publish.registry import PROJECTIONS, REDIRECTS
 from contracts.settings import PREFIX, Settings
 
 STATES = {id_: state.status for id_, state in capability_states(installed()).items()}

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 import pytest
 from installations import EVERYTHING, NOON, PREFIXED, bare, bodies, documents, installed, texts_in
 
-from contracts.description import OPENAPI_FILE
 from contracts.discovery.capabilities import Status
+from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.discovery.registry import NOT_LOOKED, Finding
-from contracts.projections import PROJECTIONS, REDIRECTS
+from contracts.publish.registry import PROJECTIONS, REDIRECTS
 from pipelines.publish.site import FOLDERS
 
 STANDARDS = {

@@ -21,8 +21,8 @@ from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 from recorded_material import RecordedMaterial
 from x402.schemas import PaymentRequired, PaymentRequirements, SupportedResponse
 
+from contracts.access.plans import load_plans
 from contracts.canonical import canonical_json
-from contracts.commerce.plans import load_plans
 from contracts.connect.server import PROTOCOL_VERSIONS, SERVER_DESCRIPTION, SERVER_NAME, SERVER_VERSION
 from contracts.discovery.agent_card import agent_card, signed_card
 from contracts.discovery.encoding import reverse_dns

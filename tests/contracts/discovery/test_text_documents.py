@@ -17,7 +17,7 @@ import yaml
 from llms_txt import parse_llms_file
 from protego import Protego
 
-from contracts.commerce import plans
+from contracts.access import plans
 from contracts.connect.server import FIRST_TOOL, MCP_PATH
 from contracts.connect.tools import TOOLS
 from contracts.discovery.capabilities import Status, capability_states
@@ -36,8 +36,8 @@ from contracts.discovery.texts import (
     sitemap_xml,
     skill_md,
 )
-from contracts.lifecycle import DEPRECATED
-from contracts.projections import PROJECTIONS
+from contracts.publish.deprecations import DEPRECATED
+from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 
 AGENTS_SKILLS = Path(sys.executable).with_name("agentskills")

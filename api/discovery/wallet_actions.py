@@ -1,0 +1,181 @@
+"""Wallet actions over HTTP: what can be asked, and the answer. The front adds the header fields that wallets need."""
+
+from collections.abc import Callable, Iterable
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import ValidationError
+
+from api.bodies import ReadingRoute
+from api.responses import problems
+from contracts.discovery import wallet_actions
+from contracts.discovery.installation import Installation
+from contracts.errors import (
+    BodyInvalid,
+    BodyTooLarge,
+    InternalFault,
+    MediaTypeUnsupported,
+    MethodNotAllowed,
+    OperatorProblem,
+    ParameterInvalid,
+    RateLimited,
+    StoreUnavailable,
+)
+from contracts.guardrail.documents import GuardrailRequest, GuardrailResult
+from contracts.guardrail.rules import Severity
+from contracts.world.ontology import DOMAINS
+from contracts.world.read_api import GraphQueryRequest
+from warehouse.world import query
+from warehouse.world.served import ServedGraph
+
+Text = Annotated[str | None, Query(max_length=2_000)]
+Words = Annotated[str | None, Query(max_length=1_000)]
+Impact = Annotated[str | None, Query(json_schema_extra={"enum": [*(each.value for each in Severity), ""]})]
+Within = Annotated[str | None, Query(json_schema_extra={"enum": [*DOMAINS, wallet_actions.ANY_DOMAIN, ""]})]
+
+
+def blink_router(
+    installation: Installation,
+    judge: Callable[[GuardrailRequest], GuardrailResult],
+    guardrail_problem: Callable[[], object],
+    graph: Callable[[], ServedGraph],
+) -> APIRouter:
+    """`judge` checks an action and keeps the check; `guardrail_problem` raises `OperatorProblem` where there are no
+    rules; `graph` gives the graph of this process."""
+    router = APIRouter(tags=["wallet actions"], route_class=ReadingRoute)
+
+    def show(path: str, operation: str, summary: str, action: Callable[[], wallet_actions.Action]) -> None:
+        def shown() -> Response:
+            return _json(action())
+
+        def leave() -> Response:
+            return Response(status_code=204)
+
+        router.add_api_route(
+            path,
+            shown,
+            response_model=wallet_actions.Action,
+            responses=problems(InternalFault, MethodNotAllowed, RateLimited),
+            summary=summary,
+            description="An action of the Actions specification: a form, and where to post it.",
+            operation_id=operation,
+        )
+        router.add_api_route(
+            path,
+            leave,
+            methods=["OPTIONS"],
+            status_code=204,
+            response_class=Response,
+            responses=problems(RateLimited),
+            summary=f"{summary}: may another origin ask",
+            description="What a browser asks before it posts for a page of another origin.",
+            operation_id=f"{operation}_options",
+        )
+
+    def guardrail() -> wallet_actions.Action:
+        return wallet_actions.guardrail_action(
+            installation, _off(guardrail_problem, "The rules can't be read at the moment.")
+        )
+
+    def world() -> wallet_actions.Action:
+        return wallet_actions.world_action(
+            installation, _off(lambda: _look(graph()), "The graph can't be read at the moment.")
+        )
+
+    show(wallet_actions.GUARDRAIL_BLINK_PATH, "blink_guardrail", "Guardrail check as a wallet action", guardrail)
+    show(wallet_actions.WORLD_BLINK_PATH, "blink_worldmodel", "World model query as a wallet action", world)
+
+    @router.post(
+        wallet_actions.GUARDRAIL_BLINK_PATH,
+        response_model=wallet_actions.ActionAnswer,
+        responses=_REFUSALS,
+        summary="Judge an action, for a wallet",
+        description="With `action`, in the address or in `data`: the verdict, as the next action. Without: where to go "
+        "on.",
+        operation_id="blink_guardrail_post",
+    )
+    def check(
+        request: Request, asked: wallet_actions.ActionRequest, action: Text = None, severity: Impact = None
+    ) -> Response:
+        what, impact = asked.value("action", action), asked.value("severity", severity)
+        if impact is not None and impact not in set(Severity):
+            raise _unknown("severity", Severity)
+        if what is None or not what.strip():
+            return _json(wallet_actions.way_on(installation))
+        verdict = judge(GuardrailRequest(action=what, severity=Severity(impact or Severity.MEDIUM)))
+        return _json(wallet_actions.verdict_answer(installation, verdict))
+
+    @router.post(
+        wallet_actions.WORLD_BLINK_PATH,
+        response_model=wallet_actions.ActionAnswer,
+        responses=_REFUSALS,
+        summary="Ask the public graph, for a wallet",
+        description="With `search`, in the address or in `data`: what is public and fits best, as the next action. "
+        "Without: where to go on.",
+        operation_id="blink_worldmodel_post",
+    )
+    def search(
+        request: Request, asked: wallet_actions.ActionRequest, search: Words = None, domain: Within = None
+    ) -> Response:
+        words, within = asked.value("search", search), asked.value("domain", domain)
+        domain_asked = _domain(within)
+        if words is None or not words.strip():
+            return _json(wallet_actions.way_on(installation))
+        wanted = query.Query(
+            search=_searched(words), filter=query.Filter(domain_asked), limit=wallet_actions.SHOWN_NODES
+        )
+        with graph().seen_by(None) as now:
+            found = query.answer(now.view, wanted)
+        return _json(wallet_actions.nodes_answer(installation, found.matched, found.nodes))
+
+    return router
+
+
+_REFUSALS = problems(
+    BodyInvalid,
+    BodyTooLarge,
+    InternalFault,
+    MediaTypeUnsupported,
+    MethodNotAllowed,
+    ParameterInvalid,
+    RateLimited,
+    StoreUnavailable,
+)
+
+
+def _searched(words: str) -> str:
+    try:
+        return GraphQueryRequest(search=words).search or ""
+    except ValidationError:
+        raise ParameterInvalid("search: too long", errors=[("/query/search", "is too long")]) from None
+
+
+def _unknown(parameter: str, known: Iterable[str]) -> ParameterInvalid:
+    said = f"{parameter}: one of {', '.join(known)}"
+    return ParameterInvalid(said, errors=[(f"/query/{parameter}", "is unknown")])
+
+
+def _domain(name: str | None) -> str | None:
+    if name is None or name == wallet_actions.ANY_DOMAIN:
+        return None
+    if name not in DOMAINS:
+        raise _unknown("domain", DOMAINS)
+    return name
+
+
+def _off(probe: Callable[[], object], why: str) -> str | None:
+    """Why an action can't be done, where looking fails."""
+    try:
+        probe()
+    except OperatorProblem:
+        return why
+    return None
+
+
+def _look(graph: ServedGraph) -> None:
+    with graph.seen_by(None):
+        return
+
+
+def _json(answer: wallet_actions.Action | wallet_actions.ActionAnswer) -> Response:
+    return Response(answer.body(), media_type="application/json")

@@ -1,0 +1,394 @@
+"""The ASGI front: published documents from memory, files from disk, the rate limit, the way in to the rooms."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from api.key_gate import CALLER, DAY_S, STORE_FAILED, Admission, is_counted, presented_key
+from api.limits import Counted, limit_fields, over_limit, policy_of
+from api.publish.client_address import ClientAddresses
+from api.publish.negotiation import is_unchanged, prefers_markdown
+from api.publish.site import READ_ALONE, READS, Message, PublishedFile, PublishedSite, choose_encoding, load_site
+from api.receiving import (
+    BODY_LIMIT_BYTES,
+    HEAD_LIMIT_BYTES,
+    LARGER_BODIES,
+    TARGET_LIMIT_BYTES,
+    head_too_large,
+    joined_values,
+    read_body,
+    replay,
+    values_of,
+)
+from api.work import WORK, Work
+from contracts.connect.jsonrpc import problem_as_error, session_token_of
+from contracts.connect.server import MCP_PATH
+from contracts.errors import (
+    BodyTooLarge,
+    MethodNotAllowed,
+    NotAcceptable,
+    OperatorProblem,
+    RequestProblem,
+    StoreUnavailable,
+    UpgradeUnsupported,
+)
+from contracts.problems import PROBLEM_MEDIA_TYPE, problem_body
+from contracts.publish.routes import BLINK_PREFIX, OPEN_HEADERS, PREFLIGHT_HEADERS, action_headers, is_limited
+from contracts.settings import Settings
+from warehouse.publish.generations import current_generation, current_pointer
+
+if TYPE_CHECKING:
+    from warehouse.ledger.counters import Take
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+TakeOne = Callable[[str, int, int, float], "Take"]
+
+
+class Keys(Protocol):
+    """Whose keys and sessions are valid, as `KeyGate` knows it."""
+
+    async def admit(self, presented: str, now_s: float) -> Admission | None: ...
+
+    async def give_back(self, admission: Admission, now_s: float) -> None: ...
+
+    async def take_of_session(self, token: str, now_s: float) -> Take | None: ...
+
+
+POINTER_EVERY_S = 1.0
+WINDOW_S = 60
+_CHUNK_BYTES = 256 * 1024
+_READS = ("GET", "HEAD")
+_NO_BODY: Message = {"type": "http.response.body", "body": b""}
+
+_log = logging.getLogger(__name__)
+
+
+class Front:
+    """Answers what is published; everything else goes to `application`.
+
+    `take` counts a limited request (`Counters.take`); None switches the limit off. `take_waits` says that taking
+    crosses a network, and so must not hold up the loop. A limited request with a key that `keys` admits is
+    counted against that key's day, and a message of a paired session against that session's minute, not against its
+    address.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        application: Application,
+        take: TakeOne | None,
+        *,
+        take_waits: bool = False,
+        keys: Keys | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._application = application
+        self._data_dir = settings.data_dir
+        self._base_url = settings.public_base_url
+        self._limit = settings.rate_limit_per_minute
+        self._take = take if self._limit > 0 else None
+        self._take_waits = take_waits
+        self._keys = keys
+        self._policy = policy_of("permin", self._limit, WINDOW_S) if self._take is not None else None
+        self._clients = ClientAddresses(settings.trusted_proxies)
+        self._action_headers = {**OPEN_HEADERS, **action_headers(settings.chain_id)}
+        self._action_fields = _encode_headers(self._action_headers)
+        self._clock = clock
+        self._pointer: str | None = None
+        self._look_again_at = 0.0
+        self.site: PublishedSite | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            # a server that has shaken hands itself; `svc serve` leaves that to us, and it is refused below
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] != "http":
+            await self._application(scope, receive, send)
+            return
+        now_s = self._clock()
+        if now_s >= self._look_again_at or now_s < self._look_again_at - POINTER_EVERY_S:
+            self.look_again(now_s)
+        path: str = scope["path"]
+        method = scope["method"]
+        if method == "OPTIONS" and (leave := self._leave(scope)) is not None:
+            await send(leave)
+            await send(_NO_BODY)
+            return
+        headers = scope["headers"]
+        fields = dict(headers)
+        size_bytes = 0
+        for name, value in headers:
+            size_bytes += len(name) + len(value)
+        refused: RequestProblem | None = None
+        if size_bytes > HEAD_LIMIT_BYTES or len(path) + len(scope["query_string"]) > TARGET_LIMIT_BYTES:
+            refused = head_too_large(size_bytes)
+        elif b"upgrade" in fields and fields[b"upgrade"].lower() == b"websocket":
+            refused = UpgradeUnsupported("Send the request without the Upgrade field; there are no WebSockets here.")
+        if len(fields) == len(headers):
+            accept_encoding, if_none_match = fields.get(b"accept-encoding"), fields.get(b"if-none-match")
+        else:
+            accept_encoding, if_none_match = (
+                joined_values(headers, b"accept-encoding"),
+                joined_values(headers, b"if-none-match"),
+            )
+
+        document = None if self.site is None else self.site.documents.get(path)
+        admission: Admission | None = None
+        counted: Counted | None = None
+        limited = is_limited(path) if document is None else document.limited
+        if self._keys is not None and refused is None:
+            if path == MCP_PATH and method == "POST" and self._take is not None:
+                body = await read_body(scope, receive, BODY_LIMIT_BYTES)
+                receive = replay(body, receive)
+                counted = await self._count_session(body or b"", now_s)
+            if limited and counted is None and (b"authorization" in fields or b"x-api-key" in fields):
+                presented = presented_key(values_of(headers, b"authorization"), values_of(headers, b"x-api-key"))
+                admission = await self._admit(scope, presented, now_s)
+        if admission is not None:
+            if admission.taken is not None:
+                counted = Counted("daily", DAY_S, admission.taken)
+        elif limited and counted is None and self._take is not None:
+            taken = await self._count(scope, now_s)
+            counted = None if taken is None else Counted("permin", WINDOW_S, taken)
+        if counted is not None and not counted.taken.allowed:
+            await self._refuse(scope, send, over_limit(counted), counted)
+            return
+        if refused is not None:
+            await self._refuse(scope, send, refused, counted)
+            return
+
+        if document is not None and document.has_variants and scope["query_string"]:
+            document = document.variants.get(scope["query_string"])
+        if document is None:
+            file = None if self.site is None else self.site.files.get(path)
+            redirect = None if self.site is None else self.site.redirects.get(path)
+            if file is None and redirect is None:
+                await self._pass_on(scope, receive, send, counted, admission)
+            elif method not in _READS:
+                await self._refuse(scope, send, _wrong_method(), counted, admission)
+            elif file is not None:
+                await _send_file(file, method, if_none_match, send)
+            elif redirect is not None:
+                await send(redirect)
+                await send(_NO_BODY)
+            return
+
+        if method not in _READS:
+            await self._refuse(scope, send, _wrong_method(), counted, admission)
+            return
+        if document.markdown is not None and prefers_markdown(joined_values(headers, b"accept") or b""):
+            document = document.markdown
+        encodings = document.fresh if now_s < document.stale_at else document.stale
+        encoded = choose_encoding(encodings, accept_encoding)
+        if encoded is None:
+            problem = NotAcceptable("Accept br, zstd, gzip or identity.")
+            await self._refuse(scope, send, problem, counted, admission)
+        elif if_none_match is not None and is_unchanged(if_none_match, encoded.etag):
+            await send(encoded.not_modified)
+            await send(_NO_BODY)
+        else:
+            await send(encoded.start)
+            await send(encoded.body if method == "GET" else _NO_BODY)
+
+    def _leave(self, scope: Scope) -> Message | None:
+        """The answer to OPTIONS: of what is published, or to a browser that asks leave for a page of another origin.
+        None where the rooms answer it."""
+        path = scope["path"]
+        if self.site is not None:
+            if (document := self.site.documents.get(path)) is not None:
+                return document.options
+            if path in self.site.redirects or path in self.site.files:
+                return READ_ALONE
+        if path == MCP_PATH or path.startswith(BLINK_PREFIX):
+            return None
+        return _PREFLIGHT if any(name == _ASKS_LEAVE for name, _ in scope["headers"]) else None
+
+    def look_again(self, now_s: float) -> None:
+        """Follow the pointer where it moved. A generation that can't be served is logged, and the last one stays."""
+        self._look_again_at = now_s + POINTER_EVERY_S
+        try:
+            pointer = current_pointer(self._data_dir)
+        except OperatorProblem as problem:
+            _log.warning("The pointer can't be followed, and what is served stays: %s", problem)
+            return
+        if pointer is None or pointer == self._pointer:
+            return
+        self._pointer = pointer
+        try:
+            generation = current_generation(self._data_dir)
+            if generation is not None and generation.manifest.base_url != self._base_url:
+                _log.error("%s was made for %s and is not served here", generation.id, generation.manifest.base_url)
+            elif generation is not None:
+                self.site = load_site(generation, self._policy)
+        except Exception:
+            _log.exception("The generation %s can't be read", pointer)
+
+    async def _admit(self, scope: Scope, presented: str | None, now_s: float) -> Admission | None:
+        """The admission of a valid key, which goes on in the scope as the caller."""
+        if presented is None:
+            return None
+        assert self._keys is not None
+        try:
+            admission = await self._keys.admit(presented, now_s)
+        except OperatorProblem as problem:
+            _log.warning("No key can be looked up: %s", problem)
+            scope[CALLER] = STORE_FAILED
+            return None
+        if admission is not None:
+            scope[CALLER] = admission.caller
+        return admission
+
+    async def _count_session(self, body: bytes, now_s: float) -> Counted | None:
+        """What the message took of the minute of its paired session; None where it names none."""
+        assert self._keys is not None
+        token = session_token_of(body)
+        if token is None:
+            return None
+        try:
+            taken = await self._keys.take_of_session(token, now_s)
+        except OperatorProblem as problem:
+            _log.warning("No session can be looked up: %s", problem)
+            return None
+        return None if taken is None else Counted("session", WINDOW_S, taken)
+
+    async def _count(self, scope: Scope, now_s: float) -> Take | None:
+        """Take one of the minute of the client's address; None where counting failed."""
+        assert self._take is not None
+        peer = scope["client"][0] if scope.get("client") else "unknown"
+        key = f"address:{self._clients.key(peer, scope['headers'])}"
+        try:
+            if self._take_waits:
+                return await asyncio.to_thread(self._take, key, self._limit, WINDOW_S, now_s)
+            return self._take(key, self._limit, WINDOW_S, now_s)
+        except OperatorProblem as problem:
+            # The limit spreads load; losing it for a moment is better than answering nobody.
+            _log.warning("Not counted: %s", problem)
+            return None
+
+    async def _settle(
+        self, scope: Scope, admission: Admission | None, counted: Counted | None, status: int, work_began: bool
+    ) -> Counted | None:
+        """Give a request that does not count back to its key, once.
+
+        What was refused before work began costs the address one of its minute instead; an address that has none left
+        does not spare the key, so that nobody repeats such a request without an end.
+        """
+        if admission is None or counted is None or is_counted(status, work_began):
+            return counted
+        now_s = self._clock()
+        if status != StoreUnavailable.status and self._take is not None:
+            paid = await self._count(scope, now_s)
+            if paid is not None and not paid.allowed:
+                return counted
+        assert self._keys is not None
+        await self._keys.give_back(admission, now_s)
+        return counted._replace(taken=counted.taken._replace(remaining=counted.taken.remaining + 1))
+
+    async def _refuse(
+        self,
+        scope: Scope,
+        send: Send,
+        problem: RequestProblem,
+        counted: Counted | None = None,
+        admission: Admission | None = None,
+    ) -> None:
+        """Answer `problem`, before any work."""
+        counted = await self._settle(scope, admission, counted, problem.status, work_began=False)
+        request_id = _request_id()
+        if scope["path"] == MCP_PATH:
+            media_type, body = "application/json", problem_as_error(problem, request_id)
+        else:
+            media_type, body = PROBLEM_MEDIA_TYPE, problem_body(problem, scope["path"], request_id)
+        headers = {
+            **(self._action_headers if scope["path"].startswith(BLINK_PREFIX) else OPEN_HEADERS),
+            "Content-Type": media_type,
+            "Content-Length": str(len(body)),
+            "Cache-Control": "no-store",
+            "X-Request-Id": request_id,
+            **problem.headers,
+            **limit_fields(counted),
+        }
+        await send({"type": "http.response.start", "status": problem.status, "headers": _encode_headers(headers)})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+    async def _pass_on(
+        self, scope: Scope, receive: Receive, send: Send, counted: Counted | None, admission: Admission | None
+    ) -> None:
+        """Let the application answer: bodies within the limit, HEAD as GET without a body, headers on all answers."""
+        is_head = scope["method"] == "HEAD"
+        request_id = _request_id()
+        if scope["method"] not in (*_READS, "OPTIONS"):
+            limit = LARGER_BODIES.get(scope["path"], BODY_LIMIT_BYTES)
+            whole = await read_body(scope, receive, limit)
+            if whole is None:
+                await self._refuse(scope, send, BodyTooLarge(f"Send at most {limit:,} bytes."), counted, admission)
+                return
+            receive = replay(whole, receive)
+        opening = self._action_fields if scope["path"].startswith(BLINK_PREFIX) else _OPEN
+        work = Work()
+
+        async def send_on(message: MutableMapping[str, Any]) -> None:
+            nonlocal counted
+            if message["type"] == "http.response.start":
+                counted = await self._settle(scope, admission, counted, message["status"], work.began)
+                given = dict(message["headers"])
+                cache = given.get(b"cache-control")
+                shared = {"X-Request-Id": request_id}
+                if cache is None:
+                    shared["Cache-Control"] = "no-store"
+                shared |= limit_fields(counted, policy_alone=cache not in (None, b"no-store"))
+                message = {**message, "headers": [*message["headers"], *opening, *_encode_headers(shared)]}
+            elif is_head:
+                message = {**message, "body": b""}
+            await send(message)
+
+        inner = {**scope, "method": "GET" if is_head else scope["method"], "request_id": request_id, WORK: work}
+        await self._application(inner, receive, send_on)
+
+
+async def _send_file(file: PublishedFile, method: str, if_none_match: bytes | None, send: Send) -> None:
+    if if_none_match is not None and is_unchanged(if_none_match, file.encoded.etag):
+        await send(file.encoded.not_modified)
+        await send(_NO_BODY)
+        return
+    if method == "HEAD":
+        await send(file.encoded.start)
+        await send(_NO_BODY)
+        return
+    with Path(file.path).open("rb") as content:
+        await send(file.encoded.start)
+        while chunk := content.read(_CHUNK_BYTES):
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await send(_NO_BODY)
+
+
+def _wrong_method() -> MethodNotAllowed:
+    return MethodNotAllowed("The Allow header names the methods of this path.", headers={"Allow": READS})
+
+
+def _request_id() -> str:
+    return secrets.token_hex(8)
+
+
+def _encode_headers(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
+
+
+_OPEN = _encode_headers(OPEN_HEADERS)
+_PREFLIGHT: Message = {
+    "type": "http.response.start",
+    "status": 204,
+    "headers": _encode_headers({**OPEN_HEADERS, **PREFLIGHT_HEADERS, "Cache-Control": "no-store"}),
+}
+_ASKS_LEAVE = b"access-control-request-method"

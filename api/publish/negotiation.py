@@ -1,0 +1,87 @@
+"""Content negotiation and conditional requests (RFC 9110, sections 12.5 and 13.1.2). Pure.
+
+Lists are parsed in one pass. Answers are remembered for short values only: clients choose the keys of these caches.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from contracts.publish.routes import ENCODINGS
+
+IDENTITY = "identity"
+_PREFERENCE = {encoding: rank for rank, encoding in enumerate((*ENCODINGS, IDENTITY))}
+
+
+LONGEST_REMEMBERED_BYTES = 256
+"""Longer than what browsers and agents send; the caches below hold at most some 150 kB."""
+
+_LISTED_TAG = re.compile(rb'[ \t,]*(?:W/)?("[^"]*")')
+
+
+def acceptable_encodings(accept_encoding: bytes | None) -> tuple[str, ...]:
+    """Our encodings that the header allows, best first: by its weights, then br, zstd, gzip, identity."""
+    if accept_encoding is None:
+        return (IDENTITY,)
+    parse = _remembered_encodings if len(accept_encoding) <= LONGEST_REMEMBERED_BYTES else _encodings_in
+    return parse(accept_encoding)
+
+
+def is_unchanged(if_none_match: bytes, etag: bytes) -> bool:
+    """Decides whether the list names `etag`, compared weakly, or is `*`."""
+    if if_none_match == etag or if_none_match.strip() == b"*":
+        return True
+    if etag not in if_none_match:
+        return False
+    tag = _LISTED_TAG.match(if_none_match)
+    while tag is not None:
+        if tag[1] == etag:
+            return True
+        tag = _LISTED_TAG.match(if_none_match, tag.end())
+    return False
+
+
+def prefers_markdown(accept: bytes) -> bool:
+    """Decides whether Accept names Markdown, and wants nothing of HTML more. Browsers never name it."""
+    parse = _remembered_preference if len(accept) <= LONGEST_REMEMBERED_BYTES else _markdown_preferred_in
+    return parse(accept)
+
+
+def _encodings_in(accept_encoding: bytes) -> tuple[str, ...]:
+    weights: dict[str, float] = {}
+    for item in accept_encoding.decode("latin-1").lower().split(","):
+        coding, _, parameters = item.strip().partition(";")
+        if coding.strip():
+            weights[coding.strip()] = _weight(parameters)
+    if "x-gzip" in weights:
+        weights.setdefault("gzip", weights["x-gzip"])
+    others = weights.get("*", 0.0)
+    # Identity stays acceptable unless it, or everything unnamed, is ruled out; unweighted it is the last resort.
+    identity = weights.get(IDENTITY, 0.001 if "*" not in weights else others)
+    allowed = {encoding: weights.get(encoding, others) for encoding in ENCODINGS} | {IDENTITY: identity}
+    return tuple(sorted((e for e in allowed if allowed[e] > 0), key=lambda e: (-allowed[e], _PREFERENCE[e])))
+
+
+def _markdown_preferred_in(accept: bytes) -> bool:
+    weights: dict[str, float] = {}
+    for item in accept.decode("latin-1").lower().split(","):
+        media_range, _, parameters = item.strip().partition(";")
+        weights[media_range.strip()] = _weight(parameters)
+    html = next((weights[name] for name in ("text/html", "text/*", "*/*") if name in weights), 0.0)
+    return weights.get("text/markdown", 0.0) > 0 and weights["text/markdown"] >= html
+
+
+_remembered_encodings = lru_cache(maxsize=512)(_encodings_in)
+_remembered_preference = lru_cache(maxsize=512)(_markdown_preferred_in)
+
+
+def _weight(parameters: str) -> float:
+    for parameter in parameters.split(";"):
+        name, _, value = parameter.strip().partition("=")
+        if name.strip() == "q":
+            try:
+                return min(max(float(value), 0.0), 1.0)
+            except ValueError:
+                return 0.0
+    return 1.0

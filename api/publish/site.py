@@ -1,0 +1,199 @@
+"""The published documents of one generation in memory, each encoding with its headers ready to send."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from api.publish.negotiation import IDENTITY, acceptable_encodings
+from contracts.canonical import sha256_hex
+from contracts.publish.routes import (
+    CACHE_CONTROL,
+    ENCODINGS,
+    OPEN_HEADERS,
+    PREFLIGHT_HEADERS,
+    RedirectRoute,
+    Route,
+    RouteTable,
+    is_limited,
+)
+from warehouse.publish.generations import Generation
+
+Message = dict[str, Any]
+"""An ASGI message."""
+
+READS = "GET, HEAD, OPTIONS"
+"""The methods of what is published."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """One encoding of a body: its entity tag, and the messages of a 200 and of a 304."""
+
+    etag: bytes
+    start: Message
+    body: Message
+    not_modified: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One document: its encodings now, and those to send from `stale_at` (seconds since 1970) on.
+
+    Where it has variants, a query asks for one; those that are published are in `variants` by their query string.
+    `markdown` is its twin, for whoever prefers that; `options` answers OPTIONS.
+    """
+
+    fresh: dict[str, Encoded]
+    stale: dict[str, Encoded]
+    stale_at: float
+    limited: bool
+    has_variants: bool
+    variants: dict[bytes, Published]
+    options: Message
+    markdown: Published | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFile:
+    """One file that is sent from disk."""
+
+    path: Path
+    encoded: Encoded
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedSite:
+    """All that one generation answers without the application."""
+
+    generation: Generation
+    documents: dict[str, Published]
+    files: dict[str, PublishedFile]
+    redirects: dict[str, Message]
+
+    def stale_paths(self, now_s: float) -> list[str]:
+        """Paths whose documents are past their time, or were published as stale."""
+        return [
+            path
+            for path, entry in self.generation.manifest.documents.items()
+            if now_s >= self.documents[path].stale_at or entry.stale_reason is not None
+        ]
+
+
+def choose_encoding(encodings: dict[str, Encoded], accept_encoding: bytes | None) -> Encoded | None:
+    """The best encoding that the header allows; None where it rules out all that there are."""
+    for encoding in acceptable_encodings(accept_encoding):
+        if encoding in encodings:
+            return encodings[encoding]
+    return None
+
+
+def load_site(generation: Generation, rate_limit_policy: str | None) -> PublishedSite:
+    """Read a whole generation's documents. `rate_limit_policy` goes on those that are counted."""
+    public = generation.path / "public"
+    table = msgspec.json.decode((public / "routes.json").read_bytes(), type=RouteTable)
+    documents: dict[str, Published] = {}
+    # A document's variants are other routes, which have none.
+    for path, route in sorted(table.routes.items(), key=lambda item: bool(item[1].variants)):
+        variants = {query.encode(): documents[held] for query, held in route.variants.items()}
+        twin = None
+        if route.markdown is not None:
+            held = table.routes[route.markdown]
+            negotiated = msgspec.structs.replace(held, own_headers={**held.own_headers, "Vary": "Accept"})
+            twin = _document(generation, route.markdown, negotiated, {}, rate_limit_policy)
+        documents[path] = _document(generation, path, route, variants, rate_limit_policy, twin)
+    files = {}
+    for name, component in generation.manifest.components.items():
+        path = "/" + name.removeprefix("public/")
+        for prefix, folder in table.folders.items():
+            if name.startswith("public/") and path.startswith(prefix):
+                encoded = _encoded(folder.headers, component.sha256[:32], component.bytes)
+                files[path] = PublishedFile(generation.path / name, encoded)
+    redirects = {path: _redirect(path, route, rate_limit_policy) for path, route in table.redirects.items()}
+    return PublishedSite(generation, documents, files, redirects)
+
+
+def _redirect(path: str, route: RedirectRoute, rate_limit_policy: str | None) -> Message:
+    headers = {"Location": route.to, **route.headers, "Content-Length": "0"}
+    if rate_limit_policy is not None and is_limited(path):
+        headers["RateLimit-Policy"] = rate_limit_policy
+    return _start(302, [(name.lower().encode(), value.encode()) for name, value in headers.items()])
+
+
+def _document(
+    generation: Generation,
+    path: str,
+    route: Route,
+    variants: dict[bytes, Published],
+    rate_limit_policy: str | None,
+    markdown: Published | None = None,
+) -> Published:
+    entry = generation.manifest.documents[route.document or path]
+    # as web servers say it, which add their own to ours
+    vary = ", ".join(["Accept-Encoding", *([route.headers["Vary"]] if "Vary" in route.headers else [])])
+    headers = {**route.headers, "Vary": vary}
+    if rate_limit_policy is not None and is_limited(path):
+        headers["RateLimit-Policy"] = rate_limit_policy
+    fresh = _encodings(generation.path / "public" / route.file, headers)
+    stale_at = math.inf if entry.stale_after is None else entry.stale_after.timestamp()
+    stale = fresh if entry.stale_after is None else _encodings(generation.path / "stale" / route.file, headers)
+    return Published(
+        fresh, stale, stale_at, is_limited(path), bool(route.parameters), variants, _options(route), markdown
+    )
+
+
+def _options(route: Route) -> Message:
+    """The answer to OPTIONS: how the document may be read, and what it says of itself to other origins."""
+    own = {name: value for name, value in route.own_headers.items() if name.startswith(("Access-Control-", "X-"))}
+    return _read_alone({"Cache-Control": CACHE_CONTROL[route.cache], **own})
+
+
+def _read_alone(own: dict[str, str]) -> Message:
+    headers = {"Allow": READS, **OPEN_HEADERS, **PREFLIGHT_HEADERS, "Access-Control-Allow-Methods": READS, **own}
+    return _start(204, [(name.lower().encode(), value.encode()) for name, value in headers.items()])
+
+
+def _encodings(file: Path, headers: dict[str, str]) -> dict[str, Encoded]:
+    body = file.read_bytes()
+    tag = sha256_hex(body)[:32]
+    encodings = {IDENTITY: _encoded(headers, tag, len(body), body)}
+    for encoding, suffix in ENCODINGS.items():
+        sibling = file.with_name(file.name + suffix)
+        if sibling.exists():
+            content = sibling.read_bytes()
+            encoded_headers = {**headers, "Content-Encoding": encoding}
+            encodings[encoding] = _encoded(encoded_headers, f"{tag}-{suffix[1:]}", len(content), content)
+    return encodings
+
+
+def _encoded(headers: dict[str, str], tag: str, length: int, body: bytes = b"") -> Encoded:
+    etag = f'"{tag}"'.encode()
+    always = [
+        (name.lower().encode(), value.encode())
+        for name, value in headers.items()
+        if name not in ("Content-Type", "Content-Encoding")
+    ]
+    described = [
+        (name.lower().encode(), headers[name].encode())
+        for name in ("Content-Type", "Content-Encoding")
+        if name in headers
+    ]
+    tagged = [*always, (b"etag", etag)]
+    return Encoded(
+        etag,
+        _start(200, [*tagged, *described, (b"content-length", str(length).encode())]),
+        {"type": "http.response.body", "body": body},
+        _start(304, tagged),
+    )
+
+
+def _start(status: int, headers: list[tuple[bytes, bytes]]) -> Message:
+    return {"type": "http.response.start", "status": status, "headers": headers}
+
+
+READ_ALONE = _read_alone({"Cache-Control": "no-store"})
+"""The answer to OPTIONS of what is published and no document: files and redirects."""

@@ -1,0 +1,166 @@
+"""Graphs from documents and memory plans over HTTP: a preview, or a proposal that the validator judges.
+
+A small request is worked out in a thread of this process, a larger one in a process of the worker pool.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from api.deps import authenticated_router, caller_of
+from api.responses import problems
+from api.stores import Stores
+from api.workers import CLIENT_LEFT, unless_disconnected
+from api.world.large import (
+    Prepared,
+    judge_in_worker,
+    prepare_build,
+    prepare_build_in_worker,
+    prepare_design,
+    prepare_design_in_worker,
+    unpacked,
+)
+from contracts.access.tiers import Caller
+from contracts.base import Document
+from contracts.errors import BodyInvalid, BodyTooLarge, MediaTypeUnsupported, StoreUnavailable, WorkersBusy
+from contracts.secret_texts import SecretInText
+from contracts.world.extraction.build import MOST_PIECES, BuildAnswer, BuildRequest
+from contracts.world.graph_documents import StageDocument
+from contracts.world.memory.memory_plan import DesignAnswer, DesignRequest
+from contracts.world.proposal import Decision
+from warehouse.ledger.ledger import Ledger
+from warehouse.world.events import head_revision
+from warehouse.world.write import JUDGED_AT_MOST, decide, is_large, overtaken, write_judged
+
+PREVIEWED_HERE_BYTES = 4_000
+APPLIED_HERE_BYTES = 500
+"""Bodies up to which a request is worked out in this process: at the most some 40 ms of CPU. Every line may become a
+node, which costs far more to judge than to find."""
+
+_ERRORS = problems(BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported, StoreUnavailable, WorkersBusy)
+
+
+def knowledge_router(stores: Stores) -> APIRouter:
+    """Stores may raise `OperatorProblem`, and so may the guardrail where it has no rules."""
+    router = authenticated_router("world model")
+
+    @router.post(
+        "/knowledge-graph/build",
+        response_model=BuildAnswer,
+        responses=_written(BuildAnswer) | _ERRORS,
+        summary="A graph from your documents",
+        description="Typed nodes and edges from Markdown, plain text, JSON, CSV and triples, each with the text span "
+        "behind it. No model takes part: the same input gives the same graph. Possible duplicates are reported and "
+        "never merged. `apply` proposes it to the validator. A body of at most 1 MiB, and in its texts at most "
+        f"{MOST_PIECES:,} lines, cells, values, names and links.",
+        operation_id="knowledge_graph_build",
+    )
+    async def build(asked: BuildRequest, request: Request) -> Response:
+        async def answer(caller: Caller) -> Response:
+            owner = caller.owner
+            if await _is_small(asked.mode, request):
+                prepared = await run_in_threadpool(_prepare_build, stores, asked, owner)
+            else:
+                body, rules = await request.body(), stores.guardrail_rules.directory
+                prepared = await stores.workers.run(owner, prepare_build_in_worker, stores.settings, rules, body, owner)
+            decision = await _written_down(stores, prepared.to_be_written, caller)
+            return await run_in_threadpool(_answer, stores.ledger, prepared, asked.mode, decision, {})
+
+        return await _unless_gone(request, answer)
+
+    @router.post(
+        "/memory/design",
+        response_model=DesignAnswer,
+        responses=_written(DesignAnswer) | _ERRORS,
+        summary="A memory plan for an agent",
+        description="Stores with schemas, retention, retrieval routes, write rules, budget and risks that follow from "
+        "goals, sources and constraints. No model takes part. `apply` proposes it as nodes of your graph.",
+        operation_id="memory_design",
+    )
+    async def design(asked: DesignRequest, request: Request) -> Response:
+        async def answer(caller: Caller) -> Response:
+            owner = caller.owner
+            if await _is_small(asked.mode, request):
+                prepared = await run_in_threadpool(_prepare_design, stores, asked, owner)
+            else:
+                body, rules = await request.body(), stores.guardrail_rules.directory
+                prepared = await stores.workers.run(
+                    owner, prepare_design_in_worker, stores.settings, rules, body, owner
+                )
+            decision = await _written_down(stores, prepared.to_be_written, caller)
+            approved = decision is not None and decision.verdict == "approved"
+            more = {"nodeIds": prepared.node_ids if approved else ()}
+            return await run_in_threadpool(_answer, stores.ledger, prepared, asked.mode, decision, more)
+
+        return await _unless_gone(request, answer)
+
+    return router
+
+
+def _prepare_build(stores: Stores, asked: BuildRequest, owner: str) -> Prepared:
+    return prepare_build(stores.ledger, stores.guardrail_rules.current(), asked, owner)
+
+
+def _prepare_design(stores: Stores, asked: DesignRequest, owner: str) -> Prepared:
+    return prepare_design(stores.ledger, stores.guardrail_rules.current(), asked, owner)
+
+
+async def _is_small(mode: str, request: Request) -> bool:
+    most = PREVIEWED_HERE_BYTES if mode == "preview" else APPLIED_HERE_BYTES
+    return len(await request.body()) <= most
+
+
+async def _unless_gone(request: Request, answer: Callable[[Caller], Awaitable[Response]]) -> Response:
+    answered = await unless_disconnected(request.receive, answer(caller_of(request)))
+    return Response(status_code=CLIENT_LEFT) if answered is None else answered
+
+
+async def _written_down(stores: Stores, packed: bytes | None, caller: Caller) -> Decision | None:
+    """What became of a proposal; None where there is none. A large one that is overtaken is judged again.
+
+    Raises `StoreBusy` where it is overtaken every time.
+    """
+    if packed is None:
+        return None
+    for judged in range(1, JUDGED_AT_MOST + 1):
+        decision = await run_in_threadpool(_decided, stores, packed, caller.key_id)
+        if decision is not None:
+            return decision
+        if judged < JUDGED_AT_MOST:
+            packed = await stores.workers.run(caller.owner, judge_in_worker, stores.settings, packed)
+    raise overtaken()
+
+
+def _decided(stores: Stores, packed: bytes, key_id: str) -> Decision | None:
+    prepared = unpacked(packed)
+    if is_large(prepared.proposal):
+        return write_judged(stores.ledger, prepared.proposal, prepared.judgment, key_id=key_id)
+    with stores.ledger.transaction() as tx:
+        return decide(tx, prepared.proposal, prepared.aligned, key_id=key_id)
+
+
+def _written(model: type[Document]) -> dict[int | str, dict[str, Any]]:
+    return {
+        200: {"model": model, "description": "A preview, or rejected by a stage: nothing was written"},
+        201: {"model": model, "description": "Written, or kept until an operator agrees"},
+    }
+
+
+def _answer(ledger: Ledger, prepared: Prepared, mode: str, decision: Decision | None, more: dict[str, Any]) -> Response:
+    """The prepared fields with what became of them. They are not decoded again: there may be megabytes."""
+    if decision is None:
+        with ledger.read() as reader:
+            outcome = {"verdict": None, "stages": [], "revision": head_revision(reader)}
+    else:
+        stages = [
+            StageDocument(**msgspec.structs.asdict(stage)).model_dump(mode="json", by_alias=True)
+            for stage in decision.stages
+        ]
+        outcome = {"verdict": decision.verdict, "stages": stages, "revision": decision.revision}
+    rest = msgspec.json.encode({"mode": mode, **outcome, **more})
+    written = decision is not None and decision.verdict != "rejected"
+    body = b'{"ok":true,"data":' + prepared.fields[:-1] + b"," + rest[1:] + b"}"
+    return Response(body, 201 if written else 200, media_type="application/json")

@@ -1,0 +1,209 @@
+"""The work of requests that may be large, as functions that run in this process or in one of the worker pool.
+
+Arguments and results are plain values. A worker opens its stores with its first request and reads only: what is written
+is written by the process that answers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from api.guardrail_rules import GuardrailRules
+from contracts.guardrail.engine import Ruleset
+from contracts.settings import Settings
+from contracts.world.alignment import aligned_with
+from contracts.world.extraction.build import BuildRequest, BuiltGraph, PossibleDuplicate, build_graph, graph_proposal
+from contracts.world.identity import dedupe_key
+from contracts.world.memory.design import design_memory, plan_proposal
+from contracts.world.memory.memory_plan import DesignRequest
+from contracts.world.proposal import Actor, Proposal, checked
+from contracts.world.records import Edge, Node
+from contracts.world.stages import Judgement
+from warehouse.ledger.ledger import Ledger, open_ledger
+from warehouse.publish.serving import ServedGenerations
+from warehouse.world import query
+from warehouse.world.asof import Past, PastView
+from warehouse.world.events import events_after
+from warehouse.world.judging import Judgment
+from warehouse.world.view import LedgerView
+from warehouse.world.write import is_large, judge_outside
+
+PARTS_OF_THE_SERVICE = ("pipeline", "intake", "constitution")
+OPERATOR = "operator"
+OTHERS = "other"
+
+MOST_EVENTS = 1_000_000
+"""Events that a query of the past lays over a generation: all of them."""
+
+
+class ToBeWritten(msgspec.Struct, frozen=True):
+    """A proposal as `checked` gave it, what the guardrail said of it, and its judgment where it is a large one.
+
+    Between processes it goes as bytes: unpickling ten thousand nodes would stop the event loop for a quarter of a
+    second.
+    """
+
+    proposal: Proposal
+    aligned: Judgement
+    judgment: Judgment | None
+
+    def packed(self) -> bytes:
+        """The same as bytes."""
+        return _pack(self)
+
+
+_pack = msgspec.msgpack.Encoder().encode
+unpacked = msgspec.msgpack.Decoder(ToBeWritten).decode
+"""What `ToBeWritten.packed` gave bytes of."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The fields of an answer as a JSON object, ids of the nodes that would be written, and `ToBeWritten`, packed."""
+
+    fields: bytes
+    node_ids: tuple[str, ...] = ()
+    to_be_written: bytes | None = None
+
+
+@dataclass(frozen=True)
+class ShownAnswer:
+    """An answer of the graph as its owner sees it: nodes and edges as JSON arrays, and how many the graph has."""
+
+    revision: int
+    matched: int
+    nodes: bytes
+    edges: bytes | None
+    truncated: bool
+    next_after: str | None
+    next_skip: int | None
+    node_count: int
+    edge_count: int
+
+
+def shown(answer: query.Answer, owner: str, node_count: int, edge_count: int) -> ShownAnswer:
+    """`answer` as `owner` is shown it."""
+    return ShownAnswer(
+        revision=answer.revision,
+        matched=answer.matched,
+        nodes=_json([_shown(node, owner) for node in answer.nodes]),
+        edges=None if answer.edges is None else _json([_shown(edge, owner) for edge in answer.edges]),
+        truncated=answer.truncated,
+        next_after=answer.next_after,
+        next_skip=answer.next_skip,
+        node_count=node_count,
+        edge_count=edge_count,
+    )
+
+
+def _shown(state: Node | Edge, owner: str) -> Node | Edge:
+    """A state with who wrote it only as far as that is a part of the service or `owner`: others are people."""
+    actor = state.actor
+    if actor != owner and actor not in PARTS_OF_THE_SERVICE:
+        actor = OPERATOR if actor.startswith(f"{OPERATOR}:") else OTHERS
+    return msgspec.structs.replace(state, actor=actor)
+
+
+def prepare_build(ledger: Ledger, rules: Ruleset, asked: BuildRequest, owner: str) -> Prepared:
+    """The graph of a request, and its proposal where it is applied. Raises as `build_graph` and `propose` do."""
+    built = build_graph(asked, owner)
+    graph = built.model_copy(update={"duplicates": [*built.duplicates, *_in_live_graph(ledger, built, owner)]})
+    fields = graph.model_dump_json(by_alias=True).encode()
+    if asked.mode == "preview":
+        return Prepared(fields)
+    proposal = graph_proposal(graph, Actor("caller", owner), asked.visibility)
+    return Prepared(fields, to_be_written=_judged(ledger, rules, proposal))
+
+
+def prepare_design(ledger: Ledger, rules: Ruleset, asked: DesignRequest, owner: str) -> Prepared:
+    """The memory plan of a request, and its proposal where it is applied. Raises as `propose` does."""
+    plan = design_memory(asked)
+    fields = plan.model_dump_json(by_alias=True).encode()
+    if asked.mode == "preview":
+        return Prepared(fields)
+    proposal = plan_proposal(plan, asked.goals, Actor("caller", owner))
+    return Prepared(fields, tuple(node.id for node in proposal.nodes), _judged(ledger, rules, proposal))
+
+
+def answer_past(
+    ledger: Ledger, served: ServedGenerations, wanted: query.Query, past: Past, owner: str, after: int
+) -> ShownAnswer:
+    """What `owner` is answered of the graph of `past`.
+
+    Generations hold at least what the ledger accepted up to `after`. Raises `NotReady`.
+    """
+    with ledger.read() as reader:
+        events = events_after(reader, after, MOST_EVENTS)
+    with served.reading() as generation:
+        view = PastView(generation.readable.connection, events, past, owner)
+        return shown(query.answer(view, wanted), owner, view.node_count(), view.edge_count())
+
+
+def prepare_build_in_worker(settings: Settings, rules: Path, body: bytes, owner: str) -> Prepared:
+    """`prepare_build` with the stores of a worker; `rules` is the directory of the guardrail's, `body` the request's,
+    which was found valid."""
+    asked = BuildRequest.model_validate_json(body)
+    return prepare_build(_ledger(settings), _rules(rules).current(), asked, owner)
+
+
+def prepare_design_in_worker(settings: Settings, rules: Path, body: bytes, owner: str) -> Prepared:
+    """`prepare_design` with the stores of a worker."""
+    asked = DesignRequest.model_validate_json(body)
+    return prepare_design(_ledger(settings), _rules(rules).current(), asked, owner)
+
+
+def judge_in_worker(settings: Settings, packed: bytes) -> bytes:
+    """What was packed, judged again by the ledger of a worker."""
+    judged = unpacked(packed)
+    judgment = judge_outside(_ledger(settings), judged.proposal, judged.aligned)
+    return msgspec.structs.replace(judged, judgment=judgment).packed()
+
+
+def answer_past_in_worker(settings: Settings, wanted: query.Query, past: Past, owner: str, after: int) -> ShownAnswer:
+    """`answer_past` with the stores of a worker."""
+    return answer_past(_ledger(settings), _generations(settings.data_dir), wanted, past, owner, after)
+
+
+def _judged(ledger: Ledger, rules: Ruleset, proposal: Proposal) -> bytes:
+    shaped = checked(proposal)
+    aligned = aligned_with(rules, shaped)
+    judgment = judge_outside(ledger, shaped, aligned) if is_large(shaped) else None
+    return ToBeWritten(shaped, aligned, judgment).packed()
+
+
+def _in_live_graph(ledger: Ledger, graph: BuiltGraph, owner: str) -> list[PossibleDuplicate]:
+    """Nodes that the caller sees already, of the same type and title: public ones and its own."""
+    with ledger.read() as reader:
+        view = LedgerView(reader)
+        return [
+            PossibleDuplicate(nodes=[node.id, known], reason="in_live_graph")
+            for node in graph.nodes
+            for whose in (None, owner)
+            for known in view.alike(dedupe_key(whose, node.type, node.title))
+            if known != node.id
+        ]
+
+
+_json = msgspec.json.Encoder().encode
+_ledgers: dict[tuple[Path, str | None], Ledger] = {}
+
+
+def _ledger(settings: Settings) -> Ledger:
+    location = (settings.data_dir, settings.ledger_url)
+    if location not in _ledgers:
+        _ledgers[location] = open_ledger(settings, settings.data_dir)
+    return _ledgers[location]
+
+
+@cache
+def _generations(data_dir: Path) -> ServedGenerations:
+    return ServedGenerations(data_dir)
+
+
+@cache
+def _rules(directory: Path) -> GuardrailRules:
+    return GuardrailRules(directory)

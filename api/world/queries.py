@@ -1,0 +1,221 @@
+"""Reading the graph over HTTP: its live part, questions to it, and how it stands."""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from api.deps import AuthenticatedReadingRoute, authenticated_router, caller_of
+from api.responses import problems
+from api.routes import WorkRoute
+from api.stores import Stores
+from api.workers import CLIENT_LEFT, unless_disconnected
+from api.world.large import ShownAnswer, answer_past, answer_past_in_worker, shown
+from contracts.canonical import canonical_sha256
+from contracts.errors import (
+    BodyInvalid,
+    BodyTooLarge,
+    CursorInvalid,
+    InternalFault,
+    MediaTypeUnsupported,
+    MethodNotAllowed,
+    NotReady,
+    ParameterInvalid,
+    RateLimited,
+    StoreUnavailable,
+    WorkersBusy,
+)
+from contracts.world import read_api
+from contracts.world.ontology import DOMAINS
+from contracts.world.paging import Position, decode_position, encode_position, question_of
+from warehouse.world import query
+from warehouse.world.asof import Past
+from warehouse.world.served import ServedGraph
+
+STATES_ASKED_HERE = 2_000
+"""Revisions up to which the past is asked in this process: some 40 ms of CPU. No graph has more states than that."""
+
+_UNAVAILABLE = (NotReady, StoreUnavailable, WorkersBusy)
+
+
+def world_queries_router(stores: Stores) -> APIRouter:
+    """The live graph and questions to it, of now from memory and of the past from the published generation."""
+    router = authenticated_router("world model", AuthenticatedReadingRoute)
+
+    @router.get(
+        "/world-model/live",
+        response_model=read_api.LiveGraphAnswer,
+        responses=problems(ParameterInvalid, CursorInvalid, *_UNAVAILABLE),
+        summary="The live graph",
+        description="What is public and what is the caller's own, by id, with the edges among the nodes of a page.",
+        operation_id="world_model_live",
+    )
+    async def live(request: Request, asked: Annotated[read_api.LiveParameters, Query()]) -> Response:
+        owner = caller_of(request).owner
+        question = question_of("live", asked.as_of, asked.at_revision)
+        position = _position(asked.cursor, question)
+        wanted = query.Query(limit=asked.limit, include_edges=True, after=position.after)
+
+        async def answered() -> Response:
+            answer = await _ask(stores, wanted, owner, asked.as_of, asked.at_revision, ParameterInvalid, counted=True)
+            return _json(
+                {
+                    "nodeCount": answer.node_count,
+                    "edgeCount": answer.edge_count,
+                    "nodes": msgspec.Raw(answer.nodes),
+                    "edges": msgspec.Raw(answer.edges or b"[]"),
+                    "truncated": answer.truncated,
+                    "cursor": _cursor(answer, question),
+                    "revision": answer.revision,
+                }
+            )
+
+        return await _unless_gone(request, answered())
+
+    @router.post(
+        "/world-model/query",
+        response_model=read_api.GraphQueryAnswer,
+        responses=problems(BodyInvalid, BodyTooLarge, CursorInvalid, MediaTypeUnsupported, *_UNAVAILABLE),
+        summary="Ask the graph",
+        description="Search, fetch, filter and traverse what is public and what is the caller's own. A write that "
+        "returned is seen by the next query.",
+        operation_id="world_model_query",
+    )
+    async def ask(asked: read_api.GraphQueryRequest, request: Request) -> Response:
+        owner = caller_of(request).owner
+
+        async def answered() -> Response:
+            return _json(await answer_query(stores, asked, owner))
+
+        return await _unless_gone(request, answered())
+
+    return router
+
+
+async def answer_query(stores: Stores, asked: read_api.GraphQueryRequest, owner: str) -> dict[str, Any]:
+    """The fields of `GraphQueryResult`, as `owner` sees the graph; nodes and edges are JSON already.
+
+    Raises `BodyInvalid`, `CursorInvalid`, `NotReady`, `WorkersBusy`.
+    """
+    body = asked.model_dump(mode="json", exclude={"cursor", "limit"})
+    question = question_of("query", body)
+    wanted = _query(asked, _position(asked.cursor, question))
+    answer = await _ask(stores, wanted, owner, asked.as_of, asked.at_revision, BodyInvalid)
+    return {
+        "query_id": f"qry_{canonical_sha256([asked.model_dump(mode='json'), owner, answer.revision])[:24]}",
+        "matched_nodes": answer.matched,
+        "nodes": msgspec.Raw(answer.nodes),
+        "edges": None if answer.edges is None else msgspec.Raw(answer.edges),
+        "truncated": answer.truncated,
+        "cursor": _cursor(answer, question),
+        "revision": answer.revision,
+    }
+
+
+def world_health_router(graph: Callable[[], ServedGraph]) -> APIRouter:
+    """How the graph stands, for everybody."""
+    router = APIRouter(prefix="/api/v2", tags=["world model"], route_class=WorkRoute)
+
+    @router.get(
+        "/health",
+        response_model=read_api.GraphHealthAnswer,
+        responses=problems(MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable),
+        summary="Health of the graph",
+        description="Live public nodes by domain at a named revision, and how much is answered from memory.",
+        operation_id="world_model_health",
+    )
+    def health() -> Response:
+        with graph().seen_by(None) as now:
+            counts = dict.fromkeys(DOMAINS, 0) | now.view.node_counts()
+            revision, overlay, requested = now.view.revision, len(now.events), now.publish_requested
+            snapshot_revision = now.snapshot_revision
+        return _json(
+            {
+                "status": "degraded" if requested else "ok",
+                "graph": {"nodeCount": sum(counts.values()), "domain_counts": counts, "revision": revision},
+                "overlay": {
+                    "events": overlay,
+                    "snapshotRevision": snapshot_revision,
+                    "publishRequested": requested,
+                },
+            }
+        )
+
+    return router
+
+
+async def _ask(
+    stores: Stores,
+    wanted: query.Query,
+    owner: str,
+    as_of: str | None,
+    at_revision: int | None,
+    invalid: type[ParameterInvalid] | type[BodyInvalid],
+    *,
+    counted: bool = False,
+) -> ShownAnswer:
+    """The answer of the graph of now, or of the past where that is asked for. Unless `counted`, the graph of now is not
+    counted."""
+    if as_of is None and at_revision is None:
+        return await run_in_threadpool(_answer_now, stores, wanted, owner, counted)
+    newest, snapshot_revision = await run_in_threadpool(_revisions, stores)
+    if at_revision is not None and at_revision > newest:
+        where = "/atRevision" if invalid is BodyInvalid else "/query/atRevision"
+        raise invalid(f"The newest revision is {newest}.", errors=[(where, f"is above {newest}")])
+    past = Past(as_of, newest if at_revision is None else at_revision)
+    if newest <= STATES_ASKED_HERE:
+        return await run_in_threadpool(
+            answer_past, stores.ledger, stores.served, wanted, past, owner, snapshot_revision
+        )
+    return await stores.workers.run(
+        owner, answer_past_in_worker, stores.settings, wanted, past, owner, snapshot_revision
+    )
+
+
+def _answer_now(stores: Stores, wanted: query.Query, owner: str, counted: bool) -> ShownAnswer:
+    with stores.graph.seen_by(owner) as now:
+        answer = query.answer(now.view, wanted)
+        nodes, edges = (sum(now.view.node_counts().values()), now.view.edge_count()) if counted else (0, 0)
+    return shown(answer, owner, nodes, edges)
+
+
+def _revisions(stores: Stores) -> tuple[int, int]:
+    """The graph's newest revision, and that of the snapshot which every generation from now on holds."""
+    with stores.graph.seen_by(None) as now:
+        return now.view.revision, now.snapshot_revision
+
+
+async def _unless_gone(request: Request, answer: Awaitable[Response]) -> Response:
+    answered = await unless_disconnected(request.receive, answer)
+    return Response(status_code=CLIENT_LEFT) if answered is None else answered
+
+
+def _query(asked: read_api.GraphQueryRequest, position: Position) -> query.Query:
+    traverse = asked.traverse
+    return query.Query(
+        search=asked.search,
+        node_id=asked.node_id,
+        traverse=traverse and query.Traversal(traverse.from_id, traverse.depth, traverse.direction),
+        filter=query.Filter(asked.domain, tuple(asked.node_types or ())),
+        limit=asked.limit,
+        include_edges=asked.include_edges,
+        after=position.after,
+        skip=position.skip,
+    )
+
+
+def _position(cursor: str | None, question: str) -> Position:
+    return Position(question) if cursor is None else decode_position(cursor, question)
+
+
+def _cursor(answer: ShownAnswer, question: str) -> str | None:
+    if answer.next_after is None and answer.next_skip is None:
+        return None
+    return encode_position(Position(question, answer.next_after, answer.next_skip or 0))
+
+
+def _json(data: dict[str, Any]) -> Response:
+    body = msgspec.json.encode({"ok": True, "data": data})
+    return Response(body, headers={"Cache-Control": "no-store"}, media_type="application/json")

@@ -1,0 +1,31 @@
+"""The routes that write the graph, and its schema, over the stores that the rooms share."""
+
+from fastapi import APIRouter
+
+from api.routes import take_in
+from api.stores import Stores
+from api.world.capsules import capsules_router
+from api.world.knowledge import knowledge_router
+from api.world.schema import schema_router
+from api.world.signals import signals_router
+from contracts.world.alignment import aligned_with
+from contracts.world.proposal import Proposal
+from contracts.world.stages import Judgement
+
+
+def world_writes_router(stores: Stores) -> APIRouter:
+    """Signals, capsules, built graphs, memory plans and the schema. The guardrail rules are those of the moment."""
+
+    def alignment(proposal: Proposal) -> Judgement:
+        return aligned_with(stores.guardrail_rules.current(), proposal)
+
+    base_url = stores.settings.public_base_url
+    router = APIRouter()
+    take_in(
+        router,
+        schema_router(lambda: stores.ledger),
+        signals_router(lambda: stores.ledger, alignment),
+        knowledge_router(stores),
+        capsules_router(base_url, lambda: stores.ledger, lambda: stores.secrets.pepper, alignment),
+    )
+    return router

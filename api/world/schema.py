@@ -1,0 +1,36 @@
+"""The schema over HTTP: what may be in the graph, and how much of it is public now."""
+
+from collections.abc import Callable
+
+from fastapi import APIRouter, Response
+
+from api.responses import problems
+from api.routes import WorkRoute
+from contracts.errors import InternalFault, MethodNotAllowed, RateLimited, StoreUnavailable
+from contracts.world.ontology import load_ontology
+from contracts.world.schema import SchemaAnswer, schema_of
+from warehouse.ledger.ledger import Ledger
+from warehouse.world.events import head_revision, public_counts
+
+
+def schema_router(ledger: Callable[[], Ledger]) -> APIRouter:
+    """`ledger` may raise `OperatorProblem`."""
+    router = APIRouter(prefix="/api/v2", tags=["world model"], route_class=WorkRoute)
+
+    @router.get(
+        "/schema",
+        response_model=SchemaAnswer,
+        responses=problems(MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable),
+        summary="Domains, node types and relationship types",
+        description="Counts are of live public nodes at `revision`.",
+        operation_id="schema",
+    )
+    def schema() -> Response:
+        with ledger().read() as reader:
+            counts, _ = public_counts(reader)
+            revision = head_revision(reader)
+        answer = SchemaAnswer(data=schema_of(load_ontology(), counts, revision))
+        body = answer.model_dump_json(by_alias=True)
+        return Response(body, headers={"Cache-Control": "no-store"}, media_type="application/json")
+
+    return router

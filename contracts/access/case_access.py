@@ -1,0 +1,256 @@
+"""How the sender of a case's money reads it: a challenge to sign, and what the case answers."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from contracts.access.cases import CASE_FOR, Case, CaseStanding, CaseState, is_senders
+from contracts.access.claims import recovery_url
+from contracts.access.plans import CASE_PATH, CASE_SUPPLEMENT_PATH
+from contracts.access.proofs import AskContract, NotProved, Proved, typed_data
+from contracts.access.quotes import Quote
+from contracts.access.rail import network_of, usd_of
+from contracts.access.recovery import CHALLENGE_FOR, RecoveryRequest, check_challenge
+from contracts.access.refusals import Recorded
+from contracts.base import Document, Timestamp
+from contracts.errors import Conflict, NotFound, RequestProblem
+
+
+class CaseUnknown(NotFound):
+    code = "case_not_found"
+    title = "No case has this id"
+
+
+class CaseRefused(RequestProblem):
+    status = 403
+    code = "case_refused"
+    title = "The signature is not that of the sender of the money, or not of this challenge"
+
+
+class SupplementNotOffered(Conflict):
+    code = "supplement_not_offered"
+    title = "The case offers no supplementary quote"
+
+
+class CaseRequest(RecoveryRequest):
+    """A signed challenge."""
+
+
+class CaseChallenge(Document):
+    """What the sender of the money has to sign, and where the signature goes."""
+
+    ok: Literal[True] = True
+    schema_: Literal["svc.agent_access.case_challenge.v1"] = Field(
+        default="svc.agent_access.case_challenge.v1", alias="schema"
+    )
+    case_id: str
+    signer: str = Field(description="The address that sent the money")
+    typed_data: dict[str, Any] = Field(description="EIP-712, as wallets take it")
+    issued_at: int = Field(description="Unix seconds; goes into the request")
+    expires_at: Timestamp
+    method: Literal["POST"] = "POST"
+    url: str
+    supplement_url: str = Field(description="Takes the same signature where the case offers to pay the difference")
+
+
+class CasePayment(Document):
+    """The transfer as the chain holds it."""
+
+    network: str
+    asset: str
+    sender: str = Field(alias="from")
+    to: str
+    sent_units: str = Field(description="In the token's smallest unit")
+    sent: str | None = Field(description="In whole coins, decimal; null where it is not the coin that is sold for")
+    transaction_hash: str
+    log_position: int = Field(description="Place of the transfer among the logs of the transaction's receipt, from 0")
+    block_number: int
+    paid_at: Timestamp = Field(description="Time of that block")
+
+
+class CaseQuote(Document):
+    """The quote that the money came for."""
+
+    quote_id: str
+    plan_id: str
+    asked_units: str
+    asked: str
+    expires_at: Timestamp
+
+
+class CaseRefund(Document):
+    """What goes back to the sender. The operator sends it; the service never does."""
+
+    amount_units: str
+    amount: str | None
+    transaction_hash: str | None = Field(description="Null until the operator has sent it")
+
+
+CaseAction = Literal["pay_difference", "claim_with_signature", "wait_for_operator", "recover_key", "none"]
+
+
+class CaseNext(Document):
+    """What happens next."""
+
+    action: CaseAction
+    detail: str
+    url: str | None = Field(description="Where to go on; null where nothing is to be sent")
+    missing_units: str | None = Field(description="The difference, where it can be paid")
+    missing: str | None
+    not_after: Timestamp | None = Field(description="Until when the difference can be paid by a supplementary quote")
+
+
+class CaseAnswer(Document):
+    """A case as it is now, for the sender of its money only."""
+
+    ok: Literal[True] = True
+    schema_: Literal["svc.agent_access.case.v1"] = Field(default="svc.agent_access.case.v1", alias="schema")
+    case_id: str
+    state: CaseState
+    code: str = Field(description="Why no claim used the money when it was reported, as the claim was answered")
+    payment: CasePayment
+    quote: CaseQuote | None = Field(description="Null while no claim of a quote of this sender has named the transfer")
+    refund: CaseRefund | None
+    claim_id: str | None = Field(description="The claim that uses the money, or that redeemed the quote")
+    next: CaseNext
+    other_cases: list[str] = Field(description="Further cases of the same sender and quote")
+    recorded_at: Timestamp
+    changed_at: Timestamp
+
+
+def case_url(base_url: str, case_id: str) -> str:
+    """Returns the address of a case."""
+    return base_url + CASE_PATH.replace("{caseId}", case_id)
+
+
+def recorded_of(case: Case, quote: Quote, base_url: str) -> Recorded:
+    """Returns what a refusal of a claim of `quote` says of a case."""
+    return Recorded(
+        case.case_id,
+        case_url(base_url, case.case_id),
+        sent=case.transfer.amount,
+        asked=quote.amount,
+        of_payer=is_senders(case.transfer, quote),
+    )
+
+
+def supplement_url(base_url: str, case_id: str) -> str:
+    """Returns the address that makes the supplementary quote of a case."""
+    return base_url + CASE_SUPPLEMENT_PATH.replace("{caseId}", case_id)
+
+
+def case_typed_data(case_id: str, issued_at: int, chain_id: int) -> dict[str, Any]:
+    """Returns the EIP-712 message by which the sender reads a case; `issued_at` in Unix seconds."""
+    fields = [("caseId", "string"), ("issuedAt", "uint256")]
+    return typed_data("CaseAccess", fields, {"caseId": case_id, "issuedAt": issued_at}, chain_id)
+
+
+def case_challenge(case: Case, *, base_url: str, now: datetime) -> CaseChallenge:
+    """Returns the challenge of this moment."""
+    issued_at = int(now.timestamp())
+    return CaseChallenge(
+        case_id=case.case_id,
+        signer=case.transfer.sender,
+        typed_data=case_typed_data(case.case_id, issued_at, case.chain_id),
+        issued_at=issued_at,
+        expires_at=datetime.fromtimestamp(issued_at, UTC) + CHALLENGE_FOR,
+        url=case_url(base_url, case.case_id),
+        supplement_url=supplement_url(base_url, case.case_id),
+    )
+
+
+def check_case_access(asked: CaseRequest, case: Case, *, now: datetime) -> Proved | NotProved | AskContract:
+    """Decides whether the sender of the money signed a challenge of the last minutes for this case."""
+    message = case_typed_data(case.case_id, asked.issued_at, case.chain_id)
+    return check_challenge(asked, message, signer=case.transfer.sender, now=now)
+
+
+def case_answer(standing: CaseStanding, *, asset: str, base_url: str) -> CaseAnswer:
+    """Returns a case as it is answered; `asset` is the coin that is sold for."""
+    case, quote, terms = standing.case, standing.quote, standing.terms
+    ours = case.transfer.asset == asset
+    return CaseAnswer(
+        case_id=case.case_id,
+        state=case.state,
+        code=case.code,
+        payment=CasePayment(
+            network=network_of(case.chain_id),
+            asset=case.transfer.asset,
+            sender=case.transfer.sender,
+            to=case.transfer.recipient,
+            sent_units=str(case.transfer.amount),
+            sent=usd_of(case.transfer.amount) if ours else None,
+            transaction_hash=case.transaction_hash,
+            log_position=case.transfer.position,
+            block_number=case.block.number,
+            paid_at=datetime.fromtimestamp(case.block.time_s, UTC),
+        ),
+        quote=None
+        if quote is None or terms is None
+        else CaseQuote(
+            quote_id=quote.quote_id,
+            plan_id=quote.plan_id,
+            asked_units=str(terms.amount),
+            asked=usd_of(terms.amount),
+            expires_at=terms.expires_at,
+        ),
+        refund=None
+        if case.refund_amount is None
+        else CaseRefund(
+            amount_units=str(case.refund_amount),
+            amount=usd_of(case.refund_amount) if ours else None,
+            transaction_hash=case.refund_transaction_hash,
+        ),
+        claim_id=standing.claim_id,
+        next=_next(standing, base_url),
+        other_cases=list(standing.other_cases),
+        recorded_at=case.recorded_at,
+        changed_at=case.changed_at,
+    )
+
+
+def _next(standing: CaseStanding, base_url: str) -> CaseNext:
+    action, detail, url = _step(standing, base_url)
+    missing = standing.missing if action == "pay_difference" else None
+    return CaseNext(
+        action=action,
+        detail=detail,
+        url=url,
+        missing_units=None if missing is None else str(missing),
+        missing=None if missing is None else usd_of(missing),
+        not_after=None if missing is None else standing.case.recorded_at + CASE_FOR,
+    )
+
+
+def _step(standing: CaseStanding, base_url: str) -> tuple[CaseAction, str, str | None]:
+    case = standing.case
+    if case.state == "refunded":
+        return "none", "The money was sent back by refund.transactionHash.", None
+    if case.state == "refund_due":
+        return "wait_for_operator", "The operator sends refund.amount back to the sender. Don't pay again.", None
+    if case.state in ("claimed", "issued") and standing.claim_id is not None:
+        return (
+            "recover_key",
+            "A key was issued for this money. If it is lost, it can be replaced at url.",
+            recovery_url(base_url, standing.claim_id),
+        )
+    if standing.missing is not None:
+        return (
+            "pay_difference",
+            "POST the same signature to url for a quote over the difference, pay exactly that, and claim that quote: "
+            "its claim issues the first quote's key.",
+            supplement_url(base_url, case.case_id),
+        )
+    if standing.needs_signature:
+        return (
+            "claim_with_signature",
+            "The quote names an operator other than the sender. Claim it again with `integrity`, the payer's signature "
+            "of the quote; then the difference can be paid or the operator can issue.",
+            None,
+        )
+    if standing.claim_id is not None:
+        return "wait_for_operator", "Other money redeemed the quote: the operator sends this back.", None
+    return "wait_for_operator", "The operator issues the key or sends the money back. Don't pay again.", None

@@ -1,0 +1,440 @@
+"""Claims: what a client sends, and what it is given: receipt and activation packet, or why it has to wait."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
+
+from contracts.access.consent import OperatorProof, OperatorState, consent_url, operator_state
+from contracts.access.matching import Match, UnknownCode
+from contracts.access.plans import PLANS_PATH, RECEIPT_PATH, Verification, verification_of
+from contracts.access.proofs import PayerProof, ProofType, SignatureText
+from contracts.access.rail import ASSET_SYMBOL, USDC_DECIMALS, PaymentRail, network_of, usd_of
+from contracts.access.signing import Signature
+from contracts.access.tiers import Tier
+from contracts.base import AddressText, Document, Timestamp, storable
+from contracts.canonical import canonical_json, canonical_sha256
+
+RETRY_AFTER_S = 5
+
+ANSWER_KEPT = timedelta(hours=24)
+"""How long an answer can be repeated under its Idempotency-Key, unless the key is used before."""
+
+Sha256Asked = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class ClaimIntegrity(Document):
+    """Signatures that come with a claim: the payer's, and that of the operator that the quote names."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {
+                    "required": ["type", "signature"],
+                    "properties": {"type": {"type": "string"}, "signature": {"type": "string"}},
+                },
+                {"required": ["operator"], "properties": {"operator": {"type": "object"}}},
+            ]
+        }
+    )
+
+    type: ProofType | None = Field(default=None, description=PayerProof.model_fields["type"].description)
+    signature: SignatureText | None = Field(default=None, description="The payer's")
+    operator: OperatorProof | None = Field(
+        default=None, description="Makes the operator that the quote names the owner of the key"
+    )
+
+    @model_validator(mode="after")
+    def _whole(self) -> ClaimIntegrity:
+        if (self.type is None) != (self.signature is None):
+            raise ValueError("type and signature of the payer's proof belong together")
+        if self.type is None and self.operator is None:
+            raise ValueError("type and signature, or operator, are needed")
+        return self
+
+    @property
+    def payer(self) -> PayerProof | None:
+        """The payer's proof, where it is given."""
+        if self.type is None or self.signature is None:
+            return None
+        return PayerProof(type=self.type, signature=self.signature)
+
+
+class ClaimRequest(Document):
+    """The transaction that paid a quote, with the quote's two hashes."""
+
+    quote_id: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(storable)]
+    transaction_hash: Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{64}$"), AfterValidator(str.lower)]
+    quote_hash: Sha256Asked
+    payment_requirement_hash: Sha256Asked
+    integrity: ClaimIntegrity | None = None
+
+    @property
+    def payer_proof(self) -> PayerProof | None:
+        """The payer's signature, where it is given."""
+        return None if self.integrity is None else self.integrity.payer
+
+    @property
+    def operator_proof(self) -> OperatorProof | None:
+        """The operator's consent, where it is given."""
+        return None if self.integrity is None else self.integrity.operator
+
+    @property
+    def digest(self) -> str:
+        """The same for the same request, however it is written."""
+        return canonical_sha256(self.model_dump(mode="json"))
+
+
+ClaimState = Literal["issued", "reversed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim as the ledger holds it. With chain and transaction, `log_position` names the transfer that came for its
+    quote; `amount` is that of all its payments."""
+
+    claim_id: str
+    receipt_id: str
+    quote_id: str
+    plan_id: str
+    tier: Tier
+    payer: str
+    operator: str
+    """Named by the quote; the payer where it names no other."""
+    owner: str
+    """Who owns the claim's keys: the payer, or the operator once it has signed."""
+    agent_id: str | None
+    user_id: str | None
+    chain_id: int
+    transaction_hash: str
+    log_position: int
+    amount: int
+    block_number: int
+    block_hash: str
+    state: ClaimState
+    issued_at: datetime
+    changed_at: datetime
+    access_expires_at: datetime | None
+    final: bool
+    """Whether the payment's block is final, so that nobody need look at it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """A transfer that a claim uses, and the quote that it was sent for. A claim has two where a supplementary quote
+    brought the rest; it holds while all of them are on the chain."""
+
+    claim_id: str
+    quote_id: str
+    chain_id: int
+    transaction_hash: str
+    log_position: int
+    amount: int
+    block_number: int
+    block_hash: str
+    state: ClaimState
+    """`reversed` while the transfer is off the chain."""
+    changed_at: datetime
+    final: bool
+
+
+class PendingAnswer(Document):
+    """The payment is not settled, or can't be seen at the moment: ask again, and never pay again."""
+
+    ok: Literal[True] = True
+    code: UnknownCode
+    quote_id: str
+    retry_after: int = Field(description="Seconds")
+
+
+class ReceiptClaim(Document):
+    """Who was given what."""
+
+    claim_id: str
+    plan_id: str
+    tier: Tier
+    owner: str = Field(description="Who owned the key when it was issued")
+    payer: str
+    agent_id: str | None
+    key_id: str
+    key_hint: str = Field(description="Prefix and last four characters of the key; its text is in no receipt")
+
+
+class ReceiptPayment(Document):
+    """The transfer that paid."""
+
+    network: str
+    asset: str
+    asset_symbol: str = ASSET_SYMBOL
+    decimals: int = USDC_DECIMALS
+    amount_units: str
+    amount: str
+    sender: str = Field(alias="from")
+    to: str
+    transaction_hash: str
+    log_position: int = Field(description="Place of the transfer among the logs of the transaction's receipt, from 0")
+    block_number: int
+    block_hash: str
+    paid_at: Timestamp = Field(description="Time of that block")
+
+
+class ReceiptGovernance(Document):
+    """How the payment was verified, and what happens to a key whose payment leaves the chain."""
+
+    verification: Verification
+    head_at_issue: int = Field(description="Lowest head of the providers that agreed")
+    on_reorganisation: str = (
+        "A payment that leaves the chain suspends the key and reverses the claim; when it is back, so are they"
+    )
+
+
+class ReceiptRecovery(Document):
+    """How to get a new key when this one was lost: its owner signs for it, and the old one is revoked."""
+
+    method: Literal["payer_signed_rotation", "owner_signed_rotation"]
+    signer: str = Field(description="The owner when the claim was issued; the challenge at `url` names that of now")
+    url: str
+
+
+class ReceiptLinks(Document):
+    """Where to go on."""
+
+    receipt: str
+    recovery: str
+    plans: str
+    keys: str = Field(description="The key set that verifies the signature")
+
+
+class ReceiptIntegrity(Document):
+    """What receiptHash is made of."""
+
+    algorithm: Literal["SHA-256"] = "SHA-256"
+    canonicalization: Literal["RFC 8785"] = "RFC 8785"
+    hashed_fields: list[str] = Field(description="receiptHash is over an object of these fields")
+    signature_of: Literal["receiptHash"] = "receiptHash"
+
+
+class ReceiptBody(Document):
+    """The part of a receipt that is hashed and signed, and never changes."""
+
+    schema_: Literal["svc.agent_access.receipt.v1"] = Field(default="svc.agent_access.receipt.v1", alias="schema")
+    artifact: Literal["svc.agent-access.receipt"] = "svc.agent-access.receipt"
+    receipt_id: str
+    claim_id: str
+    quote_id: str
+    claimed_at: Timestamp
+    access_expires_at: Timestamp | None = Field(description="From then on the key has the free tier; null: never")
+    claim: ReceiptClaim
+    payment: ReceiptPayment
+    further_payments: list[ReceiptPayment] = Field(
+        default=[], description="What came after it by a supplementary quote, because the first payment was too little"
+    )
+    governance: ReceiptGovernance
+    recovery: ReceiptRecovery
+    links: ReceiptLinks
+
+
+class Receipt(ReceiptBody):
+    """The redacted, signed record of a claim. `status`, `owner` and `operator` are of now, and not signed."""
+
+    ok: Literal[True] = True
+    receipt_hash: str
+    signature: Signature
+    status: ClaimState
+    owner: AddressText = Field(description="Who owns the key, its private nodes and its replacement")
+    operator: OperatorState | None = Field(description="Null where the quote names no other address than the payer")
+    integrity: ReceiptIntegrity
+
+
+class ClaimRecord(Document):
+    """The claim as it was issued."""
+
+    claim_id: str
+    quote_id: str
+    plan_id: str
+    status: ClaimState
+    claimed_at: Timestamp
+    operator: OperatorState | None = Field(description="Null where the quote names no other address than the payer")
+
+
+class ActivationPacket(Document):
+    """The API key, which is shown here only, and how to use it."""
+
+    api_key: str = Field(repr=False)
+    key_id: str
+    tier: Tier
+    requests_per_day: int | None = Field(description="API v2 requests a UTC day; null: unlimited")
+    access_expires_at: Timestamp | None
+    headers: dict[str, str] = Field(repr=False, description="Send one of these")
+    base_url: str
+    first_request: str
+
+
+class ClaimData(Document):
+    """What a claim gives."""
+
+    claim: ClaimRecord
+    receipt: Receipt
+    activation_packet: ActivationPacket
+
+
+class ClaimAnswer(Document):
+    """An issued claim with its key."""
+
+    ok: Literal[True] = True
+    schema_: Literal["svc.agent_access.claim_response.v1"] = Field(
+        default="svc.agent_access.claim_response.v1", alias="schema"
+    )
+    data: ClaimData
+
+
+def activation_packet(
+    claim: Claim, *, key_text: str, key_id: str, requests_per_day: int | None, base_url: str
+) -> ActivationPacket:
+    """What hands the key of a claim out."""
+    return ActivationPacket(
+        api_key=key_text,
+        key_id=key_id,
+        tier=claim.tier,
+        requests_per_day=requests_per_day,
+        access_expires_at=claim.access_expires_at,
+        headers={"Authorization": f"Bearer {key_text}", "X-Api-Key": key_text},
+        base_url=f"{base_url}/api/v2",
+        first_request=f"GET {base_url}/api/v2/world-model/live",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """A transfer that pays, or that brings a part: the quote that it was sent for, and where the chain holds it."""
+
+    quote_id: str
+    transaction_hash: str
+    match: Match
+
+
+def receipt_body(
+    claim: Claim, paid: Sequence[Paid], *, key_id: str, key_hint: str, rail: PaymentRail, base_url: str, keys_url: str
+) -> ReceiptBody:
+    """The receipt of a claim whose transfers and key are these."""
+    first, *further = (_receipt_payment(claim.chain_id, each) for each in paid)
+    recovery = recovery_url(base_url, claim.claim_id)
+    return ReceiptBody(
+        receipt_id=claim.receipt_id,
+        claim_id=claim.claim_id,
+        quote_id=claim.quote_id,
+        claimed_at=claim.issued_at,
+        access_expires_at=claim.access_expires_at,
+        claim=ReceiptClaim(
+            claim_id=claim.claim_id,
+            plan_id=claim.plan_id,
+            tier=claim.tier,
+            owner=claim.owner,
+            payer=claim.payer,
+            agent_id=claim.agent_id,
+            key_id=key_id,
+            key_hint=key_hint,
+        ),
+        payment=first,
+        further_payments=further,
+        governance=ReceiptGovernance(
+            verification=verification_of(rail), head_at_issue=min(each.match.head for each in paid)
+        ),
+        recovery=ReceiptRecovery(
+            method="payer_signed_rotation" if claim.owner == claim.payer else "owner_signed_rotation",
+            signer=claim.owner,
+            url=recovery,
+        ),
+        links=ReceiptLinks(
+            receipt=receipt_url(base_url, claim.claim_id),
+            recovery=recovery,
+            plans=base_url + PLANS_PATH,
+            keys=keys_url,
+        ),
+    )
+
+
+def _receipt_payment(chain_id: int, paid: Paid) -> ReceiptPayment:
+    transfer, block = paid.match.transfer, paid.match.block
+    return ReceiptPayment(
+        network=network_of(chain_id),
+        asset=transfer.asset,
+        amount_units=str(transfer.amount),
+        amount=usd_of(transfer.amount),
+        sender=transfer.sender,
+        to=transfer.recipient,
+        transaction_hash=paid.transaction_hash,
+        log_position=transfer.position,
+        block_number=block.number,
+        block_hash=block.hash,
+        paid_at=datetime.fromtimestamp(block.time_s, UTC),
+    )
+
+
+def receipt_json(body: ReceiptBody) -> str:
+    """The canonical bytes, as text, that a receipt's hash is of."""
+    return canonical_json(body.model_dump(mode="json", by_alias=True)).decode()
+
+
+def operator_of(claim: Claim, base_url: str, *, was_unsure: bool = False) -> OperatorState | None:
+    """The operator that a claim's quote names, as it stands; None where that is the payer."""
+    return operator_state(
+        claim.operator, claim.owner, claim.payer, consent_url(base_url, claim.claim_id), was_unsure=was_unsure
+    )
+
+
+def receipt_fields(
+    body_json: str, receipt_hash: str, signature: dict[str, str], claim: Claim, base_url: str
+) -> dict[str, Any]:
+    """A kept receipt as it is answered (`Receipt`): what was hashed is taken over as it is."""
+    body: dict[str, Any] = json.loads(body_json)
+    integrity = ReceiptIntegrity(hashed_fields=sorted(body))
+    operator = operator_of(claim, base_url)
+    return {
+        "ok": True,
+        **body,
+        "receiptHash": receipt_hash,
+        "signature": signature,
+        "status": claim.state,
+        "owner": claim.owner,
+        "operator": operator and operator.model_dump(mode="json", by_alias=True),
+        "integrity": integrity.model_dump(mode="json", by_alias=True),
+    }
+
+
+def claim_fields(
+    claim: Claim, receipt: dict[str, Any], packet: ActivationPacket, operator: OperatorState | None
+) -> dict[str, Any]:
+    """The answer that issues (`ClaimAnswer`), and its repetition."""
+    record = ClaimRecord(
+        claim_id=claim.claim_id,
+        quote_id=claim.quote_id,
+        plan_id=claim.plan_id,
+        status=claim.state,
+        claimed_at=claim.issued_at,
+        operator=operator,
+    )
+    return {
+        "ok": True,
+        "schema": "svc.agent_access.claim_response.v1",
+        "data": {
+            "claim": record.model_dump(mode="json", by_alias=True),
+            "receipt": receipt,
+            "activationPacket": packet.model_dump(mode="json", by_alias=True),
+        },
+    }
+
+
+def receipt_url(base_url: str, claim_id: str) -> str:
+    """Where a claim's receipt is."""
+    return base_url + RECEIPT_PATH.replace("{claimId}", claim_id)
+
+
+def recovery_url(base_url: str, claim_id: str) -> str:
+    """Where a lost key is replaced."""
+    return f"{receipt_url(base_url, claim_id)}/recovery"

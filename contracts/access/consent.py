@@ -1,0 +1,194 @@
+"""Consent of the operator that a quote names: its own signature, by which the key of that quote becomes its own.
+
+With a claim it is over the quote's hash, and later over the claim's id, since a receipt shows no quote's hash. Every
+form names the operator, so that no consent can be taken for a payer's proof, nor for the consent of somebody else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import Field
+
+from contracts.access.plans import RECEIPT_PATH
+from contracts.access.proofs import (
+    AskContract,
+    NotProved,
+    ProofType,
+    Proved,
+    SignatureText,
+    check_message,
+    check_typed_data,
+    contract_question,
+    typed_data,
+)
+from contracts.base import AddressText, Document
+
+CONSENT_PATH = RECEIPT_PATH + "/operator"
+
+CONTRACT_UNSURE = "operator_contract_unsure"
+"""Why an operator is not proven yet: too few providers say the same of its contract's word."""
+
+
+class OperatorProof(Document):
+    """The operator's signature by which it becomes the owner of a key."""
+
+    type: ProofType = Field(
+        description="`eip712`: the typed data that the quote or the claim gives for the operator; `eip191`: the text "
+        "beside it as a personal message; `erc1271`: the typed data, checked by the operator's contract"
+    )
+    signature: SignatureText
+
+
+class OperatorState(Document):
+    """The operator that a quote names, and whether it owns the key."""
+
+    address: AddressText
+    state: Literal["proven", "unproven", "unsure"] = Field(
+        description="`proven`: it has signed and owns the key; `unproven`: a label that grants nothing; `unsure`: its "
+        "contract could not be asked, and the payer is the owner until it has signed at consentUrl"
+    )
+    reason: str | None = Field(description="Why it is unsure, as a stable code; null otherwise")
+    consent_url: str = Field(description="GET says what the operator signs, POST takes the signature")
+
+
+class OperatorStep(Document):
+    """How the operator that a quote names becomes the owner of the key: with the claim, or after it."""
+
+    address: AddressText
+    typed_data: dict[str, Any] = Field(description="EIP-712 `OperatorConsent`, for `eip712` and `erc1271`")
+    text: str = Field(description="The personal message for `eip191`")
+    field: Literal["integrity.operator"] = "integrity.operator"
+    later: str = Field(description="Where the operator of an issued claim signs: GET says what")
+
+
+class OperatorChallenge(Document):
+    """The operator and the owner of a claim's key, and what the operator signs to become its owner."""
+
+    ok: Literal[True] = True
+    schema_: Literal["svc.agent_access.operator_challenge.v1"] = Field(
+        default="svc.agent_access.operator_challenge.v1", alias="schema"
+    )
+    claim_id: str
+    owner: AddressText
+    operator: OperatorState
+    typed_data: dict[str, Any] = Field(description="EIP-712 `ClaimConsent`, for `eip712` and `erc1271`")
+    text: str = Field(description="The personal message for `eip191`")
+    method: Literal["POST"] = "POST"
+    url: str
+
+
+class ConsentRequest(Document):
+    """The operator's signature, of the claim's own message or of the one that came with the quote."""
+
+    proof: OperatorProof
+    over: Literal["claim", "quote"] = Field(
+        default="claim", description="Which message is signed: that of the claim's challenge, or that of the quote"
+    )
+
+
+class MovedParts(Document):
+    """What the key wrote before and this consent moved to the operator."""
+
+    nodes: int
+    edges: int
+    left: int = Field(
+        description="Nodes and edges that stayed with the payer: another key of the payer's wrote them too, or they "
+        "contradict what the operator holds"
+    )
+
+
+class ConsentData(Document):
+    """A claim whose operator is the owner."""
+
+    claim_id: str
+    owner: AddressText
+    operator: OperatorState
+    moved: MovedParts = Field(description="All 0 where the operator was the owner before")
+
+
+class ConsentAnswer(Document):
+    """The operator owns the claim's key."""
+
+    ok: Literal[True] = True
+    schema_: Literal["svc.agent_access.operator_response.v1"] = Field(
+        default="svc.agent_access.operator_response.v1", alias="schema"
+    )
+    data: ConsentData
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What an operator signs, in both spellings."""
+
+    operator: str
+    typed_data: dict[str, Any]
+    text: str
+
+
+def consent_to_quote(quote_hash: str, operator: str, chain_id: int) -> Consent:
+    """The consent that goes with the claim of a quote; `operator` in lower case."""
+    fields = [("quoteHash", "bytes32"), ("operatorAddress", "address")]
+    message = {"quoteHash": f"0x{quote_hash}", "operatorAddress": operator}
+    return Consent(
+        operator,
+        typed_data("OperatorConsent", fields, message, chain_id),
+        _text(operator, f"quote {quote_hash}", chain_id),
+    )
+
+
+def consent_to_claim(claim_id: str, operator: str, chain_id: int) -> Consent:
+    """The consent after a claim was issued; `operator` in lower case."""
+    fields = [("claimId", "string"), ("operatorAddress", "address")]
+    message = {"claimId": claim_id, "operatorAddress": operator}
+    return Consent(
+        operator, typed_data("ClaimConsent", fields, message, chain_id), _text(operator, f"claim {claim_id}", chain_id)
+    )
+
+
+def check_consent(proof: OperatorProof, consent: Consent) -> Proved | NotProved | AskContract:
+    """Whether the operator signed the consent."""
+    match proof.type:
+        case "eip191":
+            return check_message(consent.text, proof.signature, consent.operator)
+        case "eip712":
+            return check_typed_data(consent.typed_data, proof.signature, consent.operator)
+        case "erc1271":
+            return contract_question(consent.typed_data, proof.signature, consent.operator)
+
+
+def operator_state(
+    operator: str, owner: str, payer: str, consent_url: str, *, was_unsure: bool = False
+) -> OperatorState | None:
+    """The operator of a claim whose key `owner` owns; None where no other address than the payer is named."""
+    if operator == payer:
+        return None
+    proven = owner == operator
+    unsure = was_unsure and not proven
+    return OperatorState(
+        address=operator,
+        state="proven" if proven else "unsure" if unsure else "unproven",
+        reason=CONTRACT_UNSURE if unsure else None,
+        consent_url=consent_url,
+    )
+
+
+def operator_step(quote_hash: str, operator: str, chain_id: int, base_url: str) -> OperatorStep:
+    """What a quote says to the operator that it names."""
+    consent = consent_to_quote(quote_hash, operator, chain_id)
+    return OperatorStep(
+        address=operator, typed_data=consent.typed_data, text=consent.text, later=base_url + CONSENT_PATH
+    )
+
+
+def consent_url(base_url: str, claim_id: str) -> str:
+    """Where the operator of a claim signs."""
+    return base_url + CONSENT_PATH.replace("{claimId}", claim_id)
+
+
+def _text(operator: str, subject: str, chain_id: int) -> str:
+    return (
+        f"svc agent access: {operator} becomes the owner of the API key of {subject} on chain {chain_id}, and of what "
+        "that key writes. Whoever holds the key reads the private data of this address."
+    )

@@ -1,0 +1,254 @@
+"""The plans of `plans.yaml`, and the catalog that tells an agent what they cost and how to buy one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field
+
+from contracts.access import signing
+from contracts.access.matching import CLAIM_GRACE, SKEW_S
+from contracts.access.proofs import DOMAIN_NAME, DOMAIN_VERSION
+from contracts.access.rail import (
+    ASSET_NAME,
+    ASSET_SYMBOL,
+    ASSET_VERSION,
+    FINALIZED_FROM,
+    USDC_DECIMALS,
+    PaymentRail,
+    units_of,
+    usd_of,
+)
+from contracts.access.tiers import Tier
+from contracts.base import Document
+
+PLANS_FILE = Path(__file__).with_name("plans.yaml")
+DEFAULT_PLAN = "agent_runtime_activation"
+
+PLANS_PATH = "/api/agent-access/plans"
+QUOTE_PATH = "/api/agent-access/quote"
+CLAIM_PATH = "/api/agent-access/claim"
+RECEIPT_PATH = "/api/agent-access/claims/{claimId}"
+CASE_PATH = "/api/agent-access/cases/{caseId}"
+CASE_SUPPLEMENT_PATH = CASE_PATH + "/supplement"
+
+UNCLAIMABLE = "payments_not_configured"
+
+SALT_UNITS = 10_000
+"""Amounts lie from the price up to this many smallest units above it, so that each is of one quote of its payer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What can be bought; `price` in the coin's smallest unit."""
+
+    id: str
+    name: str
+    description: str
+    deliverable: str
+    price: int
+    billing: Literal["one_time", "recurring"]
+    tier: Tier
+    paid_days: int | None
+
+
+@cache
+def load_plans() -> dict[str, Plan]:
+    """Every plan by its id, in the order of the file."""
+    rows: list[dict[str, Any]] = yaml.load(PLANS_FILE.read_text(), yaml.CSafeLoader)
+    plans = [Plan(price=units_of(row.pop("price_usd")), tier=Tier(row.pop("tier")), **row) for row in rows]
+    return {plan.id: plan for plan in plans}
+
+
+class PlanPrice(Document):
+    """A price, and the band in which the amount of a quote lies."""
+
+    amount: str = Field(description="Decimal")
+    currency: Literal["USD"] = "USD"
+    billing: Literal["one_time", "recurring"]
+    period_days: int | None = Field(description="How long the paid tier holds; null: without end")
+    amount_units_from: str = Field(description="Smallest amount of a quote, in the asset's smallest unit")
+    amount_units_to: str = Field(description="Largest amount of a quote: each quote of a payer has its own")
+
+
+class PlanPayment(Document):
+    """How a plan is paid."""
+
+    scheme: Literal["exact"] = "exact"
+    network: str
+    asset: str | None = Field(description="The coin's contract; null where payments are not set up")
+    asset_symbol: str = ASSET_SYMBOL
+    decimals: int = USDC_DECIMALS
+    pay_to: str | None
+
+
+class PlanOffer(Document):
+    """One plan of the catalog."""
+
+    id: str
+    name: str
+    description: str
+    price: PlanPrice
+    payment: PlanPayment
+    claimable: bool
+    deliverable: str
+    status: Literal["available", "unavailable"]
+    reason: str | None = Field(description="Why it is not claimable, as a stable code")
+    tier: Tier
+    requests_per_day: int | None = Field(description="API v2 requests a UTC day; null: unlimited")
+
+
+class Flow(Document):
+    """The steps in order, each with what to send where."""
+
+    discover: str
+    quote: str
+    pay: str
+    claim: str
+    receipt: str
+    activation: str
+
+
+class Verification(Document):
+    """How a payment is verified."""
+
+    providers: int = Field(description="RPC providers that are asked")
+    quorum: int = Field(description="How many of them have to agree")
+    confirmations: int | None = Field(description="Blocks up to head that settle a payment; null: by the tag alone")
+    tag: Literal["safe"] = Field(default="safe", description="A payment at or below this block is settled")
+    finalized_from: str = Field(description="From this amount on only `finalized` settles (smallest units)")
+    clock_skew_s: int = SKEW_S
+
+
+class CatalogPayment(PlanPayment):
+    """How payments are made and verified, whatever the plan."""
+
+    live: bool
+    reason: str | None
+    missing: list[str] = Field(description="Settings that the operator has yet to make")
+    asset_name: str = Field(default=ASSET_NAME, description="Of the coin's EIP-712 domain")
+    asset_version: str = Field(default=ASSET_VERSION, description="Of the coin's EIP-712 domain")
+    exact_amount: Literal[True] = Field(
+        default=True, description="Send the quoted amount in one transfer: neither less nor more nor in parts"
+    )
+    claim_grace_days: int = Field(
+        default=CLAIM_GRACE.days, description="How long after a quote's expiry what was paid in time can be claimed"
+    )
+    payer_proof_above: str | None = Field(
+        description="Above this amount (smallest units) a claim needs the payer's signature; null: never"
+    )
+    payment_signature_live: Literal[False] = Field(
+        default=False, description="Whether a PAYMENT-SIGNATURE header settles anything"
+    )
+    verification: Verification
+
+
+class TypedDataDomain(Document):
+    """The EIP-712 domain of what payers sign."""
+
+    name: str = DOMAIN_NAME
+    version: str = DOMAIN_VERSION
+    chain_id: int
+
+
+class Signing(Document):
+    """How quotes and receipts are signed, and how payers sign."""
+
+    algorithm: Literal["EdDSA"] = "EdDSA"
+    format: str = "compact JWS with its payload left out; the payload is the 64 characters of the hash"
+    hash: Literal["SHA-256"] = "SHA-256"
+    canonicalization: Literal["RFC 8785"] = "RFC 8785"
+    keys_url: str
+    payer_domain: TypedDataDomain
+
+
+class PlansAnswer(Document):
+    """What can be bought, for how much, and how."""
+
+    ok: Literal[True] = True
+    schema_: Literal["svc.agent_access.plans.v1"] = Field(default="svc.agent_access.plans.v1", alias="schema")
+    artifact: Literal["svc.agent-access.plans"] = "svc.agent-access.plans"
+    service: Literal["svc"] = "svc"
+    plans: list[PlanOffer]
+    quote_url: str
+    claim_url: str
+    receipt_url_template: str
+    flow: Flow
+    payment: CatalogPayment
+    network: str
+    signing: Signing
+
+
+def plans_answer(rail: PaymentRail, base_url: str, requests_per_day: dict[Tier, int | None]) -> PlansAnswer:
+    """The catalog of a service at `base_url`; `requests_per_day` says what each tier may use."""
+    live = not rail.missing
+    reason = None if live else UNCLAIMABLE
+    where = {"network": rail.network, "asset": rail.asset or None, "pay_to": rail.treasury or None}
+    return PlansAnswer(
+        plans=[
+            PlanOffer(
+                id=plan.id,
+                name=plan.name,
+                description=plan.description,
+                price=PlanPrice(
+                    amount=usd_of(plan.price),
+                    billing=plan.billing,
+                    period_days=plan.paid_days,
+                    amount_units_from=str(plan.price),
+                    amount_units_to=str(plan.price + SALT_UNITS - 1),
+                ),
+                payment=PlanPayment(**where),
+                claimable=live,
+                deliverable=plan.deliverable,
+                status="available" if live else "unavailable",
+                reason=reason,
+                tier=plan.tier,
+                requests_per_day=requests_per_day[plan.tier],
+            )
+            for plan in load_plans().values()
+        ],
+        quote_url=base_url + QUOTE_PATH,
+        claim_url=base_url + CLAIM_PATH,
+        receipt_url_template=base_url + RECEIPT_PATH,
+        flow=_flow(base_url),
+        payment=CatalogPayment(
+            **where,
+            live=live,
+            reason=reason,
+            missing=list(rail.missing),
+            payer_proof_above=None if rail.proof_above is None else str(rail.proof_above),
+            verification=verification_of(rail),
+        ),
+        network=rail.network,
+        signing=Signing(
+            keys_url=base_url + signing.JWKS_PATH,
+            payer_domain=TypedDataDomain(chain_id=rail.chain_id),
+        ),
+    )
+
+
+def verification_of(rail: PaymentRail) -> Verification:
+    """How payments on `rail` are verified."""
+    return Verification(
+        providers=rail.providers,
+        quorum=rail.quorum,
+        confirmations=rail.confirmations,
+        finalized_from=str(FINALIZED_FROM),
+    )
+
+
+def _flow(base_url: str) -> Flow:
+    return Flow(
+        discover=f"GET {base_url}{PLANS_PATH}",
+        quote=f"POST {base_url}{QUOTE_PATH} with planId and payerAddress",
+        pay="Send data.paymentRequirement.amount of data.paymentRequirement.asset from payerAddress to "
+        "data.paymentRequirement.payTo in one ERC-20 transfer before expiresAt",
+        claim=f"POST {base_url}{CLAIM_PATH} with quoteId, transactionHash, quoteHash and paymentRequirementHash, and "
+        "an Idempotency-Key header; on 202 send it again after Retry-After seconds, and never pay twice",
+        receipt=f"GET {base_url}{RECEIPT_PATH}",
+        activation="Use data.activationPacket.apiKey of the claim's answer as Bearer token or X-Api-Key",
+    )

@@ -1,0 +1,161 @@
+"""What RPC providers say of a transaction, as plain values, and the strict reading of their answers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from contracts.evm.codec import quantity
+
+_WORD = re.compile(r"0x[0-9a-f]{64}")
+_ADDRESS = re.compile(r"0x[0-9a-f]{40}")
+_DATA = re.compile(r"0x(?:[0-9a-f]{2})*")
+
+MOST_LOGS = 20_000
+"""A receipt with more is none that a node would give."""
+
+MOST_COUNTED = 2**37
+"""Heights and times stay below, so that every store and calendar can hold them."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogView:
+    """One log as a provider gives it, hex in lower case. Its place in the receipt is its identity, not `logIndex`."""
+
+    address: str
+    topics: tuple[str, ...]
+    data: str
+    removed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptView:
+    """A receipt as a provider gives it; `status` as it was sent, None where it was missing."""
+
+    transaction_hash: str
+    status: str | None
+    block_number: int
+    block_hash: str
+    logs: tuple[LogView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockView:
+    """A block that a provider has at a height now; `time_s` is Unix seconds."""
+
+    number: int
+    hash: str
+    time_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one provider says of one transaction. `block` is the one it has at the receipt's height at present.
+
+    `receipt` is None where the provider does not know the transaction (or has it in its mempool only), `block` where it
+    has none at that height yet, a height where the provider does not know that tag.
+    """
+
+    provider: str
+    chain_id: int
+    receipt: ReceiptView | None = None
+    block: BlockView | None = None
+    head: BlockView | None = None
+    safe: int | None = None
+    finalized: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """A provider that gave no answer which can be believed; `reason` is for the log."""
+
+    provider: str
+    reason: str
+
+
+def read_receipt(result: Any, transaction_hash: str) -> ReceiptView | None:
+    """A decoded `eth_getTransactionReceipt` result; None where there is none.
+
+    Raises `ValueError` on anything that is no receipt of that transaction.
+    """
+    if result is None:
+        return None
+    fields = _object(result)
+    found = _word(fields.get("transactionHash"))
+    if found != transaction_hash:
+        raise ValueError("a receipt of another transaction")
+    block_hash, block_number = fields.get("blockHash"), fields.get("blockNumber")
+    if block_hash is None or block_number is None:
+        return None
+    logs = fields.get("logs")
+    if not isinstance(logs, list) or len(logs) > MOST_LOGS:
+        raise ValueError("a receipt without a list of logs")
+    receipt = ReceiptView(
+        transaction_hash=found,
+        status=_text_or_none(fields.get("status")),
+        block_number=_quantity(block_number),
+        block_hash=_word(block_hash),
+        logs=tuple(_log(each) for each in logs),
+    )
+    for each in logs:
+        if _word(each.get("transactionHash")) != found or _word(each.get("blockHash")) != receipt.block_hash:
+            raise ValueError("a log of another transaction or block in the receipt")
+    return receipt
+
+
+def read_block(result: Any) -> BlockView | None:
+    """A decoded `eth_getBlockByNumber` result; None where there is none. Raises `ValueError`."""
+    if result is None:
+        return None
+    fields = _object(result)
+    if fields.get("hash") is None:
+        return None
+    return BlockView(_quantity(fields.get("number")), _word(fields["hash"]), _quantity(fields.get("timestamp")))
+
+
+def _log(each: Any) -> LogView:
+    fields = _object(each)
+    topics = fields.get("topics")
+    if not isinstance(topics, list) or len(topics) > 4:
+        raise ValueError("a log without a list of topics")
+    removed = fields.get("removed", False)
+    if not isinstance(removed, bool):
+        raise ValueError("a log whose `removed` is no boolean")
+    return LogView(
+        address=_matching(_ADDRESS, fields.get("address")),
+        topics=tuple(_word(topic) for topic in topics),
+        data=_matching(_DATA, fields.get("data")),
+        removed=removed,
+    )
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("no object where one belongs")
+    return value
+
+
+def _matching(pattern: re.Pattern[str], value: Any) -> str:
+    if not isinstance(value, str) or pattern.fullmatch(value.lower()) is None:
+        raise ValueError("no such hex where it belongs")
+    return value.lower()
+
+
+def _word(value: Any) -> str:
+    return _matching(_WORD, value)
+
+
+def _text_or_none(value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise ValueError("a status that is no text")
+    return value
+
+
+def _quantity(value: Any) -> int:
+    if not isinstance(value, str):
+        raise ValueError("a quantity that is no text")
+    found = quantity(value)
+    if found >= MOST_COUNTED:
+        raise ValueError("a height or time that no chain reaches")
+    return found

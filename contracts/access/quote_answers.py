@@ -1,0 +1,265 @@
+"""What hands a quote out: the signed answer, and the one transfer that pays it as call data, link and QR code."""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+from dataclasses import dataclass
+from functools import cache, lru_cache, reduce
+from operator import xor
+from typing import Any, Literal
+
+from pydantic import Field
+
+from contracts.access.consent import OperatorStep, operator_step
+from contracts.access.plans import CLAIM_PATH, PLANS_PATH, RECEIPT_PATH, SALT_UNITS
+from contracts.access.proofs import claim_typed_data
+from contracts.access.quotes import Quote
+from contracts.access.rail import ASSET_SYMBOL, USDC_DECIMALS, PaymentRail, usd_of
+from contracts.access.signing import Signature
+from contracts.base import Document, Timestamp
+from contracts.evm.codec import checksum_address
+
+_QR_MASK = 0
+"""The chequered one."""
+
+_VARYING = len(str(SALT_UNITS - 1))
+"""How many digits at a link's end differ from quote to quote of a plan."""
+
+_QR_BORDER = 4
+"""Light modules around a code, as ISO/IEC 18004 asks for."""
+
+_QR_SCALE = 4
+"""Pixels of a module."""
+
+
+class QuotePrice(Document):
+    """What the plan costs, and what this quote asks for."""
+
+    amount: str = Field(description="The plan's price, decimal")
+    currency: Literal["USD"] = "USD"
+    exact_amount: str = Field(description="What to send, in whole coins, decimal")
+    exact_amount_units: str = Field(description="What to send, in the coin's smallest unit")
+
+
+class PayTransfer(Document):
+    """The one transfer that pays."""
+
+    method: Literal["erc20_transfer"] = "erc20_transfer"
+    network: str
+    chain_id: int
+    asset: str
+    asset_symbol: str = ASSET_SYMBOL
+    decimals: int = USDC_DECIMALS
+    sender: str = Field(description="The transfer has to come from this address", alias="from")
+    to: str
+    amount_units: str
+    amount: str
+    call: str = Field(description="The transfer's call data, for a transaction to the asset's contract")
+    uri: str = Field(description="EIP-681")
+    qr_code: str = Field(description="The URI as a QR code: SVG in a data URI")
+    not_before: Timestamp
+    not_after: Timestamp
+
+
+class ExampleClaim(Document):
+    """The body of the claim; the transaction hash is the one thing to fill in."""
+
+    quote_id: str
+    transaction_hash: str
+    quote_hash: str
+    payment_requirement_hash: str
+
+
+class ClaimStep(Document):
+    """The request that claims."""
+
+    method: Literal["POST"] = "POST"
+    url: str
+    headers: dict[str, str]
+    body: ExampleClaim
+    proof_required: bool = Field(description="Whether `integrity` with the payer's signature is needed")
+    proof: dict[str, Any] = Field(description="What the payer signs for it: EIP-712 typed data")
+    operator: OperatorStep | None = Field(
+        description="How the operator that the quote names becomes the owner of the key, by a signature of its own; "
+        "null where it names no other address than the payer"
+    )
+    not_after: Timestamp = Field(description="A payment made in time can be claimed until then")
+
+
+class QuoteNext(Document):
+    """What to do with a quote."""
+
+    pay: PayTransfer
+    claim: ClaimStep
+    receipt: str
+    plans: str
+
+
+class QuoteData(Document):
+    """The quote and its requirement, whose RFC 8785 bytes give the two hashes, and what to do."""
+
+    quote: dict[str, Any]
+    payment_requirement: dict[str, Any] = Field(description="x402 v2 PaymentRequirements")
+    next: QuoteNext
+
+
+class QuoteIntegrity(Document):
+    """How the hashes are made and the signature is checked."""
+
+    algorithm: Literal["SHA-256"] = "SHA-256"
+    canonicalization: Literal["RFC 8785"] = "RFC 8785"
+    quote_hash_of: Literal["data.quote"] = "data.quote"
+    payment_requirement_hash_of: Literal["data.paymentRequirement"] = "data.paymentRequirement"
+    signature_of: Literal["quoteHash"] = "quoteHash"
+    keys_url: str
+
+
+class QuoteAnswer(Document):
+    """A signed quote."""
+
+    ok: Literal[True] = True
+    schema_: Literal["svc.agent_access.quote_response.v1"] = Field(
+        default="svc.agent_access.quote_response.v1", alias="schema"
+    )
+    quote_id: str
+    quote_hash: str
+    payment_requirement_hash: str
+    expires_at: Timestamp
+    signature: Signature
+    price: QuotePrice
+    integrity: QuoteIntegrity
+    data: QuoteData
+
+
+def quote_answer(
+    quote: Quote, signature: dict[str, str], rail: PaymentRail, base_url: str, *, keys_url: str
+) -> QuoteAnswer:
+    """The answer that hands a quote out."""
+    said: dict[str, Any] = json.loads(quote.quote_json)
+    requirement: dict[str, Any] = json.loads(quote.requirement_json)
+    uri = payment_uri(quote.amount, rail)
+    exact = usd_of(quote.amount)
+    return QuoteAnswer(
+        quote_id=quote.quote_id,
+        quote_hash=quote.quote_hash,
+        payment_requirement_hash=quote.requirement_hash,
+        expires_at=quote.expires_at,
+        signature=Signature(**signature),
+        price=QuotePrice(amount=said["price"]["amount"], exact_amount=exact, exact_amount_units=str(quote.amount)),
+        integrity=QuoteIntegrity(keys_url=keys_url),
+        data=QuoteData(
+            quote=said,
+            payment_requirement=requirement,
+            next=QuoteNext(
+                pay=PayTransfer(
+                    network=rail.network,
+                    chain_id=rail.chain_id,
+                    asset=requirement["asset"],
+                    sender=checksum_address(quote.payer),
+                    to=requirement["payTo"],
+                    amount_units=str(quote.amount),
+                    amount=exact,
+                    call=transfer_call(rail.treasury, quote.amount),
+                    uri=uri,
+                    qr_code=qr_code(uri),
+                    not_before=quote.issued_at,
+                    not_after=quote.expires_at,
+                ),
+                claim=ClaimStep(
+                    url=base_url + CLAIM_PATH,
+                    headers={"Content-Type": "application/json", "Idempotency-Key": quote.quote_id},
+                    body=ExampleClaim(
+                        quote_id=quote.quote_id,
+                        transaction_hash="0x<the transaction's hash>",
+                        quote_hash=quote.quote_hash,
+                        payment_requirement_hash=quote.requirement_hash,
+                    ),
+                    proof_required=rail.needs_proof(quote.amount),
+                    proof=claim_typed_data(quote.quote_hash, rail.chain_id),
+                    operator=operator_step(quote.quote_hash, quote.operator, rail.chain_id, base_url)
+                    if quote.names_operator
+                    else None,
+                    not_after=quote.amount_held_until,
+                ),
+                receipt=base_url + RECEIPT_PATH,
+                plans=base_url + PLANS_PATH,
+            ),
+        ),
+    )
+
+
+def payment_uri(amount: int, rail: PaymentRail) -> str:
+    """The transfer as EIP-681 writes it."""
+    asset, treasury = checksum_address(rail.asset), checksum_address(rail.treasury)
+    return f"ethereum:{asset}@{rail.chain_id}/transfer?address={treasury}&uint256={amount}"
+
+
+def transfer_call(recipient: str, amount: int) -> str:
+    """Call data of ERC-20's `transfer(address,uint256)`."""
+    return "0xa9059cbb" + recipient[2:].rjust(64, "0") + f"{amount:064x}"
+
+
+def qr_code(text: str) -> str:
+    """A QR code of `text`: SVG in a data URI."""
+    stem = text[: max(len(text.rstrip(string.digits)), len(text) - _VARYING)]
+    stencil = _stencil(stem, len(text) - len(stem))
+    modules = stencil.blank
+    for digit, flips in zip(text[len(stem) :], stencil.flips, strict=True):
+        modules ^= reduce(xor, (flip for bit, flip in enumerate(flips) if int(digit) >> bit & 1), 0)
+    side, eighths, drawn = stencil.size, -(-stencil.size // 8), _drawn_eighths()
+    rows = ((modules >> row * side & (1 << side) - 1) << eighths * 8 - side for row in range(side))
+    path = "".join(
+        f"M{_QR_BORDER} {row + _QR_BORDER}.5" + "".join([drawn[eighth] for eighth in bits.to_bytes(eighths)])
+        for row, bits in enumerate(rows)
+    )
+    whole = side + 2 * _QR_BORDER
+    return (
+        f"data:image/svg+xml;charset=utf-8,%3Csvg xmlns='http://www.w3.org/2000/svg' width='{whole * _QR_SCALE}' "
+        f"height='{whole * _QR_SCALE}' viewBox='0 0 {whole} {whole}'%3E%3Cpath stroke='%23000' d='{path}'/%3E"
+        "%3C/svg%3E"
+    )
+
+
+@cache
+def _drawn_eighths() -> list[str]:
+    """How a path goes over eight modules of a row: a line where they are dark (1), a move where they are light."""
+    return [
+        "".join(f"h{len(run)}" if run[0] == "1" else f"m{len(run)} 0" for run in re.findall("0+|1+", f"{eight:08b}"))
+        for eight in range(256)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stencil:
+    """The code of a text that ends in zeros, and what each bit of those digits flips; one bit of a number a module."""
+
+    size: int
+    blank: int
+    flips: tuple[tuple[int, ...], ...]
+
+
+@lru_cache(maxsize=8)
+def _stencil(stem: str, digits: int) -> _Stencil:
+    """Codes of one mask are affine in the bits of their text: each bit flips the same modules, whatever the others are.
+
+    The links of a plan's quotes differ in their last digits alone, so their codes are put together from parts that
+    segno draws once a process: 0.3 ms of CPU a code, and 2.7 where it draws each.
+    """
+    size, blank = _drawn(stem + "0" * digits)
+    flips = tuple(
+        tuple(_drawn(f"{stem}{'0' * place}{1 << bit}{'0' * (digits - place - 1)}")[1] ^ blank for bit in range(4))
+        for place in range(digits)
+    )
+    return _Stencil(size, blank, flips)
+
+
+def _drawn(text: str) -> tuple[int, int]:
+    """Modules of a side, and the code's modules, the first row lowest and the first module of a row highest."""
+    import segno
+
+    # on a screen readers need no more redundancy than this, nor the best mask
+    code = segno.make(text, mode="byte", error="l", boost_error=False, mask=_QR_MASK, micro=False)
+    rows = [int("".join(map(str, row)), 2) for row in code.matrix]
+    return len(rows), sum(row << (number * len(rows)) for number, row in enumerate(rows))

@@ -1,0 +1,132 @@
+"""Recovery of a lost key: its owner signs a challenge that names the key, and gets the next one of its family.
+
+A challenge is good for one rotation, since the key that it names is revoked by it; so nothing is kept of challenges.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from pydantic import Field
+
+from contracts.access.claims import ActivationPacket, recovery_url
+from contracts.access.matching import SKEW_S
+from contracts.access.plans import RECEIPT_PATH
+from contracts.access.proofs import (
+    AskContract,
+    NotProved,
+    Proved,
+    SignatureText,
+    check_typed_data,
+    contract_question,
+    typed_data,
+)
+from contracts.base import Document, Timestamp
+from contracts.errors import Conflict, RequestProblem
+
+RECOVERY_PATH = RECEIPT_PATH + "/recovery"
+CHALLENGE_FOR = timedelta(minutes=10)
+
+
+class RecoveryRefused(RequestProblem):
+    status = 403
+    code = "recovery_refused"
+    title = "The signature is not the owner's, or not of this challenge"
+
+
+class KeyNotRecoverable(Conflict):
+    code = "key_not_recoverable"
+    title = "The claim has no key that could be replaced"
+
+
+class RecoveryProof(Document):
+    """The owner's signature of the challenge."""
+
+    type: Literal["eip712", "erc1271"] = Field(
+        description="`eip712`: by the owner's key; `erc1271`: checked by the owner's contract"
+    )
+    signature: SignatureText
+
+
+class RecoveryRequest(Document):
+    """A signed challenge."""
+
+    issued_at: int = Field(strict=True, ge=0, lt=2**53, description="As in the challenge: Unix seconds")
+    proof: RecoveryProof
+
+
+class RecoveryChallenge(Document):
+    """What the owner of the key has to sign, and where to send the signature."""
+
+    ok: Literal[True] = True
+    schema_: Literal["svc.agent_access.recovery_challenge.v1"] = Field(
+        default="svc.agent_access.recovery_challenge.v1", alias="schema"
+    )
+    claim_id: str
+    signer: str = Field(description="The owner of the key: the payer, or the operator once it has signed")
+    typed_data: dict[str, Any] = Field(description="EIP-712, as wallets take it")
+    issued_at: int = Field(description="Unix seconds; goes into the request")
+    expires_at: Timestamp
+    method: Literal["POST"] = "POST"
+    url: str
+
+
+class RecoveryData(Document):
+    """The new key. The old one is revoked."""
+
+    claim_id: str
+    revoked_key_id: str
+    activation_packet: ActivationPacket
+
+
+class RecoveryAnswer(Document):
+    """A key that took the place of a lost one."""
+
+    ok: Literal[True] = True
+    schema_: Literal["svc.agent_access.recovery_response.v1"] = Field(
+        default="svc.agent_access.recovery_response.v1", alias="schema"
+    )
+    data: RecoveryData
+
+
+def recovery_typed_data(claim_id: str, key_id: str, issued_at: int, chain_id: int) -> dict[str, Any]:
+    """The EIP-712 message by which an owner has a claim's key replaced; `issued_at` in Unix seconds."""
+    fields = [("claimId", "string"), ("keyId", "string"), ("issuedAt", "uint256")]
+    message = {"claimId": claim_id, "keyId": key_id, "issuedAt": issued_at}
+    return typed_data("KeyRotation", fields, message, chain_id)
+
+
+def recovery_challenge(
+    claim_id: str, key_id: str, signer: str, *, chain_id: int, base_url: str, now: datetime
+) -> RecoveryChallenge:
+    """The challenge of this moment."""
+    issued_at = int(now.timestamp())
+    return RecoveryChallenge(
+        claim_id=claim_id,
+        signer=signer,
+        typed_data=recovery_typed_data(claim_id, key_id, issued_at, chain_id),
+        issued_at=issued_at,
+        expires_at=datetime.fromtimestamp(issued_at, UTC) + CHALLENGE_FOR,
+        url=recovery_url(base_url, claim_id),
+    )
+
+
+def check_recovery(
+    asked: RecoveryRequest, *, claim_id: str, key_id: str, signer: str, chain_id: int, now: datetime
+) -> Proved | NotProved | AskContract:
+    """Whether `signer` (lower case) signed a challenge of the last minutes for this key of the claim."""
+    message = recovery_typed_data(claim_id, key_id, asked.issued_at, chain_id)
+    return check_challenge(asked, message, signer=signer, now=now)
+
+
+def check_challenge(
+    asked: RecoveryRequest, message: dict[str, Any], *, signer: str, now: datetime
+) -> Proved | NotProved | AskContract:
+    """Decides whether `signer` (lower case) signed `message`, the typed data of a challenge of the last minutes."""
+    age_s = now.timestamp() - asked.issued_at
+    if not -SKEW_S <= age_s <= CHALLENGE_FOR.total_seconds():
+        return NotProved()
+    if asked.proof.type == "erc1271":
+        return contract_question(message, asked.proof.signature, signer)
+    return check_typed_data(message, asked.proof.signature, signer)

@@ -1,0 +1,261 @@
+"""Why a quote or a claim is refused, each with a stable code. What is not known yet is no refusal: that is a 202."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from contracts.access.claims import RETRY_AFTER_S
+from contracts.access.consent import CONTRACT_UNSURE
+from contracts.access.matching import MismatchCode
+from contracts.access.rail import usd_of
+from contracts.errors import BadRequest, Conflict, IdempotencyMismatch, NotFound, RequestProblem, StoreUnavailable
+
+
+class PaymentNotMatched(RequestProblem):
+    """The transaction definitely does not pay the quote. It is no x402 challenge."""
+
+    status = 402
+    code = "payment_not_matched"
+    title = "The payment does not match the quote"
+
+
+class QuoteMismatch(PaymentNotMatched):
+    code = "quote_mismatch"
+    title = "No quote has this id and these hashes"
+
+
+class PayerProofInvalid(PaymentNotMatched):
+    code = "payer_proof_invalid"
+    title = "The signature is not the payer's"
+
+
+class TransactionFailed(PaymentNotMatched):
+    code = "tx_failed"
+    title = "The transaction failed"
+
+
+class PaymentMissing(PaymentNotMatched):
+    code = "payment_missing"
+    title = "The transaction holds no transfer to us"
+
+
+class WrongAsset(PaymentNotMatched):
+    code = "wrong_asset"
+    title = "Another token was sent"
+
+
+class RecipientMismatch(PaymentNotMatched):
+    code = "recipient_mismatch"
+    title = "The payment went to somebody else"
+
+
+class PayerMismatch(PaymentNotMatched):
+    code = "payer_mismatch"
+    title = "The payment came from somebody else"
+
+
+class AmountMismatch(PaymentNotMatched):
+    code = "amount_mismatch"
+    title = "Another amount was sent"
+
+
+class PaymentBeforeQuote(PaymentNotMatched):
+    code = "payment_before_quote"
+    title = "The payment is older than the quote"
+
+
+class PaymentLate(PaymentNotMatched):
+    code = "payment_late"
+    title = "The payment came after the quote's expiry"
+
+
+class PaymentReturned(PaymentNotMatched):
+    code = "payment_returned"
+    title = "The transaction took the money back"
+
+
+class CaseClosed(PaymentNotMatched):
+    code = "case_closed"
+    title = "The first payment was settled otherwise"
+
+
+class ClaimLate(PaymentNotMatched):
+    code = "claim_late"
+    title = "The quote can't be claimed any more"
+
+
+class ClaimExists(Conflict):
+    code = "claim_exists"
+    title = "The quote was claimed before"
+
+
+class TransferAlreadyUsed(Conflict):
+    code = "transfer_already_used"
+    title = "The transfer has paid another quote"
+
+
+class ClaimInProgress(Conflict):
+    code = "claim_in_progress"
+    title = "The quote's claim is being verified"
+    retryable = True
+
+
+class ClaimUnknown(NotFound):
+    code = "claim_not_found"
+    title = "No claim has this id"
+
+
+class PlanUnknown(BadRequest):
+    code = "plan_unknown"
+    title = "No plan has this id"
+
+
+class PlanNotClaimable(BadRequest):
+    code = "plan_not_claimable"
+    title = "The plan can't be bought at the moment"
+
+
+class PayerProofRequired(BadRequest):
+    code = "payer_proof_required"
+    title = "The payer's signature is needed"
+
+
+class OperatorProofInvalid(BadRequest):
+    code = "operator_proof_invalid"
+    title = "The signature is not the operator's consent to this quote"
+
+
+class PayerContractUnsure(RequestProblem):
+    status = 503
+    code = "payer_contract_unsure"
+    title = "The payer's contract can't be asked at the moment"
+    retryable = True
+
+
+class OperatorContractUnsure(RequestProblem):
+    status = 503
+    code = CONTRACT_UNSURE
+    title = "The operator's contract can't be asked at the moment"
+    retryable = True
+
+
+class ConsentRefused(RequestProblem):
+    status = 403
+    code = "operator_consent_refused"
+    title = "The signature is not the consent of the claim's operator"
+
+
+class OperatorNotProvable(Conflict):
+    code = "operator_not_provable"
+    title = "The claim has no operator that could become the owner of its key"
+
+
+class PaymentSignatureNotLive(BadRequest):
+    code = "payment_signature_not_live"
+    title = "Settlement by payment signature is not live"
+
+
+class PaymentsNotConfigured(StoreUnavailable):
+    code = "payments_not_configured"
+    title = "The operator has not set up payments"
+    retryable = False
+
+
+_MISMATCHES: dict[MismatchCode, tuple[type[RequestProblem], str]] = {
+    "tx_failed": (TransactionFailed, "The transaction was included and failed: it moved no money."),
+    "payment_missing": (PaymentMissing, "The transaction holds no transfer of the quoted coin to the quote's payTo."),
+    "wrong_asset": (WrongAsset, "What came to payTo is not the coin that the quote names."),
+    "recipient_mismatch": (RecipientMismatch, "The payer sent the coin to another address than the quote's payTo."),
+    "payer_mismatch": (PayerMismatch, "The transfer to payTo came from another address than the quote's payer."),
+    "amount_mismatch": (AmountMismatch, "No single transfer has exactly the quoted amount."),
+    "payment_before_quote": (PaymentBeforeQuote, "The transfer was made before the quote was."),
+    "payment_late": (PaymentLate, "The transfer was made after the quote had expired."),
+    "payment_returned": (PaymentReturned, "What stays with payTo of the transaction is less than the quoted amount."),
+    "claim_late": (ClaimLate, "The time in which a paid quote can be claimed is over."),
+    "case_closed": (
+        CaseClosed,
+        "The first payment was settled otherwise since this supplementary quote was made, so that it issues nothing.",
+    ),
+    "transfer_already_used": (
+        TransferAlreadyUsed,
+        "Every transfer in the transaction that fits has paid another quote.",
+    ),
+}
+
+KEPT = (
+    " The money is recorded under caseId: don't pay again. "
+    "links.case says what happens next to who signs for the address that sent it."
+)
+SHORT = " Less was sent than asked: links.case offers a quote over the difference. Don't send the whole amount again."
+OVER = " More was sent than asked: the operator issues the key and sends the rest back, or sends all back."
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The case of the money that a refused claim found; the amounts are what was sent and what the quote asks."""
+
+    case_id: str
+    url: str
+    sent: int
+    asked: int
+    of_payer: bool
+    """Whether the payer of the quote sent it."""
+
+
+def refusal_of(code: MismatchCode, recorded: Recorded | None) -> RequestProblem:
+    """Returns what a client is answered to a mismatch; `recorded` where money that came with it has a case."""
+    problem, detail = _MISMATCHES[code]
+    return problem(
+        detail + _advice(code, recorded), extensions=case_members(recorded, amounts=code == "amount_mismatch")
+    )
+
+
+def case_members(recorded: Recorded | None, *, amounts: bool = False) -> dict[str, object]:
+    """Returns the members of a problem that name a case; the amounts only where the payer's own were compared."""
+    if recorded is None:
+        return {}
+    members: dict[str, object] = {"caseId": recorded.case_id, "links": {"case": recorded.url}}
+    if amounts and recorded.of_payer:
+        members |= {
+            "sentUnits": str(recorded.sent),
+            "sent": usd_of(recorded.sent),
+            "askedUnits": str(recorded.asked),
+            "asked": usd_of(recorded.asked),
+        }
+    return members
+
+
+def _advice(code: MismatchCode, recorded: Recorded | None) -> str:
+    if recorded is None:
+        return ""
+    if code != "amount_mismatch" or not recorded.of_payer:
+        return KEPT
+    return KEPT + (SHORT if recorded.sent < recorded.asked else OVER)
+
+
+def payer_contract_unsure() -> PayerContractUnsure:
+    """What a client hears where too few providers say the same of a contract's word."""
+    return PayerContractUnsure(
+        "Too few RPC providers answer alike. Send the same again.", headers={"Retry-After": str(RETRY_AFTER_S)}
+    )
+
+
+def operator_contract_unsure() -> OperatorContractUnsure:
+    """What an operator hears where too few providers say the same of its contract's word."""
+    return OperatorContractUnsure(
+        "Too few RPC providers answer alike. Send the same again.", headers={"Retry-After": str(RETRY_AFTER_S)}
+    )
+
+
+CLAIM_REFUSALS: tuple[type[RequestProblem], ...] = (
+    QuoteMismatch,
+    PayerProofInvalid,
+    *(problem for problem, _ in _MISMATCHES.values()),
+    ClaimExists,
+    ClaimInProgress,
+    IdempotencyMismatch,
+    PayerProofRequired,
+    OperatorProofInvalid,
+    PaymentSignatureNotLive,
+    PaymentsNotConfigured,
+)

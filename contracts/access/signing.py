@@ -1,0 +1,154 @@
+"""Signatures of quotes and receipts: Ed25519 keys that are only ever added, detached JWS over a hash, the JWKS.
+
+A key file is PEM text: private keys one after another, oldest first, each but the first after a line
+`Active-From: <RFC 3339>`. Reading and writing that file is `warehouse/access/signing_keys.py`.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Literal
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
+from pydantic import Field
+
+from contracts.base import Document
+from contracts.canonical import canonical_json, canonical_sha256
+from contracts.errors import SettingsInvalid
+from contracts.times import instant_of, utc_text
+
+ALGORITHM = "EdDSA"
+
+JWKS_PATH = "/.well-known/jwks.json"
+JWKS_MAX_AGE_S = 300
+
+ACTIVE_AFTER = timedelta(seconds=2 * JWKS_MAX_AGE_S)
+"""How long a new key is published before it signs: every cache of the key set has run out by then."""
+
+_PEM = re.compile(r"-----BEGIN PRIVATE KEY-----.*?-----END PRIVATE KEY-----", re.DOTALL)
+_ACTIVE_FROM = re.compile(r"^Active-From:\s*(\S+)\s*$", re.MULTILINE)
+_ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Signature(Document):
+    """A signature over a hash by a key of the published key set."""
+
+    alg: Literal["EdDSA"]
+    kid: str
+    jws: str = Field(description="Compact JWS without its middle part, which is the hash's 64 characters in base64url")
+
+
+@dataclass(frozen=True, slots=True)
+class SigningKey:
+    """One key of the set. `kid` is its RFC 7638 thumbprint."""
+
+    kid: str
+    active_from: datetime
+    private: Ed25519PrivateKey = field(repr=False)
+
+    @property
+    def jwk(self) -> dict[str, str]:
+        """The public key as RFC 8037 writes it."""
+        return {**_public_jwk(self.private.public_key()), "kid": self.kid, "alg": ALGORITHM, "use": "sig"}
+
+    def sign(self, hash_hex: str) -> dict[str, str]:
+        """`{alg, kid, jws}`: a compact JWS over the 64 characters of `hash_hex`, its middle part left out."""
+        header = _protected_header(self.kid)
+        signature = self.private.sign(f"{header}.{_base64url(hash_hex.encode())}".encode())
+        return {"alg": ALGORITHM, "kid": self.kid, "jws": f"{header}..{_base64url(signature)}"}
+
+
+@dataclass(frozen=True, slots=True)
+class KeySet:
+    """Every key that ever signed, oldest first, and those that will."""
+
+    keys: tuple[SigningKey, ...]
+
+    def signer(self, now: datetime) -> SigningKey:
+        """The key that signs at `now`: the newest one whose time has come."""
+        return [key for key in self.keys if key.active_from <= now][-1]
+
+    def verifies(self, signature: Mapping[str, str], hash_hex: str) -> bool:
+        """Whether `signature` is one over `hash_hex` by the key of the set that it names."""
+        key = next((key for key in self.keys if key.kid == signature.get("kid")), None)
+        header, _, signed = signature.get("jws", "").partition("..")
+        if key is None or header != _protected_header(key.kid):
+            return False
+        try:
+            padded = signed + "=" * (-len(signed) % 4)
+            message = f"{header}.{_base64url(hash_hex.encode())}".encode()
+            key.private.public_key().verify(base64.urlsafe_b64decode(padded), message)
+        except (ValueError, InvalidSignature):
+            return False
+        return True
+
+    def jwks(self) -> dict[str, list[dict[str, str]]]:
+        """The published key set, newest first."""
+        return {"keys": [key.jwk for key in reversed(self.keys)]}
+
+
+def parse_key_set(text: str, source: str) -> KeySet:
+    """The keys of a key file; `source` names it in errors. Raises `SettingsInvalid`."""
+    keys: list[SigningKey] = []
+    end = 0
+    for found in _PEM.finditer(text):
+        stated = _ACTIVE_FROM.search(text, end, found.start())
+        end = found.end()
+        try:
+            active_from = _ALWAYS if stated is None or not keys else instant_of(stated[1])
+            private = load_pem_private_key(found[0].encode(), None)
+        except (ValueError, UnsupportedAlgorithm):
+            raise _unusable(f"{source} holds a key or a time that can't be read.") from None
+        if not isinstance(private, Ed25519PrivateKey):
+            raise _unusable(f"{source} holds a key that is not Ed25519.")
+        keys.append(SigningKey(thumbprint(private.public_key()), active_from, private))
+    if not keys:
+        raise _unusable(f"{source} holds no private key.")
+    return KeySet(tuple(keys))
+
+
+def key_text(private: Ed25519PrivateKey, active_from: datetime | None = None) -> str:
+    """What is appended to a key file for one more key; the first one has no `active_from`."""
+    pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    return pem if active_from is None else f"Active-From: {utc_text(active_from)}\n{pem}"
+
+
+def new_private_key() -> Ed25519PrivateKey:
+    """A key that nobody has."""
+    return Ed25519PrivateKey.generate()
+
+
+def thumbprint(public: Ed25519PublicKey) -> str:
+    """A public key's name: its RFC 7638 thumbprint."""
+    return _base64url(bytes.fromhex(canonical_sha256(_public_jwk(public))))
+
+
+@lru_cache(maxsize=64)
+def _protected_header(kid: str) -> str:
+    return _base64url(canonical_json({"alg": ALGORITHM, "kid": kid}))
+
+
+def _public_jwk(public: Ed25519PublicKey) -> dict[str, str]:
+    raw = public.public_bytes(Encoding.Raw, PublicFormat.Raw)
+    return {"crv": "Ed25519", "kty": "OKP", "x": _base64url(raw)}
+
+
+def _unusable(what: str) -> SettingsInvalid:
+    return SettingsInvalid(what, cure="Make a key with `openssl genpkey -algorithm ed25519 -out FILE`.")
+
+
+def _base64url(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")

@@ -1,0 +1,328 @@
+"""The plan by which an assistant sets up a local runtime with its user: its shape, and its making from `plans.yaml`.
+
+What was done of it is `progress.py`'s matter. Nothing here runs a command.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import Field
+
+from contracts.access.plans import CLAIM_PATH, PLANS_PATH, QUOTE_PATH
+from contracts.canonical import canonical_sha256
+from contracts.connect.server import FIRST_TOOL, MCP_PATH, SERVER_NAME
+from contracts.connect.setup_plan_rows import (
+    INPUT,
+    VARIABLE,
+    CommandCheckRow,
+    HttpCheckRow,
+    PlanFile,
+    Row,
+    Shell,
+    StepRow,
+    ToolCheckRow,
+    load_plan_file,
+)
+from contracts.connect.setup_plan_rows import (
+    OperatingSystem as OperatingSystem,
+)
+from contracts.connect.tool_problems import ToolProblem
+from contracts.intake.answers import INTAKE_PATH, Place
+from contracts.intake.profiles import Profile, load_profiles
+from contracts.intake.requests import CONSENT_VERSION, Assistant
+
+OPERATING_SYSTEMS: tuple[OperatingSystem, ...] = get_args(OperatingSystem)
+DEFAULT_PROFILE = "guided_local"
+GUARDRAIL_PATH = "/api/v2/guardrail/check"
+
+_PLAIN_URL = re.compile(r"https?://[A-Za-z0-9\[][A-Za-z0-9\[\]._~:/-]*")
+
+
+class Said(Row):
+    """What tools take and answer: closed, frozen, snake_case on the wire."""
+
+
+class Choice(Said):
+    """What a plan is made for."""
+
+    assistant: Assistant = "custom"
+    os: OperatingSystem = "linux"
+    runtime_profile: str = DEFAULT_PROFILE
+
+
+class Command(Said):
+    """One command, whole in itself: it runs in a fresh shell, and once more without harm."""
+
+    shell: Shell
+    run: str
+
+
+class VendorCommand(Said):
+    """The assistant's own command for the same, which may do it elsewhere, as `note` says."""
+
+    run: str
+    undo: str
+    note: str
+    source: str = Field(description="The vendor's documentation of it")
+
+
+class FileToWrite(Said):
+    """A file with its whole content, below the workspace. `<<name>>` stands for what the user gives."""
+
+    path: str
+    mode: Literal["0600"] | None = Field(description="Permissions; null: the user's own default")
+    content: str
+
+
+class UserInput(Said):
+    """What the user has to give. It goes into files alone, never into a command."""
+
+    name: str
+    label: str
+    example: str
+    pattern: str = Field(description="What it has to look like")
+    personal: bool
+
+
+class CommandCheck(Said):
+    """Done is what makes this command exit with 0."""
+
+    kind: Literal["command"] = "command"
+    shell: Shell
+    run: str
+    gives: str
+
+
+class HttpCheck(Said):
+    """Done is what makes this request answer with the status, and a body that holds a text."""
+
+    kind: Literal["http"] = "http"
+    method: Literal["GET", "POST"]
+    url: str
+    headers: dict[str, str]
+    body: str | None
+    status: int
+    contains: str
+    gives: str
+
+
+class ToolCheck(Said):
+    """Done is what makes this tool of the session answer with a field of that value."""
+
+    kind: Literal["tool"] = "tool"
+    tool: str
+    arguments: dict[str, Any]
+    field: str
+    equals: bool | str
+    gives: str
+
+
+Check = Annotated[CommandCheck | HttpCheck | ToolCheck, Field(discriminator="kind")]
+
+
+class Rollback(Said):
+    """How a step is undone; `complete` is false where something stays, which `note` says."""
+
+    complete: bool
+    note: str
+    commands: tuple[Command, ...]
+
+
+class PlanStep(Said):
+    """One step. Where its checks pass it is done already; else files are written first, then the commands run in order,
+    then every check has to pass."""
+
+    id: str
+    title: str
+    what: str
+    why: str
+    optional: bool
+    consent: str | None = Field(description="What the user has to agree to first; null: nothing beyond the plan")
+    needs: tuple[str, ...] = Field(description="Steps that have to be done for this one")
+    by_user: str | None = Field(description="What the user does, where the assistant can't or must not")
+    inputs: tuple[UserInput, ...]
+    files: tuple[FileToWrite, ...]
+    commands: tuple[Command, ...]
+    alternatives: tuple[VendorCommand, ...]
+    checks: tuple[Check, ...]
+    rollback: Rollback
+    side_effects: tuple[str, ...]
+    evidence: dict[str, str] = Field(description="What a report of the step may carry: name and pattern")
+    source: str | None = Field(description="Documentation of what the step relies on")
+
+    @property
+    def digest(self) -> str:
+        """The same for the same step."""
+        return canonical_sha256(self.model_dump(mode="json"))[:16]
+
+
+class ConnectPlan(Said):
+    """A whole plan. `version` changes with anything in it."""
+
+    version: str
+    choice: Choice
+    title: str
+    profile_label: str
+    workspace: str = Field(description="The folder that the plan makes; nothing outside of it is written")
+    boundary: str
+    first_mission: str
+    sent: tuple[str, ...] = Field(description="What leaves the machine, and when")
+    steps: tuple[PlanStep, ...]
+
+    def step(self, step_id: str) -> PlanStep:
+        """The step with an id. Raises `ToolProblem` with code `step_unknown`."""
+        for step in self.steps:
+            if step.id == step_id:
+                return step
+        raise ToolProblem(
+            "step_unknown",
+            f"The plan has no step {step_id[:60]!r}.",
+            fix=f"Name one of {', '.join(step.id for step in self.steps)}.",
+        )
+
+
+def plan_for(choice: Choice, place: Place) -> ConnectPlan:
+    """The plan for a choice at a service.
+
+    Raises `ToolProblem`: `profile_unknown`, and `address_unsafe` where the service's address has characters that a
+    shell would read.
+    """
+    profile = load_profiles().get(choice.runtime_profile)
+    if profile is None:
+        raise ToolProblem(
+            "profile_unknown",
+            f"There is no runtime profile {choice.runtime_profile[:60]!r}.",
+            fix=f"Choose one of {', '.join(load_profiles())}.",
+        )
+    if not _PLAIN_URL.fullmatch(place.base_url):
+        raise ToolProblem(
+            "address_unsafe",
+            "The service's address has characters that don't belong into commands.",
+            fix="The operator has to set SVC_BASE_URL to an address of letters, digits and . _ ~ : / - alone.",
+        )
+    return _filled(choice, place.base_url)
+
+
+@cache
+def _filled(choice: Choice, base_url: str) -> ConnectPlan:
+    file = load_plan_file()
+    profile = load_profiles()[choice.runtime_profile]
+    filling = _Filling(file, choice, profile, base_url)
+    steps = tuple(filling.step(row) for row in file.steps)
+    told: dict[str, Any] = {
+        "title": filling.text(file.title),
+        "profile_label": profile.label,
+        "workspace": filling.text("{{workspace}}"),
+        "boundary": f"{profile.workspace_boundary}. {profile.workspace_boundary_note}",
+        "first_mission": profile.first_mission,
+        "sent": tuple(map(filling.text, file.sent)),
+    }
+    plan = ConnectPlan(version=file.version, choice=choice, steps=steps, **told)
+    digest = canonical_sha256(plan.model_dump(mode="json"))[:12]
+    return plan.model_copy(update={"version": f"{file.version}+{digest}"})
+
+
+class _Filling:
+    """Texts of the file, filled in for one choice."""
+
+    def __init__(self, file: PlanFile, choice: Choice, profile: Profile, base_url: str) -> None:
+        assistant = file.assistants[choice.assistant]
+        self.shell: Shell = file.systems[choice.os].shell
+        self.assistant = assistant
+        self.inputs = file.inputs
+        self.variables = {
+            "base_url": base_url,
+            "mcp_url": base_url + MCP_PATH,
+            "intake_url": base_url + INTAKE_PATH,
+            "plans_url": base_url + PLANS_PATH,
+            "quote_url": base_url + QUOTE_PATH,
+            "claim_url": base_url + CLAIM_PATH,
+            "guardrail_url": base_url + GUARDRAIL_PATH,
+            "slug": re.sub(r"[^A-Za-z0-9]+", "-", base_url.partition("://")[2]).strip("-").lower()[:60],
+            "server": SERVER_NAME,
+            "first_tool": FIRST_TOOL,
+            "consent_version": CONSENT_VERSION,
+            "workspace": file.shells[self.shell].workspace,
+            "here": file.shells[self.shell].here,
+            "registration": file.registrations[profile.lane],
+            "assistant": choice.assistant,
+            "assistant_label": assistant.label,
+            "config_path": assistant.file.path,
+            "config_content": assistant.file.content,
+            "notes_path": assistant.notes,
+            "runtime_profile": profile.id,
+            "profile_label": profile.label,
+            "experience_path": profile.defaults.get("experiencePath", ""),
+            "launch_path": profile.defaults.get("launchPath", ""),
+            "first_mission": profile.first_mission,
+            "first_delivery": profile.first_delivery,
+            "first_delivery_note": profile.first_delivery_note,
+            "workspace_boundary": profile.workspace_boundary,
+            "workspace_boundary_note": profile.workspace_boundary_note,
+            "governance_boundary": profile.governance_boundary,
+            "governance_boundary_note": profile.governance_boundary_note,
+        }
+
+    def text(self, template: str) -> str:
+        """A text with every variable filled in, and those that they hold."""
+        return VARIABLE.sub(lambda found: self.text(self.variables[found[1]]), template)
+
+    def step(self, row: StepRow) -> PlanStep:
+        files = tuple(
+            FileToWrite(
+                path=self.text(each.path),
+                mode=each.mode if self.shell == "sh" else None,
+                content=self.text(each.content),
+            )
+            for each in row.files
+        )
+        vendor = self.assistant.vendor if row.vendor else None
+        return PlanStep(
+            id=row.id,
+            title=self.text(row.title),
+            what=self.text(row.what),
+            why=self.text(row.why),
+            optional=row.optional,
+            consent=None if row.consent is None else self.text(row.consent),
+            needs=row.needs,
+            by_user=row.by_user,
+            inputs=self._inputs(files),
+            files=files,
+            commands=self._commands(row.commands[self.shell]),
+            alternatives=()
+            if vendor is None
+            else (
+                VendorCommand(
+                    run=self.text(vendor.run), undo=self.text(vendor.undo), note=vendor.note, source=vendor.source
+                ),
+            ),
+            checks=tuple(map(self._check, row.checks)),
+            rollback=Rollback(
+                complete=row.rollback.complete,
+                note=row.rollback.note,
+                commands=self._commands(row.rollback.commands.get(self.shell, ())),
+            ),
+            side_effects=row.side_effects,
+            evidence=row.evidence,
+            source=self.assistant.file.source if row.vendor else None,
+        )
+
+    def _commands(self, templates: tuple[str, ...]) -> tuple[Command, ...]:
+        return tuple(Command(shell=self.shell, run=self.text(each)) for each in templates)
+
+    def _inputs(self, files: tuple[FileToWrite, ...]) -> tuple[UserInput, ...]:
+        names = dict.fromkeys(name for each in files for name in INPUT.findall(each.content))
+        return tuple(UserInput(name=name, **self.inputs[name].model_dump()) for name in names)
+
+    def _check(self, row: CommandCheckRow | HttpCheckRow | ToolCheckRow) -> CommandCheck | HttpCheck | ToolCheck:
+        match row:
+            case CommandCheckRow():
+                return CommandCheck(shell=self.shell, run=self.text(row.run[self.shell]), gives=row.gives)
+            case HttpCheckRow():
+                filled = {"url": self.text(row.url), "contains": self.text(row.contains)}
+                return HttpCheck(**(row.model_dump() | filled))
+            case ToolCheckRow():
+                return ToolCheck(**row.model_dump())

@@ -1,0 +1,261 @@
+"""Wallet actions: the registry, what `/blink/*` shows and answers, in the shapes of the Actions specification 2.4.
+
+No transaction is ever made: the specification knows none of an EVM chain. Header fields are in `publish.routes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from contracts.base import Document
+from contracts.discovery.installation import Installation
+from contracts.discovery.service import CONNECT_PAGE_PATH, ICON_PATH
+from contracts.guardrail.documents import GuardrailResult
+from contracts.guardrail.rules import Severity
+from contracts.publish.routes import BLINK_PREFIX
+from contracts.world.ontology import DOMAINS
+from contracts.world.public_projection import public_title
+from contracts.world.records import Node
+
+GUARDRAIL_BLINK_PATH = f"{BLINK_PREFIX}guardrail"
+WORLD_BLINK_PATH = f"{BLINK_PREFIX}worldmodel"
+ACTIONS_PATH = "/actions.json"
+
+SHOWN_NODES = 5
+ANY_DOMAIN = "any"
+
+
+class _Wire(BaseModel):
+    """What has no value is left out, as wallets expect it."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+
+    def body(self) -> bytes:
+        """The JSON that is sent."""
+        return self.model_dump_json(by_alias=True, exclude_none=True).encode()
+
+
+class ActionRule(Document):
+    """Addresses of this site by pattern, and where their action is asked for."""
+
+    path_pattern: str = Field(description="`*` stands for one segment, `**` for the rest")
+    api_path: str
+
+
+class ActionsRegistry(Document):
+    """Which addresses of this site have actions."""
+
+    rules: list[ActionRule]
+
+
+class ActionOption(_Wire):
+    """One choice of a parameter."""
+
+    label: str
+    value: str
+    selected: bool | None = None
+
+
+class ActionParameter(_Wire):
+    """One field to fill in."""
+
+    name: str
+    label: str
+    type: Literal["text", "textarea", "select"]
+    required: bool
+    options: list[ActionOption] | None = None
+
+
+class LinkedAction(_Wire):
+    """One thing that can be done: a POST to `href`, in which `{name}` stands for a parameter's value."""
+
+    type: Literal["post", "external-link"]
+    label: str
+    href: str
+    parameters: list[ActionParameter] | None = None
+
+
+class ActionLinks(_Wire):
+    """What can be done."""
+
+    actions: list[LinkedAction]
+
+
+class ActionError(_Wire):
+    """Why an action can't be done at the moment."""
+
+    message: str
+
+
+class Action(_Wire):
+    """One action, or the result of one (`completed`)."""
+
+    type: Literal["action", "completed"] = "action"
+    icon: str
+    title: str
+    description: str
+    label: str
+    disabled: bool = False
+    links: ActionLinks | None = None
+    error: ActionError | None = None
+
+
+class NextAction(_Wire):
+    """What a wallet shows next."""
+
+    type: Literal["inline"] = "inline"
+    action: Action
+
+
+class NextLinks(_Wire):
+    """What comes after an answer."""
+
+    next: NextAction
+
+
+class ActionAnswer(_Wire):
+    """What a POST gives: where to go on (`external-link`), or what came out (`post`)."""
+
+    type: Literal["post", "external-link"]
+    external_link: str | None = Field(default=None, description="With `external-link`: the address to open")
+    message: str
+    links: NextLinks | None = Field(default=None, description="With `post`: the result, as an action that is completed")
+
+
+class ActionRequest(_Wire):
+    """What a wallet posts. Its account is not asked for anything; parameters may be here or in the address."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    account: str = Field(max_length=200)
+    type: str | None = Field(default=None, max_length=50)
+    data: dict[str, str | list[str]] | None = None
+
+    def value(self, name: str, in_address: str | None) -> str | None:
+        """A parameter's value, from the address first; None where it is missing or empty, as wallets send what nobody
+        filled in."""
+        given = in_address if in_address is not None else (self.data or {}).get(name)
+        text = given[0] if isinstance(given, list) and given else given
+        return text if isinstance(text, str) and text else None
+
+
+def actions_registry(installation: Installation) -> dict[str, Any]:
+    """Fields of `ActionsRegistry`. Patterns are paths of the host, so they begin with the base URL's own."""
+    lead = {
+        CONNECT_PAGE_PATH: GUARDRAIL_BLINK_PATH,
+        "/api/worldmodel/**": WORLD_BLINK_PATH,
+        f"{BLINK_PREFIX}**": f"{BLINK_PREFIX}**",
+    }
+    rules = [
+        ActionRule(path_pattern=installation.prefix + path, api_path=installation.prefix + to)
+        for path, to in lead.items()
+    ]
+    return {"rules": rules}
+
+
+def guardrail_action(installation: Installation, off: str | None = None) -> Action:
+    """The guardrail check as an action; `off` says why it can't be done now."""
+    return _action(
+        installation,
+        "Check an action before it is taken",
+        "Say what an agent is about to do. Fixed rules judge it; the same action gives the same verdict.",
+        GUARDRAIL_BLINK_PATH,
+        "Judge it",
+        [
+            ActionParameter(name="action", label="A command, a tool call or a plan", type="textarea", required=True),
+            ActionParameter(
+                name="severity",
+                label="How bad it can be",
+                type="select",
+                required=False,
+                options=[
+                    ActionOption(label=each.value, value=each.value, selected=each is Severity.MEDIUM or None)
+                    for each in Severity
+                ],
+            ),
+        ],
+        off,
+    )
+
+
+def world_action(installation: Installation, off: str | None = None) -> Action:
+    """The question to the public graph as an action; `off` says why it can't be done now."""
+    return _action(
+        installation,
+        "Ask the world model",
+        "Search what is public in the governed knowledge graph of seven domains.",
+        WORLD_BLINK_PATH,
+        "Search",
+        [
+            ActionParameter(name="search", label="Words to find", type="text", required=True),
+            ActionParameter(
+                name="domain",
+                label="Domain",
+                type="select",
+                required=False,
+                options=[
+                    ActionOption(label=each.capitalize(), value=each, selected=each == ANY_DOMAIN or None)
+                    for each in (ANY_DOMAIN, *DOMAINS)
+                ],
+            ),
+        ],
+        off,
+    )
+
+
+def way_on(installation: Installation) -> ActionAnswer:
+    """Where to go on by hand: the companion application, else the connect page."""
+    link = installation.app_url or installation.url(CONNECT_PAGE_PATH)
+    return ActionAnswer(type="external-link", external_link=link, message="Go on there.")
+
+
+def verdict_answer(installation: Installation, verdict: GuardrailResult) -> ActionAnswer:
+    """What a check came to."""
+    title = "Passed" if verdict.passed else "Blocked"
+    lines = [f"{verdict.reason}.".replace("..", "."), *verdict.remediation]
+    return _completed(installation, title, "\n".join(lines), f"{title}: {verdict.reason}")
+
+
+def nodes_answer(installation: Installation, matched: int, nodes: Sequence[Node]) -> ActionAnswer:
+    """What a search found, as far as it may be published."""
+    lines = [f"{public_title(node.type, node.title)} ({node.type}, {node.domain})" for node in nodes]
+    title = f"{matched:,} public nodes match" if matched != 1 else "One public node matches"
+    return _completed(installation, title, "\n".join(lines) or "Try fewer or other words.", title)
+
+
+def _action(
+    installation: Installation,
+    title: str,
+    description: str,
+    path: str,
+    label: str,
+    parameters: list[ActionParameter],
+    off: str | None,
+) -> Action:
+    query = "&".join(f"{each.name}={{{each.name}}}" for each in parameters)
+    elsewhere = "Open the application" if installation.app_url else "How to connect"
+    return Action(
+        icon=installation.url(ICON_PATH),
+        title=title,
+        description=description,
+        label=label,
+        disabled=off is not None,
+        error=None if off is None else ActionError(message=off),
+        links=ActionLinks(
+            actions=[
+                LinkedAction(type="post", label=label, href=installation.url(f"{path}?{query}"), parameters=parameters),
+                LinkedAction(type="external-link", label=elsewhere, href=installation.url(path)),
+            ]
+        ),
+    )
+
+
+def _completed(installation: Installation, title: str, description: str, message: str) -> ActionAnswer:
+    result = Action(
+        type="completed", icon=installation.url(ICON_PATH), title=title, description=description, label="Done"
+    )
+    return ActionAnswer(type="post", message=message, links=NextLinks(next=NextAction(action=result)))

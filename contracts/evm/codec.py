@@ -1,0 +1,413 @@
+"""How an RPC call is spelled and its answer understood: bodies, typed results, hex, bloom, and what an error means.
+
+Pure: no network and no waiting. What a Transfer row must look like is `pipelines/token/decode.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, lru_cache
+from typing import Annotated, Any, Final, Generic, Literal, TypeVar
+
+import msgspec
+from Crypto.Hash import keccak
+
+from contracts.errors import ServiceError
+from contracts.times import retry_after_s
+
+TRANSFER_TOPIC: Final = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+"""keccak256 of `Transfer(address,address,uint256)`."""
+
+TransferTopic = Literal["0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"]
+
+Word = Annotated[str, msgspec.Meta(min_length=66, max_length=66)]
+"""`0x` and 64 digits; that they are hex digits is checked where they are turned into bytes."""
+
+Result = TypeVar("Result")
+
+_QUANTITY: Final = re.compile(r"0x[0-9a-fA-F]{1,64}")
+_BLOOM_BYTES: Final = 256
+_RETRY_AFTER_CAP_S: Final = 120.0
+
+
+# What went wrong, as a closed set.
+
+
+@dataclass(frozen=True)
+class TooLarge:
+    """The answer would be too large. `suggested` is the node's own (first, last) block, `max_blocks` its widest range;
+    `structural` says that the width itself is the cause, not what lies in it."""
+
+    suggested: tuple[int, int] | None = None
+    max_blocks: int | None = None
+    structural: bool = False
+
+
+@dataclass(frozen=True)
+class RateLimit:
+    """Ask again, later. `retry_after_s` is what the node asked for, capped; None when it did not say."""
+
+    retry_after_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Transient:
+    """Ask again, elsewhere first."""
+
+
+@dataclass(frozen=True)
+class Fatal:
+    """Asking this node again brings the same answer. `refused` says that it refuses us, not just this call."""
+
+    refused: bool = False
+
+
+Failure = TooLarge | RateLimit | Transient | Fatal
+
+
+class RpcError(ServiceError):
+    """One call's failure at one node: what it means, the JSON-RPC code where there was one, and the node's host."""
+
+    def __init__(self, failure: Failure, message: str, *, code: int | None = None, data: Any = None) -> None:
+        super().__init__(message)
+        self.failure = failure
+        self.message = message
+        self.code = code
+        self.data = data
+        self.host = ""
+
+    @property
+    def reverted(self) -> bool:
+        """Whether a contract said no, which every node would answer alike."""
+        return self.code == 3 or "revert" in self.message.lower()
+
+    def __str__(self) -> str:
+        return f"{self.host or 'node'}: {self.message}" + (f" ({self.code})" if self.code is not None else "")
+
+
+# Requests.
+
+
+def request_body(method: str, params: Sequence[Any], call_id: int = 1) -> bytes:
+    """One JSON-RPC 2.0 call."""
+    return msgspec.json.encode(_call(method, params, call_id))
+
+
+def batch_body(calls: Sequence[tuple[str, Sequence[Any]]]) -> bytes:
+    """Several calls in one body; ids are their places in `calls`."""
+    return msgspec.json.encode([_call(method, params, place) for place, (method, params) in enumerate(calls)])
+
+
+def transfer_filter(token_address: str, from_block: int, to_block: int) -> list[dict[str, Any]]:
+    """`eth_getLogs` parameters for the Transfer events of a token in [from_block, to_block]."""
+    return [
+        {"address": token_address, "topics": [TRANSFER_TOPIC], "fromBlock": hex(from_block), "toBlock": hex(to_block)}
+    ]
+
+
+def selector(signature: str) -> str:
+    """The four-byte selector of `balanceOf(address)` and the like, as `0x` hex."""
+    return "0x" + keccak256(signature.encode())[:4].hex()
+
+
+def _call(method: str, params: Sequence[Any], call_id: int) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": call_id, "method": method, "params": params}
+
+
+# Answers.
+
+
+class ErrorObject(msgspec.Struct, frozen=True):
+    """The `error` member of a JSON-RPC answer."""
+
+    code: int = 0
+    message: str = ""
+    data: Any = None
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """One JSON-RPC answer with its result undecoded."""
+
+    id: Any = None
+    result: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    error: ErrorObject | None = None
+
+
+class TransferLog(msgspec.Struct, gc=False):
+    """One row of `eth_getLogs` with three topics and one word of data, as nodes send it."""
+
+    address: str
+    topics: tuple[TransferTopic, Word, Word]
+    data: Word
+    blockNumber: str
+    transactionHash: Word
+    logIndex: str
+    blockTimestamp: str | None = None
+    removed: bool = False
+
+
+class PendingTransferLog(TransferLog, gc=False):
+    """A row of a block that may still leave the chain, and so has to say which block it means."""
+
+    blockHash: Word = msgspec.field(default="")
+
+
+Row = TypeVar("Row", bound=TransferLog)
+
+
+class LogsAnswer(msgspec.Struct, Generic[Row], gc=False):
+    """The whole answer to `eth_getLogs` for one token's transfers."""
+
+    id: Any = None
+    result: list[Row] | None = None
+    error: ErrorObject | None = None
+
+
+class ReceiptLog(msgspec.Struct):
+    """A log of any contract, inside a receipt."""
+
+    address: str
+    topics: list[str]
+    data: str
+    blockNumber: str
+    blockHash: str
+    transactionHash: str
+    logIndex: str
+    blockTimestamp: str | None = None
+    removed: bool = False
+
+
+class Receipt(msgspec.Struct):
+    """A transaction receipt, as far as its logs go."""
+
+    logs: list[ReceiptLog]
+
+
+class WireHeader(msgspec.Struct):
+    """A block as nodes send it, as far as we read it; `transactions` holds hashes."""
+
+    number: str
+    hash: Word
+    parentHash: Word
+    timestamp: str
+    logsBloom: str | None = None
+    transactions: list[Any] = []
+
+
+@dataclass(frozen=True)
+class BlockHeader:
+    """A block's place in its chain. `time_s` is Unix seconds; `logs_bloom` is None where the node sends none."""
+
+    number: int
+    hash: str
+    parent_hash: str
+    time_s: int
+    logs_bloom: bytes | None = None
+
+
+def read_header(result: Any) -> BlockHeader | None:
+    """A decoded `eth_getBlockBy...` result; None where the node has no such block.
+
+    Raises `RpcError` (transient) on what is no block.
+    """
+    if result is None:
+        return None
+    try:
+        wire = msgspec.convert(result, WireHeader)
+        bloom = None if wire.logsBloom is None else bytes.fromhex(wire.logsBloom.removeprefix("0x"))
+        return BlockHeader(
+            number=quantity(wire.number),
+            hash=wire.hash.lower(),
+            parent_hash=wire.parentHash.lower(),
+            time_s=quantity(wire.timestamp),
+            logs_bloom=bloom if bloom is not None and len(bloom) == _BLOOM_BYTES else None,
+        )
+    except (msgspec.ValidationError, ValueError):
+        raise RpcError(Transient(), "an answer that is no block header") from None
+
+
+def quantity(text: str) -> int:
+    """A hex quantity as the JSON-RPC standard spells it. Raises `ValueError` on anything else."""
+    if _QUANTITY.fullmatch(text) is None:
+        raise ValueError(f"{text[:40]!r} is no hex quantity")
+    return int(text, 16)
+
+
+def read_answer(body: bytes, *, method: str) -> Any:
+    """The decoded result of one call. Raises `RpcError`, also (transient) for a body that is no JSON-RPC answer."""
+    answer = _decode(body, Answer)
+    return _result(answer, method)
+
+
+def read_batch(body: bytes, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any | RpcError]:
+    """The results of a batch, in the order of `calls`: a value or the `RpcError` of each.
+
+    Raises `RpcError` where the batch was refused as a whole, or the body is not its answer.
+    """
+    if body.lstrip()[:1] != b"[":
+        _result(_decode(body, Answer), calls[0][0])
+        raise RpcError(Transient(), "a batch answered with one answer")
+    answers = {answer.id: answer for answer in _decode(body, list[Answer])}
+    if set(answers) != set(range(len(calls))):
+        raise RpcError(Transient(), "a batch answered in part")
+    return [_result_or_error(answers[place], method) for place, (method, _) in enumerate(calls)]
+
+
+def raise_error_object(error: ErrorObject, *, method: str) -> None:
+    """Raise the `RpcError` that an `error` member means."""
+    failure = classify(method, code=error.code, message=error.message, data=error.data)
+    raise RpcError(failure, error.message[:300], code=error.code, data=error.data)
+
+
+def _decode(body: bytes, shape: type[Result]) -> Result:
+    try:
+        return msgspec.json.decode(body, type=shape)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise RpcError(Transient(), "an answer that is no JSON-RPC") from None
+
+
+def _result(answer: Answer, method: str) -> Any:
+    if answer.error is not None:
+        raise_error_object(answer.error, method=method)
+    if isinstance(answer.result, msgspec.UnsetType):
+        raise RpcError(Transient(), "an answer without a result")
+    return msgspec.json.decode(answer.result)
+
+
+def _result_or_error(answer: Answer, method: str) -> Any | RpcError:
+    try:
+        return _result(answer, method)
+    except RpcError as error:
+        return error
+
+
+# Causes. Texts and codes are those of upstream/rpc_getlogs_limits.json; no standard names them.
+
+_RESULTS: Final = re.compile(
+    r"more than [\d,]+ (results|logs)|max(imum)? results|too many (logs|results)|response size|"
+    r"response (is )?too (large|big)|request entity too large|query timeout|timed? ?out",
+    re.IGNORECASE,
+)
+_WIDTH: Final = re.compile(
+    r"block range|range is too|ranges over|range too|\d+ range\b|range \d+ exceeds|max(imum)? range|"
+    r"at most [\d,]+ ?k? blocks|limited to a? ?[\d,]+ ?k? blocks?",
+    re.IGNORECASE,
+)
+_MAX_BLOCKS: Final = re.compile(
+    r"(?:limited to|at most|up to|max(?:imum)?(?: block)? range:?|max is|limit of|ranges over)"
+    r" (?:a )?(?P<blocks>\d[\d,]*) ?(?P<thousand>k)?(?! results)\b",
+    re.IGNORECASE,
+)
+_SUGGESTED: Final = re.compile(
+    r"\[(?P<hex_from>0x[0-9a-f]+), ?(?P<hex_to>0x[0-9a-f]+)\]|range (?P<from>\d+)-(?P<to>\d+)", re.IGNORECASE
+)
+_RATE: Final = re.compile(
+    r"rate.?limit|too many requests|compute units|request rate|request count|throttl|limit exceeded|capacity",
+    re.IGNORECASE,
+)
+_BEHIND: Final = re.compile(
+    r"invalid block range|cannot be found|block not found|header not found|unknown block|beyond (the )?(current )?head",
+    re.IGNORECASE,
+)
+"""A node that has not reached the blocks asked for."""
+
+_TRANSIENT: Final = re.compile(
+    r"no backend|temporar|unavailable|internal error|overloaded|try again|timed? ?out",
+    re.IGNORECASE,
+)
+_SIZED_METHODS: Final = frozenset({"eth_getLogs"})
+
+
+def classify(
+    method: str,
+    *,
+    code: int | None = None,
+    message: str = "",
+    data: Any = None,
+    http_status: int = 200,
+    retry_after: str | None = None,
+    now: datetime | None = None,
+) -> Failure:
+    """What an error means. `retry_after` is the header's text: seconds, or a date that is compared with `now`."""
+    if http_status == 429 or code == 429:
+        return RateLimit(_retry_after_s(retry_after, now))
+    if http_status in (401, 402, 403, 404):
+        return Fatal(refused=True)
+    if _BEHIND.search(message):
+        return Transient()
+    if method in _SIZED_METHODS:
+        too_large = _too_large(message, data, http_status)
+        if too_large is not None:
+            return too_large
+    if code == -32005 or _RATE.search(message):
+        return RateLimit(_retry_after_s(retry_after, now))
+    if http_status >= 500 or http_status in (408, 425) or code == -32603 or _TRANSIENT.search(message):
+        return Transient()
+    return Fatal()
+
+
+def _too_large(message: str, data: Any, http_status: int) -> TooLarge | None:
+    by_width = bool(_WIDTH.search(message)) and not re.search("any block range", message, re.IGNORECASE)
+    if not (by_width or _RESULTS.search(message) or http_status == 413):
+        return None
+    limit = _MAX_BLOCKS.search(message) if by_width else None
+    blocks = int(limit["blocks"].replace(",", "")) * (1000 if limit["thousand"] else 1) if limit else None
+    structural = by_width and not _RESULTS.search(message)
+    return TooLarge(
+        suggested=_suggested(message, data), max_blocks=blocks if structural else None, structural=structural
+    )
+
+
+def _suggested(message: str, data: Any) -> tuple[int, int] | None:
+    found = _SUGGESTED.search(message)
+    if found and found["hex_from"]:
+        return int(found["hex_from"], 16), int(found["hex_to"], 16)
+    if found:
+        return int(found["from"]), int(found["to"])
+    match data:
+        case {"from": str(first), "to": str(last)}:
+            try:
+                return quantity(first), quantity(last)
+            except ValueError:
+                return None
+    return None
+
+
+def _retry_after_s(text: str | None, now: datetime | None) -> float | None:
+    wait_s = None if text is None else retry_after_s(text, now)
+    return None if wait_s is None else min(max(wait_s, 0.0), _RETRY_AFTER_CAP_S)
+
+
+# Hashes, blooms, addresses.
+
+
+def keccak256(data: bytes) -> bytes:
+    return keccak.new(digest_bits=256, data=data).digest()
+
+
+@cache
+def _bloom_bits(item: bytes) -> int:
+    digest = keccak256(item)
+    bits = 0
+    for place in (0, 2, 4):
+        bits |= 1 << (int.from_bytes(digest[place : place + 2]) % (8 * _BLOOM_BYTES))
+    return bits
+
+
+def bloom_may_hold(logs_bloom: bytes, *items: str) -> bool:
+    """Whether a header's bloom admits logs with all of `items` (addresses, topics; hex). False is certain."""
+    wanted = 0
+    for item in items:
+        wanted |= _bloom_bits(bytes.fromhex(item.removeprefix("0x")))
+    return int.from_bytes(logs_bloom) & wanted == wanted
+
+
+@lru_cache(maxsize=1024)
+def checksum_address(address: str) -> str:
+    """EIP-55 spelling of an address."""
+    from eth_utils.address import to_checksum_address  # costs 0.4 s, and few callers need it
+
+    return to_checksum_address(address)

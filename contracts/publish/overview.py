@@ -1,0 +1,159 @@
+"""Bodies that put others together: the site's metrics, the context an agent starts with, and what the service is."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field
+
+from contracts.base import AddressText, DecimalAmount, Document, Quality, RawAmount, TelemetryDocument, Timestamp
+from contracts.token.holder_documents import Token
+from contracts.token.proof import Verdict
+
+OVERVIEW_MAX_AGE_S = 900
+"""Where no part says until when it is fresh."""
+
+NO_GRAPH = "no_graph"
+"""The reason of graph counts before there is a graph."""
+
+NOT_CONFIGURED = "not_configured"
+
+
+class Part(Document):
+    """Where a number comes from: as in the freshness block of the document that has it in full."""
+
+    source: str | None
+    quality: Quality
+    reason: str | None = Field(description="Why it is missing, degraded or stale, as a stable code")
+    observed_at: Timestamp | None
+    stale_after: Timestamp | None
+    stale: bool = Field(description="Whether it was out of date already when this was put together")
+    document: str | None = Field(description="Path of the document that has more")
+
+
+class Metric(Part):
+    """One live number."""
+
+    value: int | float | str | None = Field(description="Amounts of any size are decimal strings")
+    unit: str
+
+
+class SiteMetricValues(Document):
+    """Every live number of the service, by name."""
+
+    holders: Metric
+    price_usd: Metric
+    market_cap_usd: Metric
+    volume_24h_usd: Metric = Field(alias="volume24hUsd")
+    eth_usd: Metric
+    contract_balance_wei: Metric
+    trust_attestations: Metric
+    trust_agents: Metric
+    graph_nodes: Metric
+    graph_edges: Metric
+
+
+class SiteMetrics(TelemetryDocument):
+    """All live metrics in one body. It is stale as soon as one of its numbers is; each says until when it is fresh."""
+
+    ledger_seq: int | None = Field(description="The ledger's sequence number that the graph counts hold at")
+    node_count: int | None = Field(description="Public nodes of the graph")
+    edge_count: int | None = Field(description="Edges among them")
+    domain_counts: dict[str, int] | None = Field(description="Public nodes by domain")
+    metrics: SiteMetricValues
+
+
+class Mode(StrEnum):
+    """Whether everything that is configured is fresh, or something is missing or old."""
+
+    LIVE = "live"
+    FALLBACK = "fallback"
+
+
+class ContextHolders(Part):
+    """Who holds the token."""
+
+    holder_count: int | None
+    block: int | None
+    proof: Verdict | None
+    top10_share: float | None
+    total_supply: DecimalAmount | None
+
+
+class ContextPrice(Part):
+    """What the token costs."""
+
+    price_usd: DecimalAmount | None
+    change_24h: float | None = Field(alias="change24h", description="Percent")
+    market_cap_usd: float | None
+
+
+class ContextBidwall(Part):
+    """The watched contract."""
+
+    balance_wei: RawAmount | None
+    progress: float | None = Field(description="Balance by trigger, 0 to 1")
+
+
+class ContextTrust(Part):
+    """The trust registry."""
+
+    attestations: int | None
+    agents: int | None
+
+
+class ContextGraph(Part):
+    """The world model."""
+
+    node_count: int | None
+    edge_count: int | None
+    revision: int | None
+
+
+class NextStep(Document):
+    """Where to go on."""
+
+    name: str
+    path: str
+
+
+class ContextSnapshot(TelemetryDocument):
+    """What an agent wants to know first, in one body."""
+
+    mode: Mode = Field(
+        description="`live`: all that is configured is fresh; `fallback`: a part is missing or old, and says so"
+    )
+    network: str | None = Field(description="CAIP-2 chain id; null before the first run has looked")
+    token: Token | None
+    holders: ContextHolders
+    price: ContextPrice
+    bidwall: ContextBidwall
+    trust: ContextTrust
+    graph: ContextGraph
+    next: list[NextStep]
+
+
+class PublishedPath(Document):
+    """One published document."""
+
+    path: str
+    summary: str
+    media_type: str
+    max_age_s: int | None = Field(description="Seconds for which its content is fresh; null where it does not age")
+
+
+class ServiceContext(Document):
+    """What the service is and where everything lies, for an agent that knows nothing of it yet."""
+
+    ok: Literal[True] = True
+    schema_: Literal["svc.context.v1"] = Field(alias="schema")
+    name: str
+    description: str
+    base_url: str
+    openapi: str
+    network: str | None = Field(description="CAIP-2 chain id; null before the first run has looked")
+    token: AddressText | None
+    domains: list[str] = Field(description="The seven domains of the world model")
+    live: list[NextStep] = Field(description="Where live numbers are; this document holds none")
+    documents: list[PublishedPath]

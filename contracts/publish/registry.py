@@ -1,0 +1,490 @@
+"""One row per document published as a file: it drives asset, lineage, route, OpenAPI entry and contract test.
+
+What a document holds is read by `warehouse.publish.readers.read`: `warehouse/sql/projections/<name>.sql`, or a room's own
+function where one row of SQL does not do. `contracts.publish.rendering` turns what was read into bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl
+
+from pydantic import BaseModel
+
+from contracts import bidwall, trust
+from contracts.base import Freshness, TelemetryEnvelope
+from contracts.bidwall import (
+    BidwallBalance,
+    BidwallEvents,
+    BidwallEventsParameters,
+    BidwallSnapshot,
+    BidwallSnapshotParameters,
+)
+from contracts.discovery import service
+from contracts.discovery.agent_card import API_V2_PATH
+from contracts.discovery.connect_page import CONNECT_MARKDOWN_PATH
+from contracts.discovery.openapi import OPENAPI_PATH, OPENAPI_V2_PATH
+from contracts.discovery.registry_rows import DISCOVERY_DOCUMENTS
+from contracts.discovery.texts import TEXT_DOCUMENTS
+from contracts.discovery.wallet_actions import ACTIONS_PATH, ActionsRegistry
+from contracts.errors import CursorInvalid, RequestProblem, SnapshotUnknown
+from contracts.feed import JsonFeed
+from contracts.intake.artifacts import ARTIFACT_KINDS, artifact_texts
+from contracts.intake.links import artifact_path
+from contracts.market import MAX_AGE, EthPrice, TokenPrice
+from contracts.partner import MARKETPLACE_MAX_AGE_S, PARTNER_MAX_AGE_S, MarketplaceRevenue, PartnerSnapshot
+from contracts.publish.deprecations import DEPRECATED
+from contracts.publish.overview import OVERVIEW_MAX_AGE_S, ContextSnapshot, Mode, ServiceContext, SiteMetrics
+from contracts.publish.routes import ACTION_HEADERS, Cache
+from contracts.token.holder_documents import (
+    HoldersMapParameters,
+    HoldersTemporalParameters,
+    TokenHolders,
+    TokenHoldersMap,
+    TokenHoldersTemporal,
+)
+from contracts.trust import TrustProtocol, TrustScore
+from contracts.world.public_projection import RenderParameters, RenderView, WorldProjection, WorldRender
+
+
+@dataclass(frozen=True)
+class Alias:
+    """A second path of a document, with header fields of its own as `Projection.headers` has them; one with
+    `Deprecation` is described as deprecated."""
+
+    path: str
+    headers: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class PublishedVariant:
+    """A variant that is published too: the query string that asks for it, and the path of its own that it has."""
+
+    query: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Projection:
+    """One published document: its name, fixed path, model and how long its content counts as fresh.
+
+    The model says where the freshness block lies: at the top (`TelemetryDocument`), in `data` (`TelemetryEnvelope`), or
+    nowhere: such a document does not age and has no `max_age_s`. Where the model is None the room gives the bytes.
+    """
+
+    name: str
+    path: str
+    model: type[BaseModel] | None
+    group: str
+    summary: str
+    description: str
+    max_age_s: int | None = None
+    when_stale: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Fields (one word each) that say something else once the document is stale."""
+    parameters: type[BaseModel] | None = None
+    """Query parameters of variants that are computed on request; None where the file is the only answer."""
+    refusals: tuple[type[RequestProblem], ...] = ()
+    """What reading raises on parameters that fit their model and still name nothing."""
+    published_variants: tuple[PublishedVariant, ...] = ()
+    aliases: tuple[Alias, ...] = ()
+    media_type: str = "application/json"
+    cache: Cache = "revalidated"
+    headers: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Header fields beside those that every published document has. `{prefix}` in a value is the base URL's path,
+    `{network}` the chain."""
+    template: str | None = None
+    """The template under `site/` that makes the body of the fields; publishing fills it."""
+    markdown: str | None = None
+    """The path of the document that says the same in Markdown: it is answered here too, to whoever prefers that."""
+
+    @property
+    def freshness(self) -> type[Freshness] | None:
+        """The model that holds the freshness block: the document's own, or that of its `data`; None without one."""
+        if self.model is None:
+            return None
+        if issubclass(self.model, TelemetryEnvelope):
+            inner: object = self.model.model_fields["data"].annotation
+            assert isinstance(inner, type) and issubclass(inner, Freshness)
+            return inner
+        return self.model if issubclass(self.model, Freshness) else None
+
+    @property
+    def enveloped(self) -> bool:
+        """Whether the freshness block and the document's own fields are in `data`."""
+        return self.model is not None and issubclass(self.model, TelemetryEnvelope)
+
+    @property
+    def bodies(self) -> tuple[tuple[str, BaseModel | None], ...]:
+        """Every body that is published: its path and its parameters, the default (None) first."""
+        parse = None if self.parameters is None else self.parameters.model_validate
+        variants = ((each.path, parse and parse(dict(parse_qsl(each.query)))) for each in self.published_variants)
+        return ((self.path, None), *variants)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Every path that answers with the document or one of its published variants, its own first."""
+        return (
+            self.path,
+            *(alias.path for alias in self.aliases),
+            *(variant.path for variant in self.published_variants),
+        )
+
+
+@dataclass(frozen=True)
+class Redirect:
+    """A path that leads (302) to another, with header fields as `Projection.headers` has them."""
+
+    path: str
+    to: str
+    name: str
+    summary: str
+    headers: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+WORLD_LIVE_PATH = "/api/worldmodel/live"
+
+PAGE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+}
+"""What a page may load and do: nothing from elsewhere, and nothing that stands in its text."""
+
+
+def _link(path: str, rel: str, media_type: str) -> str:
+    return f'<{{prefix}}{path}>; rel="{rel}"; type="{media_type}"'
+
+
+FRONT_LINKS = ", ".join(
+    (
+        _link(service.API_CATALOG_PATH, "api-catalog", service.API_CATALOG_MEDIA_TYPE),
+        _link(service.OPENAPI_PATH, "service-desc", "application/json"),
+        _link(service.SKILL_PATH, "service-doc", "text/markdown"),
+        _link(service.LLMS_PATH, "describedby", "text/plain"),
+    )
+)
+"""Where a reader of the front door's header fields goes on (RFC 8288)."""
+
+DESCRIBING = ("openapi", "openapi_v2")
+"""Documents that show the bodies of others, which are made before them."""
+
+PRICE_GROUP = "market"
+"""Documents of this group are published every minute, whatever becomes of the chain."""
+
+PROJECTIONS: tuple[Projection, ...] = (
+    Projection(
+        name="token_price",
+        path="/api/token/price",
+        model=TokenPrice,
+        group=PRICE_GROUP,
+        max_age_s=int(MAX_AGE.total_seconds()),
+        summary="Token price",
+        description="Price, capitalisation, volume, changes and trades of the service token from the first source that "
+        "gives a sound price, beside what every other source says.",
+    ),
+    Projection(
+        name="eth_price",
+        path=bidwall.ETH_PRICE_PATH,
+        model=EthPrice,
+        group=PRICE_GROUP,
+        max_age_s=int(MAX_AGE.total_seconds()),
+        summary="ETH in USD",
+        description="ETH/USD from Chainlink's feed on the chain, else a spot price, with every source's answer.",
+    ),
+    Projection(
+        name="token_holders",
+        path="/api/token/holders",
+        model=TokenHolders,
+        group="holders",
+        max_age_s=900,
+        summary="Holder count with its proof",
+        description="Holder count, supply and concentration of the service token at one final block, with the proof "
+        "that the balances add up, how far the chain is read, and what other sources say.",
+    ),
+    Projection(
+        name="token_holders_map",
+        path="/api/token/holders-map",
+        model=TokenHoldersMap,
+        group="holders",
+        max_age_s=900,
+        summary="Holders by rank",
+        description="Holders of the service token by rank, a page at a time. A cursor stays on the list of its first "
+        "page, so a walk over all pages never mixes two states.",
+        parameters=HoldersMapParameters,
+        refusals=(CursorInvalid,),
+    ),
+    Projection(
+        name="token_holders_map_temporal",
+        path="/api/token/holders-map-temporal",
+        model=TokenHoldersTemporal,
+        group="holders",
+        max_age_s=7200,
+        summary="Two holder snapshots compared",
+        description="Churn, movers, cohort deltas and concentration between two persisted holder snapshots.",
+        parameters=HoldersTemporalParameters,
+        refusals=(SnapshotUnknown,),
+    ),
+    Projection(
+        name="partner_base_snapshot",
+        path="/api/integrations/partner/base-snapshot",
+        model=PartnerSnapshot,
+        group="partner",
+        max_age_s=PARTNER_MAX_AGE_S,
+        summary="Partner snapshot",
+        description="The partner's latest snapshot in an envelope that says how old it is. Our credential for the "
+        "partner never leaves the server.",
+    ),
+    Projection(
+        name="revenue_marketplace",
+        path="/api/revenue/marketplace",
+        model=MarketplaceRevenue,
+        group="partner",
+        max_age_s=MARKETPLACE_MAX_AGE_S,
+        summary="Marketplace revenue",
+        description="What the service's agent earned at the marketplace, apart from the gross amount that passed "
+        "through its jobs, with the last 30 days.",
+    ),
+    Projection(
+        name="site_metrics",
+        path="/api/site-metrics",
+        model=SiteMetrics,
+        group="overview",
+        max_age_s=OVERVIEW_MAX_AGE_S,
+        summary="All live metrics",
+        description="Every live number in one body, each with value, unit, source, quality and until when it is fresh; "
+        "also where the graph's node and edge counts come from.",
+    ),
+    Projection(
+        name="context",
+        path="/api/context",
+        model=ContextSnapshot,
+        group="overview",
+        max_age_s=OVERVIEW_MAX_AGE_S,
+        when_stale={"mode": Mode.FALLBACK},
+        summary="Context snapshot",
+        description="What an agent wants to know first: token, holders, price, watched contract, trust and graph. "
+        "`mode` says whether all of it is live or something is missing or old.",
+    ),
+    Projection(
+        name="service_context",
+        path="/svc-context.json",
+        model=ServiceContext,
+        group="discovery",
+        cache="discovery",
+        summary="What the service is",
+        description="What the service is and where everything lies, for an agent that knows nothing of it yet.",
+    ),
+    Projection(
+        name="event_feed",
+        path="/hodlers-care/feed.json",
+        model=JsonFeed,
+        group="discovery",
+        media_type="application/feed+json",
+        summary="Event feed",
+        description="New snapshots, large movers, holder milestones, crossed thresholds and attestations as a JSON "
+        "Feed 1.1, newest first.",
+    ),
+    Projection(
+        name="bidwall_balance",
+        path="/api/bidwall/balance",
+        model=BidwallBalance,
+        group="contract_balance",
+        max_age_s=bidwall.MAX_AGE_S,
+        summary="Native balance of the contract",
+        description="Native balance of the watched contract in wei at a named block, and how near its trigger is.",
+    ),
+    Projection(
+        name="bidwall_snapshot",
+        path="/api/bidwall/snapshot",
+        model=BidwallSnapshot,
+        group="contract_balance",
+        max_age_s=bidwall.MAX_AGE_S,
+        summary="Balance, worth, trigger and newest transfers",
+        description="The contract's balance at a named block, its worth in USD, trigger progress and the newest ERC-20 "
+        "transfers from or to it. Without a scope, transfers of any token are shown.",
+        parameters=BidwallSnapshotParameters,
+    ),
+    Projection(
+        name="bidwall_events",
+        path="/api/bidwall/events",
+        model=BidwallEvents,
+        group="contract_balance",
+        max_age_s=bidwall.MAX_AGE_S,
+        summary="Newest transfers from or to the contract",
+        description="ERC-20 transfers of any token that name the watched contract as sender or recipient, newest "
+        "first. Those above finality are `pending`.",
+        parameters=BidwallEventsParameters,
+    ),
+    Projection(
+        name="trust_protocol",
+        path="/api/v2/trust/protocol",
+        model=TrustProtocol,
+        group="trust",
+        max_age_s=trust.MAX_AGE_S,
+        summary="What trust scores are",
+        description="Registry and escrow contracts, thresholds, weighting and totals, with the block that scores hold "
+        "at and a sample of them as the contract itself answers.",
+    ),
+    Projection(
+        name="world_live",
+        path=WORLD_LIVE_PATH,
+        model=WorldProjection,
+        group="world",
+        summary="The public graph",
+        description="Public nodes and the edges among them at a named revision, without anything that is private or "
+        "personal. Of a very large graph, the nodes with the most edges.",
+        aliases=tuple(Alias(each.path, each.headers) for each in DEPRECATED if each.successor == WORLD_LIVE_PATH),
+    ),
+    Projection(
+        name="world_render",
+        path="/api/worldmodel/render",
+        model=WorldRender,
+        group="world",
+        summary="The public graph, drawn",
+        description="Public nodes with positions, the most connected first. `view` says how many, `compact` leaves "
+        "titles and types out. A node stays where it was drawn first.",
+        parameters=RenderParameters,
+        published_variants=tuple(
+            PublishedVariant(f"view={view}{compact}", f"/api/worldmodel/render/{view}{'-compact' if compact else ''}")
+            for view in RenderView
+            for compact in ("", "&compact=1")
+        ),
+    ),
+    *(
+        Projection(
+            name=f"intake_{name.replace('-', '_')}",
+            path=artifact_path(name),
+            model=kind.model,
+            group="intake",
+            summary=artifact_texts()[name]["title"],
+            description=artifact_texts()[name]["summary"],
+            cache="discovery",
+        )
+        for name, kind in ARTIFACT_KINDS.items()
+    ),
+    *(
+        Projection(
+            name=each.name,
+            path=each.path,
+            model=each.model,
+            group="discovery",
+            summary=each.summary,
+            description=each.description,
+            aliases=tuple(Alias(path) for path in each.aliases),
+            media_type=each.media_type,
+            cache="discovery",
+        )
+        for each in DISCOVERY_DOCUMENTS
+    ),
+    *(
+        Projection(
+            name=each.name,
+            path=each.path,
+            model=None,
+            group="discovery",
+            summary=each.summary,
+            description=each.description,
+            aliases=tuple(Alias(path) for path in each.aliases),
+            media_type=each.media_type,
+            cache="discovery",
+        )
+        for each in TEXT_DOCUMENTS
+    ),
+    Projection(
+        name="actions_registry",
+        path=ACTIONS_PATH,
+        model=ActionsRegistry,
+        group="discovery",
+        summary="Wallet actions",
+        description="Which addresses of this site wallets may show as actions, and where those are asked for.",
+        cache="discovery",
+        headers=ACTION_HEADERS,
+    ),
+    Projection(
+        name="connect_page",
+        path=service.CONNECT_PAGE_PATH,
+        model=None,
+        group="discovery",
+        summary="Connect page",
+        description="What this is, how to pair, plans, and a paid claim step by step, for a browser. Whoever prefers "
+        "Markdown gets that.",
+        media_type="text/html; charset=utf-8",
+        cache="discovery",
+        headers={
+            **PAGE_HEADERS,
+            "Link": f"{FRONT_LINKS}, {_link(CONNECT_MARKDOWN_PATH, 'alternate', 'text/markdown')}",
+        },
+        template="connect/index.html.j2",
+        markdown=CONNECT_MARKDOWN_PATH,
+    ),
+    Projection(
+        name="icon",
+        path=service.ICON_PATH,
+        model=None,
+        group="discovery",
+        summary="Icon",
+        description="The icon of pages, cards and wallet actions.",
+        media_type="image/svg+xml",
+        cache="discovery",
+        template="icon.svg",
+    ),
+    Projection(
+        name="openapi",
+        path=OPENAPI_PATH,
+        model=None,
+        group="discovery",
+        summary="OpenAPI description",
+        description="The OpenAPI 3.0.3 description, with this installation's address and examples of its own.",
+    ),
+    Projection(
+        name="openapi_v2",
+        path=OPENAPI_V2_PATH,
+        model=None,
+        group="discovery",
+        summary="OpenAPI description of API v2",
+        description="The part of the OpenAPI 3.0.3 description that is under `/api/v2`, in YAML.",
+        media_type="application/yaml",
+    ),
+)
+
+TRUST_SCORE = Projection(
+    name="trust_score",
+    path="/api/v2/trust/score/{address}",
+    model=TrustScore,
+    group="trust",
+    max_age_s=trust.MAX_AGE_S,
+    summary="Trust score of an agent",
+    description="The score of one agent address from its attestations up to a named block. An agent without any is not "
+    "registered.",
+)
+"""Not published as a file: one body an address, read from the published query copy."""
+
+REDIRECTS: tuple[Redirect, ...] = (
+    Redirect(
+        path="/",
+        to=service.CONNECT_PAGE_PATH,
+        name="root",
+        summary="The front door",
+        headers={"Link": FRONT_LINKS},
+    ),
+    Redirect(
+        path=service.CONNECT_PAGE_PATH.rstrip("/"),
+        to=service.CONNECT_PAGE_PATH,
+        name="connect",
+        summary="The connect page, without its last slash",
+    ),
+    Redirect(
+        path=API_V2_PATH,
+        to=OPENAPI_V2_PATH,
+        name="api_v2",
+        summary="What API v2 is, where its address is asked",
+    ),
+    Redirect(
+        path="/api/worldmodel/public-projection",
+        to=WORLD_LIVE_PATH,
+        name="world_public_projection",
+        summary="The public graph, by another name",
+    ),
+)

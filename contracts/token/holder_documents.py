@@ -1,0 +1,253 @@
+"""Bodies of the telemetry documents. The holders' part: count, map and temporal comparison."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from contracts.base import (
+    AddressText,
+    DecimalAmount,
+    Document,
+    HexHash,
+    Quality,
+    RawAmount,
+    TelemetryDocument,
+    Timestamp,
+)
+from contracts.outside_texts import UNTRUSTED, OutsideName, OutsideSymbol
+from contracts.token.proof import AmountByEvents, Proof
+
+
+class Token(Document):
+    """The token as its contract names itself; what the contract does not answer is null."""
+
+    address: AddressText
+    name: OutsideName = Field(description=UNTRUSTED)
+    symbol: OutsideSymbol = Field(description=UNTRUSTED)
+    decimals: int | None = Field(description="Digits after the point of a whole token; null where not answered")
+
+
+class ConsistencyLevel(StrEnum):
+    """How the block of a list was chosen."""
+
+    FINALIZED = "finalized"
+    CONFIRMATIONS = "confirmations"
+
+
+class Consistency(Document):
+    """The block at which all numbers of the body hold, and the proof for it."""
+
+    level: ConsistencyLevel = Field(
+        description="`finalized`: the node's finalized tag; `confirmations`: a fixed depth below head"
+    )
+    block: int = Field(ge=0)
+    block_hash: HexHash
+    proof: Proof
+
+
+class Discrepancy(Document):
+    """Our holder count beside another source's."""
+
+    source: str
+    theirs: int | None = Field(description="Holders by that source; null where it did not answer")
+    ours: int = Field(description="Holders by our list")
+    absolute: int | None = Field(description="theirs - ours")
+    percent: float | None = Field(description="100 * (theirs - ours) / ours; null where ours is 0")
+    fetched_at: Timestamp
+    quality: Quality
+    reason: str | None = Field(description="Why `theirs` is missing, as a stable code")
+
+
+class Concentration(Document):
+    """How unevenly the supply is held, over holders with a balance above zero."""
+
+    top10_share: float = Field(ge=0, le=1, description="Share of the ten largest holders (fraction of all balances)")
+    gini: float = Field(
+        ge=0,
+        le=1,
+        description="Gini coefficient: sum((2 i - n - 1) x_i) / (n sum(x)) over balances x in ascending order, "
+        "i = 1..n; 0 when all hold the same, (n - 1) / n when one holds all",
+    )
+    hhi: float = Field(
+        ge=0, le=1, description="Herfindahl-Hirschman index: sum of squared shares (fractions), 1/n to 1"
+    )
+
+
+class Backfill(Document):
+    """How far the chain has been read."""
+
+    percent: float = Field(ge=0, le=100)
+    block: int | None = Field(description="Last block read; null before the first")
+    finalized_block: int | None = Field(description="The block that reading aims at")
+
+
+class SnapshotRef(Document):
+    """A persisted snapshot that can be compared."""
+
+    id: str = Field(description="The block number as a decimal string")
+    block: int
+    time: Timestamp
+
+
+class TokenHolders(TelemetryDocument):
+    """Holder count and supply at one block, with proof, concentration and what other sources say."""
+
+    holder_count: int | None = Field(description="Addresses with a balance above zero")
+    token: Token | None
+    chain_id: int | None
+    total_supply_raw: RawAmount | None = Field(description="`totalSupply()` at the block, smallest units")
+    total_supply: DecimalAmount | None = Field(description="The same in whole tokens; null without decimals")
+    consistency: Consistency | None
+    discrepancy: list[Discrepancy]
+    concentration: Concentration | None
+    backfill: Backfill | None
+    snapshots: list[SnapshotRef] = Field(description="Persisted snapshots, newest first")
+
+
+class HolderKind(StrEnum):
+    """What stands behind an address."""
+
+    CONTRACT = "contract"
+    WALLET = "wallet"
+
+
+class SizeCohort(StrEnum):
+    """Tier by share of all balances."""
+
+    WHALE = "whale"
+    SHARK = "shark"
+    DOLPHIN = "dolphin"
+    FISH = "fish"
+    SHRIMP = "shrimp"
+
+
+class Holder(Document):
+    """One holder at the list's block."""
+
+    rank: int = Field(ge=1, description="By balance, largest first, then by address")
+    address: AddressText
+    balance_raw: AmountByEvents
+    balance: DecimalAmount | None = Field(description="In whole tokens; null where the token has no decimals()")
+    share: float = Field(ge=0, le=1, description="Fraction of all balances")
+    first_seen_at: Timestamp = Field(description="Block time of the first transfer from or to the address")
+    last_active_at: Timestamp = Field(description="Block time of the last one")
+    kind: HolderKind | None = Field(
+        description="`contract` where the address has code of its own, `wallet` where it has none or delegates by "
+        "EIP-7702; null where it was not looked up (looked up: the 1,000 largest)"
+    )
+    cohort: SizeCohort = Field(
+        description="Share of all balances: whale >= 1 %, shark >= 0.1 %, dolphin >= 0.01 %, fish >= 0.001 %, shrimp"
+    )
+
+
+class HoldersMapParameters(BaseModel):
+    """Which page of the holder map."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    limit: int = Field(default=100, ge=60, le=5000, description="Rows of a page")
+    cursor: str | None = Field(
+        default=None, max_length=128, description="`nextCursor` of the page before; stays on that page's list"
+    )
+
+
+class HoldersTemporalParameters(BaseModel):
+    """Which two snapshots to compare; by default the two latest, with `from` alone that one and the latest."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    from_: str | None = Field(default=None, alias="from", pattern=r"^[0-9]{1,18}$", description="Snapshot id")
+    to: str | None = Field(default=None, pattern=r"^[0-9]{1,18}$", description="Snapshot id")
+
+
+class Links(Document):
+    """Where to go on."""
+
+    next: str | None = Field(description="Path and query of the next page; null on the last one")
+
+
+class TokenHoldersMap(TelemetryDocument):
+    """Holders by rank, a page of them; every page of a walk comes from the same list."""
+
+    token: Token | None
+    chain_id: int | None
+    snapshot: str | None = Field(description="Id of the list the page is from: its block as a decimal string")
+    block: int | None
+    total: int | None = Field(description="Holders in the list")
+    limit: int = Field(ge=60, le=5000)
+    holders: list[Holder]
+    next_cursor: str | None = Field(description="Pass as `cursor` for the next page; null on the last one")
+    links: Links
+    consistency: Consistency | None
+    backfill: Backfill | None
+
+
+class ComparedList(Document):
+    """One side of a comparison."""
+
+    id: str
+    block: int
+    time: Timestamp
+    holders: int
+    sum_raw: AmountByEvents = Field(description="Sum of all balances, smallest units")
+    concentration: Concentration
+
+
+class Churn(Document):
+    """Who came and went between the two snapshots."""
+
+    entered: int = Field(ge=0, description="Hold now, did not before")
+    left: int = Field(ge=0, description="Held before, do not now")
+    retained: int = Field(ge=0, description="Hold at both")
+    rate: float | None = Field(description="left / holders before; null where there were none")
+
+
+class Mover(Document):
+    """A holder whose balance changed much."""
+
+    address: AddressText
+    before_raw: AmountByEvents
+    after_raw: AmountByEvents
+    change_raw: str = Field(pattern=r"^-?(0|[1-9][0-9]*)$", description="after - before, smallest units")
+    rank_before: int | None
+    rank_after: int | None
+
+
+class Movers(Document):
+    """The largest changes by absolute amount, at most 20 each."""
+
+    up: list[Mover]
+    down: list[Mover]
+
+
+class CohortDelta(Document):
+    """Holders of one cohort at both sides."""
+
+    cohort: str
+    before: int
+    after: int
+    change: int = Field(description="after - before")
+
+
+class Cohorts(Document):
+    """Cohorts by share of supply (as in the holder map) and by time since first seen, each at its side's own block."""
+
+    size: list[CohortDelta]
+    age: list[CohortDelta] = Field(
+        description="under_1_day, under_7_days, under_30_days, under_90_days, 90_days_or_more since first seen"
+    )
+
+
+class TokenHoldersTemporal(TelemetryDocument):
+    """Two persisted holder snapshots compared; by default the two latest."""
+
+    token: Token | None
+    chain_id: int | None
+    from_: ComparedList | None = Field(alias="from")
+    to: ComparedList | None
+    churn: Churn | None
+    movers: Movers | None
+    cohorts: Cohorts | None
+    snapshots: list[SnapshotRef] = Field(description="What `from` and `to` may name, newest first")

@@ -1,0 +1,169 @@
+"""Re-proving a published holder list from its file and a contract's answers: each check a pure function of values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from contracts.token.holder_documents import Consistency, Holder, TokenHolders
+from contracts.token.holders import csv_path
+from contracts.token.proof import ContractAnswers, Missing, Verdict
+
+CSV_HEADER = b"address,balance_raw\n"
+MAX_LINE_BYTES = 42 + 1 + 100 + 1
+MAX_FILE_BYTES = 1 << 30
+
+_LINE = re.compile(rb"(0x[0-9a-f]{40}),([1-9][0-9]{0,99})\n")
+
+
+class Outcome(StrEnum):
+    """Of one check; `unknown` where the evidence could not be had."""
+
+    OK = "ok"
+    FAIL = "fail"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the verification."""
+
+    name: str
+    outcome: Outcome
+    detail: str
+
+
+@dataclass(frozen=True)
+class PublishedList:
+    """The rows of a list file as they stand in it, and the first thing wrong with them (None = nothing)."""
+
+    rows: list[tuple[str, int]]
+    fault: str | None
+
+
+def check(name: str, passed: bool, detail: str) -> Check:
+    """A check that has an answer."""
+    return Check(name, Outcome.OK if passed else Outcome.FAIL, detail)
+
+
+def read_list(lines: Iterable[bytes], *, max_rows: int) -> PublishedList:
+    """Rows of a list file, up to the first line that is not a lower-case address with a balance above zero, or that
+    breaks the order (largest balance first, then by address, no address twice)."""
+    rows: list[tuple[str, int]] = []
+    seen: set[str] = set()
+    for number, line in enumerate(lines, start=1):
+        if number == 1:
+            if line != CSV_HEADER:
+                return PublishedList(rows, "line 1 is not the header address,balance_raw")
+            continue
+        match = _LINE.fullmatch(line)
+        if match is None:
+            return PublishedList(rows, f"line {number} is not an address and a balance above zero")
+        address, balance = match[1].decode(), int(match[2])
+        if address in seen:
+            return PublishedList(rows, f"line {number} repeats {address}")
+        if rows and (balance, rows[-1][0]) > (rows[-1][1], address):
+            return PublishedList(rows, f"line {number} is out of order")
+        if len(rows) == max_rows:
+            return PublishedList(rows, f"there are more than {max_rows} rows")
+        seen.add(address)
+        rows.append((address, balance))
+    return PublishedList(rows, None)
+
+
+def claim_checks(document: TokenHolders, consistency: Consistency) -> list[Check]:
+    """Whether the document agrees with itself: verdict, block, and the arithmetic of the proof."""
+    proof = consistency.proof
+    path = None if proof.holder_list is None else proof.holder_list.path
+    issued = int(proof.minted) - int(proof.burned)
+    return [
+        check("claimed verdict", proof.verdict is Verdict.PROVEN, _verdict_text(proof.verdict, proof.reason)),
+        check(
+            "one block",
+            (proof.block, proof.block_hash, path) == (consistency.block, consistency.block_hash, csv_path(proof.block)),
+            f"block {consistency.block}",
+        ),
+        check(
+            "minted - burned",
+            issued == int(proof.sum_of_balances) and proof.negative_balances == 0,
+            f"{issued} = the proof's sum {proof.sum_of_balances}",
+        ),
+        check(
+            "supply of the document",
+            document.total_supply_raw == proof.total_supply,
+            f"{document.total_supply_raw} = the proof's {proof.total_supply}",
+        ),
+    ]
+
+
+def list_checks(document: TokenHolders, consistency: Consistency, published: PublishedList) -> list[Check]:
+    """Whether the rows are sound and add up to what the proof and the document say."""
+    proof = consistency.proof
+    total = sum(balance for _, balance in published.rows)
+    named = 0 if proof.holder_list is None else proof.holder_list.rows
+    return [
+        check("list rows", published.fault is None, published.fault or "unique addresses, ordered, all above zero"),
+        check(
+            "list length",
+            len(published.rows) == named == document.holder_count,
+            f"{len(published.rows)} rows, proof {named}, document {document.holder_count}",
+        ),
+        check(
+            "list sum",
+            str(total) == proof.sum_of_balances,
+            f"{total}, proof {proof.sum_of_balances}",
+        ),
+    ]
+
+
+def chain_checks(consistency: Consistency, published: PublishedList, answers: ContractAnswers) -> list[Check]:
+    """Whether the chain agrees: the block's hash, the supply, and every asked balance."""
+    total = sum(balance for _, balance in published.rows)
+    unequal = [
+        address for address, ours, theirs in answers.balances if not isinstance(theirs, Missing) and ours != theirs
+    ]
+    missing = [theirs for _, _, theirs in answers.balances if isinstance(theirs, Missing)]
+    how = " (carried back from the newest block)" if answers.derived else ""
+    if unequal:
+        sample = check("balanceOf", False, f"{len(unequal)} of {len(answers.balances)} differ, first {unequal[0]}")
+    elif missing or not answers.balances:
+        sample = Check("balanceOf", Outcome.UNKNOWN, missing[0].value if missing else "nobody to ask about")
+    else:
+        sample = check("balanceOf", True, f"{len(answers.balances)} of {len(answers.balances)} equal{how}")
+    return [
+        _compared("block hash", answers.block_hash, consistency.block_hash, ""),
+        _compared("totalSupply", answers.total_supply, total, how),
+        sample,
+    ]
+
+
+def map_check(map_block: int | None, top: Sequence[Holder], published: PublishedList) -> Check:
+    """Whether the holder map's first page is the head of the list."""
+    shown = [(each.address, int(each.balance_raw)) for each in top]
+    ranks = [each.rank for each in top]
+    same = bool(shown) == bool(published.rows) and shown == published.rows[: len(shown)]
+    return check(
+        "holder map",
+        same and ranks == list(range(1, len(top) + 1)),
+        f"first {len(shown)} rows of block {map_block} against the list",
+    )
+
+
+def verdict_of(checks: Iterable[Check]) -> Verdict:
+    """Failed if any check failed, unproven if any has no answer, else proven."""
+    outcomes = {each.outcome for each in checks}
+    if Outcome.FAIL in outcomes:
+        return Verdict.FAILED
+    return Verdict.UNPROVEN if Outcome.UNKNOWN in outcomes or not outcomes else Verdict.PROVEN
+
+
+def _compared(name: str, theirs: object, ours: object, how: str) -> Check:
+    if isinstance(theirs, Missing):
+        return Check(name, Outcome.UNKNOWN, f"the node does not say: {theirs.value}")
+    return check(name, theirs == ours, f"{theirs}, published {ours}{how}")
+
+
+def _verdict_text(verdict: Verdict, reason: str | None) -> str:
+    return f"{verdict.value}" + (f" ({reason})" if reason else "")

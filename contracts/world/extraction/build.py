@@ -1,0 +1,308 @@
+"""`knowledge-graph/build`: what a request may hold, and the graph it gives. No clock, no chance: same in, same out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+
+from contracts.base import Document, Listed
+from contracts.canonical import canonical_sha256
+from contracts.errors import BodyInvalid
+from contracts.world.extraction.document_reading import Reading
+from contracts.world.extraction.found import Findings, FoundEdge, FoundNode, Span, duplicates_among
+from contracts.world.extraction.objects import read_objects
+from contracts.world.extraction.prose import read_prose
+from contracts.world.extraction.statements import EdgeStatement, NodeStatement, Triple, read_statements
+from contracts.world.extraction.tables import DELIMITERS, read_delimited
+from contracts.world.extraction.vocabulary import load_vocabulary
+from contracts.world.graph_documents import OneLine, StageDocument
+from contracts.world.ontology import load_ontology
+from contracts.world.proposal import MOST_EDGES, MOST_NODES, Actor, EdgeDraft, NodeDraft, Proposal, Verdict
+from contracts.world.records import Visibility
+
+LARGEST_BODY_BYTES = 1024 * 1024
+DEEPEST_JSON = 64
+MOST_PIECES = 50_000
+"""Lines (each counts twice), cells, values, names and links of all texts together: about half a second of work."""
+
+MediaType = Literal["text/markdown", "text/plain", "application/json", "text/csv"]
+GraphId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+DocumentId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/@#-]{0,127}$")]
+
+
+class SourceDocument(Document):
+    """One text to read. `url` only says where it is from; it is never fetched."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                {"required": ["text"], "properties": {"text": {"type": "string"}}},
+                {"required": ["markdown"], "properties": {"markdown": {"type": "string"}}},
+            ]
+        }
+    )
+
+    id: DocumentId | None = Field(default=None, description="Its name in spans; `document-<n>` where none is given")
+    title: str | None = Field(default=None, min_length=1, max_length=300)
+    text: str | None = Field(default=None, description="The text, in the form that `mediaType` says")
+    markdown: str | None = Field(default=None, description="The text, as Markdown; instead of `text`")
+    url: Annotated[str, OneLine] | None = Field(
+        default=None, max_length=2000, description="Where the text is from; never fetched"
+    )
+    media_type: MediaType = Field(default="text/plain", description="What `text` is")
+
+    @property
+    def content(self) -> str:
+        """The text, whichever field it came in."""
+        return self.markdown or self.text or ""
+
+    @property
+    def kind(self) -> MediaType:
+        """What the text is."""
+        return self.media_type if self.markdown is None else "text/markdown"
+
+    @model_validator(mode="after")
+    def _has_one_text(self) -> SourceDocument:
+        if (self.text is None) == (self.markdown is None):
+            raise ValueError("send the document's content as either `text` or `markdown`; URLs are never fetched")
+        return self
+
+
+class BuildRequest(Document):
+    """Documents, or statements that need no reading; at least one of them."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"required": [name], "properties": {name: {"minItems": 1}}}
+                for name in ("documents", "triples", "nodes")
+            ]
+        }
+    )
+
+    graph_id: GraphId | None = Field(default=None, description="Its name; a hash of the content where none is given")
+    documents: Listed[SourceDocument] = Field(default=[], max_length=100)
+    triples: Listed[Triple] = Field(default=[], max_length=MOST_NODES)
+    nodes: Listed[NodeStatement] = Field(default=[], max_length=MOST_NODES)
+    edges: Listed[EdgeStatement] = Field(default=[], max_length=MOST_EDGES)
+    mode: Literal["preview", "apply"] = "preview"
+    visibility: Visibility = Field(
+        default="private", description="Of what `apply` writes; `public` waits for an operator"
+    )
+
+    @model_validator(mode="after")
+    def _holds_something(self) -> BuildRequest:
+        if not (self.documents or self.triples or self.nodes):
+            raise ValueError("send `documents`, `triples` or `nodes`")
+        return self
+
+
+class TextSpan(Document):
+    """Where a document says it: offsets in characters, `end` not included, and the text between them."""
+
+    document: str
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+    text: str = Field(description="At most 300 characters of it")
+
+
+class BuiltNode(Document):
+    """A node with everything that led to it."""
+
+    id: str
+    title: str
+    type: str
+    domain: str
+    properties: dict[str, Any]
+    spans: list[TextSpan]
+
+
+class BuiltEdge(Document):
+    """An edge with what says so; without a span where a statement did."""
+
+    source: str
+    target: str
+    type: str
+    spans: list[TextSpan]
+
+
+class PossibleDuplicate(Document):
+    """Two nodes that may be one. Nothing is merged."""
+
+    nodes: list[str] = Field(min_length=2, max_length=2, description="Node ids; the second may be of the live graph")
+    reason: Literal["same_title", "same_words", "handle_of_name", "in_live_graph"]
+
+
+class BuiltGraph(Document):
+    """What a request gives."""
+
+    graph_id: str
+    nodes: list[BuiltNode]
+    edges: list[BuiltEdge]
+    duplicates: list[PossibleDuplicate]
+
+
+class BuildResult(BuiltGraph):
+    """What a request gives, and what became of it where it was applied."""
+
+    mode: Literal["preview", "apply"]
+    verdict: Verdict | None = Field(description="The validator's; null for a preview")
+    stages: list[StageDocument] = Field(description="What its stages said; empty for a preview")
+    revision: int = Field(description="The graph's revision, after the writing where something was written")
+
+
+class BuildAnswer(Document):
+    """The envelope of a built graph."""
+
+    ok: Literal[True] = True
+    data: BuildResult
+
+
+def build_graph(request: BuildRequest, owner: str) -> BuiltGraph:
+    """The graph of a request, with ids that are its owner's own.
+
+    Raises `BodyInvalid` on a document that is not of its media type, or too much at once.
+    """
+    if sum(map(_pieces, request.documents)) > MOST_PIECES:
+        raise BodyInvalid(
+            f"The texts have more than {MOST_PIECES:,} lines, cells, values, names and links; send less at once.",
+            errors=[("/documents", f"at most {MOST_PIECES:,} lines, cells, values, names and links")],
+        )
+    vocabulary, ontology = load_vocabulary(), load_ontology()
+    graph_id = request.graph_id or f"graph-{_content_hash(request)[:16]}"
+    found = Findings(f"{owner}/{graph_id}", ontology)
+    texts: dict[str, str] = {}
+    for number, document in enumerate(request.documents):
+        name = document.id or f"document-{number + 1}"
+        if name in texts:
+            raise BodyInvalid(f"Two documents are called {name}.", errors=[(f"/documents/{number}/id", "is taken")])
+        texts[name] = document.content
+        reading = Reading(found, vocabulary, name, texts[name])
+        _read(reading, document, number)
+        reading.finish()
+        if document.url is not None:
+            reading.root.properties["url"] = document.url
+    read_statements(found, ontology, request.triples, request.nodes, request.edges)
+    nodes, edges = found.nodes, found.edges
+    if len(edges) > MOST_EDGES:
+        raise BodyInvalid(f"This gives more than {MOST_EDGES:,} edges; send less at once.")
+    return BuiltGraph(
+        graph_id=graph_id,
+        nodes=[_built_node(node, ontology.node_types[node.type].domain, texts) for node in nodes],
+        edges=[_built_edge(edge, texts) for edge in edges],
+        duplicates=[PossibleDuplicate(nodes=list(each.nodes), reason=each.reason) for each in duplicates_among(nodes)],
+    )
+
+
+def graph_proposal(graph: BuiltGraph, actor: Actor, visibility: Visibility) -> Proposal:
+    """A graph as a proposal of its owner: every node keeps where its text stands."""
+    return Proposal(
+        actor=actor,
+        source=f"knowledge-graph/build:{graph.graph_id}",
+        nodes=tuple(
+            NodeDraft(
+                id=node.id,
+                type=node.type,
+                title=node.title,
+                properties=node.properties | {"spans": [f"{s.document}:{s.start}-{s.end}" for s in node.spans]},
+                visibility=visibility,
+            )
+            for node in graph.nodes
+        ),
+        edges=tuple(
+            EdgeDraft(source=edge.source, target=edge.target, type=edge.type, visibility=visibility)
+            for edge in graph.edges
+        ),
+    )
+
+
+_LINES, _PROSE = {"\n": 2, "\r": 2}, dict.fromkeys(("|", "[", "@", "://", ",", ";", "&"), 1)
+_MARKS: dict[MediaType, dict[str, int]] = {
+    "text/markdown": _LINES | _PROSE,
+    "text/plain": _LINES | _PROSE,
+    "application/json": dict.fromkeys((",", ":", "["), 1),
+    "text/csv": _LINES | dict.fromkeys(DELIMITERS, 1),
+}
+"""Where another part of a text may begin, and what reading it costs: a line, which may be a statement, costs double."""
+
+
+def _pieces(document: SourceDocument) -> int:
+    """The parts that reading a text may come to, counted without reading it."""
+    return 1 + sum(weight * document.content.count(mark) for mark, weight in _MARKS[document.kind].items())
+
+
+def _content_hash(request: BuildRequest) -> str:
+    content = request.model_dump(mode="json", exclude={"mode", "visibility", "graph_id"})
+    try:
+        return canonical_sha256(content)
+    except ValueError:  # of which what can't be canonical is a kind
+        raise BodyInvalid(
+            "A property holds a number that JSON can't carry exactly: integers go to 2^53 - 1.",
+            errors=[("/nodes", "holds a number that JSON can't carry exactly")],
+        ) from None
+
+
+def _read(reading: Reading, document: SourceDocument, number: int) -> None:
+    match document.kind:
+        case "application/json":
+            read_objects(reading, _json(reading.text, number), document.title)
+        case "text/csv":
+            read_delimited(reading, document.title)
+        case _:
+            read_prose(reading, document.title)
+
+
+def _json(text: str, number: int) -> Any:
+    pointer = f"/documents/{number}/text"
+    try:
+        value = json.loads(text, object_pairs_hook=_object)
+    except (ValueError, RecursionError) as error:
+        raise BodyInvalid(f"{pointer} is not JSON.", errors=[(pointer, str(error)[:200])]) from None
+    if _depth(value) > DEEPEST_JSON:
+        raise BodyInvalid(f"{pointer} is too deep.", errors=[(pointer, f"at most {DEEPEST_JSON} levels")])
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a key comes twice in one object")
+    return dict(pairs)
+
+
+def _depth(value: Any) -> int:
+    level, depth = [value], 0
+    while level := [each for each in level if isinstance(each, dict | list)]:
+        level = [inner for each in level for inner in (each.values() if isinstance(each, dict) else each)]
+        depth += 1
+    return depth
+
+
+def _built_node(node: FoundNode, domain: str, texts: dict[str, str]) -> BuiltNode:
+    return BuiltNode(
+        id=node.id,
+        title=node.title,
+        type=node.type,
+        domain=domain,
+        properties=node.properties,
+        spans=_spans(node.spans, texts),
+    )
+
+
+def _built_edge(edge: FoundEdge, texts: dict[str, str]) -> BuiltEdge:
+    spans = [] if edge.span is None else [edge.span]
+    return BuiltEdge(source=edge.source, target=edge.target, type=edge.type, spans=_spans(spans, texts))
+
+
+def _spans(spans: Iterable[Span], texts: dict[str, str]) -> list[TextSpan]:
+    return [
+        TextSpan(
+            document=span.document,
+            start=span.start,
+            end=span.end,
+            text=texts[span.document][span.start : min(span.end, span.start + 300)],
+        )
+        for span in spans
+    ]

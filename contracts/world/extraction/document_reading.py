@@ -1,0 +1,237 @@
+"""One document being read: what its prose, tables and objects have in common, from mentions to named relations."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from markdown_it import MarkdownIt
+
+from contracts.world.extraction.found import Findings, FoundNode, Part, Span, clean_text
+from contracts.world.extraction.vocabulary import Relation, Vocabulary, plain_words
+
+EVERYWHERE = "*"
+"""The scope of names that mean the same in every document of a request: handles and URLs."""
+
+LONGEST_TEXT = 2_000
+"""Characters of a description or another text property; the span leads to the rest."""
+
+MOST_DATES = 1_000
+"""Of one node: the first that are named."""
+
+_MENTION = re.compile(r"(?<![\w@/.`])@([A-Za-z0-9][A-Za-z0-9_-]{0,38})(?![\w@]|\.\w)")
+_LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,200})\]\((https?://[^\s)<>\[]{1,2000})(?:\s+\"[^\"\n]*\")?\)")
+_URL = re.compile(r"https?://[^\s<>()\[\]\"'`|]{1,2000}")
+_CODE = re.compile(r"(?<!`)(`{1,3})(?!`).{1,1000}?(?<!`)\1(?!`)", re.DOTALL)
+_DATE = re.compile(r"(?<![\d-])(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?![\d-])")
+_DUE = re.compile(r"(?:\bdue|\bby|\buntil|\bbefore|\bdeadline)\W{0,4}$", re.IGNORECASE)
+_SEVERAL = re.compile(r"\s*(?:[,;/&]|\band\b)\s*")
+_NAME_WORD = r"(?:[A-Z][\w.’'-]*|van|von|de|der|den|da|di|la|le|bin|ibn)"
+_NAME = re.compile(rf"{_NAME_WORD}(?: {_NAME_WORD}){{0,3}}")
+_TEAM = re.compile(r"\b(?:team|group|department|crew|squad|inc|ltd|llc|gmbh|ag|corp|foundation|co)\.?$", re.IGNORECASE)
+_PLAIN = MarkdownIt("commonmark", {"html": False}).enable("strikethrough")
+
+
+class Reading:
+    """The text of one document, and what is found in it."""
+
+    def __init__(self, found: Findings, vocabulary: Vocabulary, document: str, text: str) -> None:
+        self.found = found
+        self.vocabulary = vocabulary
+        self.document = document
+        self.text = text
+        self.doubles_quotes = False
+        self.root: FoundNode
+        self._by_name: dict[str, FoundNode] = {}
+        self._open: list[tuple[FoundNode, Relation, str, Part, str | None]] = []
+
+    def begin(self, title: str, part: Part) -> None:
+        """The node of the document itself."""
+        self.root = self.found.add(self.document, "Document", title, [self.span(part)])
+
+    def span(self, part: Part) -> Span:
+        """A part of the text as a span."""
+        return Span(self.document, part.start, part.end)
+
+    def quote(self, part: Part) -> str:
+        """The text of a part."""
+        text = self.text[part.start : part.end]
+        return text.replace('""', '"') if self.doubles_quotes else text
+
+    def add(self, node_type: str, part: Part, within: FoundNode, title: str | None = None) -> FoundNode:
+        """A node of its own, part of another one. Its title is the part's text unless one is given."""
+        node = self.found.add(
+            self.document, node_type, plain(self.quote(part)) if title is None else title, [self.span(part)]
+        )
+        self.found.tie(node, within, "PART_OF", self.span(part))
+        self.name(node, node.title)
+        return node
+
+    def name(self, node: FoundNode, name: str) -> None:
+        """Let later references find a node by a name; the first node keeps it."""
+        if words := plain_words(name):
+            self._by_name.setdefault(words, node)
+
+    def describe(self, node: FoundNode, name: str, text: str) -> None:
+        """Put a text property on a node, unless it has one of that name."""
+        value = clean_text(plain(text))[:LONGEST_TEXT]
+        key = "_".join(plain_words(name).replace("-", " ").split())
+        if value and key and key not in _KEPT:
+            node.properties.setdefault(key, value)
+
+    def relate(self, subject: FoundNode, relation: Relation, label: str, part: Part, title: str | None = None) -> None:
+        """Tie `subject` to what a part names; where that can't be told, the text becomes a property.
+
+        `title` is what the part says where that is written in another way, as with escapes.
+        """
+        if relation.to in ("Person", "Organization"):
+            people = [node for each in _several(self.text, part) if (node := self._who(each, relation.to)) is not None]
+            for node in people:
+                self._tie(subject, node, relation, part)
+            if not people:
+                self.describe(subject, label, self.quote(part))
+        else:
+            self._open.append((subject, relation, label, part, title))
+
+    def finish(self) -> None:
+        """Follow the references by name, now that all names are known."""
+        for subject, relation, label, part, title in self._open:
+            asked = [part] if self._named(part) else _several(self.text, part)
+            named = [(each, node) for each in asked if (node := self._named(each)) is not None]
+            for each, node in named:
+                self._tie(subject, node, relation, each)
+            if not named and relation.to is None:
+                self.describe(subject, label, self.quote(part))
+            elif not named and relation.to is not None:
+                sentence = first_sentence(self.text, part)
+                self._tie(subject, self.add(relation.to, sentence, self.root, title), relation, sentence)
+
+    def scan(self, node: FoundNode, part: Part) -> None:
+        """Find mentions, links and dates in a part, and tie them to the node that it speaks of."""
+        quiet = [Part(m.start(), m.end()) for m in _CODE.finditer(self.text, part.start, part.end)]
+        for match in _MENTION.finditer(self.text, part.start, part.end):
+            if not _within(quiet, match.start()):
+                where = Part(match.start(), match.end())
+                person = self._handle(where)
+                carries_out = node.type in _CARRIED_OUT
+                self.found.tie(node, person, "ASSIGNED_TO" if carries_out else "MENTIONS", self.span(where))
+        for title, url, where in self._links(part, quiet):
+            link = self.found.refer(EVERYWHERE, "Resource", title, [self.span(where)], address=url)
+            link.properties.setdefault("url", url)
+            self.found.tie(node, link, "MENTIONS", self.span(where))
+        for match in _DATE.finditer(self.text, part.start, part.end):
+            if _DUE.search(self.text, max(part.start, match.start() - 14), match.start()):
+                node.properties.setdefault("due_on", match[1])
+            dates = node.properties.setdefault("dates", [])
+            if len(dates) < MOST_DATES and match[1] not in dates:
+                dates.append(match[1])
+
+    def _named(self, part: Part) -> FoundNode | None:
+        return self._by_name.get(plain_words(plain(self.quote(part))))
+
+    def link(self, part: Part, within: FoundNode) -> FoundNode | None:
+        """The resource that a part is a link to, if it is nothing else."""
+        match = _LINK.fullmatch(self.text, part.start, part.end) or _URL.fullmatch(self.text, part.start, part.end)
+        if match is None:
+            return None
+        self.scan(within, part)
+        (title, url, where), *_ = self._links(part, [])
+        link = self.found.refer(EVERYWHERE, "Resource", title, [self.span(where)], address=url)
+        self.found.tie(link, within, "PART_OF", self.span(where))
+        return link
+
+    def _links(self, part: Part, quiet: list[Part]) -> Iterator[tuple[str, str, Part]]:
+        seen: list[Part] = []
+        for match in _LINK.finditer(self.text, part.start, part.end):
+            if not _within(quiet, match.start()):
+                seen.append(Part(match.start(), match.end()))
+                yield plain(match[1]) or match[2], match[2], Part(match.start(1), match.end(1))
+        for match in _URL.finditer(self.text, part.start, part.end):
+            if not _within(quiet, match.start()) and not _within(seen, match.start()):
+                url = match[0].rstrip(".,;:!?*_")
+                yield url, url, Part(match.start(), match.start() + len(url))
+
+    def _handle(self, part: Part) -> FoundNode:
+        text = self.quote(part)
+        person = self.found.refer(EVERYWHERE, "Person", text, [self.span(part)], address=text.lower())
+        person.properties.setdefault("handle", text[1:])
+        return person
+
+    def _who(self, part: Part, expected: str) -> FoundNode | None:
+        text = self.quote(part)
+        if _MENTION.fullmatch(text):
+            return self._handle(part)
+        name = plain(text)
+        if _TEAM.search(name) and name[:1].isupper():
+            expected = "Organization"
+        if _NAME.fullmatch(name) is None:
+            return None
+        return self.found.refer(self.document, expected, name, [self.span(part)])
+
+    def _tie(self, subject: FoundNode, node: FoundNode, relation: Relation, part: Part) -> None:
+        source, target = (node, subject) if relation.reversed else (subject, node)
+        self.found.tie(source, target, relation.type, self.span(part))
+
+
+_CARRIED_OUT = frozenset({"Task", "Action", "Deliverable", "Assignment"})
+_KEPT = frozenset({"subject", "predicate", "confidence", "tags", "observed_at", "url", "handle", "dates", "spans"})
+"""Properties that mean something to the graph: no text of a document sets them."""
+
+
+_MARKUP = re.compile(r"[\\`*_~\[\]<&\n]")
+
+
+def plain(text: str) -> str:
+    """A text without its inline markup; no more than its beginning of one that is very long."""
+    if not _MARKUP.search(text):
+        return text.strip()
+    children = _PLAIN.parseInline(text[:LONGEST_TEXT])[0].children or []
+    return "".join(" " if child.type in ("softbreak", "hardbreak") else child.content for child in children).strip()
+
+
+_SENTENCE_END = re.compile(r"(?<=[^\s.][^\s.])[.!?](?=\s+[A-Z0-9*`\"“(\[]|\s*$)")
+_ABBREVIATION = re.compile(r"(?:\be\.g|\bi\.e|\betc|\bvs|\bcf|\bDr|\bMr|\bMs|\bNo|\bSt|\binc)$", re.IGNORECASE)
+_APPENDIX = re.compile(
+    r"\s*(?:[(\[,;–—]|--?|(?=@)|(?=\bdue\b))\s*(?:(?:owner|assignee|due|by|until)\s*:?\s*)?"
+    r"(?:@[A-Za-z0-9_-]+|\d{4}-\d{2}-\d{2})[)\]]*[.,;]?$",
+    re.IGNORECASE,
+)
+"""Who and when, set apart at the end of a sentence."""
+_LONGEST_APPENDIX = 80
+_MOST_APPENDICES = 4
+
+
+def first_sentence(text: str, part: Part) -> Part:
+    """The first sentence of a part, without its full stop and without who and when at its end."""
+    end = part.end
+    for match in _SENTENCE_END.finditer(text, part.start, part.end):
+        if not _ABBREVIATION.search(text, max(part.start, match.start() - 8), match.start()):
+            end = match.start()
+            break
+    sentence = Part(part.start, end).trimmed(text)
+    for _ in range(_MOST_APPENDICES):
+        appendix = _APPENDIX.search(text, max(sentence.start, sentence.end - _LONGEST_APPENDIX), sentence.end)
+        if appendix is None or appendix.start() == sentence.start:
+            break
+        sentence = Part(sentence.start, appendix.start()).trimmed(text)
+    return sentence
+
+
+def _several(text: str, part: Part) -> list[Part]:
+    """The names of an enumeration."""
+    parts: list[Part] = []
+    start = part.start
+    for match in [*_SEVERAL.finditer(text, part.start, part.end), None]:
+        end = part.end if match is None else match.start()
+        each = Part(start, end).trimmed(text).trimmed(text, "*_`().")
+        if each.start < each.end:
+            parts.append(each)
+        start = end if match is None else match.end()
+    return parts
+
+
+def _within(parts: list[Part], offset: int) -> bool:
+    """Whether an offset lies in one of `parts`, which are in order and apart."""
+    before = bisect_right(parts, offset, key=lambda part: part.start)
+    return before > 0 and offset < parts[before - 1].end

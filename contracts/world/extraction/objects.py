@@ -1,0 +1,138 @@
+"""What objects, lists and fields of a JSON text say."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+from contracts.errors import BodyInvalid
+from contracts.world.extraction.document_reading import Reading, first_sentence
+from contracts.world.extraction.found import FoundNode, Part, clean_title
+from contracts.world.extraction.vocabulary import singular
+
+_UNLIKE_YAML = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def read_objects(reading: Reading, value: Any, title: str | None) -> None:
+    """Read a JSON text, of which `value` is the value (as a strict parser gave it)."""
+    try:
+        tree = yaml.compose(_as_yaml(reading.text), Loader=_Loader)
+    except yaml.YAMLError:
+        raise BodyInvalid(f"A key of {reading.document} is longer than 1,024 characters.") from None
+    own = _own_name(reading, value) if isinstance(value, dict) else None
+    reading.begin(title or own or reading.document, _part(tree))
+    _Objects(reading).read(tree, value, reading.root, None)
+
+
+class _Objects:
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+
+    def read(self, tree: Any, value: Any, node: FoundNode, key: str | None) -> None:
+        """Read what an object or a list says of `node`; `key` is the field that holds it."""
+        if isinstance(value, dict):
+            for (_, inner), (name, each) in zip(tree.value, value.items(), strict=True):
+                self._field(name, inner, each, node)
+        elif isinstance(value, list):
+            for inner, each in zip(tree.value, value, strict=True):
+                self._element(inner, each, node, key)
+
+    def _field(self, key: str, tree: Any, value: Any, node: FoundNode) -> None:
+        reading, words = self._reading, _spaced(key)
+        if isinstance(value, dict | list):
+            if isinstance(value, dict) and self._made(tree, value, node, words):
+                return
+            self.read(tree, value, node, words)
+        elif isinstance(value, str):
+            self._text(tree, value, node, words)
+        elif value is not None and not isinstance(value, bool):
+            reading.describe(node, words, str(value))
+        elif value is not None:
+            reading.describe(node, words, "true" if value else "false")
+
+    def _text(self, tree: Any, value: str, node: FoundNode, words: str) -> None:
+        reading, vocabulary, part = self._reading, self._reading.vocabulary, _inner(tree)
+        word = singular(words)
+        relation, named_type = vocabulary.relation_of(words), vocabulary.type_of(words)
+        if word in vocabulary.names and clean_title(value) == node.title:
+            return
+        if word in vocabulary.numbers:
+            reading.name(node, value)
+            reading.describe(node, "number", value)
+        elif relation is not None:
+            reading.relate(node, relation, words, part, self._unescaped(part, value))
+        elif named_type is not None and part.start < part.end:
+            self._stated(named_type, part, value, node)
+        elif word not in vocabulary.type_words:
+            reading.describe(node, "description" if word in vocabulary.descriptions else words, value)
+        reading.scan(node, part)
+
+    def _element(self, tree: Any, value: Any, node: FoundNode, key: str | None) -> None:
+        reading, vocabulary = self._reading, self._reading.vocabulary
+        if isinstance(value, dict):
+            if not self._made(tree, value, node, key):
+                self.read(tree, value, node, key)
+        elif isinstance(value, list):
+            self.read(tree, value, node, key)
+        elif isinstance(value, str) and value.strip() and key is not None:
+            part = _inner(tree)
+            relation, named_type = vocabulary.relation_of(key), vocabulary.type_of(key)
+            if relation is not None:
+                reading.relate(node, relation, key, part, self._unescaped(part, value))
+            elif named_type is not None:
+                reading.scan(self._stated(named_type, part, value, node), part)
+            else:
+                reading.scan(node, part)
+
+    def _stated(self, node_type: str, part: Part, value: str, within: FoundNode) -> FoundNode:
+        reading = self._reading
+        return reading.add(node_type, first_sentence(reading.text, part), within, self._unescaped(part, value))
+
+    def _unescaped(self, part: Part, value: str) -> str | None:
+        """What a string says, where it is written with escapes."""
+        return value if "\\" in self._reading.quote(part) else None
+
+    def _made(self, tree: Any, value: dict[str, Any], within: FoundNode, key: str | None) -> bool:
+        """Make a node of an object that has a name, and read the rest of it."""
+        reading, vocabulary = self._reading, self._reading.vocabulary
+        name = _own_name(reading, value)
+        if name is None:
+            return False
+        said = next((v for k, v in value.items() if singular(_spaced(k)) in vocabulary.type_words), None)
+        own_type = vocabulary.type_of(_spaced(said)) if isinstance(said, str) else None
+        part = next(_inner(inner) for (_, inner), each in zip(tree.value, value.values(), strict=True) if each == name)
+        node = reading.add(
+            own_type or (vocabulary.type_of(key) if key else None) or "Concept", part, within, title=name
+        )
+        for (_, inner), (field, each) in zip(tree.value, value.items(), strict=True):
+            self._field(field, inner, each, node)
+        return True
+
+
+def _as_yaml(text: str) -> str:
+    """A text of the same length that a YAML parser, which says where things stand, takes where it takes JSON."""
+    return yaml.reader.Reader.NON_PRINTABLE.sub("x", _UNLIKE_YAML.sub(r"\\u0041", text.replace("\t", " ")))
+
+
+def _own_name(reading: Reading, value: dict[str, Any]) -> str | None:
+    """The text under the first of the keys that name an object."""
+    by_word = {singular(_spaced(key)): text for key, text in value.items() if isinstance(text, str) and text.strip()}
+    return next((by_word[name] for name in reading.vocabulary.names if name in by_word), None)
+
+
+def _spaced(key: str) -> str:
+    """A camelCase or snake_case key as words."""
+    spaced = "".join(f" {c}" if c.isupper() and i and key[i - 1].islower() else c for i, c in enumerate(key))
+    return spaced.replace("_", " ")
+
+
+def _part(tree: Any) -> Part:
+    return Part(tree.start_mark.index, tree.end_mark.index)
+
+
+def _inner(tree: Any) -> Part:
+    """Where the characters of a string stand, without its quotes."""
+    return Part(tree.start_mark.index + 1, tree.end_mark.index - 1)

@@ -1,0 +1,233 @@
+"""What headings, list items, labelled lines and paragraphs of a text say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from contracts.world.extraction.document_reading import Reading, first_sentence, plain
+from contracts.world.extraction.found import FoundNode, Part
+from contracts.world.extraction.markdown import Entry, Heading, Table, blocks_of
+from contracts.world.extraction.tables import read_table
+from contracts.world.extraction.vocabulary import Announced
+
+_CHECKBOX = re.compile(r"\[([ xX])\]\s+")
+_LABEL = re.compile(r"(?P<mark>\*\*|__|`)?(?P<label>[^\s:*_`|<>][^:*_`|<>\n]{0,48}?)(?P=mark)?\s*:(?P=mark)?(?:\s+|$)")
+_TERM = re.compile(
+    r"(?P<mark>\*\*|__|`)(?P<label>[^*_`\n]{1,80})(?P=mark)\s+"
+    r"(?:[–—-]{1,2}|is|are|means|refers to|stands for)\s+"
+)
+_WHO_AND_WHEN = re.compile(r"@[\w-]+|\d{4}-\d{2}-\d{2}|\b(?:due|by|until|owner|assignee)\b|\W")
+_KINDED = re.compile(r"(?P<kind>[A-Za-z][A-Za-z -]{1,30}?)(?:\s+[#A-Z]?\d[\w.-]*)?\s*[:–—]\s+(?=\S)")
+_MOST_LABEL_WORDS = 5
+_LONGEST_TITLE_LINE = 80
+_STATED = frozenset({"Decision", "Vision", "Strategy", "Outcome", "Goal", "Aspiration", "Pattern"})
+"""Types of which one is stated as a paragraph below its word."""
+
+
+_Place = Literal["item", "field", "paragraph"]
+"""Where a statement stands: a list item, one of several labelled lines, or a paragraph."""
+
+
+@dataclass
+class _Section:
+    level: int
+    node: FoundNode
+    announced: Announced | None
+
+
+@dataclass
+class _Labelled:
+    label: str
+    label_part: Part
+    rest: Part
+    is_term: bool
+
+
+def read_prose(reading: Reading, title: str | None) -> None:
+    """Read a whole Markdown or plain text, whose title may be given."""
+    _Prose(reading, title).read()
+
+
+class _Prose:
+    def __init__(self, reading: Reading, title: str | None) -> None:
+        self._reading = reading
+        self._blocks = list(blocks_of(reading.text))
+        self._title = self._title_block()
+        whole = Part(0, len(reading.text)).trimmed(reading.text)
+        part = whole if self._title is None else self._title.part
+        shown = title or (reading.document if self._title is None else plain(reading.quote(part)))
+        reading.begin(shown, part)
+        self._sections = [_Section(0, reading.root, None)]
+        self._items: list[FoundNode | None] = []
+        self._below: Announced | None = None
+
+    def _title_block(self) -> Heading | None:
+        """The first heading, where it is of the first level, or a first line that stands alone and ends as one."""
+        first = next((block for block in self._blocks if isinstance(block, Heading)), None)
+        if first is not None:
+            return first if first.level == 1 else None
+        match self._blocks:
+            case [Entry(0, (line,)), *_] if not self._labelled(line):
+                text = self._reading.quote(line)
+                if len(text) <= _LONGEST_TITLE_LINE and text[-1] not in ".,;:!?":
+                    self._blocks[0] = title = Heading(1, line)
+                    return title
+        return None
+
+    def read(self) -> None:
+        for block in self._blocks:
+            match block:
+                case Heading():
+                    self._heading(block)
+                case Table(header, rows):
+                    announced = self._announced
+                    read_table(self._reading, header, rows, self._node, announced and announced.type)
+                case Entry():
+                    self._entry(block)
+
+    @property
+    def _node(self) -> FoundNode:
+        return self._sections[-1].node
+
+    @property
+    def _announced(self) -> Announced | None:
+        return self._below or self._sections[-1].announced
+
+    def _heading(self, heading: Heading) -> None:
+        self._items, self._below = [], None
+        if heading is self._title:
+            self._reading.scan(self._reading.root, heading.part)
+            return
+        while self._sections[-1].level >= heading.level:
+            self._sections.pop()
+        above = self._sections[-1]
+        text = self._reading.quote(heading.part)
+        vocabulary = self._reading.vocabulary
+        kinded = _KINDED.match(text)
+        kind = vocabulary.type_of(kinded["kind"]) if kinded else None
+        announced = None if kind else vocabulary.announced(plain(text))
+        if announced is not None:
+            self._sections.append(_Section(heading.level, above.node, announced))
+            return
+        part = Part(heading.part.start + kinded.end(), heading.part.end) if kinded and kind else heading.part
+        below_many = above.announced.type if above.announced and above.announced.many else None
+        node = self._reading.add(kind or below_many or "Concept", part, above.node)
+        self._reading.scan(node, part)
+        self._sections.append(_Section(heading.level, node, None))
+
+    def _entry(self, entry: Entry) -> None:
+        if entry.depth == 0:
+            self._items = []
+            pieces = list(self._lines_or_whole(entry))
+        else:
+            del self._items[entry.depth - 1 :]
+            self._items += [None] * (entry.depth - 1 - len(self._items))
+            pieces = [Part(entry.lines[0].start, entry.lines[-1].end)]
+        above = next((node for node in reversed(self._items) if node is not None), self._node)
+        announced = self._announced
+        self._below = self._below if entry.depth else None
+        place: _Place = "item" if entry.depth else "field" if len(pieces) > 1 else "paragraph"
+        for part in pieces:
+            made = self._statement(part, above, announced, place)
+            if entry.depth:
+                self._items.append(made)
+
+    def _lines_or_whole(self, entry: Entry) -> Iterator[Part]:
+        """Lines that each carry a label are statements of their own; any other paragraph is one."""
+        if all(self._labelled(line) for line in entry.lines):
+            yield from entry.lines
+        else:
+            yield Part(entry.lines[0].start, entry.lines[-1].end)
+
+    def _statement(self, part: Part, above: FoundNode, announced: Announced | None, place: _Place) -> FoundNode | None:
+        """The node that a statement makes, if it makes one; what it says else goes to the node above it."""
+        reading = self._reading
+        nested = place == "item" and above is not self._node
+        box = _CHECKBOX.match(reading.text, part.start, part.end) if place == "item" else None
+        if box is not None:
+            rest = Part(box.end(), part.end)
+            node = self._made("Task", first_sentence(reading.text, rest), rest, above)
+            node.properties["status"] = "open" if box[1] == " " else "done"
+            return node
+        under = None if nested or announced is None else announced
+        labelled = self._labelled(part)
+        if labelled is not None:
+            return self._labelled_statement(labelled, part, above, under, place)
+        stated = under is not None and ((place == "item" and under.many) or (not under.many and under.type in _STATED))
+        if under is not None and stated and not reading.quote(part).endswith(":"):
+            sentence = first_sentence(reading.text, part)
+            if under.type == "Resource" and (link := reading.link(part, above)) is not None:
+                return link
+            if under.type != "Person":
+                return self._made(under.type, sentence, part, above)
+            reading.relate(above, reading.vocabulary.relations["attendee"], "people", _name_of(reading.text, part))
+        reading.scan(above, part)
+        return None
+
+    def _labelled_statement(
+        self,
+        found: _Labelled,
+        part: Part,
+        above: FoundNode,
+        under: Announced | None,
+        place: _Place,
+    ) -> FoundNode | None:
+        reading, vocabulary = self._reading, self._reading.vocabulary
+        empty = found.rest.start >= found.rest.end
+        relation, named_type = vocabulary.relation_of(found.label), vocabulary.type_of(found.label)
+        if empty:
+            self._below = vocabulary.announced(found.label)
+            if self._below is None and place == "item" and under is not None:
+                return self._made(under.type, found.label_part, found.label_part, above)
+            return None
+        if relation is not None and (relation.to in ("Person", "Organization") or named_type is None):
+            reading.relate(above, relation, found.label, found.rest)
+            reading.scan(above, found.rest)
+            return None
+        if named_type is not None and not (found.is_term and under):
+            node = self._made(named_type, first_sentence(reading.text, found.rest), found.rest, above)
+            if relation is not None:
+                source, target = (node, above) if relation.reversed else (above, node)
+                reading.found.tie(source, target, relation.type, reading.span(found.rest))
+            return node
+        if (found.is_term and place != "field") or (under is not None and under.many and place == "item"):
+            node_type = under.type if under is not None and under.many else "Concept"
+            node = reading.add(node_type, found.label_part, above)
+            reading.describe(node, "description", reading.quote(found.rest))
+            reading.scan(node, found.rest)
+            return node
+        reading.describe(above, found.label, reading.quote(found.rest))
+        reading.scan(above, part)
+        return None
+
+    def _made(self, node_type: str, sentence: Part, whole: Part, above: FoundNode) -> FoundNode:
+        reading = self._reading
+        node = reading.add(node_type, sentence, above)
+        rest = Part(sentence.end, whole.end).trimmed(reading.text).trimmed(reading.text, " .,;:()[]–—-")
+        if _WHO_AND_WHEN.sub("", reading.quote(rest)):
+            reading.describe(node, "description", reading.quote(rest))
+        reading.scan(node, whole)
+        return node
+
+    def _labelled(self, part: Part) -> _Labelled | None:
+        """`Label: rest`, `**Label**: rest`, `**Term** — rest`, `**Term** is rest`."""
+        text = self._reading.text
+        for pattern in (_TERM, _LABEL):
+            match = pattern.match(text, part.start, part.end)
+            if match is None or len(match["label"].split()) > _MOST_LABEL_WORDS:
+                continue
+            if text.startswith("//", match.end("label") + 1):
+                continue
+            label_part = Part(match.start("label"), match.end("label")).trimmed(text)
+            rest = Part(match.end(), part.end).trimmed(text)
+            return _Labelled(match["label"].strip(), label_part, rest, is_term=match["mark"] is not None)
+        return None
+
+
+def _name_of(text: str, part: Part) -> Part:
+    """The name at the start of an entry such as `Ada Lovelace (lead)` or `Ada — backend`."""
+    end = re.compile(r"\s*[(,:–—]|\s+-\s").search(text, part.start, part.end)
+    return Part(part.start, end.start() if end else part.end)

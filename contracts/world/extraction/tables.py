@@ -1,0 +1,122 @@
+"""What the rows of a table say, whether it stands in Markdown or in CSV."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from contracts.world.extraction.document_reading import Reading, plain
+from contracts.world.extraction.found import FoundNode, Part
+from contracts.world.extraction.vocabulary import Vocabulary, singular
+
+DELIMITERS = ",;\t|"
+_NUMBER = re.compile(r"[<>~≈±+-]?\s*[\d.,_]*\d[\d.,_]*\s*(?:%|[a-zA-Zµ]{1,3})?")
+_FIELD = r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^{0}\r\n]*))[ ]*(?P<end>{0}|\r\n|\n|\r|\Z)'
+
+
+def read_table(
+    reading: Reading,
+    header: Sequence[Part],
+    rows: Sequence[Sequence[Part]],
+    within: FoundNode,
+    row_type: str | None,
+) -> None:
+    """One node for each row. `row_type` is what the surroundings announce; else the header does, or nothing."""
+    columns = [plain(reading.quote(part)) for part in header]
+    if len(columns) < 2 or not rows:
+        return
+    name = _name_column(reading.vocabulary, columns)
+    announced = row_type or reading.vocabulary.type_of(columns[name]) or _type_of_rows(reading, columns, rows, name)
+    for cells in rows:
+        if cells[name].start < cells[name].end:
+            _read_row(reading, columns, cells, name, within, announced)
+
+
+def read_delimited(reading: Reading, title: str | None) -> None:
+    """Read a whole CSV text, whose first line is its header. Its title may announce what its rows are."""
+    text = reading.text
+    reading.doubles_quotes = True
+    rows = list(_rows(text, _delimiter(text)))
+    reading.begin(title or reading.document, Part(0, len(text)).trimmed(text))
+    if rows:
+        header, *others = rows
+        announced = reading.vocabulary.announced(title or reading.document)
+        filled = [[*row, *[Part(row[-1].end, row[-1].end)] * (len(header) - len(row))] for row in others]
+        read_table(reading, header, filled, reading.root, announced and announced.type)
+
+
+def _read_row(
+    reading: Reading, columns: Sequence[str], cells: Sequence[Part], name: int, within: FoundNode, announced: str
+) -> None:
+    vocabulary = reading.vocabulary
+    of_type = next((i for i, column in enumerate(columns) if singular(column) in vocabulary.type_words), None)
+    own_type = None if of_type is None else vocabulary.type_of(reading.quote(cells[of_type]))
+    node_type = own_type or announced
+    if node_type == "Person":
+        node = reading.found.refer(
+            reading.document, "Person", plain(reading.quote(cells[name])), [reading.span(cells[name])]
+        )
+        reading.found.tie(node, within, "PART_OF", reading.span(cells[name]))
+        reading.name(node, node.title)
+    else:
+        node = reading.add(node_type, cells[name], within)
+    for number, (column, cell) in enumerate(zip(columns, cells, strict=False)):
+        word, relation = singular(column), vocabulary.relation_of(column)
+        if number == name or (number == of_type and own_type) or cell.start >= cell.end:
+            continue
+        if word in vocabulary.numbers:
+            reading.name(node, reading.quote(cell))
+            reading.describe(node, "number", reading.quote(cell))
+        elif relation is not None:
+            reading.relate(node, relation, column, cell)
+        else:
+            described = "description" if word in vocabulary.descriptions else column
+            reading.describe(node, described, reading.quote(cell))
+    reading.scan(node, Part(min(cell.start for cell in cells), max(cell.end for cell in cells)))
+
+
+def _name_column(vocabulary: Vocabulary, columns: Sequence[str]) -> int:
+    """The column that names a row: one called so, else one called by its type, else the first that is no number."""
+    words = [singular(column) for column in columns]
+    for name in vocabulary.names:
+        if name in words:
+            return words.index(name)
+    typed = (i for i, word in enumerate(words) if word in vocabulary.types and word not in vocabulary.relations)
+    unnumbered = (i for i, word in enumerate(words) if word not in vocabulary.numbers)
+    return next(typed, next(unnumbered, 0))
+
+
+def _type_of_rows(reading: Reading, columns: Sequence[str], rows: Sequence[Sequence[Part]], name: int) -> str:
+    """Rows of figures are observations, any others concepts."""
+    others = [reading.quote(cell) for row in rows for i, cell in enumerate(row) if i != name and cell.start < cell.end]
+    figures = sum(1 for text in others if _NUMBER.fullmatch(text))
+    return "Observation" if others and 2 * figures > len(others) else "Concept"
+
+
+def _delimiter(text: str) -> str:
+    header = re.sub(r'"[^"]*"', "", text.partition("\n")[0])
+    return max(DELIMITERS, key=lambda each: (header.count(each), -DELIMITERS.index(each)))
+
+
+def _rows(text: str, delimiter: str) -> Iterator[list[Part]]:
+    field = re.compile(_FIELD.format(re.escape(delimiter)))
+    row: list[Part] = []
+    at = 1 if text.startswith("\ufeff") else 0
+    while at < len(text):
+        match = field.match(text, at)
+        if match is None:
+            # a quote that is closed too early: the rest of the line is no table
+            end = re.compile(r"[\r\n]|\Z").search(text, at)
+            at, row = (end.end() if end else len(text)), []
+            continue
+        group = "quoted" if match["quoted"] is not None else "bare"
+        row.append(Part(match.start(group), match.end(group)).trimmed(text))
+        at = match.end()
+        if match["end"] != delimiter:
+            if any(part.start < part.end for part in row):
+                yield row
+            row = []
+            if match["end"] == "":
+                return
+    if any(part.start < part.end for part in row):
+        yield row

@@ -1,0 +1,139 @@
+"""What the graph's read routes take and answer. The names with underscores are the interface's own."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from contracts.base import Document
+from contracts.world.graph_documents import EdgeDocument, Instant, NodeDocument
+from contracts.world.ontology import DOMAINS, load_ontology
+from contracts.world.proposal import HIGHEST_REVISION
+
+NODES_PER_QUERY, NODES_PER_QUERY_AT_MOST = 50, 1_000
+NODES_LIVE, NODES_LIVE_AT_MOST = 5_000, 20_000
+DEEPEST = 6
+
+
+def _known_domain(name: str) -> str:
+    if name not in DOMAINS:
+        raise ValueError(f"is none of {', '.join(DOMAINS)}")
+    return name
+
+
+def _known_type(name: str) -> str:
+    if name not in (types := load_ontology().node_types):
+        raise ValueError(f"is none of {', '.join(types)}")
+    return name
+
+
+Domain = Annotated[str, AfterValidator(_known_domain), Field(json_schema_extra={"enum": list(DOMAINS)})]
+NodeType = Annotated[
+    str, AfterValidator(_known_type), Field(json_schema_extra={"enum": list(load_ontology().node_types)})
+]
+NodeId = Annotated[str, StringConstraints(min_length=1, max_length=300)]
+Cursor = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
+
+_CURSOR = "Of the page before; only `limit` may differ from it"
+_AS_OF = "What held in the world at this instant, by what is known now or was known `atRevision`"
+_AT_REVISION = "What was known when the ledger had come to this `seq`"
+
+
+class Traverse(Document):
+    """Start and extent of a traversal. The start is part of what it reaches."""
+
+    from_id: NodeId = Field(alias="from_id")
+    depth: int = Field(default=1, strict=True, ge=1, le=DEEPEST)
+    direction: Literal["outbound", "inbound", "both"] = "outbound"
+
+
+class GraphQueryRequest(Document):
+    """Everything that is asked for has to hold of a node. Without anything: all nodes, by id."""
+
+    search: Annotated[str, StringConstraints(max_length=1_000)] | None = Field(
+        default=None,
+        description="Words in titles and properties, any of them; from three characters on the last one, and any "
+        "followed by `*`, also finds the words that begin with it",
+    )
+    domain: Domain | None = None
+    node_id: NodeId | None = Field(default=None, alias="node_id")
+    traverse: Traverse | None = None
+    node_types: list[NodeType] | None = Field(default=None, alias="node_types", max_length=100)
+    limit: int = Field(default=NODES_PER_QUERY, strict=True, ge=1, le=NODES_PER_QUERY_AT_MOST)
+    include_edges: bool = Field(default=False, strict=True, alias="include_edges")
+    as_of: Instant | None = Field(default=None, description=_AS_OF)
+    at_revision: int | None = Field(default=None, strict=True, ge=0, le=HIGHEST_REVISION, description=_AT_REVISION)
+    cursor: Cursor | None = Field(default=None, description=_CURSOR)
+
+
+class LiveParameters(Document):
+    """Which part of the graph, and of when."""
+
+    limit: int = Field(default=NODES_LIVE, ge=1, le=NODES_LIVE_AT_MOST)
+    as_of: Instant | None = Field(default=None, description=_AS_OF)
+    at_revision: int | None = Field(default=None, ge=0, le=HIGHEST_REVISION, description=_AT_REVISION)
+    cursor: Cursor | None = Field(default=None, description=_CURSOR)
+
+
+class GraphQueryResult(Document):
+    """The nodes of one page. Searched ones are ranked, traversed ones come by distance, others by id."""
+
+    query_id: str = Field(alias="query_id", description="The same for the same question to the same revision")
+    matched_nodes: int = Field(alias="matched_nodes", ge=0, description="On all pages together")
+    nodes: list[NodeDocument]
+    edges: list[EdgeDocument] | None = Field(description="Between these nodes; null unless asked for")
+    truncated: bool = Field(description="Whether there is more than this page holds")
+    cursor: str | None = Field(description="Asks for the next page; null on the last")
+    revision: int = Field(description="The graph's revision that was asked")
+
+
+class GraphQueryAnswer(Document):
+    ok: Literal[True] = True
+    data: GraphQueryResult
+
+
+class LiveGraph(Document):
+    """Nodes by id, and the edges between those of this page. The counts are of all that the caller sees."""
+
+    node_count: int = Field(ge=0)
+    edge_count: int = Field(ge=0)
+    nodes: list[NodeDocument]
+    edges: list[EdgeDocument]
+    truncated: bool = Field(description="Whether there is more than this page holds")
+    cursor: str | None = Field(description="Asks for the next page; null on the last")
+    revision: int = Field(description="The graph's revision that was asked")
+
+
+class LiveGraphAnswer(Document):
+    ok: Literal[True] = True
+    data: LiveGraph
+
+
+class GraphCounts(Document):
+    """Live public nodes."""
+
+    node_count: int = Field(ge=0)
+    domain_counts: dict[str, int] = Field(alias="domain_counts", description="Every domain, also those without nodes")
+    revision: int = Field(description="The graph's revision that was counted")
+
+
+class GraphOverlay(Document):
+    """What was accepted since the snapshot was made, and is answered from memory."""
+
+    events: int = Field(ge=0)
+    snapshot_revision: int = Field(description="The revision that the snapshot holds; 0 before the first")
+    publish_requested: bool = Field(description="Whether a new snapshot is due")
+
+
+class GraphHealth(Document):
+    """`degraded` while a new snapshot is due: answers are right, and slower."""
+
+    status: Literal["ok", "degraded"]
+    graph: GraphCounts
+    overlay: GraphOverlay
+
+
+class GraphHealthAnswer(Document):
+    ok: Literal[True] = True
+    data: GraphHealth

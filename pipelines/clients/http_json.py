@@ -1,0 +1,204 @@
+"""The one edge by which JSON is read from other services over HTTP: time, size and shape are held to limits.
+
+What an answer means, an error inside a 200 included, is the adapter's to say. Chain nodes have `rpc.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from functools import cache
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar, overload
+
+import httpx
+import msgspec
+from pydantic import SecretStr
+
+from contracts.base import Quality
+from contracts.times import retry_after_s
+from warehouse.duck.fetch_log import Attempt
+
+TIMEOUT_S = 3.0
+"""For one question in all, its second try included."""
+
+MAX_BYTES = 1024 * 1024
+BACK_OFF = timedelta(minutes=1)
+"""After a 429 that names no time of its own."""
+
+BACK_OFF_CAP = timedelta(hours=1)
+
+_TRIES = 2
+_PAUSE_S = 0.1
+
+for _library in ("httpx", "httpcore"):  # they log addresses, and an address may hold a key
+    logging.getLogger(_library).setLevel(logging.WARNING)
+
+Shape = TypeVar("Shape")
+
+
+@dataclass(frozen=True)
+class Answer(Generic[Shape]):
+    """What a source said, or why it said nothing of use.
+
+    `reason`, a stable code, is set exactly where `value` is missing: timeout, unreachable, rate_limited, http_<status>,
+    too_large, html_page, unreadable. `ask_again_at` is set where the source asked to be left alone until then.
+    """
+
+    value: Shape | None
+    reason: str | None
+    latency_ms: int
+    fetched_at: datetime
+    ask_again_at: datetime | None = None
+
+    def attempt(self, source: str, *, quality: Quality | None = None, reason: str | None = None) -> Attempt:
+        """The row to be kept of this question. An adapter that can't use the value gives its `reason`."""
+        why = reason or self.reason
+        given = Quality.UNAVAILABLE if why else quality
+        return Attempt(source, self.fetched_at, self.latency_ms, why, given, self.ask_again_at)
+
+
+@cache
+def tls_roots() -> ssl.SSLContext:
+    """Which certificates are believed. Made once: reading them takes longer than most exchanges."""
+    return httpx.create_ssl_context()
+
+
+class _Refused(Exception):
+    """An answer that is of no use; the text is the reason code."""
+
+    def __init__(self, reason: str, *, again: bool = False, ask_again_at: datetime | None = None) -> None:
+        super().__init__(reason)
+        self.again = again
+        self.ask_again_at = ask_again_at
+
+
+class Feeds:
+    """Asks sources; an async context manager. A source's fault is an `Answer` with a reason, never an exception."""
+
+    def __init__(self, *, timeout_s: float = TIMEOUT_S, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self._timeout_s = timeout_s
+        # Bodies are asked for as they are: a compressed one could unfold to any size within one chunk.
+        self._client = httpx.AsyncClient(
+            timeout=timeout_s,
+            verify=tls_roots(),
+            transport=transport,
+            follow_redirects=False,
+            headers={"accept": "application/json", "accept-encoding": "identity", "user-agent": "svc"},
+        )
+
+    async def __aenter__(self) -> Self:
+        await self._client.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._client.__aexit__(kind, error, trace)
+
+    @overload
+    async def get(
+        self, url: str, *, headers: Mapping[str, str | SecretStr] | None = None, max_bytes: int = MAX_BYTES
+    ) -> Answer[Any]: ...
+
+    @overload
+    async def get(
+        self,
+        url: str,
+        shape: type[Shape],
+        *,
+        headers: Mapping[str, str | SecretStr] | None = None,
+        max_bytes: int = MAX_BYTES,
+    ) -> Answer[Shape]: ...
+
+    async def get(
+        self,
+        url: str,
+        shape: Any = Any,
+        *,
+        headers: Mapping[str, str | SecretStr] | None = None,
+        max_bytes: int = MAX_BYTES,
+    ) -> Answer[Any]:
+        """The JSON at `url` as a `shape` that msgspec knows; numbers with a point are `Decimal` where it is `Any`.
+
+        A failing server or connection is asked once more within the time; an answer that is merely odd is not.
+        """
+        started = time.monotonic()
+        asked_at = datetime.now(UTC)
+        value, reason, ask_again_at = None, None, None
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                value = read_json(await self._body(url, headers or {}, max_bytes), shape)
+        except TimeoutError:
+            reason = "timeout"
+        except _Refused as refusal:
+            reason, ask_again_at = str(refusal), refusal.ask_again_at
+        latency_ms = round((time.monotonic() - started) * 1000)
+        return Answer(value, reason, latency_ms, asked_at + timedelta(milliseconds=latency_ms), ask_again_at)
+
+    async def _body(self, url: str, headers: Mapping[str, str | SecretStr], max_bytes: int) -> bytes:
+        for left in reversed(range(_TRIES)):
+            try:
+                return await self._try(url, headers, max_bytes)
+            except _Refused as refusal:
+                if not (left and refusal.again):
+                    raise
+            await asyncio.sleep(_PAUSE_S)
+        raise AssertionError("the last try returns or raises")
+
+    async def _try(self, url: str, headers: Mapping[str, str | SecretStr], max_bytes: int) -> bytes:
+        plain = {name: _revealed(value) for name, value in headers.items()}
+        try:
+            async with self._client.stream("GET", url, headers=plain) as response:
+                _check_head(response, max_bytes)
+                body = bytearray()
+                async for part in response.aiter_bytes():
+                    body += part
+                    if len(body) > max_bytes:
+                        raise _Refused("too_large")
+                return bytes(body)
+        except httpx.TimeoutException:
+            raise _Refused("timeout", again=True) from None
+        except (httpx.HTTPError, httpx.InvalidURL, OSError):
+            raise _Refused("unreachable", again=True) from None
+
+
+def read_json(body: bytes, shape: Any = Any) -> Any:
+    """The JSON of a body as a `shape`. Raises `_Refused` with `html_page` or `unreadable`."""
+    if body.lstrip()[:1] == b"<":
+        raise _Refused("html_page")
+    try:
+        return msgspec.json.Decoder(shape, float_hook=Decimal).decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ArithmeticError):
+        raise _Refused("unreadable") from None
+
+
+def _check_head(response: httpx.Response, max_bytes: int) -> None:
+    status = response.status_code
+    if status == 429:
+        raise _Refused("rate_limited", ask_again_at=_ask_again_at(response.headers.get("retry-after")))
+    if status != 200:
+        raise _Refused(f"http_{status}", again=status >= 500)
+    length = response.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > max_bytes:
+        raise _Refused("too_large")
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise _Refused("unreadable")
+
+
+def _ask_again_at(retry_after: str | None) -> datetime:
+    """When a `Retry-After` (seconds or a date) has passed, an hour from now at most."""
+    now = datetime.now(UTC)
+    wait_s = None if retry_after is None else retry_after_s(retry_after, now)
+    cap_s = BACK_OFF_CAP.total_seconds()
+    return now + (BACK_OFF if wait_s is None else timedelta(seconds=min(max(wait_s, 0.0), cap_s)))
+
+
+def _revealed(value: str | SecretStr) -> str:
+    return value.get_secret_value() if isinstance(value, SecretStr) else value

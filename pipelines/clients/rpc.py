@@ -1,0 +1,424 @@
+"""JSON-RPC over HTTP with patience: failover between nodes, retries, rate limits, one pool for every chain reader.
+
+What an answer or an error means is `contracts/evm/codec.py`. A node's URL may hold a key: only its host leaves this module.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import random
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from contracts.errors import ChainMismatch, RpcUnavailable
+from contracts.evm.codec import (
+    Fatal,
+    RateLimit,
+    RpcError,
+    TooLarge,
+    Transient,
+    batch_body,
+    classify,
+    quantity,
+    read_answer,
+    read_batch,
+    request_body,
+)
+
+log = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+BATCH_CALLS = 50
+"""Calls in one body; larger batches are refused by public nodes."""
+
+_MAX_BODY_BYTES = 128 * 1024 * 1024
+_TRIES_PER_NODE = 4
+_BACKOFF_S = 0.25
+_BACKOFF_CAP_S = 10.0
+_REFUSED_PENALTY_S = 600.0
+_LATE_S = 60.0
+_LOOK_S = 0.05
+_JSON = {"Content-Type": "application/json", "Accept-Encoding": "gzip, deflate"}
+
+
+class Endpoint:
+    """One node: its health, and how many requests it is given at once (halved when it limits us, grown by success)."""
+
+    def __init__(
+        self,
+        url: str,
+        session: Callable[[], aiohttp.ClientSession],
+        *,
+        timeout_s: float,
+        connections: int,
+        late_until: dict[str, float],
+    ) -> None:
+        parts = urlsplit(url)
+        self.host = f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+        self.request_count = 0
+        self.wrong_chain: str | None = None
+        self.usable_at = 0.0
+        self._url = url
+        self._session = session
+        self._timeout_s = timeout_s
+        self._connections = connections
+        self._late_until = late_until
+        self._limit = float(connections)
+        self._in_flight = 0
+        self._failures_in_row = 0
+        self._chain_known = False
+        self._chain_lock = asyncio.Lock()
+        self._freed = asyncio.Condition()
+
+    @property
+    def busy(self) -> bool:
+        return self._in_flight >= int(self._limit)
+
+    @property
+    def resting(self) -> bool:
+        """Whether it stands back after a failure or a limit."""
+        return time.monotonic() < self.usable_at
+
+    @property
+    def late(self) -> bool:
+        """Whether it left us waiting a while ago: others go before it."""
+        return time.monotonic() < self._late_until.get(self._url, 0.0)
+
+    async def call(self, method: str, params: Sequence[Any]) -> Any:
+        """The decoded result of one attempt. Raises `RpcError`."""
+        return read_answer(await self.post(method, params), method=method)
+
+    async def batch(self, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any | RpcError]:
+        """One attempt at several calls; each place holds a result or its `RpcError`. Raises `RpcError` as a whole."""
+        results: list[Any | RpcError] = []
+        for place in range(0, len(calls), BATCH_CALLS):
+            part = calls[place : place + BATCH_CALLS]
+            try:
+                results += read_batch(await self._post(batch_body(part), part[0][0]), part)
+            except RpcError as error:
+                if error.failure != Fatal():
+                    raise
+                results += [await self._result(method, params) for method, params in part]  # a node without batches
+        return results
+
+    async def _result(self, method: str, params: Sequence[Any]) -> Any | RpcError:
+        try:
+            return await self.call(method, params)
+        except RpcError as error:
+            return error
+
+    async def post(self, method: str, params: Sequence[Any]) -> bytes:
+        """The undecoded answer to one attempt, an HTTP 200; a JSON-RPC error may be in it. Raises `RpcError`."""
+        return await self._post(request_body(method, params), method)
+
+    async def ensure_chain(self, chain_id: int) -> None:
+        """Ask once which chain this is; a wrong one takes the node out of the pool for good."""
+        async with self._chain_lock:
+            if self._chain_known:
+                return
+            answer = await self.call("eth_chainId", [])
+            try:
+                found = quantity(answer)
+            except (TypeError, ValueError):
+                raise RpcError(Transient(), "an eth_chainId that is no number") from None
+            if found != chain_id:
+                self.wrong_chain = f"{self.host} answers for chain {found}"
+                log.warning("%s, not %d: left out", self.wrong_chain, chain_id)
+                raise RpcError(Fatal(refused=True), f"chain {found}")
+            self._chain_known = True
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Room for one piece of work within the node's limit."""
+        async with self._freed:
+            await self._freed.wait_for(lambda: not self.busy)
+            self._in_flight += 1
+        try:
+            yield
+        finally:
+            async with self._freed:
+                self._in_flight -= 1
+                self._freed.notify_all()
+
+    def succeeded(self) -> None:
+        self._late_until.pop(self._url, None)
+        self._failures_in_row = 0
+        self._limit = min(float(self._connections), self._limit + 1 / self._limit)
+
+    def failed(self, error: RpcError) -> None:
+        """Stand back for a while: as long as the node asks, else longer with every failure in a row."""
+        if self.resting and not isinstance(error.failure, RateLimit):
+            return  # requests that were in flight together fail together: that is one failure
+        self._failures_in_row += 1
+        wait_s = min(_BACKOFF_S * 2 ** (self._failures_in_row - 1), _BACKOFF_CAP_S) * random.uniform(0.5, 1.0)  # noqa: S311
+        match error.failure:
+            case RateLimit(retry_after_s):
+                if not self.resting:
+                    self._limit = max(1.0, self._limit / 2)
+                wait_s = wait_s if retry_after_s is None else retry_after_s
+            case Fatal(refused=True):
+                wait_s = _REFUSED_PENALTY_S
+        self.usable_at = max(self.usable_at, time.monotonic() + wait_s)
+
+    def overdue(self) -> None:
+        """It left us waiting."""
+        self._late_until[self._url] = time.monotonic() + _LATE_S
+
+    async def _post(self, body: bytes, method: str) -> bytes:
+        self.request_count += 1
+        try:
+            async with self._session().post(
+                self._url, data=body, headers=_JSON, timeout=aiohttp.ClientTimeout(total=self._timeout_s)
+            ) as response:
+                received = await self._body(response, method)
+                if response.status != 200:
+                    raise self._http_error(response, received, method)
+                return received
+        except RpcError as error:
+            error.host = self.host
+            raise
+        except TimeoutError:
+            # A range that takes too long is too wide: the same request again would take as long again.
+            failure = classify(method, message="request timed out")
+            overdue = self._error(failure, f"no answer within {self._timeout_s:g} s")
+            self.failed(overdue)
+            self.overdue()
+            raise overdue from None
+        except aiohttp.ClientError as error:
+            # The text of the client's error can hold the URL.
+            raise self._error(Transient(), type(error).__name__) from None
+
+    async def _body(self, response: aiohttp.ClientResponse, method: str) -> bytes:
+        chunks: list[bytes] = []
+        size = 0
+        async for chunk in response.content.iter_any():
+            size += len(chunk)
+            if size > _MAX_BODY_BYTES:
+                raise self._error(classify(method, http_status=413), "an answer above the size we read")
+            chunks.append(chunk)
+        return b"".join(chunks)
+
+    def _http_error(self, response: aiohttp.ClientResponse, body: bytes, method: str) -> RpcError:
+        message, code = f"HTTP {response.status}", None
+        try:
+            read_answer(body, method=method)
+        except RpcError as error:
+            if error.code is not None:
+                message, code = f"{message}: {error.message}", error.code
+        failure = classify(
+            method,
+            code=code,
+            message=message,
+            http_status=response.status,
+            retry_after=response.headers.get("Retry-After"),
+            now=datetime.now(UTC),
+        )
+        return self._error(failure, message, code)
+
+    def _error(
+        self, failure: TooLarge | RateLimit | Transient | Fatal, message: str, code: int | None = None
+    ) -> RpcError:
+        error = RpcError(failure, message, code=code)
+        error.host = self.host
+        return error
+
+
+class RpcPool:
+    """Nodes of one chain behind one face; an async context manager.
+
+    The first healthy URL is preferred; others take over when it fails, limits, is late or full. `timeout_s` is per
+    request, `connections` how many run at once per node, `patience_s` how long one call may wait for any node to
+    recover, `grace_s` how long nodes may take once another has answered. `late_until` is shared by pools that follow
+    one another: until when (monotonic) the nodes, by URL, count as late.
+    """
+
+    def __init__(
+        self,
+        urls: Sequence[str],
+        *,
+        chain_id: int,
+        timeout_s: float = 20.0,
+        connections: int = 6,
+        patience_s: float = 60.0,
+        grace_s: float = 5.0,
+        late_until: dict[str, float] | None = None,
+    ) -> None:
+        self.chain_id = chain_id
+        self.timeout_s = timeout_s
+        self.connections = connections
+        self._patience_s = patience_s
+        self._grace_s = grace_s
+        self._client: aiohttp.ClientSession | None = None
+        late_until = {} if late_until is None else late_until
+        self.endpoints = [
+            Endpoint(url, self._session, timeout_s=timeout_s, connections=connections, late_until=late_until)
+            for url in dict.fromkeys(urls)
+        ]
+
+    async def __aenter__(self) -> Self:
+        self._client = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, limit_per_host=0), read_bufsize=1 << 20
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._client is not None:
+            await self._client.close()
+
+    @property
+    def request_count(self) -> int:
+        """HTTP requests made so far, failed ones included."""
+        return sum(endpoint.request_count for endpoint in self.endpoints)
+
+    @property
+    def live(self) -> list[Endpoint]:
+        """Nodes of this chain, healthy ones first, else as the settings order them. Raises `ChainMismatch` on none."""
+        usable = [endpoint for endpoint in self.endpoints if endpoint.wrong_chain is None]
+        if self.endpoints and not usable:
+            found = "; ".join(str(endpoint.wrong_chain) for endpoint in self.endpoints)
+            raise ChainMismatch(
+                f"No RPC URL is of chain {self.chain_id}: {found}.",
+                cure="Set SVC_CHAIN_ID or SVC_RPC_URLS so that they agree.",
+            )
+        return sorted(usable, key=lambda endpoint: (endpoint.resting, endpoint.late, endpoint.busy))
+
+    async def call(self, method: str, params: Sequence[Any]) -> Any:
+        """The decoded result. Raises `RpcError` where nodes refuse the call itself, else as `attempt`."""
+        return await self.attempt(lambda endpoint: endpoint.call(method, params))
+
+    async def batch(self, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any | RpcError]:
+        """Results in the order of `calls`; a call that a node refuses holds its `RpcError`. Raises as `attempt`."""
+        return await self.attempt(lambda endpoint: _whole_batch(endpoint, calls)) if calls else []
+
+    async def raw(self, method: str, params: Sequence[Any]) -> bytes:
+        """The undecoded body of an HTTP 200; JSON-RPC errors inside it are the caller's. Raises as `attempt`."""
+        return await self.attempt(lambda endpoint: endpoint.post(method, params))
+
+    async def attempt(
+        self, work: Callable[[Endpoint], Awaitable[Result]], *, avoid: Collection[Endpoint] = (), once: bool = False
+    ) -> Result:
+        """Do `work` on one node, on another or again where that helps.
+
+        A transient failure or a rate limit moves on to the next node, and waits when all of them stand back. A refusal
+        of the call is raised once every node has refused it, `TooLarge` and a revert at once. Raises `RpcError` for
+        those, `RpcUnavailable` where nothing answers, `ChainMismatch` where no node is of our chain. With `once`, each
+        node gets one try and a limit counts as one: for an answer that is only wanted.
+        """
+        deadline = time.monotonic() + self._patience_s
+        most_tries = 1 if once else _TRIES_PER_NODE
+        tries: dict[Endpoint, int] = {}
+        refused: dict[Endpoint, RpcError] = {}
+        last: RpcError | None = None
+        while True:
+            candidates = [
+                endpoint
+                for endpoint in self.live
+                if endpoint not in avoid and endpoint not in refused and tries.get(endpoint, 0) < most_tries
+            ]
+            if not candidates or (last is not None and time.monotonic() > deadline):
+                raise self._given_up(refused, last)
+            endpoint = candidates[0]
+            wait_s = min(candidate.usable_at for candidate in candidates) - time.monotonic()
+            if wait_s > 0:
+                if time.monotonic() + wait_s > deadline:
+                    raise self._given_up(refused, last)
+                await asyncio.sleep(wait_s)
+                continue
+            async with endpoint.slot():
+                try:
+                    await endpoint.ensure_chain(self.chain_id)
+                    result = await work(endpoint)
+                except RpcError as error:
+                    error.host = endpoint.host
+                    last = error
+                    match error.failure:
+                        case TooLarge():
+                            raise
+                        case Fatal(refused=node_refuses):
+                            if error.reverted:
+                                raise
+                            refused[endpoint] = error
+                            if node_refuses:
+                                endpoint.failed(error)
+                        case RateLimit():
+                            endpoint.failed(error)
+                            tries[endpoint] = tries.get(endpoint, 0) + once
+                        case Transient():
+                            endpoint.failed(error)
+                            tries[endpoint] = tries.get(endpoint, 0) + 1
+                else:
+                    endpoint.succeeded()
+                    return result
+
+    async def each(
+        self,
+        work: Callable[[Endpoint], Awaitable[Result]],
+        *,
+        enough: Callable[[Result], bool],
+        avoid: Collection[Endpoint] = (),
+    ) -> dict[Endpoint, Result | BaseException]:
+        """`work` on every node at once, but those to `avoid`: what each gave or raised, as `attempt` would alone.
+
+        Once an answer is `enough`, the others have the grace time, but those that fail or are late already. Who gave
+        no answer by then is left out, and late.
+        """
+        asked = {
+            asyncio.create_task(
+                self.attempt(work, avoid=[other for other in self.endpoints if other is not each])
+            ): each
+            for each in self.endpoints
+            if each not in avoid
+        }
+        pending, ends_at = set(asked), math.inf
+        try:
+            while pending and time.monotonic() < ends_at:
+                done, pending = await asyncio.wait(pending, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
+                if ends_at == math.inf and any(not task.exception() and enough(task.result()) for task in done):
+                    ends_at = time.monotonic() + self._grace_s
+                if ends_at < math.inf and all(asked[task].resting or asked[task].late for task in pending):
+                    break
+        finally:
+            for task in pending:
+                task.cancel()
+            await asyncio.gather(*pending, return_exceptions=True)
+        for endpoint in (asked[task] for task in pending):
+            if not (endpoint.resting or endpoint.late):
+                log.warning("%s gives no answer where others do: it is asked last for a while", endpoint.host)
+                endpoint.overdue()
+        return {endpoint: task.exception() or task.result() for task, endpoint in asked.items() if task not in pending}
+
+    def _session(self) -> aiohttp.ClientSession:
+        if self._client is None:
+            raise RuntimeError("the pool is used outside of its context")
+        return self._client
+
+    def _given_up(self, refused: dict[Endpoint, RpcError], last: RpcError | None) -> Exception:
+        for error in refused.values():
+            if error.failure == Fatal():
+                return error
+        hosts = ", ".join(endpoint.host for endpoint in self.endpoints) or "no URL"
+        return RpcUnavailable(
+            f"No RPC node gave an answer ({last or hosts}).",
+            cure="Check that the addresses in SVC_RPC_URLS answer, and that their keys and limits allow it.",
+        )
+
+
+async def _whole_batch(endpoint: Endpoint, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any | RpcError]:
+    """A batch in which a single call failed for a passing reason is asked again as a whole."""
+    results = await endpoint.batch(calls)
+    for result in results:
+        if isinstance(result, RpcError) and isinstance(result.failure, Transient | RateLimit):
+            raise result
+    return results

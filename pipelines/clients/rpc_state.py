@@ -1,0 +1,52 @@
+"""Asking a chain's state: read-only calls whose failure is a value, so that one silent contract stops nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from contracts.errors import RpcUnavailable
+from contracts.evm.codec import RpcError
+from contracts.token.proof import Missing, why_missing
+
+Call = tuple[str, Sequence[Any]]
+
+
+class Rpc(Protocol):
+    """What is needed of a node or a pool of nodes."""
+
+    async def call(self, method: str, params: Sequence[Any]) -> Any: ...
+
+    async def batch(self, calls: Sequence[Call]) -> list[Any]: ...
+
+
+async def ask(rpc: Rpc, calls: Sequence[Call]) -> list[Any | Missing]:
+    """Results of read-only calls, each the decoded JSON or why it is missing. Never raises for want of a node.
+
+    Calls for which one node lacks the state are asked again one by one, since another node may have it.
+    """
+    try:
+        results = [_result_or_missing(result) for result in await rpc.batch(calls)]
+    except (RpcError, RpcUnavailable) as error:
+        return [_why(error)] * len(calls)
+    if Missing.NO_STATE not in results:
+        return results
+    for place, call in enumerate(calls):
+        if results[place] is Missing.NO_STATE:
+            try:
+                results[place] = await rpc.call(*call)
+            except (RpcError, RpcUnavailable) as error:
+                if _why(error) is Missing.NO_STATE:
+                    return results  # nobody has it, and the other calls are of the same block
+                results[place] = _why(error)
+    return results
+
+
+def _result_or_missing(result: Any) -> Any | Missing:
+    return _why(result) if isinstance(result, Exception) else result
+
+
+def _why(error: Exception) -> Missing:
+    if isinstance(error, RpcError):
+        return why_missing(error.code, error.message)
+    return Missing.NO_STATE if why_missing(None, str(error)) is Missing.NO_STATE else Missing.RPC_UNAVAILABLE

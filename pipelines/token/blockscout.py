@@ -1,0 +1,59 @@
+"""Blockscout's holder count, a second opinion. Whatever goes wrong there is a value with a reason, never an error."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import msgspec
+
+from contracts.base import Quality
+from pipelines.clients.http_json import Feeds
+from warehouse.duck.fetch_log import Attempt
+
+SOURCE = "blockscout"
+
+Count = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,15}$")] | Annotated[int, msgspec.Meta(ge=0, lt=10**15)]
+
+
+class TokenCounters(msgspec.Struct, frozen=True):
+    """`/api/v2/tokens/{address}/counters`, as far as it is read."""
+
+    token_holders_count: Count
+
+
+class TokenInfo(msgspec.Struct, frozen=True):
+    """`/api/v2/tokens/{address}`, as far as it is read."""
+
+    holders_count: Count
+
+
+@dataclass(frozen=True)
+class HolderCounts:
+    """What Blockscout counts: its running counter, and the number beside the token's name; they often differ.
+
+    `reason` says why both are missing, in the words of `pipelines.clients.http_json`.
+    """
+
+    source: str
+    counters_holders: int | None
+    token_holders: int | None
+    reason: str | None
+
+
+async def fetch_blockscout(feeds: Feeds, base_url: str, token_address: str) -> tuple[HolderCounts, Attempt]:
+    """Holder counts of a token at the Blockscout instance at `base_url`, and the attempt to be kept."""
+    address = f"{base_url}/api/v2/tokens/{token_address}"
+    counters, token = await asyncio.gather(
+        feeds.get(f"{address}/counters", TokenCounters), feeds.get(address, TokenInfo)
+    )
+    counts = HolderCounts(
+        urlsplit(base_url).netloc,
+        None if counters.value is None else int(counters.value.token_holders_count),
+        None if token.value is None else int(token.value.holders_count),
+        counters.reason if token.value is None else None,
+    )
+    better = token if counters.value is None else counters
+    return counts, better.attempt(SOURCE, quality=Quality.ESTIMATED)

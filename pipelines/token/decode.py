@@ -1,0 +1,239 @@
+"""Transfer logs as columns: bytes of an answer in, numpy and Arrow out. Pure.
+
+Strict: a row that is not exactly what was asked for is a `LogsInvalid`, never a wrong row.
+"""
+
+from __future__ import annotations
+
+import binascii
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter, itemgetter
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from contracts.evm.codec import (
+    TRANSFER_TOPIC,
+    Fatal,
+    LogsAnswer,
+    PendingTransferLog,
+    Receipt,
+    Row,
+    RpcError,
+    TransferLog,
+    Transient,
+    quantity,
+    raise_error_object,
+)
+from pipelines.token.arrow import BLOCK_TIME_TYPE, binary, plain, repeated, u256
+
+_WORD_TEXT = 66
+_ANSWER = msgspec.json.Decoder(LogsAnswer[TransferLog])
+_PENDING_ANSWER = msgspec.json.Decoder(LogsAnswer[PendingTransferLog])
+
+
+class LogsInvalid(RpcError):
+    """A node's log rows break the form of an ERC-20 Transfer, or were not asked for."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Fatal(), message)
+
+
+@dataclass(frozen=True, eq=False)
+class TransferColumns:
+    """Transfers of one range, ordered by (block_number, log_index), one array entry each.
+
+    Hashes, addresses and values are rows of 32, 20, 20 and 32 bytes (values big-endian). `block_timestamp` holds Unix
+    seconds where the node sent them with every row, else None.
+    """
+
+    block_number: NDArray[np.int64]
+    log_index: NDArray[np.int32]
+    tx_hash: NDArray[np.uint8]
+    from_address: NDArray[np.uint8]
+    to_address: NDArray[np.uint8]
+    value_raw: NDArray[np.uint8]
+    block_timestamp: NDArray[np.int64] | None
+
+    def __len__(self) -> int:
+        return len(self.block_number)
+
+    def sha256(self) -> str:
+        """Digest of the rows, equal for two nodes that hold the same events, however each spells them."""
+        digest = hashlib.sha256()
+        for column in (
+            self.block_number,
+            self.log_index,
+            self.tx_hash,
+            self.from_address,
+            self.to_address,
+            self.value_raw,
+        ):
+            digest.update(np.ascontiguousarray(column).data)
+        return digest.hexdigest()
+
+    def to_arrow(self, block_time_s: NDArray[np.int64], *, exact: bool) -> pa.Table:
+        """The rows as `raw_chain__transfers` takes them; `value_raw` is a struct of four 64-bit limbs."""
+        return pa.table(
+            {
+                "block_number": plain(self.block_number, pa.int64()),
+                "log_index": plain(self.log_index, pa.int32()),
+                "tx_hash": binary(self.tx_hash),
+                "from_address": binary(self.from_address),
+                "to_address": binary(self.to_address),
+                "value_raw": u256(self.value_raw),
+                "block_time": plain(block_time_s, BLOCK_TIME_TYPE),
+                "block_time_quality": repeated(b"exact" if exact else b"estimated", len(self)),
+            }
+        )
+
+
+def decode_logs(body: bytes, *, token_address: str, from_block: int, to_block: int) -> TransferColumns:
+    """The answer to `transfer_filter(token_address, from_block, to_block)` as columns.
+
+    Raises `RpcError` for an error answer or a garbled one, `LogsInvalid` for rows that were not asked for.
+    """
+    rows = _rows(body, _ANSWER)
+    return columns_of(rows, token_address=token_address, from_block=from_block, to_block=to_block)
+
+
+def decode_pending_logs(body: bytes, *, token_address: str, block_hashes: Mapping[int, str]) -> TransferColumns:
+    """As `decode_logs`, for blocks that may still leave the chain: each row has to be of the block with that hash."""
+    rows = _rows(body, _PENDING_ANSWER)
+    if any(block_hashes.get(_number(row.blockNumber)) != row.blockHash.lower() for row in rows):
+        raise RpcError(Transient(), "logs of a block that has left the chain")
+    return columns_of(rows, token_address=token_address, from_block=min(block_hashes), to_block=max(block_hashes))
+
+
+def _rows(body: bytes, decoder: msgspec.json.Decoder[LogsAnswer[Row]]) -> list[Row]:
+    try:
+        answer = decoder.decode(body)
+    except msgspec.ValidationError as error:
+        raise LogsInvalid(f"a log row of another form: {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise RpcError(Transient(), "an answer that is no JSON-RPC") from None
+    if answer.error is not None:
+        raise_error_object(answer.error, method="eth_getLogs")
+    if answer.result is None:
+        raise RpcError(Transient(), "an answer without a result")
+    return answer.result
+
+
+def decode_receipts(results: Iterable[Any], *, token_address: str, block: int) -> TransferColumns:
+    """The transfers among the receipts of one block: what `eth_getLogs` would have said. Errors as `decode_logs`."""
+    rows = []
+    try:
+        for receipt in msgspec.convert(list(results), list[Receipt]):
+            for log in receipt.logs:
+                if log.address.lower() == token_address and log.topics and log.topics[0].lower() == TRANSFER_TOPIC:
+                    rows.append(msgspec.convert(log, TransferLog, from_attributes=True))
+    except msgspec.ValidationError as error:
+        raise LogsInvalid(f"a receipt of another form: {error}") from None
+    return columns_of(rows, token_address=token_address, from_block=block, to_block=block)
+
+
+def columns_of(rows: Sequence[TransferLog], *, token_address: str, from_block: int, to_block: int) -> TransferColumns:
+    """Typed rows as ordered columns without doubles. Raises `LogsInvalid`."""
+    if not rows:
+        return _no_rows()
+    if {address.lower() for address in set(map(attrgetter("address"), rows))} != {token_address}:
+        raise LogsInvalid("a log of another contract")
+    if any(map(attrgetter("removed"), rows)):
+        raise LogsInvalid("a removed log")
+    block_number = _numbers(list(map(attrgetter("blockNumber"), rows)), np.int64)
+    if block_number.min() < from_block or block_number.max() > to_block:
+        raise LogsInvalid(f"a log outside of blocks {from_block} to {to_block}")
+    topics = list(map(attrgetter("topics"), rows))
+    timestamps = list(map(attrgetter("blockTimestamp"), rows))
+    return _in_order(
+        TransferColumns(
+            block_number=block_number,
+            log_index=_numbers(list(map(attrgetter("logIndex"), rows)), np.int32),
+            tx_hash=_words(map(attrgetter("transactionHash"), rows)),
+            from_address=_addresses(map(itemgetter(1), topics)),
+            to_address=_addresses(map(itemgetter(2), topics)),
+            value_raw=_words(map(attrgetter("data"), rows)),
+            block_timestamp=None if None in timestamps else _numbers(timestamps, np.int64),
+        )
+    )
+
+
+def _in_order(columns: TransferColumns) -> TransferColumns:
+    """Sorted by position, exact doubles dropped. Two different rows at one position raise `LogsInvalid`."""
+    position = (columns.block_number << 32) | columns.log_index
+    steps = np.diff(position)
+    if (steps > 0).all():
+        return columns
+    order = np.argsort(position, kind="stable")
+    columns = _picked(columns, order)
+    doubled = np.concatenate([[False], np.diff(position[order]) == 0])
+    later, earlier = _picked(columns, np.flatnonzero(doubled)), _picked(columns, np.flatnonzero(doubled) - 1)
+    if later.sha256() != earlier.sha256():
+        raise LogsInvalid("two different logs at one place")
+    return _picked(columns, np.flatnonzero(~doubled))
+
+
+def _picked(columns: TransferColumns, places: NDArray[np.int64]) -> TransferColumns:
+    timestamps = columns.block_timestamp
+    return TransferColumns(
+        block_number=columns.block_number[places],
+        log_index=columns.log_index[places],
+        tx_hash=columns.tx_hash[places],
+        from_address=columns.from_address[places],
+        to_address=columns.to_address[places],
+        value_raw=columns.value_raw[places],
+        block_timestamp=None if timestamps is None else timestamps[places],
+    )
+
+
+def _no_rows() -> TransferColumns:
+    return TransferColumns(
+        block_number=np.empty(0, np.int64),
+        log_index=np.empty(0, np.int32),
+        tx_hash=np.empty((0, 32), np.uint8),
+        from_address=np.empty((0, 20), np.uint8),
+        to_address=np.empty((0, 20), np.uint8),
+        value_raw=np.empty((0, 32), np.uint8),
+        block_timestamp=np.empty(0, np.int64),
+    )
+
+
+def _words(texts: Iterable[str]) -> NDArray[np.uint8]:
+    """`0x` words of 32 bytes, one row each."""
+    try:
+        text = np.frombuffer("".join(texts).encode("ascii"), dtype=np.uint8).reshape(-1, _WORD_TEXT)
+        if (text[:, 0] != ord("0")).any() or (text[:, 1] != ord("x")).any():
+            raise LogsInvalid("a word without 0x")
+        data = binascii.unhexlify(np.ascontiguousarray(text[:, 2:]).data)
+    except (UnicodeEncodeError, binascii.Error):
+        raise LogsInvalid("a word that is not hexadecimal") from None
+    return np.frombuffer(data, dtype=np.uint8).reshape(-1, 32)
+
+
+def _addresses(texts: Iterable[str]) -> NDArray[np.uint8]:
+    """Words that hold an address, without their 12 leading zero bytes."""
+    words = _words(texts)
+    if words[:, :12].any():
+        raise LogsInvalid("a topic that is no address")
+    return words[:, 12:]
+
+
+def _numbers(texts: list[str], kind: type[np.signedinteger[Any]]) -> NDArray[Any]:
+    # A body holds few distinct block numbers, times and indexes, so that each is parsed, strictly, once.
+    known = {text: _number(text) for text in set(texts)}
+    try:
+        return np.fromiter(map(known.__getitem__, texts), dtype=kind, count=len(texts))
+    except OverflowError:
+        raise LogsInvalid("a number out of range") from None
+
+
+def _number(text: str) -> int:
+    try:
+        return quantity(text)
+    except ValueError as error:
+        raise LogsInvalid(str(error)) from None

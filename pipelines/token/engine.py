@@ -1,0 +1,311 @@
+"""The ingestion engine: one slice of a kind of event from a pool into the warehouse. Runs without Dagster.
+
+Ranges are read several at once, ahead of the one that is being written, and committed in order, each with its
+checkpoint; killed at any point, the next slice goes on from the last one committed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from contracts.errors import ChainDataInvalid, RpcUnavailable
+from contracts.evm.codec import BlockHeader, RpcError, TooLarge
+from pipelines.clients.rpc import RpcPool
+from pipelines.progress import Listener, Progress
+from pipelines.token.decode import LogsInvalid
+from pipelines.token.events import Events
+from pipelines.token.head import ChainHead, confirm_checkpoint, probe
+from pipelines.token.range_plan import TARGET_LOGS, Range, Span, next_range
+from pipelines.token.source import EventSource
+from pipelines.token.tip import TipChange, read_tip
+from warehouse.duck.connection import Connection
+from warehouse.token.transfers import (
+    Checkpoint,
+    EventTables,
+    RangeAppender,
+    RangeRead,
+    last_checkpoint,
+    replace_tip,
+    tip_blocks,
+)
+
+WINDOW: Final = 6
+"""Ranges in flight."""
+
+_BUFFERED_LOGS: Final = 12 * TARGET_LOGS
+"""Rows that may wait for the range before them."""
+
+_COMMIT_WITHIN_S: Final = 2.0
+_COMMIT_AFTER_S: Final = 0.25
+_FAST_LOGS_PER_S: Final = 50_000
+"""A transaction stays open for a quarter of a second; where rows come so fast that writing them twice would tell, for
+two. What a kill finds in it is read again."""
+
+_TICK_S: Final = 0.5
+
+
+@dataclass(frozen=True)
+class IngestReport:
+    """What one slice did. Blocks from `from_block` to `to_block` are newly held (`to_block` < `from_block`: none were);
+    `complete` says that history is held up to `finalized_block`, `percent` how much of it. Times are UTC Unix seconds.
+    """
+
+    from_block: int
+    to_block: int
+    finalized_block: int
+    finalized_hash: str
+    finalized_time_s: int
+    head_block: int
+    log_count: int
+    range_count: int
+    reasked_count: int
+    disagreement_count: int
+    tip_block_count: int
+    tip_rolled_back: int
+    complete: bool
+    percent: float
+    elapsed_s: float
+    requests: int
+
+
+async def ingest(
+    pool: RpcPool,
+    connection: Connection,
+    events: Events,
+    *,
+    start_block: int,
+    confirmations: int | None,
+    budget_s: float = 60.0,
+    progress: Listener = lambda _: None,
+) -> IngestReport:
+    """Read on from the last checkpoint for at most `budget_s` seconds; call again while not `complete`.
+
+    The connection is used from one thread at a time, and not by the caller until this returns. Raises
+    `OperatorProblem`: `FinalizedMismatch`, `FinalityUnknown`, `ChainMismatch`, `RpcUnavailable`, `ChainDataInvalid`.
+    What was read before is committed.
+    """
+    started_s, requests_before = time.monotonic(), pool.request_count
+    held = last_checkpoint(connection, events.tables)
+    avoid = await confirm_checkpoint(pool, held) if held else frozenset()
+    head = await probe(pool, confirmations=confirmations, avoid=avoid)
+    with (
+        ThreadPoolExecutor(1, thread_name_prefix="decode") as decoder,
+        ThreadPoolExecutor(1, thread_name_prefix="write") as writer,
+    ):
+        source = EventSource(pool, events, finalized=head.finalized, avoid=avoid, decoder=decoder)
+        appender = RangeAppender(connection, events.tables)
+        backfill = _Backfill(
+            source, appender, writer, held, head, start_block=start_block, started_s=started_s, progress=progress
+        )
+        try:
+            await backfill.run(deadline_s=started_s + budget_s)
+            tip = TipChange(0, -1, [], [], 0)
+            # Finality behind what is held is a lagging node's: its tip would hold again what is final already.
+            if events.tables.tip_rows is not None and backfill.written_to == head.finalized.number:
+                in_writer = asyncio.get_running_loop().run_in_executor
+                known = await in_writer(writer, tip_blocks, connection, events.tables)
+                tip = await read_tip(pool, events, finalized=head.finalized, held=known, avoid=avoid)
+                await in_writer(writer, _replace_tip, connection, events.tables, tip)
+        except LogsInvalid as error:
+            raise ChainDataInvalid(f"No RPC node gives usable {events.what} ({error}).", cure=events.cure) from error
+        except RpcError as error:
+            raise RpcUnavailable(
+                f"The RPC nodes refuse what ingestion needs ({error}).",
+                cure="Use nodes that serve eth_getLogs and eth_getBlockByNumber, in SVC_RPC_URLS.",
+            ) from error
+    return IngestReport(
+        from_block=backfill.first_block,
+        to_block=backfill.written_to,
+        finalized_block=head.finalized.number,
+        finalized_hash=head.finalized.hash,
+        finalized_time_s=head.finalized.time_s,
+        head_block=head.head.number,
+        log_count=backfill.log_count,
+        range_count=backfill.range_count,
+        reasked_count=backfill.reasked_count,
+        disagreement_count=source.disagreements,
+        tip_block_count=len(tip.blocks),
+        tip_rolled_back=tip.rolled_back,
+        complete=backfill.complete,
+        percent=backfill.progress().percent,
+        elapsed_s=time.monotonic() - started_s,
+        requests=pool.request_count - requests_before,
+    )
+
+
+@dataclass(frozen=True)
+class _Appended:
+    """What is left of a range once its rows are in the open transaction."""
+
+    to_block: int
+    log_count: int
+    reasked: bool
+
+
+class _Backfill:
+    """The state of one slice: what is being read, what waits for its turn, what is written."""
+
+    def __init__(
+        self,
+        source: EventSource,
+        appender: RangeAppender,
+        writer: Executor,
+        held: Checkpoint | None,
+        head: ChainHead,
+        *,
+        start_block: int,
+        started_s: float,
+        progress: Listener,
+    ) -> None:
+        self.first_block = held.to_block + 1 if held else start_block
+        self.written_to = self.first_block - 1
+        self.log_count = 0
+        self.range_count = 0
+        self.reasked_count = 0
+        self._source = source
+        self._writer = writer
+        self._final: BlockHeader = head.finalized
+        self._start_block = start_block
+        self._started_s = started_s
+        self._listener = progress
+        self._span = Span.resumed((held.from_block, held.to_block), held.log_count) if held else Span()
+        self._cursor = self.first_block
+        self._running: dict[asyncio.Task[RangeRead], Range] = {}
+        self._waiting: dict[int, RangeRead] = {}
+        self._appender = appender
+        self._appended: list[_Appended] = []
+        self._committed_s = started_s
+        self._writing: asyncio.Future[None] | None = None
+
+    @property
+    def complete(self) -> bool:
+        return self.written_to >= self._final.number
+
+    @property
+    def _has_written(self) -> bool:
+        return bool(self._appended) or self.written_to >= self.first_block
+
+    def progress(self) -> Progress:
+        return Progress(
+            first_block=self._start_block,
+            at_block=self.written_to,
+            last_block=self._final.number,
+            slice_blocks=self.written_to - self.first_block + 1,
+            slice_logs=self.log_count,
+            elapsed_s=time.monotonic() - self._started_s,
+        )
+
+    async def run(self, *, deadline_s: float) -> None:
+        """Read and write until all is held or time is up, but not before one range is written."""
+        try:
+            while not self.complete and (time.monotonic() < deadline_s or not self._has_written):
+                self._launch()
+                self._write_ready()
+                pending: set[asyncio.Future[Any]] = {*self._running}
+                if self._writing is not None:
+                    pending.add(self._writing)
+                finished, _ = await asyncio.wait(pending, timeout=_TICK_S, return_when=asyncio.FIRST_COMPLETED)
+                for future in finished:
+                    if future is self._writing:
+                        self._writing = None
+                        future.result()
+                    else:
+                        self._take(future)  # type: ignore[arg-type]
+                self._listener(self.progress())
+        finally:
+            await self._settle()
+
+    def _launch(self) -> None:
+        while len(self._running) < WINDOW:
+            waiting = [(part.from_block, part.to_block) for part in self._waiting.values()]
+            asked = next_range(
+                [*self._running.values(), *waiting],
+                from_block=self._cursor,
+                to_block=self._final.number,
+                blocks=self._span.blocks,
+            )
+            buffered = sum(part.rows.num_rows for part in self._waiting.values())
+            if asked is None or (buffered > _BUFFERED_LOGS and asked[0] != self._cursor):
+                return
+            self._running[asyncio.create_task(self._source.read(asked))] = asked
+
+    def _take(self, task: asyncio.Task[RangeRead]) -> None:
+        asked = self._running.pop(task)
+        try:
+            part = task.result()
+        except RpcError as error:
+            if not isinstance(error.failure, TooLarge) or asked[0] == asked[1]:
+                raise
+            self._span = self._span.after_too_large(asked, error.failure)
+            return
+        self._span = self._span.after_success(asked, part.rows.num_rows)
+        self._waiting[part.from_block] = part
+
+    def _write_ready(self, *, last: bool = False) -> None:
+        """Hand the ranges that follow what is written to the writer; with the `last` ones it commits."""
+        if self._writing is not None:
+            return
+        ready = []
+        while self._cursor in self._waiting:
+            ready.append(self._waiting.pop(self._cursor))
+            self._cursor = ready[-1].to_block + 1
+        if ready or (last and self._appended):
+            last = last or self._cursor > self._final.number
+            self._writing = asyncio.ensure_future(self._write(ready, last=last))
+
+    async def _write(self, ready: list[RangeRead], *, last: bool) -> None:
+        in_writer = partial(asyncio.get_running_loop().run_in_executor, self._writer)
+        try:
+            if ready:
+                await in_writer(self._appender.append, ready)
+                self._appended += [_Appended(part.to_block, part.rows.num_rows, part.reasked) for part in ready]
+            if last or self._commit_due():
+                await in_writer(self._appender.commit)
+                self._count_committed()
+        except BaseException:
+            self._waiting.clear()  # what follows an unwritten range must not be written
+            self._appended.clear()
+            await in_writer(self._appender.rollback)
+            raise
+
+    def _commit_due(self) -> bool:
+        open_s = time.monotonic() - self._committed_s
+        logs = sum(part.log_count for part in self._appended)
+        is_fast = logs >= _FAST_LOGS_PER_S * open_s
+        return open_s >= (_COMMIT_WITHIN_S if is_fast else _COMMIT_AFTER_S)
+
+    def _count_committed(self) -> None:
+        self._committed_s = time.monotonic()
+        self.written_to = self._appended[-1].to_block
+        self.log_count += sum(part.log_count for part in self._appended)
+        self.range_count += len(self._appended)
+        self.reasked_count += sum(part.reasked for part in self._appended)
+        self._appended.clear()
+
+    async def _settle(self) -> None:
+        """Drop what is still being read and commit what was read in order, so that nothing of it is lost."""
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+        if self._writing is not None:
+            await self._writing
+            self._writing = None
+        self._write_ready(last=True)
+        if self._writing is not None:
+            await self._writing
+
+
+def _replace_tip(connection: Connection, tables: EventTables, tip: TipChange) -> None:
+    replace_tip(
+        connection,
+        first_kept=tip.first_kept,
+        last_kept=tip.last_kept,
+        blocks=tip.blocks,
+        rows=tip.rows,
+        tables=tables,
+    )

@@ -1,0 +1,92 @@
+"""What the engine reads: one kind of event of one contract, how nodes are asked for it and where it is kept. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from contracts.evm.codec import TRANSFER_TOPIC, bloom_may_hold, transfer_filter
+from pipelines.token.decode import TransferColumns, decode_logs, decode_pending_logs, decode_receipts
+from warehouse.token.transfers import TRANSFERS, EventTables
+
+Params = list[dict[str, Any]]
+"""Parameters of one `eth_getLogs`."""
+
+
+class Columns(Protocol):
+    """Events of one range, ordered by (block_number, log_index). `block_timestamp` as in `TransferColumns`."""
+
+    @property
+    def block_number(self) -> NDArray[np.int64]: ...
+
+    @property
+    def block_timestamp(self) -> NDArray[np.int64] | None: ...
+
+    def __len__(self) -> int: ...
+
+    def sha256(self) -> str:
+        """Digest of the rows, equal for two nodes that hold the same events."""
+
+    def to_arrow(self, block_time_s: NDArray[np.int64], *, exact: bool) -> pa.Table:
+        """The rows as their table takes them."""
+
+
+class Events(Protocol):
+    """One kind of event. `what` and `cure` are for an operator whose nodes give unusable rows.
+
+    Decoding raises `RpcError` for an error answer or a garbled one, `LogsInvalid` for rows that were not asked for.
+    """
+
+    @property
+    def tables(self) -> EventTables: ...
+
+    @property
+    def what(self) -> str: ...
+
+    @property
+    def cure(self) -> str: ...
+
+    def requests(self, first: int, last: int) -> Sequence[Params]:
+        """Filters for the events in [first, last]; what is read is the union of their answers."""
+
+    def decode(self, bodies: Sequence[bytes], first: int, last: int) -> Columns:
+        """The answers to `requests`."""
+
+    def decode_pending(self, bodies: Sequence[bytes], block_hashes: Mapping[int, str]) -> Columns:
+        """The answers to `requests`, each row of which has to be of the block with that hash."""
+
+    def decode_receipts(self, receipts: Iterable[Any], block: int) -> Columns:
+        """The events among the receipts of one block."""
+
+    def admitted(self, logs_bloom: bytes) -> bool:
+        """Whether a block with this bloom may hold such events; False is certain."""
+
+
+@dataclass(frozen=True)
+class TokenTransfers:
+    """Transfer events of the service token: the long history, decoded straight into columns."""
+
+    token_address: str
+    tables: EventTables = TRANSFERS
+    what: str = "Transfer rows"
+    cure: str = "Check that SVC_TOKEN_ADDRESS is an ERC-20 token on this chain."
+
+    def requests(self, first: int, last: int) -> Sequence[Params]:
+        return [transfer_filter(self.token_address, first, last)]
+
+    def decode(self, bodies: Sequence[bytes], first: int, last: int) -> TransferColumns:
+        return decode_logs(bodies[0], token_address=self.token_address, from_block=first, to_block=last)
+
+    def decode_pending(self, bodies: Sequence[bytes], block_hashes: Mapping[int, str]) -> TransferColumns:
+        return decode_pending_logs(bodies[0], token_address=self.token_address, block_hashes=block_hashes)
+
+    def decode_receipts(self, receipts: Iterable[Any], block: int) -> TransferColumns:
+        return decode_receipts(receipts, token_address=self.token_address, block=block)
+
+    def admitted(self, logs_bloom: bytes) -> bool:
+        return bloom_may_hold(logs_bloom, self.token_address, TRANSFER_TOPIC)

@@ -1,0 +1,155 @@
+"""Where the chain stands: its head, what of it is final, and whether it still is the chain that we hold."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from contracts.errors import ChainMismatch, FinalityUnknown, FinalizedMismatch, RpcUnavailable
+from contracts.evm.codec import BlockHeader, RpcError, Transient, read_header
+from contracts.token.holder_documents import ConsistencyLevel
+from pipelines.clients.rpc import Endpoint, RpcPool
+from warehouse.token.transfers import Checkpoint
+
+log = logging.getLogger(__name__)
+
+_BEHIND_S: Final = 600
+"""A node whose newest block is this much older than another's is behind: its finality is not waited for."""
+
+
+@dataclass(frozen=True)
+class ChainHead:
+    """The chain as its nodes see it: identity, newest block, newest block that can't change any more, and by what."""
+
+    chain_id: int
+    genesis_hash: str
+    head: BlockHeader
+    finalized: BlockHeader
+    level: ConsistencyLevel
+
+
+@dataclass(frozen=True)
+class NodeView:
+    """One node's answer to where it stands; `finalized` is None where it has no such tag."""
+
+    genesis: BlockHeader
+    head: BlockHeader
+    finalized: BlockHeader | None
+
+
+async def probe(pool: RpcPool, *, confirmations: int | None, avoid: Collection[Endpoint] = ()) -> ChainHead:
+    """Ask every node once, but those to `avoid`. Raises `FinalityUnknown`, `RpcUnavailable`, `ChainMismatch`."""
+    said = await pool.each(_view, enough=lambda _: True, avoid=avoid)
+    views = [view for view in said.values() if isinstance(view, NodeView)]
+    if not views:
+        _raise_first(pool, list(said.values()))
+    head = max((view.head for view in views), key=lambda header: header.number)
+    genesis_hash = views[0].genesis.hash
+    if any(view.genesis.hash != genesis_hash for view in views):
+        raise ChainMismatch(
+            "The RPC URLs are of different chains with one id: their genesis blocks differ.",
+            cure="Keep only the addresses of the chain you mean in SVC_RPC_URLS.",
+        )
+    finalized, level = agreed_finality(views), ConsistencyLevel.FINALIZED
+    if finalized is None:
+        if confirmations is None:
+            raise FinalityUnknown(
+                "The RPC node has no `finalized` block.",
+                cure="Set SVC_CONFIRMATIONS to the number of blocks after which a block counts as final.",
+            )
+        lowest = min(view.head.number for view in plausible(views))
+        finalized = await header_of(pool, max(0, lowest - confirmations))
+        level = ConsistencyLevel.CONFIRMATIONS
+    return ChainHead(pool.chain_id, genesis_hash, head, finalized, level)
+
+
+def plausible(views: Sequence[NodeView]) -> list[NodeView]:
+    """The nodes that are not far behind the newest one."""
+    newest_s = max(view.head.time_s for view in views)
+    return [view for view in views if view.head.time_s >= newest_s - _BEHIND_S]
+
+
+def agreed_finality(views: Sequence[NodeView]) -> BlockHeader | None:
+    """The lowest finalized block among plausible nodes that know one; None where none does."""
+    known = [
+        view.finalized
+        for view in plausible(views)
+        if view.finalized is not None and view.finalized.number <= view.head.number
+    ]
+    return min(known, key=lambda header: header.number, default=None)
+
+
+async def header_of(pool: RpcPool, number: int) -> BlockHeader:
+    """A block's header from any node that has it. Raises as `RpcPool.attempt`."""
+
+    async def ask(endpoint: Endpoint) -> BlockHeader:
+        return (await headers_at(endpoint, [number]))[0]
+
+    return await pool.attempt(ask)
+
+
+async def headers_at(endpoint: Endpoint, numbers: Sequence[int]) -> list[BlockHeader]:
+    """Headers by number from one node. Raises `RpcError` (transient) where it lacks one of them."""
+    results = await endpoint.batch([("eth_getBlockByNumber", [hex(number), False]) for number in numbers])
+    headers = []
+    for number, result in zip(numbers, results, strict=True):
+        if isinstance(result, RpcError):
+            raise result
+        header = read_header(result)
+        if header is None or header.number != number:
+            raise RpcError(Transient(), f"the node lacks block {number}")
+        headers.append(header)
+    return headers
+
+
+async def confirm_checkpoint(pool: RpcPool, held: Checkpoint) -> frozenset[Endpoint]:
+    """Compare the newest block we hold with the chain; returns the nodes that contradict it, to be left out.
+
+    A node that lacks the block is behind and says nothing. Raises `FinalizedMismatch` where every node that has the
+    block contradicts: what was final is never rewritten.
+    """
+
+    async def ask(endpoint: Endpoint) -> BlockHeader | None:
+        return read_header(await endpoint.call("eth_getBlockByNumber", [hex(held.to_block), False]))
+
+    def agrees(header: BlockHeader | BaseException | None) -> bool:
+        return isinstance(header, BlockHeader) and header.hash == held.to_block_hash
+
+    said = await pool.each(ask, enough=agrees)
+    contradicting: dict[Endpoint, str] = {}
+    for endpoint, header in said.items():
+        if isinstance(header, BlockHeader) and not agrees(header):
+            log.warning("%s contradicts block %d that we hold", endpoint.host, held.to_block)
+            contradicting[endpoint] = header.hash
+    if contradicting and not any(map(agrees, said.values())):
+        found = ", ".join(f"{endpoint.host} has {found[:18]}…" for endpoint, found in contradicting.items())
+        raise FinalizedMismatch(
+            f"Block {held.to_block} was final as {held.to_block_hash[:18]}…, but {found}. Nothing was rewritten.",
+            cure="Check SVC_RPC_URLS; if the chain was really rewritten, start over with another SVC_DATA_DIR.",
+        )
+    return frozenset(contradicting)
+
+
+async def _view(node: Endpoint) -> NodeView:
+    tags = ("0x0", "latest", "finalized")
+    genesis, head, finalized = await node.batch([("eth_getBlockByNumber", [tag, False]) for tag in tags])
+    for needed in (genesis, head):
+        if isinstance(needed, RpcError):
+            raise needed
+    first, newest = read_header(genesis), read_header(head)
+    if first is None or newest is None:
+        raise RpcError(Transient(), "the node lacks its own first or last block")
+    return NodeView(first, newest, None if isinstance(finalized, RpcError) else read_header(finalized))
+
+
+def _raise_first(pool: RpcPool, failures: Sequence[NodeView | BaseException]) -> None:
+    _ = pool.live  # raises ChainMismatch where that is why
+    for failure in failures:
+        if isinstance(failure, RpcUnavailable):
+            raise failure
+    raise RpcUnavailable(
+        f"No RPC node says where its chain stands ({'; '.join(map(str, failures)) or 'no URL'}).",
+        cure="Check that the addresses in SVC_RPC_URLS answer eth_getBlockByNumber.",
+    )

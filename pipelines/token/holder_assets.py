@@ -1,0 +1,221 @@
+"""Holders as assets: balances folded from transfers, the list with its proof, and what other sources count."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import dagster as dg
+
+from contracts.token.holder_documents import Token
+from contracts.token.holders import due_snapshot
+from contracts.token.proof import Verdict
+from pipelines.clients.http_json import Feeds
+from pipelines.presentation import OWNERS, line_chart, markdown_table, proof_markdown, row_count, table_facts
+from pipelines.resources import Runtime
+from pipelines.token.blockscout import HolderCounts, fetch_blockscout
+from pipelines.token.holder_lists import take_list
+from warehouse.duck.connection import Connection
+from warehouse.duck.fetch_log import Attempt, record_attempt
+from warehouse.duck.inspection import preview
+from warehouse.token.chain_head import read_head
+from warehouse.token.fold import fold_balances
+from warehouse.token.holder_lists import HolderList, latest_snapshot_taken_at, prune_lists, recorded_list
+from warehouse.token.holder_status import known_token, record_source, record_status
+from warehouse.token.holders import read_state
+
+GROUP = "holders"
+
+
+class ListConfig(dg.Config):
+    """`snapshot`: persist the list as a snapshot on demand, beside the hourly and daily ones that fall due."""
+
+    snapshot: bool = False
+
+
+@dg.asset(
+    deps=["raw_chain__transfers"],
+    group_name=GROUP,
+    kinds={"duckdb"},
+    owners=OWNERS,
+    metadata=table_facts("core_holders__balances"),
+    pool="warehouse",
+    description=(
+        "Balance of every address that ever sent or received the token, in its smallest unit (BIGNUM, exact over "
+        "uint256), folded up to the last range. Grain: one row per address, the zero address apart."
+    ),
+)
+def core_holders__balances(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+    """Fold the transfers above the last fold into the balances."""
+    with runtime.warehouse.connect() as connection:
+        folded = fold_balances(connection)
+        metadata = row_count(connection, "core_holders__balances")
+    if folded is not None:
+        metadata |= {
+            "block": folded.state.block,
+            "new_transfers": folded.new_transfers,
+            "touched_addresses": folded.touched,
+        }
+    return dg.MaterializeResult(metadata=metadata)
+
+
+@dg.asset(
+    group_name=GROUP,
+    kinds={"rest", "duckdb"},
+    owners=OWNERS,
+    metadata=table_facts("raw_blockscout__holder_counts"),
+    pool="warehouse",
+    description=(
+        "Holder counts as a Blockscout instance gives them, failed answers with their reason. Off without "
+        "SVC_BLOCKSCOUT_URL. Grain: one row per answer."
+    ),
+)
+def raw_blockscout__holder_counts(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+    """Ask Blockscout, where one is set; its failure is a row, not an error."""
+    settings = runtime.settings
+    if not settings.blockscout_url or not settings.token_address:
+        return dg.MaterializeResult(metadata={"off": "SVC_BLOCKSCOUT_URL is not set"})
+    counts, attempt = asyncio.run(_ask_blockscout(settings.blockscout_url, settings.token_address))
+    with runtime.warehouse.connect() as connection:
+        record_source(
+            connection,
+            counts.source,
+            counters_holders=counts.counters_holders,
+            token_holders=counts.token_holders,
+            reason=counts.reason,
+            fetched_at=attempt.asked_at,
+        )
+        record_attempt(connection, attempt)
+        metadata = row_count(connection, "raw_blockscout__holder_counts")
+    return dg.MaterializeResult(metadata=metadata)
+
+
+@dg.asset(
+    deps=["raw_blockscout__holder_counts"],
+    group_name=GROUP,
+    kinds={"duckdb"},
+    owners=OWNERS,
+    metadata=table_facts("out_holders__sources"),
+    pool="warehouse",
+    description="The latest holder count of each other source, to be set beside ours. Grain: one row per source.",
+)
+def out_holders__sources(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+    """Show what other sources count; recording an answer keeps this table."""
+    with runtime.warehouse.connect() as connection:
+        metadata = row_count(connection, "out_holders__sources")
+        latest = preview(connection, "holder_sources")
+    return dg.MaterializeResult(metadata=metadata | {"preview": markdown_table(latest)})
+
+
+@dg.asset(
+    deps=["raw_chain__transfers", "core_holders__balances"],
+    group_name=GROUP,
+    kinds={"duckdb"},
+    owners=OWNERS,
+    metadata=table_facts("out_holders__status"),
+    pool="warehouse",
+    description="The token as its contract names itself, and how far the chain is read. Grain: one row.",
+)
+def out_holders__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+    """Record how far balances reach towards the block that reading aims at."""
+    settings = runtime.settings
+    with runtime.warehouse.connect() as connection:
+        head = read_head(connection)
+        token = known_token(connection)
+        if settings.token_address and (token is None or token.decimals is None):
+            token = asyncio.run(_read_token(runtime, settings.token_address))
+        record_status(
+            connection,
+            chain_id=settings.chain_id,
+            token=token,
+            start_block=settings.token_start_block,
+            finalized_block=head and head.finalized_block,
+            now=datetime.now(UTC),
+        )
+        metadata = row_count(connection, "out_holders__status")
+        status = preview(connection, "holder_status")
+    return dg.MaterializeResult(metadata=metadata | {"preview": markdown_table(status)})
+
+
+@dg.asset(
+    deps=["core_holders__balances", "out_holders__status"],
+    group_name=GROUP,
+    kinds={"duckdb", "parquet"},
+    owners=OWNERS,
+    metadata=table_facts("out_holders__lists"),
+    pool="warehouse",
+    description=(
+        "Holder lists: every holder at one finalized block, as Parquet and CSV, with the proof that its sum is "
+        "minted - burned = totalSupply() there. Persisted as a snapshot when one is due or asked for. "
+        "Grain: one row per list."
+    ),
+)
+def out_holders__lists(runtime: dg.ResourceParam[Runtime], config: ListConfig) -> dg.MaterializeResult:
+    """Take and prove the list at the block that balances are folded to, once the chain is read up to finality."""
+    now = datetime.now(UTC)
+    with runtime.warehouse.connect() as connection:
+        taken = asyncio.run(_take(connection, runtime, now, on_demand=config.snapshot))
+        pruned = prune_lists(connection, runtime.data_dir, now)
+        metadata = row_count(connection, "out_holders__lists")
+        counts = preview(connection, "snapshot_counts")
+    metadata["pruned_lists"] = len(pruned)
+    if taken is not None:
+        metadata |= {
+            "block": taken.block,
+            "holders": taken.holders,
+            "snapshot": taken.snapshot,
+            "proof": proof_markdown(taken.proof),
+            "verdict": taken.proof.verdict.value,
+            "holders_over_snapshots": line_chart("Holders over snapshots", counts.rows(), "holders"),
+        }
+    return dg.MaterializeResult(metadata=metadata)
+
+
+@dg.asset_check(
+    asset="out_holders__lists",
+    pool="warehouse",
+    description="The newest list is proven: its sum is what the chain says. A token that breaks the rule is flagged.",
+)
+def proof(runtime: dg.ResourceParam[Runtime]) -> dg.AssetCheckResult:
+    """Not blocking: a list that is not proven is published as what it is."""
+    with runtime.warehouse.connect() as connection:
+        state = read_state(connection)
+        newest = recorded_list(connection, state.block) if state else None
+    if newest is None:
+        return dg.AssetCheckResult(passed=True, metadata={"list": "none yet"})
+    return dg.AssetCheckResult(
+        passed=newest.proof.verdict is Verdict.PROVEN,
+        severity=dg.AssetCheckSeverity.WARN,
+        metadata={
+            "proof": proof_markdown(newest.proof),
+            "block": newest.block,
+            "list": dg.MetadataValue.asset(dg.AssetKey("out_holders__lists")),
+        },
+    )
+
+
+async def _ask_blockscout(base_url: str, token_address: str) -> tuple[HolderCounts, Attempt]:
+    async with Feeds() as feeds:
+        return await fetch_blockscout(feeds, base_url, token_address)
+
+
+async def _read_token(runtime: Runtime, address: str) -> Token:
+    from pipelines.token.token_calls import read_token  # web3 takes a second to import, and a token is read once
+
+    async with runtime.rpc_pool() as pool:
+        return await read_token(pool, address)
+
+
+async def _take(connection: Connection, runtime: Runtime, now: datetime, *, on_demand: bool) -> HolderList | None:
+    head, state, token = read_head(connection), read_state(connection), known_token(connection)
+    if head is None or state is None or token is None or state.block < head.finalized_block:
+        return None
+    due = due_snapshot(latest_snapshot_taken_at(connection), now)
+    async with runtime.rpc_pool() as pool:
+        return await take_list(
+            connection,
+            pool,
+            runtime.data_dir,
+            token=token,
+            level=head.level,
+            snapshot_reason="demand" if on_demand else due,
+            now=now,
+        )

@@ -1,0 +1,308 @@
+"""Events that are few, as rows: transfers of any token that touch a contract, attestations of the registry. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+from eth_abi.abi import decode
+from eth_abi.exceptions import DecodingError
+from numpy.typing import NDArray
+
+from contracts.evm.codec import (
+    TRANSFER_TOPIC,
+    ErrorObject,
+    Receipt,
+    ReceiptLog,
+    RpcError,
+    Transient,
+    bloom_may_hold,
+    keccak256,
+    quantity,
+    raise_error_object,
+)
+from contracts.outside_texts import outside_text
+from pipelines.token.arrow import BLOCK_TIME_TYPE, binary, plain, repeated, texts, u256
+from pipelines.token.decode import LogsInvalid
+from pipelines.token.events import Params
+from warehouse.token.transfers import ATTESTATIONS, CONTRACT_TRANSFERS, EventTables
+
+ATTESTED_TOPIC: Final = "0x" + keccak256(b"Attested(address,address,bytes32,uint256,uint256,uint256,string)").hex()
+
+_TRANSFER: Final = {
+    "token_address": "address",
+    "from_address": "address",
+    "to_address": "address",
+    "value_raw": "u256",
+}
+_ATTESTATION: Final = {
+    "agent": "address",
+    "attester": "address",
+    "job_id": "word",
+    "number": "integer",
+    "score": "integer",
+    "attested_at": "time",
+    "metadata_uri": "text",
+}
+_WORD: Final = 66
+_MAX_TIME_S: Final = 1 << 40
+_LONGEST_URI: Final = 512
+
+
+class _LogsAnswer(msgspec.Struct):
+    id: Any = None
+    result: list[ReceiptLog] | None = None
+    error: ErrorObject | None = None
+
+
+_ANSWER = msgspec.json.Decoder(_LogsAnswer)
+
+Value = bytes | int | str
+
+
+@dataclass(frozen=True, order=True)
+class EventRow:
+    """One event: its place, its transaction, its block's Unix time where the node says it, and its own values."""
+
+    block: int
+    log_index: int
+    tx_hash: bytes
+    values: tuple[Value, ...]
+    time_s: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class EventColumns:
+    """Rows in order without doubles, and the name and kind of each of their values."""
+
+    rows: Sequence[EventRow]
+    kinds: Mapping[str, str]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def block_number(self) -> NDArray[np.int64]:
+        return np.array([row.block for row in self.rows], np.int64)
+
+    @property
+    def block_timestamp(self) -> NDArray[np.int64] | None:
+        times = [row.time_s for row in self.rows]
+        return None if None in times else np.array(times, np.int64)
+
+    def sha256(self) -> str:
+        said = [(row.block, row.log_index, row.tx_hash, row.values) for row in self.rows]
+        return hashlib.sha256(repr(said).encode()).hexdigest()
+
+    def to_arrow(self, block_time_s: NDArray[np.int64], *, exact: bool) -> pa.Table:
+        columns = {
+            "block_number": plain(self.block_number, pa.int64()),
+            "log_index": plain(np.array([row.log_index for row in self.rows], np.int32), pa.int32()),
+            "tx_hash": _column("word", [row.tx_hash for row in self.rows]),
+        }
+        for place, (name, kind) in enumerate(self.kinds.items()):
+            columns[name] = _column(kind, [row.values[place] for row in self.rows])
+        columns["block_time"] = plain(block_time_s, BLOCK_TIME_TYPE)
+        columns["block_time_quality"] = repeated(b"exact" if exact else b"estimated", len(self))
+        return pa.table(columns)
+
+
+class RareEvents(ABC):
+    """What the kinds below share. A kind says which logs are asked for (`matches`) and what a log says (`values`)."""
+
+    tables: EventTables
+    kinds: Mapping[str, str]
+
+    @abstractmethod
+    def matches(self, log: ReceiptLog) -> bool:
+        """Whether a receipt's log is one that is asked for."""
+
+    @abstractmethod
+    def values(self, log: ReceiptLog) -> tuple[Value, ...] | None:
+        """The event's own values; None for a log that only looks like one. Raises `LogsInvalid`."""
+
+    def decode(self, bodies: Sequence[bytes], first: int, last: int) -> EventColumns:
+        return self._columns([log for body in bodies for log in _logs(body)], first, last)
+
+    def decode_pending(self, bodies: Sequence[bytes], block_hashes: Mapping[int, str]) -> EventColumns:
+        logs = [log for body in bodies for log in _logs(body)]
+        if any(block_hashes.get(_number(log.blockNumber)) != log.blockHash.lower() for log in logs):
+            raise RpcError(Transient(), "logs of a block that has left the chain")
+        return self._columns(logs, min(block_hashes), max(block_hashes))
+
+    def decode_receipts(self, receipts: Iterable[Any], block: int) -> EventColumns:
+        try:
+            logs = [log for receipt in msgspec.convert(list(receipts), list[Receipt]) for log in receipt.logs]
+        except msgspec.ValidationError as error:
+            raise LogsInvalid(f"a receipt of another form: {error}") from None
+        return self._columns([log for log in logs if self.matches(log)], block, block)
+
+    def _columns(self, logs: Iterable[ReceiptLog], first: int, last: int) -> EventColumns:
+        rows: dict[tuple[int, int], EventRow] = {}
+        for log in logs:
+            if log.removed or not self.matches(log):
+                raise LogsInvalid("a log that was not asked for")
+            row = self._row(log)
+            if row is None:
+                continue
+            if not first <= row.block <= last:
+                raise LogsInvalid(f"a log outside of blocks {first} to {last}")
+            if rows.setdefault((row.block, row.log_index), row) != row:
+                raise LogsInvalid("two different logs at one place")
+        return EventColumns([rows[place] for place in sorted(rows)], self.kinds)
+
+    def _row(self, log: ReceiptLog) -> EventRow | None:
+        values = self.values(log)
+        if values is None:
+            return None
+        time_s = None if log.blockTimestamp is None else _number(log.blockTimestamp)
+        block, log_index = _number(log.blockNumber), _number(log.logIndex)
+        return EventRow(block, log_index, _word(log.transactionHash), values, time_s)
+
+
+@dataclass(frozen=True)
+class ContractTransfers(RareEvents):
+    """ERC-20 Transfer events, of whatever token, that name the contract as sender or recipient."""
+
+    contract_address: str
+    tables: EventTables = CONTRACT_TRANSFERS
+    what: str = "Transfer rows of the watched contract"
+    cure: str = "Check the nodes in SVC_RPC_URLS, and SVC_BIDWALL_ADDRESS."
+    kinds = _TRANSFER
+
+    @property
+    def _topic(self) -> str:
+        return "0x" + self.contract_address[2:].rjust(64, "0")
+
+    def requests(self, first: int, last: int) -> Sequence[Params]:
+        blocks = {"fromBlock": hex(first), "toBlock": hex(last)}
+        sent, received = [TRANSFER_TOPIC, self._topic], [TRANSFER_TOPIC, None, self._topic]
+        return [[{"topics": topics, **blocks}] for topics in (sent, received)]
+
+    def matches(self, log: ReceiptLog) -> bool:
+        topics = [topic.lower() for topic in log.topics]
+        return len(topics) > 1 and topics[0] == TRANSFER_TOPIC and self._topic in topics[1:3]
+
+    def values(self, log: ReceiptLog) -> tuple[Value, ...] | None:
+        # An NFT's Transfer has its id in a fourth topic; some tokens have one of their own making under the same name.
+        if len(log.topics) != 3 or len(log.data) != _WORD:
+            return None
+        sender, recipient = (_word(topic) for topic in log.topics[1:])
+        if any(sender[:12]) or any(recipient[:12]):
+            return None
+        return _address(log.address), sender[12:], recipient[12:], _word(log.data)
+
+    def admitted(self, logs_bloom: bytes) -> bool:
+        return bloom_may_hold(logs_bloom, TRANSFER_TOPIC, self._topic)
+
+
+@dataclass(frozen=True)
+class Attestations(RareEvents):
+    """Attestations that the trust registry took."""
+
+    registry_address: str
+    tables: EventTables = ATTESTATIONS
+    what: str = "attestations"
+    cure: str = "Check that SVC_TRUST_REGISTRY_ADDRESS is the trust registry on this chain."
+    kinds = _ATTESTATION
+
+    def requests(self, first: int, last: int) -> Sequence[Params]:
+        blocks = {"fromBlock": hex(first), "toBlock": hex(last)}
+        return [[{"address": self.registry_address, "topics": [ATTESTED_TOPIC], **blocks}]]
+
+    def matches(self, log: ReceiptLog) -> bool:
+        named = bool(log.topics) and log.topics[0].lower() == ATTESTED_TOPIC
+        return named and log.address.lower() == self.registry_address
+
+    def values(self, log: ReceiptLog) -> tuple[Value, ...] | None:
+        if len(log.topics) != 4:
+            raise LogsInvalid("an attestation of another form")
+        agent, attester, job_id = (_word(topic) for topic in log.topics[1:])
+        try:
+            # The text as bytes: an attester may have sent some that are no UTF-8.
+            number, score, at_s, uri = decode(["uint256", "uint256", "uint256", "bytes"], _bytes(log.data))
+        except DecodingError as error:
+            raise LogsInvalid(f"an attestation of another form: {error}") from None
+        if not 1 <= score <= 100 or number < 1 or at_s >= _MAX_TIME_S:
+            raise LogsInvalid("an attestation out of range")
+        return (
+            agent[12:],
+            attester[12:],
+            job_id,
+            number,
+            score,
+            at_s,
+            (outside_text(uri.decode(errors="replace"), _LONGEST_URI) or ""),
+        )
+
+    def admitted(self, logs_bloom: bytes) -> bool:
+        return bloom_may_hold(logs_bloom, self.registry_address, ATTESTED_TOPIC)
+
+
+def _logs(body: bytes) -> list[ReceiptLog]:
+    try:
+        answer = _ANSWER.decode(body)
+    except msgspec.ValidationError as error:
+        raise LogsInvalid(f"a log row of another form: {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise RpcError(Transient(), "an answer that is no JSON-RPC") from None
+    if answer.error is not None:
+        raise_error_object(answer.error, method="eth_getLogs")
+    if answer.result is None:
+        raise RpcError(Transient(), "an answer without a result")
+    return answer.result
+
+
+def _column(kind: str, values: Sequence[Any]) -> pa.Array:
+    match kind:
+        case "address" | "word":
+            width = 20 if kind == "address" else 32
+            return binary(np.frombuffer(b"".join(values), np.uint8).reshape(len(values), width))
+        case "u256":
+            return u256(np.frombuffer(b"".join(values), np.uint8).reshape(len(values), 32))
+        case "integer":
+            return plain(np.array(values, np.int64), pa.int64())
+        case "time":
+            return plain(np.array(values, np.int64), BLOCK_TIME_TYPE)
+        case "text":
+            return texts(values)
+    raise ValueError(kind)
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        if not text.startswith("0x"):
+            raise ValueError
+        return bytes.fromhex(text[2:])
+    except ValueError:
+        raise LogsInvalid("data that is not hexadecimal") from None
+
+
+def _word(text: str) -> bytes:
+    word = _bytes(text)
+    if len(word) != 32:
+        raise LogsInvalid("a word that has not 32 bytes")
+    return word
+
+
+def _address(text: str) -> bytes:
+    address = _bytes(text)
+    if len(address) != 20:
+        raise LogsInvalid("an address that has not 20 bytes")
+    return address
+
+
+def _number(text: str) -> int:
+    try:
+        number = quantity(text)
+    except ValueError as error:
+        raise LogsInvalid(str(error)) from None
+    if number >= 1 << 53:
+        raise LogsInvalid("a number out of range")
+    return number

@@ -1,0 +1,31 @@
+"""Block times from a few known headers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contracts.evm.codec import BlockHeader
+
+
+def block_times(blocks: NDArray[np.int64], anchors: Sequence[BlockHeader]) -> tuple[NDArray[np.int64], bool]:
+    """Unix seconds of `blocks`, all of which lie within the anchors, and whether they are exact.
+
+    They are exact when block time is constant over the anchors: at least three on one line of whole seconds a block.
+    Else they are interpolated between the nearest two.
+    """
+    ordered = {anchor.number: anchor.time_s for anchor in sorted(anchors, key=lambda anchor: anchor.number)}
+    numbers = np.fromiter(ordered.keys(), np.int64)
+    times = np.fromiter(ordered.values(), np.int64)
+    known = bool(np.isin(blocks, numbers).all())
+    if known or len(numbers) < 2:
+        return np.interp(blocks, numbers, times).astype(np.int64), known
+    step, rest = divmod(int(times[-1] - times[0]), int(numbers[-1] - numbers[0]))
+    on_line = rest == 0 and step > 0 and bool((times == times[0] + (numbers - numbers[0]) * step).all())
+    dense = int(numbers[-1] - numbers[0]) == len(numbers) - 1
+    if on_line and (len(numbers) >= 3 or dense):
+        return times[0] + (blocks - numbers[0]) * step, True
+    # np.interp works in doubles, which hold Unix seconds exactly.
+    return np.interp(blocks, numbers, times).astype(np.int64), False

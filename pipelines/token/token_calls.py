@@ -1,0 +1,59 @@
+"""What a token says of itself, read by web3.py contract calls through our pool of nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eth_abi.exceptions import DecodingError
+from web3 import AsyncWeb3
+from web3.exceptions import Web3Exception
+
+from contracts.errors import RpcUnavailable
+from contracts.evm.codec import checksum_address
+from contracts.token.holder_documents import Token
+from pipelines.clients.rpc_state import Rpc
+from pipelines.clients.rpc_web3 import PoolProvider
+
+_DECIMALS_LIMIT = 77
+
+
+async def read_token(rpc: Rpc, address: str) -> Token:
+    """Name, symbol and decimals at the newest block; what the contract does not answer is None."""
+    chain = AsyncWeb3(PoolProvider(rpc))
+    decimals = await _answer(chain, address, "decimals", "uint256")
+    return Token(
+        address=address,
+        name=await _text(chain, address, "name"),
+        symbol=await _text(chain, address, "symbol"),
+        decimals=decimals if decimals is not None and decimals <= _DECIMALS_LIMIT else None,
+    )
+
+
+async def _text(chain: AsyncWeb3[Any], address: str, function: str) -> str | None:
+    """A `string` answer, or the `bytes32` of older tokens; None where it is neither. `Token` cleans it."""
+    text = await _answer(chain, address, function, "string")
+    if text is None:
+        word = await _answer(chain, address, function, "bytes32")
+        try:
+            return (word or b"").rstrip(b"\0").decode()
+        except UnicodeDecodeError:
+            return None
+    return str(text)
+
+
+async def _answer(chain: AsyncWeb3[Any], address: str, function: str, output: str) -> Any:
+    """What `function()` returns, read as one `output`; None where it returns no such thing, or nobody answers."""
+    abi = [
+        {
+            "type": "function",
+            "name": function,
+            "stateMutability": "view",
+            "inputs": [],
+            "outputs": [{"name": "", "type": output}],
+        }
+    ]
+    contract = chain.eth.contract(address=checksum_address(address), abi=abi)
+    try:
+        return await contract.functions[function]().call()
+    except (Web3Exception, DecodingError, UnicodeDecodeError, OverflowError, RpcUnavailable):
+        return None

@@ -1,0 +1,133 @@
+"""The chain as assets: transfers below finality with their ranges, and the tip above it."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+
+import dagster as dg
+
+from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
+from pipelines.progress import show_progress
+from pipelines.resources import Runtime
+from pipelines.token.engine import IngestReport, ingest
+from pipelines.token.events import TokenTransfers
+from pipelines.token.head import probe
+from warehouse.duck.connection import ChainIdentity, Connection, stamp
+from warehouse.duck.inspection import preview
+from warehouse.ledger.ledger import LedgerIdentity, open_ledger
+from warehouse.token.chain_head import SeenHead, record_head
+
+GROUP = "chain"
+
+evm_chain = dg.AssetSpec(
+    "evm_chain",
+    group_name=GROUP,
+    description="The EVM chain behind SVC_RPC_URLS: blocks, logs and contract state, by JSON-RPC.",
+    kinds={"evm"},
+    owners=OWNERS,
+)
+
+
+@dg.multi_asset(
+    name="ingest_transfers",
+    specs=[
+        dg.AssetSpec(
+            "raw_chain__transfers",
+            deps=[evm_chain],
+            group_name=GROUP,
+            description=(
+                "Transfer events of the token at or below finality. Grain: one row per event, by block and log index; "
+                "`value_raw` in the token's smallest unit, four 64-bit limbs, exact over uint256; times UTC."
+            ),
+            kinds={"evm", "duckdb"},
+            owners=OWNERS,
+            metadata=table_facts("raw_chain__transfers"),
+        ),
+        dg.AssetSpec(
+            "raw_chain__ranges",
+            deps=[evm_chain],
+            group_name=GROUP,
+            description=(
+                "The checkpoints: contiguous block ranges as they were read, each committed with its transfers. "
+                "Grain: one row per range; `payload_sha256` is the digest of the answer, `reasked` whether a second "
+                "node confirmed it."
+            ),
+            kinds={"evm", "duckdb"},
+            owners=OWNERS,
+            metadata=table_facts("raw_chain__ranges"),
+        ),
+        dg.AssetSpec(
+            "raw_chain__tip_transfers",
+            deps=[evm_chain],
+            group_name=GROUP,
+            description=(
+                "Transfer events above finality, which may still change and are rolled back on a reorg. "
+                "Grain: one row per event."
+            ),
+            kinds={"evm", "duckdb"},
+            owners=OWNERS,
+            metadata=table_facts("raw_chain__tip_transfers"),
+        ),
+    ],
+    pool="warehouse",
+)
+def ingest_transfers(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
+    """Read one slice of the token's history: from the last checkpoint towards finality, and the tip once caught up."""
+    settings = runtime.settings
+    with runtime.warehouse.connect() as connection:
+        report = asyncio.run(_slice(connection, runtime)) if settings.token_address else None
+        tables = {
+            name: row_count(connection, name)
+            for name in ("raw_chain__transfers", "raw_chain__ranges", "raw_chain__tip_transfers")
+        }
+        newest = preview(connection, "newest_ranges")
+    for name, metadata in tables.items():
+        if report is None:
+            metadata["off"] = "SVC_TOKEN_ADDRESS is not set"
+        elif name == "raw_chain__transfers":
+            metadata |= {
+                "from_block": report.from_block,
+                "to_block": report.to_block,
+                "finalized_block": report.finalized_block,
+                "new_transfers": report.log_count,
+                "complete": report.complete,
+                "backfill_percent": report.percent,
+                "rpc_requests": report.requests,
+                "elapsed_s": round(report.elapsed_s, 2),
+            }
+        elif name == "raw_chain__ranges":
+            metadata |= {
+                "new_ranges": report.range_count,
+                "reasked_ranges": report.reasked_count,
+                "disagreements": report.disagreement_count,
+                "newest_ranges": markdown_table(newest),
+            }
+        else:
+            metadata |= {"tip_blocks": report.tip_block_count, "rolled_back_blocks": report.tip_rolled_back}
+        yield dg.MaterializeResult(asset_key=name, metadata=metadata)
+
+
+async def _slice(connection: Connection, runtime: Runtime) -> IngestReport:
+    settings = runtime.settings
+    assert settings.token_address
+    async with runtime.rpc_pool() as pool:
+        seen = await probe(pool, confirmations=settings.confirmations)
+        identity = ChainIdentity(seen.chain_id, seen.genesis_hash, settings.token_address, settings.token_start_block)
+        stamp(connection, identity)
+        with closing(open_ledger(settings, runtime.data_dir)) as ledger:
+            ledger.stamp(LedgerIdentity(identity.chain_id, identity.genesis_hash, identity.token_address))
+        record_head(
+            connection,
+            SeenHead(seen.head.number, seen.head.hash, seen.finalized.number, seen.finalized.hash, seen.level),
+            now=datetime.now(UTC),
+        )
+        with show_progress() as listener:
+            return await ingest(
+                pool,
+                connection,
+                TokenTransfers(settings.token_address),
+                start_block=settings.token_start_block,
+                confirmations=settings.confirmations,
+                progress=listener,
+            )

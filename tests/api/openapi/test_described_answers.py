@@ -1,0 +1,263 @@
+"""The description against what is served, in both directions: every answer is described, and every status is given."""
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+import yaml
+from openapi_schema_validator import OAS30Validator
+from openapi_spec_validator import validate
+from record_examples import SETTINGS, UNRECORDED, Recorder, a_file_of, outdated, record
+from whole_service import WholeService, whole_service
+
+from api.app import create_app
+from api.openapi.headers import HEADERS
+from contracts.discovery.openapi import OPENAPI_FILE, OPENAPI_PATH, OPENAPI_V2_PATH, V2_PREFIX, references
+from contracts.publish.routes import is_limited
+
+DESCRIPTION: dict[str, Any] = json.loads(OPENAPI_FILE.read_text())
+OPERATIONS = {
+    operation["operationId"]: (method, path, operation)
+    for path, operations in DESCRIPTION["paths"].items()
+    for method, operation in operations.items()
+}
+ELSEWHERE = {
+    414: "tests/api/publish/test_request_heads.py",
+    431: "tests/api/publish/test_request_heads.py",
+    500: "nothing that a client sends brings it about",
+    503: "faults of stores have tests of their own in every room",
+}
+REACHED_ELSEWHERE = {
+    ("agent_access_operator", 409): "tests/api/access/test_operator_consent.py",
+    ("agent_access_operator_challenge", 409): "tests/api/access/test_operator_consent.py",
+    ("agent_access_recovery", 409): "tests/api/access/test_recovery.py",
+    ("agent_access_recovery_challenge", 409): "tests/api/access/test_recovery.py",
+    ("agent_access_case_supplement", 409): "tests/api/access/test_cases.py",
+    ("mcp", 202): "tests/api/connect",
+    ("mcp_preflight", 429): "tests/api/connect",
+    ("mcp", 403): "tests/api/connect",
+    ("mcp", 404): "tests/api/connect",
+    ("mcp", 421): "tests/api/connect",
+    ("mcp", 429): "tests/api/connect",
+}
+
+
+class Seen(NamedTuple):
+    """One answer, and the operation that was asked."""
+
+    operation_id: str
+    answer: httpx.Response
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory) -> tuple[WholeService, Recorder, list[Seen]]:
+    with whole_service(tmp_path_factory.mktemp("whole"), **SETTINGS) as service:
+        recorder = asyncio.run(record(service))
+        return service, recorder, [Seen(*each) for each in recorder.seen] + asyncio.run(provoked(service))
+
+
+def examples_of(operation: dict[str, Any]) -> dict[str, Any]:
+    """The examples of a path's parameters, by name."""
+    return {each["name"]: each["example"] for each in operation.get("parameters", []) if each["in"] == "path"}
+
+
+async def provoked(service: WholeService) -> list[Seen]:
+    """What every operation answers to requests that it has to refuse, or need not answer in full."""
+    seen = []
+    limited = create_app(service.settings.model_copy(update={"rate_limit_per_minute": 1, "trusted_proxies": ()}))
+    unlimited = create_app(service.settings.model_copy(update={"rate_limit_per_minute": 0}))
+    key = {"Authorization": f"Bearer {service.key()}"}
+    async with (
+        service.house.client(application=limited) as first,
+        service.house.client(application=unlimited) as client,
+    ):
+        await first.get("/api/token/price")
+        for operation_id, (method, path, operation) in OPERATIONS.items():
+            named = {"file": a_file_of(service, path)} if path.endswith("/{file}") else {}
+            url, answers = path.format(**examples_of(operation) | named), operation["responses"]
+            secured = key if operation["security"] else {}
+            asked = [await client.put(url, headers=secured)] if method != "options" else []
+            if operation_id in UNRECORDED:
+                asked.append(await client.get(url))
+            if path.endswith("/{file}"):
+                asked.append(await client.get(path.format(file="nothing")))
+            if is_limited(path):
+                asked.append(await first.request(method, url))
+            if "304" in answers:
+                tag = (await client.get(url)).headers["etag"]
+                asked.append(await client.get(url, headers={"If-None-Match": tag}))
+            if "406" in answers:
+                asked.append(await client.get(url, headers={"Accept-Encoding": "identity;q=0"}))
+            if "401" in answers:
+                asked.append(await client.request(method, url))
+            if "requestBody" in operation:
+                json_type = {"Content-Type": "application/json", **secured}
+                asked.append(await client.post(url, content=b"[", headers=json_type))
+                asked.append(await client.post(url, content=b"a=b", headers={"Content-Type": "text/plain", **secured}))
+                asked.append(await client.post(url, content=b" " * 1_100_000, headers=json_type))
+            elif "400" in answers:
+                where = f"{url}?nothing=1" if url == path else path.replace("{address}", "0x12")
+                asked.append(await client.request(method, where, headers=secured))
+            seen += [Seen(operation_id, answer) for answer in asked]
+    return seen
+
+
+def response_of(seen: Seen) -> dict[str, Any]:
+    responses = OPERATIONS[seen.operation_id][2]["responses"]
+    assert str(seen.answer.status_code) in responses, (seen.operation_id, seen.answer.status_code, seen.answer.text)
+    return responses[str(seen.answer.status_code)]
+
+
+def check(schema: dict[str, Any], value: Any) -> None:
+    OAS30Validator({**schema, "components": DESCRIPTION["components"]}).validate(value)
+
+
+def test_every_answer_has_a_described_status_and_a_body_that_fits(recorded):
+    for seen in recorded[2]:
+        content = response_of(seen).get("content", {})
+        if not seen.answer.content:
+            assert seen.answer.status_code in (202, 204, 302, 304), seen
+            continue
+        media_type = seen.answer.headers["content-type"].partition(";")[0]
+        assert media_type in content, seen
+        if media_type.endswith("json"):
+            check(content[media_type]["schema"], seen.answer.json())
+
+
+def test_every_answer_carries_the_header_fields_that_are_described_and_only_those(recorded):
+    known = {name.lower() for name in HEADERS}
+    for seen in recorded[2]:
+        described = response_of(seen).get("headers", {})
+        given = {name.lower() for name in seen.answer.headers} & known
+        assert given <= {name.lower() for name in described} | {"cache-control", "vary", "x-request-id"}, seen
+        required = {name.lower() for name in described if HEADERS.get(name, {}).get("required")}
+        assert required <= given, (seen, required - given)
+
+
+def test_limits_are_said_by_what_counts_and_by_nothing_else(recorded):
+    _, recorder, _ = recorded
+    for operation_id, answer in recorder.seen:
+        path = OPERATIONS[operation_id][1]
+        assert ("ratelimit-policy" in answer.headers) == is_limited(path), (operation_id, answer.headers)
+        if "ratelimit" in answer.headers:
+            assert re.fullmatch(r'"(permin|daily)";r=\d+;t=\d+', answer.headers["ratelimit"])
+
+
+def test_every_described_status_is_given(recorded):
+    seen = {(each.operation_id, each.answer.status_code) for each in recorded[2]}
+    described = {
+        (operation_id, int(status))
+        for operation_id, (_, _, operation) in OPERATIONS.items()
+        for status in operation["responses"]
+        if int(status) not in ELSEWHERE
+    }
+    assert sorted(described - seen - set(REACHED_ELSEWHERE)) == []
+
+
+def test_a_method_that_is_not_described_is_refused_with_those_that_are(recorded):
+    refused = [seen for seen in recorded[2] if seen.answer.status_code == 405]
+    assert {seen.operation_id for seen in refused} >= {name for name, row in OPERATIONS.items() if row[0] != "options"}
+    for seen in refused:
+        allowed = set(seen.answer.headers["allow"].split(", "))
+        described = {method.upper() for method in DESCRIPTION["paths"][OPERATIONS[seen.operation_id][1]]}
+        assert allowed - {"HEAD", "OPTIONS"} == described - {"OPTIONS"}, seen
+
+
+def test_the_recorded_examples_are_what_the_service_answers(recorded):
+    assert outdated(recorded[1]) == [], "run `make contracts`"
+
+
+def test_every_example_fits_its_schema_and_nothing_lacks_one():
+    missing = []
+    for operation_id, (_, _, operation) in OPERATIONS.items():
+        for parameter in operation.get("parameters", []):
+            if "example" not in parameter:
+                missing.append((operation_id, parameter["name"]))
+            else:
+                check(parameter["schema"], parameter["example"])
+        bodies = operation.get("requestBody", {}).get("content", {})
+        for status, content in [
+            ("request", bodies),
+            *((status, response.get("content", {})) for status, response in operation["responses"].items()),
+        ]:
+            for media in list(content.values())[:1]:
+                examples = media.get("examples", {})
+                if not examples and operation_id not in UNRECORDED and "{file}" not in OPERATIONS[operation_id][1]:
+                    missing.append((operation_id, status))
+                for example in examples.values():
+                    if "$ref" in example:
+                        example = DESCRIPTION["components"]["examples"][example["$ref"].rpartition("/")[2]]
+                    if "value" in example:
+                        check(media["schema"], example["value"])
+    assert [each for each in missing if not each[0].startswith("mcp")] == []
+
+
+def test_every_operation_says_what_it_is_and_who_may_call_it():
+    tags = {tag["name"] for tag in DESCRIPTION["tags"]}
+    for operation_id, (_, path, operation) in OPERATIONS.items():
+        assert operation["summary"] and operation["description"], operation_id
+        assert operation["tags"] and set(operation["tags"]) <= tags, operation_id
+        assert bool(operation["security"]) == ("401" in operation["responses"]), operation_id
+        assert set(re.findall(r"{(\w+)}", path)) == {
+            each["name"] for each in operation.get("parameters", []) if each["in"] == "path"
+        }
+
+
+def test_every_link_leads_from_what_an_answer_holds_to_an_operation_that_takes_it(recorded):
+    exchanges = recorded[1].exchanges
+    for operation_id, (_, _, operation) in OPERATIONS.items():
+        for status, response in operation["responses"].items():
+            for link in response.get("links", {}).values():
+                target = OPERATIONS[link["operationId"]][2]
+                assert set(link.get("parameters", {})) <= {each["name"] for each in target.get("parameters", [])}
+                body = next(each["body"] for each in exchanges[operation_id] if each["status"] == int(status))
+                for expression in (*link.get("parameters", {}).values(), *link.get("requestBody", {}).values()):
+                    resolve(body, expression.removeprefix("$response.body#"))
+
+
+def resolve(body: Any, pointer: str) -> Any:
+    for part in pointer.strip("/").split("/"):
+        body = body[int(part)] if isinstance(body, list) else body[part]
+    return body
+
+
+def published(service: WholeService) -> tuple[dict[str, Any], dict[str, Any]]:
+    public: Path = service.house.current / "public"
+    whole = json.loads((public / OPENAPI_PATH.strip("/")).read_bytes())
+    return whole, yaml.safe_load((public / OPENAPI_V2_PATH.strip("/")).read_bytes())
+
+
+def test_what_is_published_is_the_same_description_with_its_own_address_and_bodies(recorded):
+    service = recorded[0]
+    whole, v2 = published(service)
+    assert whole["servers"] == v2["servers"] == [{"url": service.settings.public_base_url}]
+    assert set(whole["paths"]) == set(DESCRIPTION["paths"])
+    shown = whole["paths"]["/svc-context.json"]["get"]["responses"]["200"]["content"]["application/json"]["examples"]
+    assert shown["published"]["value"]["ok"] is True
+    for described in (whole, v2):
+        validate(described)
+
+
+def test_the_description_of_api_v2_is_that_part_of_the_whole_and_complete(recorded):
+    whole, v2 = published(recorded[0])
+    assert set(v2["paths"]) == {path for path in whole["paths"] if path.startswith(V2_PREFIX)}
+    assert v2["info"] == whole["info"]
+    for ref in references(v2):
+        kind, name = ref.split("/")[2:]
+        assert v2["components"][kind][name] == whole["components"][kind][name]
+
+
+def test_publishing_again_keeps_every_byte(recorded):
+    service = recorded[0]
+    before = [
+        (service.house.current / "public" / path.strip("/")).read_bytes() for path in (OPENAPI_PATH, OPENAPI_V2_PATH)
+    ]
+    service.house.publish()
+    after = [
+        (service.house.current / "public" / path.strip("/")).read_bytes() for path in (OPENAPI_PATH, OPENAPI_V2_PATH)
+    ]
+    assert before == after

@@ -1,0 +1,68 @@
+"""Schemathesis against the whole running service, in all its phases: examples, coverage, fuzzing and links followed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from intakes import AGENT
+from patience import HANG_S
+from whole_service import PAYER, WholeService, listening, whole_service
+
+from contracts.access.plans import CLAIM_PATH, QUOTE_PATH
+from contracts.intake.answers import INTAKE_PATH
+
+CONFIG = Path(__file__).with_name("schemathesis.toml")
+LONGEST_LINE, MOST_LINES = 400, 300
+OPERATOR = "0x" + "0b" * 20
+KNOWN = '[[operations]]\ninclude-operation-id = "{}"\nparameters = {{ "path.{}" = "{}" }}\n'
+
+
+def known_ids(service: WholeService, client: httpx.Client) -> dict[str, tuple[str, str]]:
+    """By operation: the path parameter that names something which is there. A guess would never meet one."""
+    quote = client.post(QUOTE_PATH, json={"payerAddress": PAYER, "operatorAddress": OPERATOR}).json()
+    claim = {name: quote[name] for name in ("quoteId", "quoteHash", "paymentRequirementHash")}
+    bought = client.post(CLAIM_PATH, json={**claim, "transactionHash": service.pay(quote)})
+    assert bought.status_code == 201, bought.text
+    claim_id = bought.json()["data"]["claim"]["claimId"]
+    intake_id = client.post(INTAKE_PATH, json=AGENT).json()["intakeId"]
+    holders = client.get("/api/token/holders").json()
+    file = holders["consistency"]["proof"]["holderList"]["path"].rpartition("/")[2]
+    return {
+        "agent_access_receipt": ("claimId", claim_id),
+        "agent_access_operator_challenge": ("claimId", claim_id),
+        "agent_access_recovery_challenge": ("claimId", claim_id),
+        "intake_status": ("intakeId", intake_id),
+        "intake_capsule": ("intakeId", intake_id),
+        "data_file": ("file", file),
+    }
+
+
+def run(tmp_path: Path, phases: str, examples: int) -> None:
+    """Let it send `examples` random requests of each kind to each operation. Its choices are the same every time."""
+    with whole_service(tmp_path) as service, listening(service) as url:
+        with httpx.Client(base_url=url, timeout=HANG_S) as client:
+            known = known_ids(service, client)
+        config = tmp_path / "schemathesis.toml"
+        settled = [KNOWN.format(operation, *named) for operation, named in known.items()]
+        config.write_text("\n".join([CONFIG.read_text(), *settled]))
+        command = [
+            *(str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(config)),
+            *("run", f"{url}/openapi.json", "--url", url, "--header", f"Authorization: Bearer {service.key()}"),
+            *("--phases", phases, "--max-examples", str(examples), "--generation-deterministic"),
+            *("--continue-on-failure", "--no-color", "--no-shrink"),
+        ]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    lines = [line[:LONGEST_LINE] for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    assert done.returncode == 0, "\n".join(lines[-MOST_LINES:])
+
+
+@pytest.mark.parametrize("phases", ["examples,coverage", "fuzzing,stateful"])
+def test_nothing_that_schemathesis_sends_is_answered_otherwise_than_described(tmp_path, phases):
+    run(tmp_path, phases, examples=3)
+
+
+@pytest.mark.web
+def test_nothing_is_answered_otherwise_either_when_it_goes_on_for_longer(tmp_path):
+    run(tmp_path, "fuzzing,stateful", examples=40)

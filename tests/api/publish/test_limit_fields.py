@@ -1,0 +1,93 @@
+"""Fields of limits and deprecation over every limited and every deprecated answer, by a parser of structured fields."""
+
+import asyncio
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+
+import http_sf
+import httpx
+import pytest
+from whole_service import WholeService, whole_service
+
+from contracts.access.tiers import Tier
+from contracts.publish.deprecations import DEPRECATED
+from contracts.publish.registry import PROJECTIONS, REDIRECTS
+from contracts.publish.routes import is_limited
+
+MANY = 1_000
+LIMITED = sorted(
+    {path for row in PROJECTIONS for path in row.paths if is_limited(path)}
+    | {row.path for row in REDIRECTS if is_limited(row.path)}
+    | {"/api/v2/health", "/api/v2/schema", "/api/agent-access/plans", "/api/intake/stats", "/api/nothing", "/mcp"}
+)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    with whole_service(tmp_path_factory.mktemp("service"), rate_limit_per_minute=MANY) as running:
+        yield running
+
+
+def asked(service: WholeService, *paths: str, method: str = "GET", **headers: str) -> list[httpx.Response]:
+    async def answers() -> list[httpx.Response]:
+        async with service.house.client(application=service.app) as client:
+            return [await client.request(method, path, headers=headers) for path in paths]
+
+    return asyncio.run(answers())
+
+
+def policies(answer: httpx.Response) -> dict[str, dict]:
+    """Policies by their name, with their parameters."""
+    return dict(http_sf.parse(answer.headers["RateLimit-Policy"].encode(), tltype="list"))
+
+
+def remaining(answer: httpx.Response) -> dict[str, dict]:
+    return dict(http_sf.parse(answer.headers["RateLimit"].encode(), tltype="list"))
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+def test_every_limited_answer_states_the_policy_and_only_uncacheable_ones_the_counter(
+    service: WholeService, method: str
+):
+    for path, answer in zip(LIMITED, asked(service, *LIMITED, method=method), strict=True):
+        assert policies(answer) == {"permin": {"q": MANY, "w": 60}}, path
+        if "public" in answer.headers.get("cache-control", ""):
+            assert "RateLimit" not in answer.headers, path
+        else:
+            left = remaining(answer)["permin"]
+            assert set(left) == {"r", "t"}, path
+            assert 0 <= left["r"] < MANY and 0 < left["t"] <= 60, path
+
+
+def test_a_key_is_limited_by_the_day(service: WholeService):
+    (answer,) = asked(service, "/api/v2/world-model/live", Authorization=f"Bearer {service.key(Tier.FREE)}")
+    assert answer.status_code == 200
+    assert policies(answer) == {"daily": {"q": 100, "w": 86400}}
+    assert remaining(answer)["daily"]["r"] == 99
+
+
+def test_the_refusal_says_how_long_to_wait(tmp_path: Path):
+    with whole_service(tmp_path, rate_limit_per_minute=1) as running:
+        _, refused = asked(running, "/api/context", "/api/context")
+    assert refused.status_code == 429
+    assert refused.json()["violated-policies"] == ["permin"]
+    assert remaining(refused)["permin"] == {"r": 0, "t": int(refused.headers["Retry-After"])}
+
+
+@pytest.mark.parametrize("deprecation", DEPRECATED, ids=lambda each: each.path)
+def test_what_is_deprecated_says_since_when_until_when_and_what_instead(service: WholeService, deprecation):
+    fresh, successor = asked(service, deprecation.path, deprecation.successor)
+    (unchanged,) = asked(service, deprecation.path, **{"If-None-Match": fresh.headers["etag"]})
+    assert unchanged.status_code == 304
+    for answer in (fresh, unchanged):
+        since, _ = http_sf.parse(answer.headers["Deprecation"].encode(), tltype="item")
+        until = parsedate_to_datetime(answer.headers["Sunset"])
+        assert isinstance(since, datetime)
+        assert since.astimezone(UTC).date() == deprecation.since
+        assert (until - since.astimezone(UTC)).days >= 365
+        links = {name: httpx.URL(link["url"]).path for name, link in answer.links.items()}
+        assert links["successor-version"] == deprecation.successor
+        assert {"deprecation", "sunset"} <= set(links)
+    assert "Deprecation" not in successor.headers
+    assert successor.content == fresh.content

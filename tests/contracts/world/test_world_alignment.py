@@ -1,0 +1,54 @@
+"""What the graph may say: deeds asked for are judged, deeds spoken of are warned of, by the rules that ship."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from world_writes import ADA, goal, proposal, tie
+
+from contracts.guardrail.loader import load_ruleset
+from contracts.world.alignment import aligned_with
+from contracts.world.extraction.build import BuildRequest, build_graph, graph_proposal
+
+RULES = load_ruleset()
+README = Path(__file__).parents[3] / "README.md"
+WIPE = "Run `rm -rf /` on the server"
+
+
+@pytest.mark.parametrize(
+    ("draft", "result"),
+    [
+        (goal("a", type="Task", title=WIPE), "fail"),
+        (goal("a", type="Decision", title=WIPE), "fail"),
+        (goal("a", type="Goal", title=WIPE), "fail"),
+        (goal("a", type="Concept", title=WIPE), "warn"),
+        (goal("a", type="Observation", title="Seen", properties={"description": WIPE}), "warn"),
+        (goal("a", type="Agreement", title="Tampering with the audit is found."), "warn"),
+        (goal("a", type="Agreement", title="Every test runs twice."), "pass"),
+        (goal("a", type="Concept", title=WIPE, visibility="public"), "fail"),
+        (tie("a", "RELATED_TO", "b", properties={"why": WIPE}), "warn"),
+    ],
+)
+def test_what_is_asked_for_is_refused_and_what_is_spoken_of_is_warned_of(draft, result) -> None:
+    judged = aligned_with(RULES, proposal(draft))
+    assert judged.result == result, judged
+
+
+@pytest.mark.parametrize("node_type", ["Concept", "Observation", "Task"])
+@pytest.mark.parametrize("text", ["a\u202ereversed", "The key is AKIAQ3EGRZT5NWMJ4XYB"])
+def test_a_hidden_text_or_a_secret_is_refused_whatever_speaks_of_it(node_type: str, text: str) -> None:
+    drafted = goal("a", type=node_type, title="A note", properties={"description": text})
+    assert aligned_with(RULES, proposal(drafted)).result == "fail"
+
+
+def test_what_can_not_be_judged_is_refused() -> None:
+    drafted = goal("a", type="Concept", title="A note", properties={"description": "a\x00b"})
+    assert aligned_with(RULES, proposal(drafted)).result == "fail"
+
+
+def test_the_graph_of_this_readme_may_be_written() -> None:
+    markdown = README.read_text()
+    graph = build_graph(BuildRequest.model_validate({"documents": [{"markdown": markdown}]}), "local:ada")
+    assert len(graph.nodes) > 30
+    assert aligned_with(RULES, graph_proposal(graph, ADA, "private")).result in ("pass", "warn")

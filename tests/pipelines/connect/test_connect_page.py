@@ -1,0 +1,231 @@
+"""The connect page: whole without a script, nothing from elsewhere, the same facts as its Markdown twin."""
+
+import itertools
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from contracts.access import plans
+from contracts.canonical import canonical_json, sha256_hex
+from contracts.connect.tools import TOOLS
+from contracts.discovery.capabilities import capability_states
+from contracts.discovery.connect_page import OUTCOMES
+from contracts.discovery.installation import Installation, installation_of
+from contracts.discovery.texts import connect_md, connect_page_fields
+from contracts.publish.registry import PAGE_HEADERS, PROJECTIONS
+from contracts.settings import Settings
+from pipelines.publish.site import ASSETS, SITE, asset_path, filled
+
+(PAGE,) = [row for row in PROJECTIONS if row.name == "connect_page"]
+(ICON,) = [row for row in PROJECTIONS if row.name == "icon"]
+LOADED = {("link", "href"), ("script", "src"), ("img", "src")}
+VOID = {"meta", "link", "img", "input", "br"}
+
+
+def installation(base_url="https://svc.example/under/it", **settings) -> Installation:
+    given = {
+        "base_url": base_url,
+        "rpc_urls": ("https://node.example",),
+        "usdc_address": "0x" + "12" * 20,
+        "treasury_address": "0x" + "13" * 20,
+    }
+    return installation_of(Settings(_env_file=None, **(given | settings)))
+
+
+HERE = installation()
+BARE = installation_of(Settings(_env_file=None, base_url="https://svc.example"))
+
+
+class Read(HTMLParser):
+    """What a page holds: elements with their attributes, text, and whether all that opened was closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements, self.text, self.open = [], "", []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, (tag, self.getpos())
+
+    def handle_data(self, data):
+        self.text += data
+
+    def all(self, tag: str) -> list[dict]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def page_of(here: Installation) -> str:
+    return filled(PAGE, connect_page_fields(here)).decode()
+
+
+@pytest.fixture(scope="module")
+def page() -> Read:
+    return Read(page_of(HERE))
+
+
+def test_the_page_is_well_formed_and_stays_as_it_is(page):
+    assert page.open == []
+    assert page_of(HERE).startswith("<!doctype html>\n")
+    assert page_of(HERE) == page_of(installation())
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    pointed = [attributes["href"][1:] for attributes in page.all("a") if attributes["href"].startswith("#")]
+    pointed += [attributes["data-copy"] for attributes in page.all("button") if "data-copy" in attributes]
+    pointed += [attributes["for"] for attributes in page.all("label")]
+    assert set(pointed) <= set(ids)
+
+
+def test_nothing_is_loaded_from_elsewhere_and_nothing_stands_in_the_text(page):
+    loaded = [attributes[name] for tag, attributes in page.elements for each, name in LOADED if each == tag]
+    assert {each for each in loaded if not each.startswith("/under/it/")} == {"https://svc.example/under/it/connect/"}
+    for tag, attributes in page.elements:
+        assert tag not in ("style", "iframe", "object", "embed", "base")
+        assert not [name for name in attributes if name == "style" or name.startswith("on")]
+    assert [attributes.get("src") for attributes in page.all("script")] == [f"/under/it{asset_path('connect.js')}"]
+    for name in ASSETS:
+        text = (SITE / "connect" / name).read_text()
+        assert "http" not in text and "@import" not in text and "url(" not in text
+        assert not re.search(r"\beval\(|new Function|innerHTML|document\.write|\.style\b", text)
+
+
+def test_the_policy_allows_our_own_files_alone():
+    policy = dict(part.strip().split(" ", 1) for part in PAGE_HEADERS["Content-Security-Policy"].split(";"))
+    assert policy["default-src"] == "'none'"
+    assert (policy["script-src"], policy["style-src"], policy["connect-src"]) == ("'self'", "'self'", "'self'")
+    assert policy["img-src"] == "'self' data:"
+    assert (policy["form-action"], policy["frame-ancestors"], policy["base-uri"]) == ("'none'", "'none'", "'none'")
+    assert PAGE.headers["Content-Security-Policy"] == PAGE_HEADERS["Content-Security-Policy"]
+
+
+def test_a_person_who_sees_nothing_can_use_it(page):
+    assert page.all("html")[0]["lang"] == "en"
+    assert [tag for tag, _ in page.elements].count("h1") == 1
+    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+    assert all("alt" in each for each in page.all("img"))
+    labelled = {each["for"] for each in page.all("label")}
+    assert {each["id"] for each in page.all("input") + page.all("select")} <= labelled
+    assert all(each.get("scope") for each in page.all("th"))
+    assert {"main", "header", "footer", "nav"} <= {tag for tag, _ in page.elements}
+    assert page.all("a")[0]["href"] == "#main"
+    assert all(each.get("type") in ("button", "submit") for each in page.all("button"))
+
+
+def test_without_a_script_nothing_is_missing(page):
+    (form,) = page.all("form")
+    assert "hidden" in form
+    assert [each for each in page.all("button") if "data-copy" in each and "hidden" not in each] == []
+    assert "Any program that has SHA-256 and RFC 8785 can do the same." in page.text
+
+
+@pytest.mark.parametrize("here", [HERE, BARE, installation(app_url="https://app.example", contact_email="a@b.example")])
+def test_the_page_and_its_twin_say_the_same(here):
+    page, twin = " ".join(Read(page_of(here)).text.split()), " ".join(connect_md(here).decode().split())
+    facts = [here.base_url, here.network, here.url("/mcp"), here.url(plans.CLAIM_PATH)]
+    facts += [fact for tool in TOOLS for fact in (tool.name, tool.title)]
+    facts += [fact for plan in plans.load_plans().values() for fact in (plan.id, plan.name, plan.description)]
+    facts += [fact for each in OUTCOMES for fact in (str(each.status), each.meaning, each.next)]
+    facts += [fact for each in capability_states(here).values() for fact in (each.capability.title, *each.missing)]
+    facts += [f"{plans.usd_of(plan.price)} USD" for plan in plans.load_plans().values()]
+    facts += ["nothing can be bought"] if here.rail.missing else ["in one transfer of exactly the quoted amount"]
+    facts += [here.contact_email or "has named no address"]
+    for fact in facts:
+        assert fact in page, fact
+        assert fact in twin, fact
+    numbers = set(re.findall(r"\b[0-9a-f]{64}\b", page))
+    assert numbers == set(re.findall(r"\b[0-9a-f]{64}\b", twin))
+
+
+def test_a_price_is_the_plans_everywhere(monkeypatch):
+    dearer = {id_: replace(plan, price=plan.price + 1_230_000) for id_, plan in plans.load_plans().items()}
+    monkeypatch.setattr(plans, "load_plans", lambda: dearer)
+    for price in ("6.23", "10.23", "50.23"):
+        assert f'<span class="amount">{price}</span>' in page_of(HERE)
+
+
+def test_the_quote_that_is_shown_hashes_as_it_says(page):
+    shown = re.search(r'id="quote-answer">(.*?)</code>', page_of(HERE), re.DOTALL)
+    answer = json.loads(Read(shown[1]).text)
+    requirement = canonical_json(answer["data"]["paymentRequirement"])
+    assert sha256_hex(requirement) == answer["paymentRequirementHash"]
+    assert answer["data"]["paymentRequirement"]["payTo"].lower() == HERE.rail.treasury
+
+
+def test_commands_are_what_a_shell_reads_and_the_payer_is_left_to_fill_in():
+    read = Read(page_of(HERE))
+    commands = re.findall(r"(?:PAYER=\S+  # .*\n)?curl [^\n]*", read.text)
+    assert len(commands) == 5
+    bodies = []
+    for command in commands:
+        script = command.replace("PAYER=0x…", "PAYER=0x12").replace("curl ", "printf '%s\\n' ", 1)
+        ran = subprocess.run(["bash", "-uc", f"KEY=svc_key; {script}"], capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stderr
+        url, *arguments = ran.stdout.splitlines()
+        assert url.startswith(HERE.base_url)
+        bodies += [json.loads(arguments[arguments.index("-d") + 1])] if "-d" in arguments else []
+    assert bodies[0] == {"planId": "api_basic_monthly", "payerAddress": "0x12"}
+    assert bodies[1]["quoteId"].startswith("quote_")
+    assert bodies[2]["action"]
+
+
+def test_without_payments_there_is_no_quote_and_no_form():
+    read = Read(page_of(BARE))
+    assert read.all("form") == []
+    assert 'id="quote-answer"' not in page_of(BARE)
+    assert "There is no quote to check while payments are not set up." in read.text
+
+
+def test_the_demo_is_called_one_only_where_it_is():
+    assert "Demo chain" not in page_of(HERE)
+    assert "Demo chain" in page_of(installation(demo=True))
+
+
+def test_what_an_operator_sets_is_text_and_nothing_else():
+    odd = installation(contact_email='"><script>alert(1)</script>@x', app_url="https://app.example/'\"<b>")
+    read = Read(page_of(odd))
+    assert len(read.all("script")) == 1
+    assert read.all("b") == []
+
+
+def test_names_of_assets_follow_their_content_and_the_icon_is_a_picture():
+    for name, folder in ASSETS.items():
+        digest = sha256_hex((SITE / "connect" / name).read_bytes())[:12]
+        stem, suffix = name.split(".")
+        assert asset_path(name) == f"{folder}{stem}.{digest}.{suffix}"
+    icon = filled(ICON, {}).decode()
+    assert icon.startswith("<svg ") and "http" not in icon.replace("http://www.w3.org/2000/svg", "")
+
+
+@pytest.mark.skipif(shutil.which("node") is None and "CI" not in os.environ, reason="Node is not installed")
+def test_the_page_hashes_as_the_service_does():
+    values = [
+        {"b": 1, "a": [True, None, 'é\u2028"\\\n'], "\ue000": 1, "\U0001f600": 2, "nested": {"z": {}, "y": []}},
+        {"amount": "9001843", "n": 1e21, "m": 0.1, "k": -0.0},
+        json.loads(json.dumps({"long": "x" * 5000})),
+    ]
+    script = (
+        "const { canonical, sha256 } = await import(process.argv[1]);"
+        "const values = JSON.parse(await new Response(process.stdin).text());"
+        "console.log(JSON.stringify(await Promise.all(values.map((value) => sha256(canonical(value))))))"
+    )
+    module = (SITE / "connect" / "connect.js").as_uri()
+    ran = subprocess.run(
+        ["node", "--input-type=module", "-e", script, module],
+        input=json.dumps(values),
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout) == [sha256_hex(canonical_json(value)) for value in values]

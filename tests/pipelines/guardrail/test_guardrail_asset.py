@@ -1,0 +1,54 @@
+"""The guardrail's asset: it shows what it took over, and a log that can't be read stops no run."""
+
+from datetime import UTC, datetime
+
+import dagster as dg
+import pytest
+from keyed_service import one_rule
+
+from contracts.guardrail.rules import Severity
+from contracts.settings import Settings
+from pipelines.guardrail.assets import take_over_guardrail_checks
+from pipelines.resources import runtime_resource
+from warehouse.guardrail.log import open_guardrail_log
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+
+
+def run(settings: Settings) -> dict[str, dict]:
+    done = dg.materialize([take_over_guardrail_checks], resources={"runtime": runtime_resource(settings)})
+    assert done.success
+    return {
+        event.asset_key.path[0]: {name: value.value for name, value in event.materialization.metadata.items()}
+        for event in done.get_asset_materialization_events()
+    }
+
+
+@pytest.fixture
+def settings(tmp_path) -> Settings:
+    return Settings(_env_file=None, data_dir=tmp_path)
+
+
+def test_what_was_logged_is_taken_over_once(settings):
+    log = open_guardrail_log(settings, settings.data_dir)
+    for action in ("wipe everything", "ls"):
+        log.record(
+            one_rule().current().check(action),
+            action=action,
+            asked=Severity.MEDIUM,
+            source="api",
+            caller="key_1",
+            checked_at=NOON,
+            latency_us=100,
+        )
+    log.close()
+    first = run(settings)
+    assert first["raw_guardrail__checks"] == {"new_checks": 2, "dagster/row_count": 2}
+    assert first["out_guardrail__daily"]["dagster/row_count"] == 2
+    assert run(settings)["raw_guardrail__checks"]["new_checks"] == 0
+
+
+def test_a_damaged_log_is_said_and_stops_nothing(settings):
+    settings.data_dir.joinpath("guardrail.db").write_bytes(b"no database" * 1000)
+    said = run(settings)
+    assert said["raw_guardrail__checks"] == {"new_checks": 0, "problem": "store_unusable", "dagster/row_count": 0}

@@ -1,0 +1,258 @@
+"""What is served while sources fail in every way they have: the next one, else the last price, no invention."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from feed_server import CHALLENGE, DEAD, HUGE, LIMITED, SLOW, TRICKLE, FeedServer, Reply
+
+from contracts.discovery.installation import Installation
+from contracts.market import EthPrice, TokenPrice
+from contracts.publish.registry import PROJECTIONS
+from contracts.publish.rendering import Origin, render
+from contracts.settings import Settings
+from pipelines.market.observe import choose_eth, choose_token, look_at_eth, look_at_token, prices_due
+from warehouse.duck.connection import Warehouse
+from warehouse.duck.fetch_log import source_health
+from warehouse.publish.readers import Readable, read
+
+TOKEN = "0x" + "70" * 20
+ORIGIN = Origin("g", datetime(2026, 1, 1, tzinfo=UTC))
+ROWS = {row.name: row for row in PROJECTIONS}
+DEX, GECKO, COINBASE = "/latest/dex/tokens/", "/gt/networks/base/tokens/", "/v2/prices/ETH-USD/spot"
+
+
+def pair(price: Any, **changes: Any) -> dict[str, Any]:
+    return {
+        "chainId": "base",
+        "pairAddress": "0x01",
+        "baseToken": {"address": TOKEN},
+        "quoteToken": {"address": "0x02"},
+        "priceUsd": price,
+        "liquidity": {"usd": 500_000},
+        "volume": {"h24": 1000.5},
+        "txns": {"h24": {"buys": 7, "sells": 3}},
+        "priceChange": {"h24": 2.5, "h1": -0.5},
+        "marketCap": 1_000_000,
+    } | changes
+
+
+def dex(price: Any, **changes: Any) -> Reply:
+    return Reply({"schemaVersion": "1.0.0", "pairs": [pair(price, **changes)]})
+
+
+def gecko(price: Any) -> Reply:
+    facts = {"base_token_price_usd": price, "reserve_in_usd": "400000.5", "address": "0x03"}
+    sides = {"base_token": {"data": {"id": f"base_{TOKEN}"}}, "quote_token": {"data": {"id": "base_0x02"}}}
+    return Reply({"data": [{"attributes": facts, "relationships": sides}]})
+
+
+def ether(amount: Any) -> Reply:
+    return Reply({"data": {"amount": amount, "base": "ETH", "currency": "USD"}})
+
+
+class Desk:
+    """One warehouse and a server of sources. A minute passes by making all that is kept a minute older."""
+
+    def __init__(self, data_dir: Path, server: FeedServer) -> None:
+        self.server = server
+        self.settings = Settings(
+            data_dir=data_dir,
+            token_address=TOKEN,
+            dexscreener_url=server.url,
+            geckoterminal_url=f"{server.url}/gt",
+            coinbase_url=server.url,
+            _env_file=None,
+        )
+
+    def look(self, **replies: Reply) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Sources answer as told from now on; the token's `data` and ETH's body, published a minute on."""
+        self.pass_time(minutes=1)
+        paths = {"dex": DEX, "gecko": GECKO, "ether": COINBASE}
+        self.server.replies |= {paths[name]: reply for name, reply in replies.items()}
+        return self.publish()
+
+    def publish(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The same without any time passing."""
+        now = datetime.now(UTC)
+        with Warehouse(self.settings.data_dir).connect() as connection:
+            look_at_eth(connection, self.settings, now)
+            choose_eth(connection, self.settings, now)
+            look_at_token(connection, self.settings, now)
+            choose_token(connection, self.settings, now)
+            readable = Readable(connection, self.settings.data_dir, Installation("https://svc.example"))
+            token = render(ROWS["token_price"], read(ROWS["token_price"], readable), ORIGIN)
+            eth = render(ROWS["eth_price"], read(ROWS["eth_price"], readable), ORIGIN)
+        TokenPrice.model_validate_json(token)
+        EthPrice.model_validate_json(eth)
+        return json.loads(token)["data"], json.loads(eth)
+
+    def pass_time(self, *, minutes: int) -> None:
+        with Warehouse(self.settings.data_dir).connect() as connection:
+            for table in ("raw_market__token_prices", "raw_market__eth_prices"):
+                connection.execute(f"update {table} set fetched_at = fetched_at - to_minutes(?)", [minutes])
+            connection.execute(
+                "update raw_feeds__attempts "
+                "set asked_at = asked_at - to_minutes($m), ask_again_at = ask_again_at - to_minutes($m)",
+                {"m": minutes},
+            )
+
+    def rows(self, question: str) -> list[Any]:
+        with Warehouse(self.settings.data_dir).connect() as connection:
+            return connection.execute(question).fetchall()
+
+
+@pytest.fixture
+def server() -> Iterator[FeedServer]:
+    with FeedServer() as running:
+        yield running
+
+
+@pytest.fixture
+def desk(tmp_path: Path, server: FeedServer) -> Desk:
+    return Desk(tmp_path, server)
+
+
+FAULTS = {
+    "dead": (DEAD, "unreachable"),
+    "limited": (LIMITED, "rate_limited"),
+    "challenge": (CHALLENGE, "html_page"),
+    "forbidden": (Reply(b"<html>", status=403), "http_403"),
+    "error inside": (Reply({"error": "internal"}), "error_answer"),
+    "null price": (dex(None), "no_price"),
+    "no keys": (Reply({"schemaVersion": "1.0.0", "pairs": [{}]}), "unknown_token"),
+    "negative": (dex("-1"), "no_price"),
+    "absurd": (dex("1e40"), "no_price"),
+    "huge": (HUGE, "too_large"),
+    "cut": (Reply(b'{"pairs": ['), "unreadable"),
+    "unknown": (Reply({"schemaVersion": "1.0.0", "pairs": None}), "unknown_token"),
+}
+
+
+@pytest.mark.parametrize(("fault", "reason"), FAULTS.values(), ids=FAULTS.keys())
+def test_where_the_first_source_fails_the_next_one_is_served(desk: Desk, fault: Reply, reason: str) -> None:
+    token, _ = desk.look(dex=fault, gecko=gecko("0.71"), ether=ether("3000"))
+    assert (token["price"], token["source"], token["quality"], token["stale"]) == (
+        "0.71",
+        "geckoterminal",
+        "exact",
+        False,
+    )
+    said = {each["source"]: (each["price"], each["reason"]) for each in token["sources"]}
+    assert said == {"dexscreener": (None, reason), "geckoterminal": ("0.71", None)}
+
+
+@pytest.mark.parametrize("fault", [SLOW, TRICKLE], ids=["slow", "trickle"])
+def test_a_source_beyond_three_seconds_is_left(desk: Desk, fault: Reply) -> None:
+    token, eth = desk.look(dex=fault, gecko=gecko("0.71"), ether=fault)
+    assert (token["source"], token["sources"][0]["reason"]) == ("geckoterminal", "timeout")
+    assert 2900 < token["sources"][0]["latencyMs"] < 20_000
+    assert (eth["price"], eth["quality"], eth["reason"]) == (None, "unavailable", "timeout")
+
+
+def test_all_sources_dead_is_the_last_price_stale_and_its_age(desk: Desk) -> None:
+    desk.look(dex=dex("0.7207"), gecko=gecko("0.72"), ether=ether("3000.5"))
+    token, eth = desk.look(dex=DEAD, gecko=CHALLENGE, ether=LIMITED)
+    assert (token["price"], token["stale"], token["quality"]) == ("0.7207", True, "estimated")
+    assert (token["reason"], token["source"], token["volume24h"]) == ("unreachable", "dexscreener", 1000.5)
+    assert 50 <= token["ageS"] <= 70
+    assert (eth["price"], eth["stale"], eth["reason"], eth["source"]) == ("3000.5", True, "rate_limited", "coinbase")
+    token, _ = desk.look()
+    assert 110 <= token["ageS"] <= 135
+    token, _ = desk.look(dex=dex("0.73"))
+    assert (token["price"], token["stale"], token["reason"], token["quality"]) == ("0.73", False, None, "exact")
+
+
+def test_before_any_price_there_is_none_and_why(desk: Desk) -> None:
+    token, eth = desk.look(dex=DEAD, gecko=DEAD, ether=DEAD)
+    assert (token["price"], token["quality"], token["reason"], token["stale"]) == (
+        None,
+        "unavailable",
+        "unreachable",
+        False,
+    )
+    assert (eth["price"], eth["fetchedAt"], eth["ageS"]) == (None, None, None)
+    keys = {"price", "mcap", "volume24h", "change24h", "change1h", "buys24h", "sells24h"}
+    assert {token[key] for key in keys} == {None}
+
+
+def test_a_price_of_a_thousand_times_is_kept_as_suspicious_and_never_served(desk: Desk) -> None:
+    desk.look(dex=dex("0.72"), gecko=gecko("0.72"), ether=ether("3000"))
+    token, eth = desk.look(dex=dex("720"), ether=ether("3"))
+    assert (token["price"], token["source"], token["stale"]) == ("0.72", "geckoterminal", False)
+    assert [(each["price"], each["suspicious"]) for each in token["sources"]] == [("720", True), ("0.72", False)]
+    assert (eth["price"], eth["stale"], eth["quality"], eth["reason"]) == ("3000", True, "estimated", "price_jump")
+    token, _ = desk.look(dex=dex("720"), gecko=gecko("721"))
+    assert (token["price"], token["stale"], token["reason"], token["quality"]) == (
+        "0.72",
+        True,
+        "price_jump",
+        "estimated",
+    )
+    kept = desk.rows("select price_usd::double from raw_market__token_prices where suspicious order by all")
+    assert kept == [(720.0,), (720.0,), (721.0,)]
+
+
+def test_sources_that_disagree_lower_the_quality(desk: Desk) -> None:
+    token, _ = desk.look(dex=dex("1"), gecko=gecko("3"), ether=ether("3000"))
+    assert (token["price"], token["quality"], token["reason"]) == ("1", "estimated", "sources_disagree")
+    assert token["sources"][1]["differencePercent"] == 200.0
+
+
+def test_a_limited_source_is_left_alone_until_its_time(desk: Desk) -> None:
+    for _ in range(9):
+        desk.look(dex=LIMITED, gecko=gecko("1"), ether=ether("3000"))
+    assert desk.server.hits[DEX] == 1
+    assert desk.server.hits[GECKO] == 9
+    desk.pass_time(minutes=2)
+    desk.look(dex=dex("1"))
+    assert desk.server.hits[DEX] == 2
+
+
+def test_a_minute_asks_once_however_often_one_looks(desk: Desk) -> None:
+    desk.look(dex=dex("1"), gecko=gecko("1"), ether=ether("3000"))
+    minutes = {datetime.now(UTC).minute}
+    for _ in range(20):
+        desk.publish()
+        minutes.add(datetime.now(UTC).minute)
+    assert 1 <= min(desk.server.hits.values()) <= max(desk.server.hits.values()) <= len(minutes)
+
+
+def test_changes_come_from_the_source_and_are_set_beside_our_own(desk: Desk) -> None:
+    desk.look(dex=dex("1.00"), gecko=gecko("1"), ether=ether("3000"))
+    desk.pass_time(minutes=60)
+    token, _ = desk.look(dex=dex("1.10"))
+    assert (token["change1h"], token["change24h"]) == (-0.5, 2.5)
+    assert token["changeCheck"] == {"change1h": 10.0, "change24h": None, "agrees": False}
+    token, _ = desk.look(dex=DEAD, gecko=gecko("1.2"))
+    assert (token["source"], token["change1h"], token["change24h"]) == ("geckoterminal", 20.0, None)
+
+
+def test_without_any_source_the_documents_say_so_and_nothing_is_asked(tmp_path: Path, server: FeedServer) -> None:
+    desk = Desk(tmp_path, server)
+    desk.look(dex=dex("1"), gecko=gecko("1"), ether=ether("3000"))
+    desk.settings = Settings(data_dir=tmp_path, token_address=TOKEN, _env_file=None)
+    token, eth = desk.look()
+    assert (token["price"], token["quality"], token["reason"], token["sources"]) == (
+        None,
+        "unavailable",
+        "not_configured",
+        [],
+    )
+    assert (eth["price"], eth["reason"]) == (None, "not_configured")
+    assert prices_due(desk.settings, datetime.now(UTC)) is None
+    assert max(server.hits.values()) == 1
+
+
+def test_health_shows_each_source(desk: Desk) -> None:
+    desk.look(dex=dex("1"), gecko=DEAD, ether=ether("3000"))
+    with Warehouse(desk.settings.data_dir).connect() as connection:
+        health = {each.source: (each.reason, each.quality) for each in source_health(connection)}
+    assert health == {
+        "coinbase": (None, "exact"),
+        "dexscreener": (None, "exact"),
+        "geckoterminal": ("unreachable", "unavailable"),
+    }

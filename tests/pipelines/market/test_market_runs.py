@@ -1,0 +1,186 @@
+"""Prices in runs: a minute's run publishes what reads them and nothing else, and clients cost nothing."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import httpx
+import pytest
+from feed_server import DEAD, FeedServer, Reply
+from ingest_helpers import TOKEN
+from pipeline_runs import Place, recorded_chain
+
+from api.app import create_app
+from cli.demo.recorded import RecordedNode
+from contracts.errors import RpcUnavailable
+from contracts.settings import Settings
+from pipelines.definitions import PRICES_JOB, build_definitions
+from pipelines.failure import mark_stale_for
+from pipelines.initial_publish import publish_held
+from pipelines.market.assets import SERVED_TABLES
+from pipelines.market.observe import prices_due
+from pipelines.publish.assets import documents_of
+from warehouse.publish.generations import current_generation
+
+GOLDEN = Path(__file__).with_name("token_price.golden.json")
+PRICE, ETH, HOLDERS = "/api/token/price", "/api/bidwall/eth-price", "/api/token/holders"
+MOVING = {"fetchedAt", "staleAfter", "generation", "generatedAt", "ageS", "latencyMs"}
+
+
+def pairs(price: str) -> Reply:
+    pair = {
+        "chainId": "base",
+        "pairAddress": "0x01",
+        "baseToken": {"address": TOKEN},
+        "quoteToken": {"address": "0x02"},
+        "priceUsd": price,
+        "liquidity": {"usd": 500_000},
+        "volume": {"h24": 1000.5},
+        "txns": {"h24": {"buys": 7, "sells": 3}},
+        "priceChange": {"h24": 2.5, "h1": -0.5},
+        "marketCap": 1_000_000,
+    }
+    return Reply({"pairs": [pair]})
+
+
+@pytest.fixture
+def server() -> Iterator[FeedServer]:
+    with FeedServer() as running:
+        running.replies["/latest/dex/tokens/"] = pairs("0.72")
+        running.replies["/v2/prices/ETH-USD/spot"] = Reply(
+            {"data": {"amount": "3000.5", "base": "ETH", "currency": "USD"}}
+        )
+        yield running
+
+
+@pytest.fixture
+def place(tmp_path: Path, server: FeedServer) -> Iterator[Place]:
+    with RecordedNode(recorded_chain()) as node:
+        yield Place(tmp_path, node.url, dexscreener_url=server.url, coinbase_url=server.url)
+
+
+def make_older(place: Place, minutes: int = 1) -> None:
+    """As if the last look had been that long ago."""
+    with place.warehouse() as connection:
+        for table, column in (
+            ("raw_feeds__attempts", "asked_at"),
+            ("raw_market__token_prices", "fetched_at"),
+            ("raw_market__eth_prices", "fetched_at"),
+        ):
+            connection.execute(f"update {table} set {column} = {column} - to_minutes(?)", [minutes])
+
+
+def still(body: Any) -> Any:
+    """A body without what moves with the clock."""
+    if isinstance(body, dict):
+        return {name: "…" if name in MOVING and value is not None else still(value) for name, value in body.items()}
+    return [still(each) for each in body] if isinstance(body, list) else body
+
+
+@cache
+def prices_job(settings: Settings) -> dg.JobDefinition:
+    return build_definitions(settings).resolve_job_def(PRICES_JOB)
+
+
+def run_prices(place: Place) -> set[str]:
+    """One run of the minute's job; the assets that it made."""
+    job = prices_job(place.settings())
+    with place.dagster() as instance:
+        result = job.execute_in_process(instance=instance)
+    assert result.get_asset_check_evaluations() == []
+    return {"/".join(event.asset_key.path) for event in result.all_events if event.is_step_materialization}
+
+
+def test_a_run_of_prices_publishes_what_reads_them_and_links_the_rest(place: Place, server: FeedServer) -> None:
+    publish_held(place.settings())
+    before = current_generation(place.data_dir)
+    made = run_prices(place)
+    after = current_generation(place.data_dir)
+    priced = {row.path for row in documents_of(SERVED_TABLES)}
+    assert {PRICE, ETH} <= priced
+    assert {key.removeprefix("document") for key in made if key.startswith("document")} == priced
+    assert still(place.document(PRICE)) == json.loads(GOLDEN.read_text())
+    assert (place.document(ETH)["price"], place.document(ETH)["source"]) == ("3000.5", "coinbase")
+    assert before is not None and after is not None
+    written = {path for path, part in after.manifest.components.items() if part.since == after.id}
+    assert {f"/{path.split('/', 1)[1].split('.json')[0]}" for path in written} <= priced
+    linked = after.manifest.components.keys() - written
+    assert {"serving.duckdb", "public/api/token/holders.json", "public/openapi.json"} <= linked
+    assert all((after.path / name).samefile(before.path / name) for name in linked)
+
+
+def test_a_minute_without_news_is_not_due(place: Place) -> None:
+    publish_held(place.settings())
+    due = prices_due(place.settings(), datetime.now(UTC))
+    assert due == "prices of coinbase, dexscreener are due"
+    run_prices(place)
+    now = datetime.now(UTC)
+    with place.warehouse() as connection:
+        ((asked_at,),) = connection.execute("select min(asked_at) from raw_feeds__attempts").fetchall()
+    assert prices_due(place.settings(), asked_at.replace(tzinfo=UTC)) is None
+    assert prices_due(place.settings(dexscreener_url=None, coinbase_url=None), now + timedelta(minutes=1)) is None
+    assert prices_due(place.settings(), now + timedelta(minutes=1)) == due
+
+
+def test_a_chain_that_does_not_answer_keeps_prices_fresh_and_dead_sources_keep_the_last_price(
+    place: Place, server: FeedServer
+) -> None:
+    publish_held(place.settings())
+    place.rpc_url = "http://127.0.0.1:1"
+    with pytest.raises(RpcUnavailable):
+        place.run()
+    price = place.document(PRICE)["data"]
+    assert (price["price"], price["stale"]) == ("0.72", False)
+    assert (place.document(HOLDERS)["stale"], place.document(HOLDERS)["reason"]) == (True, "rpc_unavailable")
+    make_older(place)
+    server.replies = dict.fromkeys(server.replies, DEAD)
+    with pytest.raises(RpcUnavailable):
+        place.run()
+    price, ether = place.document(PRICE)["data"], place.document(ETH)
+    assert (price["price"], price["stale"], price["reason"]) == ("0.72", True, "unreachable")
+    assert 55 <= price["ageS"] <= 120
+    assert (ether["price"], ether["stale"]) == ("3000.5", True)
+    status, body = ask(place, PRICE, 1)
+    assert (status, body["data"]["stale"], body["ok"]) == (200, True, True)
+
+
+def test_a_failed_check_holds_prices_back_until_a_whole_run_is_good(place: Place, server: FeedServer) -> None:
+    publish_held(place.settings())
+    run_prices(place)
+    mark_stale_for(place.settings(), "check_failed")
+    make_older(place)
+    server.replies["/latest/dex/tokens/"] = pairs("0.9")
+    run_prices(place)
+    price = place.document(PRICE)["data"]
+    assert (price["price"], price["stale"], price["reason"]) == ("0.72", True, "check_failed")
+
+
+def test_a_thousand_polls_in_a_minute_ask_each_source_once(place: Place, server: FeedServer) -> None:
+    publish_held(place.settings())
+    minutes = {datetime.now(UTC).minute}
+    run_prices(place)
+    for _ in range(2):
+        status, body = ask(place, PRICE, 500)
+        assert (status, body["data"]["price"]) == (200, "0.72")
+        run_prices(place)
+        minutes.add(datetime.now(UTC).minute)
+    assert set(server.hits.values()) <= set(range(1, len(minutes) + 1))
+
+
+def ask(place: Place, path: str, times: int) -> tuple[int, dict[str, Any]]:
+    """The last answer of the API to a client that asks so many times."""
+
+    async def go() -> tuple[int, dict[str, Any]]:
+        app = create_app(place.settings(rate_limit_per_minute=0))
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8000") as client:
+            for _ in range(times):
+                response = await client.get(path)
+                assert response.status_code == 200
+        return response.status_code, response.json()
+
+    return asyncio.run(go())

@@ -1,0 +1,258 @@
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+from document_kinds import CONTENTS, REDIRECT
+from nginx import free_port, have_nginx, serving
+from patience import HANG_S
+from publishing import DOCUMENTS, House, mint
+
+from api.publish.front import Front
+from api.publish.site import load_site
+from contracts.publish.routes import CACHE_CONTROL, OPEN_HEADERS
+from warehouse.publish.generations import current_generation
+
+LIST = "/data/holders-20.csv.gz"
+OF_A_SERVER = ("etag", "vary", "content-length", "location")
+"""What each server says in its own way."""
+
+
+@pytest.fixture(scope="module", params=["ours", "kinds", "prefixed"])
+def house(request, tmp_path_factory):
+    """What is published here, and a site with one document of every kind, at the root of a host and under a path."""
+    base_url = "https://svc.example/under/it" if request.param == "prefixed" else "https://svc.example"
+    made = House(tmp_path_factory.mktemp(request.param), rate_limit_per_minute=0, base_url=base_url)
+    if request.param == "ours":
+        made.read_chain(mint(150), 20)
+        made.publish()
+    else:
+        made.publish_rows(CONTENTS, [REDIRECT])
+    return made
+
+
+def table_of(house) -> dict:
+    return json.loads((house.current / "public/routes.json").read_text())
+
+
+def said(headers) -> dict[str, str]:
+    return {name.decode(): value.decode() for name, value in headers if name.decode() not in OF_A_SERVER}
+
+
+def expected(house) -> dict[str, dict[str, str]]:
+    """What the map in memory sends with the body of each path, and with each folder's."""
+    site = load_site(current_generation(house.data_dir), None)
+    sent = {path: said(document.fresh["identity"].start["headers"]) for path, document in site.documents.items()}
+    for path, route in table_of(house)["routes"].items():
+        if "markdown" in route:
+            sent[path]["vary"] = "Accept"
+    if LIST in site.files:
+        assert said(site.files[LIST].encoded.start["headers"]) == DATA_HEADERS
+    return sent | {
+        f"{prefix}*": {**DATA_HEADERS, "content-type": folder["mediaType"]}
+        for prefix, folder in table_of(house)["folders"].items()
+    }
+
+
+def expected_redirects(house) -> dict[str, tuple[str, dict[str, str]]]:
+    """Where the map in memory leads on, and what it says with that."""
+    site = load_site(current_generation(house.data_dir), None)
+    return {
+        path: (dict(start["headers"])[b"location"].decode(), said(start["headers"]))
+        for path, start in site.redirects.items()
+    }
+
+
+DATA_HEADERS = {
+    "content-type": "application/gzip",
+    "cache-control": CACHE_CONTROL["immutable"],
+    **{name.lower(): value for name, value in OPEN_HEADERS.items()},
+}
+
+
+def unquoted(headers: list[tuple[str, str]]) -> dict[str, str]:
+    return {name.lower(): value.replace('\\"', '"') for name, value in headers}
+
+
+QUOTED = r'"((?:[^"\\]|\\.)*)"'
+
+
+def test_the_headers_file_says_what_the_map_says(house):
+    read: dict[str, dict[str, str]] = {}
+    for line in (house.current / "public/_headers").read_text().splitlines():
+        if not line.startswith(" "):
+            rule = read.setdefault(line, {})
+        else:
+            name, _, value = line.strip().partition(": ")
+            rule[name.lower()] = value
+    for path, headers in expected(house).items():
+        assert read.pop(path) == headers, path
+    assert read == {}
+    assert all(len(line) <= 2000 for line in (house.current / "public/_headers").read_text().splitlines())
+
+
+def test_the_redirects_file_leads_each_path_to_its_body(house):
+    lines = (house.current / "public/_redirects").read_text().splitlines()
+    read = {line.split()[0]: tuple(line.split()[1:]) for line in lines}
+    assert len(read) == len(lines)
+    led_on = {path: (to, "302") for path, (to, _) in expected_redirects(house).items()}
+    assert {path: rule for path, rule in read.items() if rule[1] == "302"} == led_on
+    site = load_site(current_generation(house.data_dir), None)
+    for path, document in site.documents.items():
+        file, status = read.get(path, (f"{path}index.html" if path.endswith("/") else path, "200"))
+        assert status == "200"
+        body = (house.current / "public" / file.removeprefix("/")).read_bytes()
+        assert body == document.fresh["identity"].body["body"]
+    assert set(read) <= {*site.documents, *site.redirects}
+
+
+def test_the_nginx_configuration_says_what_the_map_says(house):
+    text = (house.current / "hosting/nginx.conf").read_text()
+    read, led_on = {}, {}
+    for path, block in re.findall(r"location (?:= |(?=/\w))(/\S*) \{\n((?:            .*\n)+)", text):
+        headers = unquoted(re.findall(rf"add_header (\S+) {QUOTED};", block))
+        if (to := re.search(r"return 302 (\S+);", block)) is not None:
+            led_on[path] = (to[1], headers)
+            continue
+        headers["content-type"] = re.search(rf"default_type {QUOTED};", block)[1]
+        read[f"{path}*" if path in table_of(house)["folders"] else path] = headers
+        variants = table_of(house)["routes"].get(path, {}).get("parameters", [])
+        assert ("if ($args)" in block) == bool(variants), path
+        markdown = table_of(house)["routes"].get(path, {}).get("markdown")
+        assert ("if ($http_accept" in block) == bool(markdown), path
+    assert (read, led_on) == (expected(house), expected_redirects(house))
+
+
+def test_the_caddy_configuration_says_what_the_map_says(house):
+    text = (house.current / "hosting/Caddyfile").read_text()
+    names = dict(re.findall(r"(@(?:route|redirect|folder)\d+) \{\n\t\tmethod GET HEAD\n\t\tpath (\S+)", text))
+    read, led_on = {}, {}
+    for matcher, block in re.findall(r"\thandle (@\S+|/\S+) \{\n((?:\t\t.*\n)+)\t\}", text):
+        headers = unquoted(re.findall(rf"header (\S+) {QUOTED}", block))
+        if (to := re.search(r"redir \* (\S+) 302", block)) is not None:
+            led_on[names[matcher]] = (to[1], headers)
+        else:
+            read[names.get(matcher, matcher)] = headers
+    assert (read, led_on) == (expected(house), expected_redirects(house))
+
+
+def test_the_route_table_names_files_that_are_there(house):
+    table = table_of(house)
+    for route in table["routes"].values():
+        for suffix in ("", ".br", ".gz", ".zst"):
+            assert (house.current / "public" / (route["file"] + suffix)).is_file()
+        assert set(route.get("variants", {}).values()) <= set(table["routes"])
+    assert set(CACHE_CONTROL) == {"revalidated", "discovery", "immutable"}
+
+
+def test_a_cdn_takes_the_rules(house):
+    rules = [line for line in (house.current / "public/_headers").read_text().splitlines() if line[0] != " "]
+    redirects = (house.current / "public/_redirects").read_text().splitlines()
+    assert len(rules) <= 100
+    assert len(redirects) <= 2000
+
+
+async def unreachable(scope, receive, send):
+    raise AssertionError(f"{scope['path']} must not get here")
+
+
+nginx_needed = pytest.mark.skipif(not have_nginx() and os.environ.get("CI") != "true", reason="nginx is not installed")
+
+
+@nginx_needed
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+def test_nginx_answers_as_the_front_does(house, encoding):
+    async def both(port):
+        theirs = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=HANG_S)
+        theirs.headers.clear()
+        front = Front(house.settings, unreachable, None, clock=house.now.timestamp)
+        front.look_again(house.now.timestamp())
+        async with theirs, house.client(application=front) as ours:
+            paths = [*front.site.documents, *front.site.redirects, *front.site.files]
+            queried = [f"{path}?any=1" for path, each in front.site.documents.items() if not each.has_variants]
+            for path in (*paths, *queried):
+                for method in ("GET", "HEAD"):
+                    yield (
+                        path,
+                        *[
+                            await client.request(method, path, headers={"accept-encoding": encoding})
+                            for client in (theirs, ours)
+                        ],
+                    )
+
+    async def compare():
+        with serving(house.data_dir) as (port, _):
+            async for path, theirs, ours in both(port):
+                assert theirs.status_code == ours.status_code, path
+                assert ours.status_code in (200, 302), path
+                same = set(ours.headers) - {"etag"}
+                if ours.status_code == 302:
+                    same -= {"content-length"}  # nginx sends a page with it
+                else:
+                    assert theirs.content == ours.content, path
+                for name in same:
+                    assert theirs.headers[name] == ours.headers[name], (path, name)
+
+    asyncio.run(compare())
+
+
+@nginx_needed
+def test_nginx_hands_what_no_file_answers_to_the_api(tmp_path):
+    house = House(tmp_path, base_url=None, port=free_port(), rate_limit_per_minute=0)
+    house.read_chain(mint(150), 20)
+    house.publish()
+    environment = {
+        **os.environ,
+        "SVC_DATA_DIR": str(tmp_path),
+        "SVC_PORT": str(house.settings.port),
+        "SVC_RPC_URLS": "http://127.0.0.1:1",
+        "SVC_TRUSTED_PROXIES": "127.0.0.1",
+    }
+    process = subprocess.Popen([Path(sys.executable).with_name("svc"), "serve", "--workers", "2"], env=environment)
+    try:
+        with (
+            serving(tmp_path) as (port, _),
+            httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=HANG_S) as client,
+        ):
+            deadline = time.monotonic() + HANG_S
+            while client.get("/health").status_code != 200:
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+            assert len(client.get(f"{DOCUMENTS[1]}?limit=60").json()["holders"]) == 60
+            assert client.get(f"{DOCUMENTS[1]}?limit=59").json()["code"] == "parameter_invalid"
+            for nowhere in ("/nowhere", "/.well-known/none.json", "/data/none", "/openapi.json/", "/OpenAPI.json"):
+                assert client.get(nowhere).json()["code"] == "route_unknown", nowhere
+            for path in ("/openapi.json", "/"):
+                refused = client.post(path, json={})
+                assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD, OPTIONS"), path
+                assert refused.json()["code"] == "method_not_allowed"
+                leave = client.options(path, headers={"access-control-request-method": "GET"})
+                assert (leave.status_code, leave.headers["access-control-allow-methods"]) == (204, "GET, HEAD, OPTIONS")
+            statuses = [client.get("/api/nowhere").status_code for _ in range(45)]
+            # exactly the limit over both processes; a window may end on the way
+            assert 18 <= statuses.count(404) <= 40
+            assert statuses.count(404) + statuses.count(429) == 45
+    finally:
+        process.terminate()
+        process.wait(HANG_S)
+
+
+@nginx_needed
+def test_nginx_answers_304_and_follows_the_pointer(tmp_path):
+    house = House(tmp_path)
+    house.publish()
+    with serving(tmp_path) as (port, _), httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=HANG_S) as client:
+        first = client.get(DOCUMENTS[0])
+        again = client.get(DOCUMENTS[0], headers={"if-none-match": first.headers["etag"]})
+        assert again.status_code == 304
+        assert again.headers["cache-control"] == first.headers["cache-control"]
+        house.read_chain(mint(70), 20)
+        house.publish()
+        moved = client.get(DOCUMENTS[0], headers={"if-none-match": first.headers["etag"]})
+        assert moved.json()["holderCount"] == 70

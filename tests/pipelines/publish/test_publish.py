@@ -1,0 +1,186 @@
+import gzip
+import json
+from datetime import timedelta
+
+import brotli
+import pytest
+import zstandard
+from publishing import AGEING, BASE_URL, DOCUMENTS, PUBLISHED, House, mint
+from pydantic import ValidationError
+
+from contracts.publish.registry import PROJECTIONS
+from contracts.publish.rendering import Origin, mark_stale, render
+from contracts.publish.routes import file_of
+from pipelines.publish.documents import published_document
+from warehouse.publish.generations import begin, current_generation
+
+
+def body(house: House, path: str, tree: str = "public") -> dict:
+    return json.loads((house.current / tree / file_of(path)).read_bytes())
+
+
+def test_the_first_generation_comes_before_any_data(tmp_path):
+    house = House(tmp_path)
+    report = house.publish()
+    assert report.published
+    assert set(report.changed_documents) == set(PUBLISHED)
+    for path in DOCUMENTS:
+        document = body(house, path)
+        assert document["ok"] is True
+        assert document["quality"] == "unavailable"
+        assert document["reason"]
+        assert document["stale"] is False
+
+
+def test_documents_carry_data_freshness_and_their_generation(tmp_path):
+    house = House(tmp_path)
+    house.read_chain(mint(70), 20)
+    report = house.publish()
+    document = body(house, "/api/token/holders")
+    assert next(iter(document)) == "ok"
+    assert document["holderCount"] == 70
+    assert document["generation"] == report.generation
+    assert document["generatedAt"] == "2026-01-02T12:01:00Z"
+    assert document["fetchedAt"] == "2026-01-02T12:00:00Z"
+    assert document["staleAfter"] == "2026-01-02T12:15:00Z"
+
+
+def test_every_body_lies_beside_its_encodings(tmp_path):
+    house = House(tmp_path)
+    house.read_chain(mint(70), 20)
+    house.publish()
+    plain = house.current / "public/api/token/holders-map.json"
+    content = plain.read_bytes()
+    assert gzip.decompress(plain.with_name(plain.name + ".gz").read_bytes()) == content
+    assert brotli.decompress(plain.with_name(plain.name + ".br").read_bytes()) == content
+    assert zstandard.ZstdDecompressor().decompress(plain.with_name(plain.name + ".zst").read_bytes()) == content
+
+
+def test_publishing_again_without_a_change_makes_no_generation(tmp_path):
+    house = House(tmp_path)
+    house.read_chain(mint(70), 20)
+    first = house.publish()
+    again = house.publish()
+    assert (again.published, again.generation, again.bytes_written) == (False, first.generation, 0)
+
+
+def test_an_unchanged_document_keeps_bytes_origin_and_time(tmp_path):
+    house = House(tmp_path)
+    house.read_chain(mint(70), 20)
+    first = house.publish()
+    before = {path: house.current / "public" / file_of(path) for path in DOCUMENTS}
+    house.read_chain([(30, "0x" + "0" * 40, "0x" + "ee" * 20, 5)], 40)
+    second = house.publish()
+    assert set(second.changed_documents) >= set(DOCUMENTS)
+    pricing = house.current / "public/artifacts/pricing.json"
+    assert pricing.samefile(before[DOCUMENTS[0]].parents[2] / "artifacts/pricing.json")
+    entries = current_generation(tmp_path).manifest.documents
+    assert entries["/artifacts/pricing"].generation == first.generation
+    assert entries["/api/token/holders"].generation == second.generation
+
+
+def test_lists_go_with_the_generation_as_links(tmp_path):
+    house = House(tmp_path)
+    house.read_chain(mint(70), 20)
+    house.publish()
+    for name, kept in (("public/data/holders-20.csv.gz", "holders-20.csv.gz"), ("holders/holders-20.parquet",) * 2):
+        assert (house.current / name).samefile(tmp_path / "holders" / kept.removeprefix("holders/"))
+    proof = body(house, "/api/token/holders")["consistency"]["proof"]
+    component = current_generation(tmp_path).manifest.components["public/data/holders-20.csv.gz"]
+    assert proof["holderList"]["sha256"] == component.sha256
+
+
+def test_a_stale_body_waits_beside_the_fresh_one(tmp_path):
+    house = House(tmp_path)
+    house.read_chain(mint(70), 20)
+    house.publish()
+    fresh, stale = body(house, "/api/token/holders"), body(house, "/api/token/holders", "stale")
+    assert (fresh["stale"], fresh["reason"]) == (False, None)
+    assert (stale["stale"], stale["reason"]) == (True, "expired")
+    different = {"stale", "reason"}
+    assert {k: v for k, v in fresh.items() if k not in different} == {
+        k: v for k, v in stale.items() if k not in different
+    }
+
+
+def test_after_a_failed_check_the_same_data_is_stale_with_the_reason(tmp_path):
+    house = House(tmp_path)
+    house.read_chain(mint(70), 20)
+    first = house.publish()
+    good = body(house, "/api/token/holders")
+    report = house.republish_stale("check_failed")
+    assert set(report.changed_documents) == set(AGEING)
+    marked = body(house, "/api/token/holders")
+    assert marked == good | {"stale": True, "reason": "check_failed"}
+    assert marked["generation"] == first.generation
+
+
+def test_republishing_stale_twice_changes_nothing_more(tmp_path):
+    house = House(tmp_path)
+    house.read_chain(mint(70), 20)
+    house.publish()
+    first = house.republish_stale()
+    assert house.republish_stale().generation == first.generation
+    assert not house.republish_stale().published
+    assert house.republish_stale("another_reason").published
+
+
+def test_a_good_publish_takes_the_mark_away_and_gives_the_bytes_back(tmp_path):
+    house = House(tmp_path)
+    house.read_chain(mint(70), 20)
+    house.publish()
+    good = (house.current / "public/api/token/holders.json").read_bytes()
+    house.republish_stale()
+    assert house.publish().published
+    assert (house.current / "public/api/token/holders.json").read_bytes() == good
+
+
+def test_before_the_first_generation_there_is_nothing_to_mark(tmp_path):
+    house = House(tmp_path)
+    report = house.republish_stale()
+    assert (report.published, report.generation) == (False, None)
+    assert not (tmp_path / "current").exists()
+
+
+def test_another_base_url_is_another_generation(tmp_path):
+    house = House(tmp_path)
+    house.publish()
+    moved = House(tmp_path, base_url="https://other.example")
+    moved.now = house.now
+    report = moved.publish()
+    assert "/openapi.json" in report.changed_documents
+    assert not set(DOCUMENTS) & set(report.changed_documents)
+    assert body(moved, "/openapi.json")["servers"] == [{"url": "https://other.example"}]
+    assert BASE_URL != "https://other.example"
+
+
+HOLDERS = next(row for row in PROJECTIONS if row.name == "token_holders")
+UNAVAILABLE = {
+    "source": None, "quality": "unavailable", "reason": "not_configured", "observed_at": None, "fetched_at": None,
+    "holder_count": None, "token": None, "chain_id": None, "total_supply_raw": None, "total_supply": None,
+    "consistency": None, "discrepancy": [], "concentration": None, "backfill": None, "snapshots": [],
+}  # fmt: skip
+
+
+def test_fields_that_are_not_the_models_are_refused(tmp_path):
+    house = House(tmp_path)
+    origin = Origin("g", house.now)
+    with pytest.raises(ValueError, match="surprise"):
+        render(HOLDERS, UNAVAILABLE | {"surprise": 1}, origin)
+    with pytest.raises(ValueError, match="snapshots"):
+        render(HOLDERS, {k: v for k, v in UNAVAILABLE.items() if k != "snapshots"}, origin)
+
+
+def test_a_body_that_breaks_its_model_is_not_published(tmp_path):
+    with pytest.raises(ValidationError):
+        published_document(HOLDERS, UNAVAILABLE | {"holder_count": "many"}, begin(tmp_path, House(tmp_path).now))
+
+
+def test_rendering_past_its_time_says_expired_and_keeps_a_reason_of_its_own(tmp_path):
+    now = House(tmp_path).now
+    fields = UNAVAILABLE | {"fetched_at": now, "quality": "estimated", "reason": "backfilling"}
+    late = json.loads(render(HOLDERS, fields, Origin("g", now), now=now + timedelta(days=1)))
+    assert (late["stale"], late["reason"]) == (True, "backfilling")
+    early = render(HOLDERS, fields, Origin("g", now), now=now)
+    assert json.loads(early)["stale"] is False
+    assert json.loads(mark_stale(HOLDERS, early, "why"))["reason"] == "why"

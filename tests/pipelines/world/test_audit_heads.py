@@ -1,0 +1,161 @@
+"""A chain of decisions that was rewritten as a whole fits itself, but not the signed heads of the generations."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import msgspec
+import pytest
+from keyed_service import with_secrets
+from publishing import House
+from sqlalchemy import text
+from world_writes import goal, no_rules, proposal
+
+from contracts.world.audit import FIRST_LINK, AuditReport, ChainedDecision, commitment
+from warehouse.access.signing_keys import SigningKeys
+from warehouse.ledger.ledger import Ledger
+from warehouse.publish.generations import Part, begin, build, current_generation, kept_manifests
+from warehouse.world.audit import verify
+from warehouse.world.audit_heads import audit_head, signed_heads
+from warehouse.world.write import propose
+
+
+class AuditedHouse(House):
+    """A house whose ledger is on either engine; `decide` lets the given goals in, one decision each."""
+
+    def __init__(self, ledger: Ledger, settings) -> None:
+        given = with_secrets(settings)
+        chosen = {name: getattr(given, name) for name in ("ledger_url", "master_secret", "signing_key_file")}
+        super().__init__(settings.data_dir, **{name: value for name, value in chosen.items() if value is not None})
+        self.ledger = ledger
+        self.publications = 0
+
+    def decide(self, *titles: str) -> None:
+        for title in titles:
+            propose(self.ledger, proposal(goal(title, title=title)), alignment=no_rules)
+
+    def publish_change(self) -> str:
+        """Builds a generation of one file, which differs from the last."""
+        self.publications += 1
+        self.now += timedelta(minutes=1)
+        draft = begin(self.data_dir, self.now)
+        parts = {"public/number.txt": Part.of_bytes(str(self.publications).encode())}
+        build(self.data_dir, draft, parts, {}, self.settings.public_base_url, audit_head(self.settings, draft))
+        return draft.id
+
+    def audit(self) -> AuditReport:
+        heads, forged = signed_heads(kept_manifests(self.data_dir), SigningKeys(self.settings).current())
+        with self.ledger.read() as reader:
+            found = verify(reader, heads)
+        return msgspec.structs.replace(found, faults=[*forged, *found.faults])
+
+    def rewrite_history(self, decision: int, old: str, new: str) -> None:
+        """Changes one decision's text as a file editor can: every commitment and link after it is made to fit."""
+        with self.ledger._writers.begin() as connection:
+            rows = connection.execute(
+                text(
+                    "select d.seq, d.number, d.decided_at, d.verdict, d.commitment, p.salt, p.payload "
+                    "from world_decisions d join world_decision_payloads p on p.seq = d.seq order by d.number"
+                )
+            ).all()
+            previous = FIRST_LINK
+            for seq, number, decided_at, verdict, _, salt, payload in rows:
+                payload = payload.replace(old, new) if number == decision else payload
+                chained = ChainedDecision(
+                    number=number,
+                    seq=seq,
+                    decided_at=decided_at,
+                    verdict=verdict,
+                    commitment=commitment(salt, payload),
+                )
+                previous = chained.link(previous)
+                fields = {"seq": seq, "payload": payload, "commitment": chained.commitment, "link": previous}
+                connection.execute(
+                    text("update world_decisions set commitment = :commitment, link = :link where seq = :seq"), fields
+                )
+                connection.execute(
+                    text("update world_decision_payloads set payload = :payload where seq = :seq"), fields
+                )
+
+
+@pytest.fixture
+def house(ledger: Ledger, ledger_settings) -> AuditedHouse:
+    return AuditedHouse(ledger, ledger_settings)
+
+
+def test_the_heads_of_all_generations_lie_on_an_honest_chain(house: AuditedHouse) -> None:
+    house.publish_change()
+    for title in ("one", "two", "three"):
+        house.decide(title)
+        house.publish_change()
+    house.decide("later")
+    report = house.audit()
+    assert (report.faults, report.signed_heads, report.decisions) == ([], 3, 4)
+
+
+def test_a_published_generation_and_one_marked_stale_carry_the_head(house: AuditedHouse) -> None:
+    house.decide("one")
+    house.publish()
+    house.decide("two")
+    house.republish_stale("check_failed")
+    generation = current_generation(house.data_dir)
+    assert generation is not None and generation.manifest.audit_head is not None
+    assert (generation.manifest.audit_head.decisions, house.audit().signed_heads) == (2, 2)
+
+
+def test_a_chain_rewritten_as_a_whole_is_found(house: AuditedHouse) -> None:
+    house.decide("one", "two", "three")
+    generation = house.publish_change()
+    house.rewrite_history(2, "words of no decision", "")
+    assert house.audit().faults == [], "a rewriting that changes nothing is none"
+    house.rewrite_history(2, "local:ada", "local:eve")
+    with house.ledger.read() as reader:
+        assert verify(reader).faults == [], "the chain fits itself"
+    assert house.audit().faults == [
+        f"the chain up to decision 3 is not the one that generation {generation} was made of"
+    ]
+
+
+def test_a_chain_cut_off_behind_a_generation_is_found(house: AuditedHouse) -> None:
+    house.decide("one", "two")
+    house.publish_change()
+    with house.ledger._writers.begin() as connection:
+        for table in ("world_decision_payloads", "world_decisions"):
+            connection.execute(text(f"delete from {table} where seq = (select max(seq) from {table})"))
+    assert any("was published after 2 decisions" in fault for fault in house.audit().faults)
+
+
+@pytest.mark.parametrize("forgery", ["another link", "another signature", "a signature of no form", "no head"])
+def test_a_head_that_was_edited_is_found(house: AuditedHouse, forgery: str) -> None:
+    house.decide("one")
+    house.publish_change()
+    house.decide("two")
+    generation = house.publish_change()
+    path = house.data_dir / "generations" / generation / "manifest.json"
+    manifest = json.loads(path.read_text())
+    if forgery == "another link":
+        manifest["auditHead"]["link"] = "ab" * 32
+    elif forgery == "another signature":
+        earlier = kept_manifests(house.data_dir)[0].audit_head
+        assert earlier is not None
+        manifest["auditHead"]["signature"] = earlier.signature
+    elif forgery == "a signature of no form":
+        manifest["auditHead"]["signature"] |= {"jws": "é..é"}
+    else:
+        manifest["auditHead"] = None
+    path.write_text(json.dumps(manifest))
+    [fault] = house.audit().faults
+    assert generation in fault
+
+
+def test_a_head_survives_the_rotation_of_signing_keys(house: AuditedHouse) -> None:
+    house.decide("one")
+    house.publish_change()
+    SigningKeys(house.settings).rotate(house.now)
+    house.now += timedelta(hours=1)
+    house.decide("two")
+    house.publish_change()
+    manifests = kept_manifests(house.data_dir)
+    kids = {manifest.audit_head.signature["kid"] for manifest in manifests if manifest.audit_head}
+    assert (len(kids), house.audit().faults) == (2, [])

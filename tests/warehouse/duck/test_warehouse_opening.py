@@ -1,0 +1,61 @@
+"""Opening the warehouse: a query that a signal ended, a file that is none, a file that others hold."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import RunBusy, StoreUnusable
+from warehouse.duck.connection import Warehouse
+from warehouse.publish.generations import current_generation
+
+
+def test_a_query_that_a_signal_ended_is_an_interruption_and_no_fault_of_the_data(tmp_path: Path):
+    # As DuckDB tells it; whether it looks for signals during a query depends on which thread works on it.
+    with pytest.raises(KeyboardInterrupt), Warehouse(tmp_path).connect():
+        raise RuntimeError("Query interrupted")
+
+
+def test_any_other_fault_stays_what_it_is(tmp_path: Path):
+    with pytest.raises(RuntimeError, match="something else"), Warehouse(tmp_path).connect():
+        raise RuntimeError("something else")
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", bytes(8192)])
+def test_a_file_that_is_no_database_is_said_to_be_none(tmp_path: Path, content: bytes):
+    (tmp_path / "warehouse.duckdb").write_bytes(content)
+    for opened in (Warehouse(tmp_path).connect(), Warehouse(tmp_path).read_only()):
+        with pytest.raises(StoreUnusable, match="not a valid DuckDB database") as raised, opened:
+            pass
+        assert "move it away" in raised.value.cure
+    assert (tmp_path / "warehouse.duckdb").read_bytes() == content
+
+
+def test_a_file_that_another_program_holds_is_busy(tmp_path: Path):
+    with Warehouse(tmp_path).connect():
+        pass
+    path = str(tmp_path / "warehouse.duckdb")
+    code = f"import duckdb; held = duckdb.connect({path!r}); print('held', flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout and other.stdout.readline() == b"held\n"
+        for opened in (Warehouse(tmp_path).connect(), Warehouse(tmp_path).read_only()):
+            with pytest.raises(RunBusy, match=str(other.pid)), opened:
+                pass
+        other.kill()
+
+
+def test_a_data_directory_that_is_a_file_holds_no_generation(tmp_path: Path):
+    (tmp_path / "file").touch()
+    assert current_generation(tmp_path / "file") is None
+
+
+def test_a_table_that_another_version_lacked_is_made_at_the_next_opening(tmp_path: Path):
+    """A file from before the schema's digest was kept, and one of another digest."""
+    for undo in ("drop table schema_applied", "update schema_applied set schema_sha256 = 'of another version'"):
+        with Warehouse(tmp_path).connect() as connection:
+            connection.execute("drop table raw_feeds__attempts")
+            connection.execute(undo)
+        with Warehouse(tmp_path).connect() as connection:
+            assert connection.execute("select count(*) from raw_feeds__attempts").fetchall() == [(0,)]
+            assert connection.execute("select count(*) from schema_applied").fetchall() == [(1,)]

@@ -1,0 +1,171 @@
+"""Guardrail checks taken over into DuckDB: each once, in the order of writing, summed up by UTC day and stage."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import sqlite3
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.guardrail.loader import load_ruleset
+from contracts.guardrail.rules import Severity
+from contracts.settings import Settings
+from pipelines.checks import EXPECTATIONS, judge
+from warehouse.duck.connection import Connection, Warehouse
+from warehouse.duck.facts import gather_facts
+from warehouse.guardrail.checks import take_over_checks
+from warehouse.guardrail.log import GuardrailLog, open_guardrail_log
+from warehouse.ledger.ledger import utc_text
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+SUITE = json.loads((EXPECTATIONS / "out_guardrail__daily.json").read_text())
+
+
+def row(at: datetime, latency_us: int, *, failed: tuple[str, ...] = (), warned: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {
+        "checked_at": utc_text(at),
+        "check_id": "grc_1",
+        "source": "api",
+        "caller": "key_1",
+        "action": "ls",
+        "asked_severity": "medium",
+        "severity": "high" if failed else "none",
+        "passed": int(not failed),
+        "matched": json.dumps(["a.b"] if failed or warned else []),
+        "drafts": "[]",
+        "warned_stages": json.dumps(warned),
+        "failed_stages": json.dumps(failed),
+        "rules_checked": 3,
+        "ruleset_version": "v",
+        "problem": None,
+        "latency_us": latency_us,
+    }
+
+
+def put(log: GuardrailLog, *rows: dict[str, Any]) -> None:
+    log._store.append(list(rows), "0000")
+
+
+def days(connection: Connection) -> list[tuple[Any, ...]]:
+    return connection.execute("select * from out_guardrail__daily order by day, stage").fetchall()
+
+
+@pytest.fixture
+def log(ledger_settings: Settings) -> Any:
+    opened = open_guardrail_log(ledger_settings, ledger_settings.data_dir)
+    yield opened
+    opened.close()
+
+
+def test_checks_are_taken_over_once_and_summed_by_day_and_stage(log: GuardrailLog, ledger_settings: Settings) -> None:
+    put(
+        log,
+        row(NOON - timedelta(days=1), 50),
+        row(NOON, 100),
+        row(NOON, 300, failed=("authority",), warned=("temporal",)),
+    )
+    with Warehouse(ledger_settings.data_dir).connect() as connection:
+        assert take_over_checks(connection, log) == 3
+        assert take_over_checks(connection, log) == 0
+        assert days(connection) == [
+            (date(2026, 1, 1), "all", 1, 0, 50.0, 50.0),
+            (date(2026, 1, 2), "all", 2, 1, 200.0, 298.0),
+            (date(2026, 1, 2), "authority", 1, 1, 300.0, 300.0),
+            (date(2026, 1, 2), "temporal", 1, 0, 300.0, 300.0),
+        ]
+        first = connection.execute(
+            "select checked_at, matched, passed from raw_guardrail__checks order by seq"
+        ).fetchall()[2]
+        assert first == (NOON.replace(tzinfo=None), ["a.b"], False)
+
+
+def test_a_day_that_goes_on_is_summed_anew_and_others_stay(log: GuardrailLog, ledger_settings: Settings) -> None:
+    with Warehouse(ledger_settings.data_dir).connect() as connection:
+        put(log, row(NOON - timedelta(days=1), 50), row(NOON, 100))
+        take_over_checks(connection, log)
+        put(log, row(NOON + timedelta(hours=1), 200, failed=("authority",)))
+        assert take_over_checks(connection, log) == 1
+        assert [each[:4] for each in days(connection)] == [
+            (date(2026, 1, 1), "all", 1, 0),
+            (date(2026, 1, 2), "all", 2, 1),
+            (date(2026, 1, 2), "authority", 1, 1),
+        ]
+        assert judge(SUITE, gather_facts(connection, "out_guardrail__daily")).passed
+
+
+@pytest.mark.parametrize(
+    ("fault", "column"),
+    [
+        ("insert into raw_guardrail__checks select * from raw_guardrail__checks", "doubled_checks"),
+        ("delete from out_guardrail__daily where stage = 'all'", "checks_missing"),
+        ("update out_guardrail__daily set blocked = 9", "more_blocked_than_checked"),
+        ("update out_guardrail__daily set latency_p99_us = -1", "latencies_out_of_order"),
+    ],
+)
+def test_the_suite_sees_each_fault(tmp_path: Any, fault: str, column: str) -> None:
+    log = open_guardrail_log(Settings(_env_file=None), tmp_path)
+    put(log, row(NOON, 100))
+    with Warehouse(tmp_path).connect() as connection:
+        take_over_checks(connection, log)
+        connection.execute(fault)
+        assert column in {
+            failed for _, failed, _ in judge(SUITE, gather_facts(connection, "out_guardrail__daily")).failures
+        }
+    log.close()
+
+
+def test_nothing_logged_is_nothing_summed_and_sound(tmp_path: Any) -> None:
+    log = open_guardrail_log(Settings(_env_file=None), tmp_path)
+    with Warehouse(tmp_path).connect() as connection:
+        assert take_over_checks(connection, log) == 0
+        assert days(connection) == []
+        assert judge(SUITE, gather_facts(connection, "out_guardrail__daily")).passed
+    log.close()
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+KEY = "AKIAQ3EGRZT5NWMJ4XYB"
+KEYS = ["AKIA" + "".join(random.Random(number).choices("ABCDEFGHJKLMNPQRSTUVWXYZ", k=16)) for number in range(90)]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        KEY,
+        f"key={KEY}",
+        _base64(f"key {KEY}"),
+        _base64(_base64(f"key {KEY}")),
+        KEY.encode().hex(),
+        KEY.encode().hex(" "),
+        "".join(f"%{byte:02x}" for byte in KEY.encode()),
+        "".join(f"\\x{byte:02x}" for byte in KEY.encode()),
+        " ".join((*KEYS, KEY)),
+        " ".join(_base64(f"key {key}") for key in (*KEYS, KEY)),
+        "postgres://app:kqz7@db.example/x",
+    ],
+)
+def test_no_secret_is_kept_also_not_one_that_the_action_encodes(tmp_path: Path, written: str) -> None:
+    settings = Settings(_env_file=None, data_dir=tmp_path)
+    action = f"echo {written} | tool"
+    verdict = load_ruleset().check(action, Severity.MEDIUM, {})
+    log = open_guardrail_log(settings, tmp_path)
+    log.record(
+        verdict, action=action, asked=Severity.MEDIUM, source="api", caller="key_1", checked_at=NOON, latency_us=1
+    )
+    log.close()
+    (path,) = tmp_path.glob("guardrail.db")
+    with sqlite3.connect(path) as connection:
+        (kept,) = connection.execute("select action from guardrail_checks").fetchone()
+    connection.close()
+    assert kept.startswith("echo ")
+    assert "***" in kept
+    assert not any(word in kept or word[8:] in kept for word in written.split() if len(word) > 8)
+    assert "kqz7" not in kept

@@ -1,0 +1,173 @@
+"""A ledger of every earlier revision, filled, comes up to the newest with all its rows, on both engines."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from access_sales import redeem, sell
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, Engine, inspect
+
+from contracts.settings import Settings
+from warehouse.access.cases import cases_in
+from warehouse.access.claims import payments_not_final
+from warehouse.ledger.engine import WRITES, ledger_location, postgresql_engine, sqlite_engine
+from warehouse.ledger.ledger import open_ledger
+from warehouse.ledger.schema import MIGRATIONS, revisions
+
+AT = "2026-01-02T12:00:00.000000Z"
+
+FILLED: dict[str, tuple[str, ...]] = {
+    "0001": (
+        f"insert into ledger_identity values (1, 8453, '0xaa', '0xbb', '{AT}')",
+        f"insert into ledger_changes values (1, 'key', 'k1', '{AT}')",
+        "update ledger_head set seq = 1",
+    ),
+    "0002": (
+        "insert into api_keys values ('k1', 'k1', 'd1', 1, 'svc_free_…abcd', 'free', 'local:a', null, 'active', null, "
+        f"null, '{AT}', '{AT}', null)",
+        f"insert into api_key_uses values ('k1', '2026-01-02', 7, '{AT}')",
+    ),
+    "0003": (
+        f"insert into world_events values (2, 'node', 'goal:a', 1, 'a', 's', '{AT}', '{{}}')",
+        "insert into world_nodes values ('goal:a', '', 'public', 'VISION', 1, 'd', null, 2, '{}')",
+        f"insert into world_decisions values (1, 1, '{AT}', 'approved', 'c', 'l')",
+        "insert into world_requests values ('s', 'k', 'h', 1)",
+    ),
+    "0004": (
+        "insert into access_quotes values ('q1', 'p', 'a', 'a', 5, '2026', '2026', '2026', null, null, '{}', '{}', "
+        "'h', 'r', '{}', 'claimed')",
+        "insert into access_claims values ('c1', 'r1', 'q1', 'a', 'free', 8453, '0x1', 0, 5, 9, '0x2', 'issued', "
+        f"'{AT}', '{AT}', null, null, null, null)",
+        "insert into access_receipts values ('r1', 'c1', '{}', 'h', '{}')",
+    ),
+    "0005": (
+        f"insert into intakes values ('i1', 'g1', 'agent', 'p', 'api', '{AT}', '{AT}', 'v1', 'provisioned', "
+        f"'pending_review', 'not_started', '{AT}', '{{}}', 'a1', 'h', 0, null, null, null, null, null, null)",
+        "insert into intake_contacts values ('i1', '{}')",
+        f"insert into intake_steps values ('i1', 1, 'received', '{AT}', 'service')",
+    ),
+    "0006": (f"insert into connect_pairings values ('pair_1', 'd', 'svc-pair', '{AT}', '{AT}', null)",),
+    "0007": (f"insert into connect_pairings values ('pair_2', 'd2', 'svc-pair', '{AT}', '{AT}', null)",),
+}
+"""Rows as that revision's own tables take them."""
+
+EARLIER = revisions()[:-1]
+
+
+@pytest.fixture
+def engine(ledger_settings: Settings) -> Iterator[Engine]:
+    location = ledger_location(ledger_settings.ledger_url, ledger_settings.data_dir)
+    made = sqlite_engine(location, 10) if isinstance(location, Path) else postgresql_engine(location, 10)
+    yield made.execution_options(**{WRITES: True})
+    made.dispose()
+
+
+def make_old(engine: Engine, revision: str) -> dict[str, list[tuple[Any, ...]]]:
+    """A filled ledger as a version that knew no later revision left it; its rows by table."""
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        for known in [each for each in FILLED if each <= revision]:
+            command.upgrade(config, known)
+            for statement in FILLED[known]:
+                connection.exec_driver_sql(statement)
+    return rows(engine)
+
+
+def rows(engine: Engine) -> dict[str, list[tuple[Any, ...]]]:
+    tables = {
+        statement.split()[2] for statements in FILLED.values() for statement in statements if "insert" in statement
+    }
+    found = {}
+    with engine.begin() as connection:
+        there = set(_tables(connection))
+        for table in sorted(tables & there):
+            found[table] = sorted(tuple(row) for row in connection.exec_driver_sql(f"select * from {table}"))
+    return found
+
+
+def as_before(rows_now: list[tuple[Any, ...]], rows_then: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Rows without the columns that their table has got since, which come last."""
+    return [now[: len(then)] for now, then in zip(rows_now, rows_then, strict=True)]
+
+
+def _tables(connection: Connection) -> list[str]:
+    return inspect(connection).get_table_names()
+
+
+@pytest.mark.parametrize("revision", EARLIER)
+def test_a_filled_ledger_of_every_earlier_revision_keeps_its_rows(
+    engine: Engine, ledger_settings: Settings, revision: str
+) -> None:
+    before = make_old(engine, revision)
+    assert before, "a revision that nothing is filled in for proves nothing"
+    ledger = open_ledger(ledger_settings, ledger_settings.data_dir)
+    after = rows(engine)
+    assert {table: as_before(after[table], before[table]) for table in before} == before
+    with engine.begin() as connection:
+        held = connection.exec_driver_sql("select version_num from alembic_version").scalar_one()
+    assert held == revisions()[-1]
+    issued = redeem(ledger, sell(ledger, now=datetime.now(UTC)))
+    assert ledger.head() > 1
+    assert [change.seq for change in ledger.changes_after(0, 100)] == list(range(1, ledger.head() + 1))
+    assert issued.key_id
+    ledger.close()
+
+
+def old_money(payment_id: str, sender: str, amount: str, state: str, refund: str) -> str:
+    """A payment that matched nothing, filed under the quote q1 of the payer a, as revision 0004 kept it."""
+    return (
+        f"insert into access_unmatched_payments values ('{payment_id}', 8453, '0x{payment_id}', 0, 'u', '{sender}', "
+        f"'t', '{amount}', 7, '0x2', 1, 'amount_mismatch', 'q1', '{state}', {refund}, '{AT}', '{AT}')"
+    )
+
+
+def test_unmatched_payments_become_cases_and_one_under_a_strangers_quote_is_filed_under_none(
+    engine: Engine, ledger_settings: Settings
+) -> None:
+    """FINDINGS A4: what was filed so before is not issued to that stranger any more."""
+    make_old(engine, "0006")
+    too_large = str(2**256 - 1)
+    with engine.begin() as connection:
+        for row in (
+            ("pay_1", "a", "7", "open", "null"),
+            ("pay_2", "b", too_large, "open", "null"),
+            ("pay_3", "a", "9", "refunded", "'0xff'"),
+        ):
+            connection.exec_driver_sql(old_money(*row))
+    ledger = open_ledger(ledger_settings, ledger_settings.data_dir)
+    with ledger.read() as reader:
+        cases = {case.case_id: case for case in cases_in(reader, "open", "refunded")}
+        (payment,) = payments_not_final(reader)
+    assert {name: (case.quote_id, case.state, case.transfer.amount) for name, case in cases.items()} == {
+        "pay_1": ("q1", "open", 7),
+        "pay_2": (None, "open", 2**256 - 1),
+        "pay_3": ("q1", "refunded", 9),
+    }
+    assert (cases["pay_3"].refund_amount, cases["pay_3"].refund_transaction_hash) == (9, "0xff")
+    assert (payment.claim_id, payment.quote_id, payment.transaction_hash, payment.amount) == ("c1", "q1", "0x1", 5)
+    ledger.close()
+
+
+def test_every_revision_but_the_newest_is_filled_here() -> None:
+    assert set(EARLIER) <= set(FILLED)
+
+
+def test_revisions_follow_one_another_without_a_fork() -> None:
+    found = []
+    for file in sorted((MIGRATIONS / "versions").glob("[0-9]*.py")):
+        spec = importlib.util.spec_from_file_location(file.stem, file)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        found.append((module.down_revision, module.revision))
+    known = [revision for _, revision in found]
+    assert found == list(zip([None, *known], known, strict=False))

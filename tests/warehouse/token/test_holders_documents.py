@@ -1,0 +1,260 @@
+"""The three holder documents from literal lists: every field, every page of a walk, every reason for an empty one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from holder_rows import TOKEN, FakeToken, Row, address, block_hash, put_transfers
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contracts.discovery.installation import Installation
+from contracts.errors import CursorInvalid, SnapshotUnknown
+from contracts.publish.registry import PROJECTIONS
+from contracts.publish.rendering import Origin, render
+from contracts.token.holder_documents import ConsistencyLevel, HoldersMapParameters, HoldersTemporalParameters, Token
+from contracts.token.holders import ZERO_ADDRESS, encode_cursor
+from pipelines.token.holder_lists import take_list
+from warehouse.duck.connection import Warehouse
+from warehouse.publish.readers import Readable, read
+from warehouse.token.fold import fold_balances
+from warehouse.token.holder_lists import lists_dir
+from warehouse.token.holder_status import backfill_percent, known_token, record_source, record_status
+from warehouse.token.holders import compare, concentration
+
+NOW = datetime(2026, 2, 1, tzinfo=UTC)
+ORIGIN = Origin("g1", NOW)
+THE_TOKEN = Token(address=TOKEN, name="Demo", symbol="DMO", decimals=2)
+BY_NAME = {projection.name: projection for projection in PROJECTIONS}
+A, B, C, D = (address(number) for number in (0xA, 0xB, 0xC, 0xD))
+
+
+@pytest.fixture
+def readable(tmp_path: Path) -> Iterator[Readable]:
+    with Warehouse(tmp_path).connect() as opened:
+        yield Readable(opened, lists_dir(tmp_path), Installation("https://svc.example"))
+
+
+def grow(readable: Readable, rows: Sequence[Row], upto: int, **odd: Any) -> None:
+    """Fold `rows`, take a snapshot at `upto`, and record the status of a chain that is read to its end."""
+    put_transfers(readable.connection, rows, upto)
+    fold_balances(readable.connection)
+    history = readable.connection.execute(
+        "select block_number, '0x' || lower(hex(from_address)), '0x' || lower(hex(to_address)), value_raw.limb0 "
+        "from raw_chain__transfers"
+    ).fetchall()
+    asyncio.run(
+        take_list(
+            readable.connection,
+            FakeToken(history, head=upto, **odd),
+            readable.holders_dir.parent,
+            token=THE_TOKEN,
+            level=ConsistencyLevel.FINALIZED,
+            snapshot_reason="demand",
+            now=NOW,
+        )
+    )
+    record_status(readable.connection, chain_id=8453, token=THE_TOKEN, start_block=0, finalized_block=upto, now=NOW)
+
+
+def body(name: str, readable: Readable, parameters: Any = None) -> dict[str, Any]:
+    """The document as it is served; it validates against its own model."""
+    projection = BY_NAME[name]
+    rendered = render(projection, read(projection, readable, parameters), ORIGIN)
+    projection.model.model_validate_json(rendered)
+    parsed: dict[str, Any] = json.loads(rendered)
+    return parsed
+
+
+@pytest.mark.parametrize("name", ["token_holders", "token_holders_map", "token_holders_map_temporal"])
+def test_without_a_token_a_document_says_that_none_is_configured(readable: Readable, name: str) -> None:
+    assert body(name, readable)["reason"] == "not_configured"
+    record_status(readable.connection, chain_id=8453, token=None, start_block=0, finalized_block=None, now=NOW)
+    answer = body(name, readable)
+    assert (answer["quality"], answer["reason"], answer["chainId"]) == ("unavailable", "not_configured", 8453)
+
+
+@pytest.mark.parametrize("name", ["token_holders", "token_holders_map", "token_holders_map_temporal"])
+def test_during_the_backfill_a_document_says_so(readable: Readable, name: str) -> None:
+    put_transfers(readable.connection, [(1, ZERO_ADDRESS, A, 5)], 49)
+    fold_balances(readable.connection)
+    record_status(readable.connection, chain_id=8453, token=THE_TOKEN, start_block=0, finalized_block=199, now=NOW)
+    answer = body(name, readable)
+    assert (answer["quality"], answer["reason"]) == ("unavailable", "backfilling")
+    if name != "token_holders_map_temporal":
+        assert answer["backfill"] == {"percent": 25.0, "block": 49, "finalizedBlock": 199}
+    assert known_token(readable.connection) == THE_TOKEN
+
+
+def test_the_holders_document_carries_count_supply_proof_and_concentration(readable: Readable) -> None:
+    grow(readable, [(1, ZERO_ADDRESS, A, 1000), (2, A, B, 250)], 5)
+    record_source(readable.connection, "scan.example", counters_holders=3, token_holders=4, reason=None, fetched_at=NOW)
+    record_source(
+        readable.connection, "down.example", counters_holders=None, token_holders=None, reason="timeout", fetched_at=NOW
+    )
+    answer = body("token_holders", readable)
+    assert (answer["ok"], answer["quality"], answer["reason"], answer["holderCount"]) == (True, "exact", None, 2)
+    assert (answer["totalSupplyRaw"], answer["totalSupply"]) == ("1000", "10")
+    assert (answer["observedAt"], answer["fetchedAt"]) == ("2026-01-01T00:05:00Z", "2026-02-01T00:00:00Z")
+    assert answer["token"] == {"address": TOKEN, "name": "Demo", "symbol": "DMO", "decimals": 2}
+    assert answer["consistency"]["level"] == "finalized" and answer["consistency"]["blockHash"] == block_hash(5)
+    assert set(answer["consistency"]["proof"]) == {
+        "block", "blockHash", "sumOfBalances", "totalSupply", "minted", "burned", "negativeBalances",
+        "sampledBalanceOf", "rangesReasked", "verdict", "reason", "holderList",
+    }  # fmt: skip
+    assert answer["concentration"] == {"top10Share": 1.0, "gini": 0.25, "hhi": 0.625}
+    assert answer["snapshots"] == [{"id": "5", "block": 5, "time": "2026-01-01T00:05:00Z"}]
+    down, scan = answer["discrepancy"]
+    assert (down["theirs"], down["absolute"], down["percent"], down["reason"]) == (None, None, None, "timeout")
+    assert (scan["theirs"], scan["ours"], scan["absolute"], scan["percent"]) == (3, 2, 1, 50.0)
+
+
+@pytest.mark.parametrize(
+    ("odd", "quality", "reason"),
+    [
+        ({"empty": True}, "derived", "no_balance_of"),
+        ({"supply": 7}, "estimated", "supply_mismatch"),
+    ],
+)
+def test_what_is_not_proven_is_never_exact(readable: Readable, odd: Any, quality: str, reason: str) -> None:
+    grow(readable, [(1, ZERO_ADDRESS, A, 1000)], 5, **odd)
+    for name in ("token_holders", "token_holders_map"):
+        answer = body(name, readable)
+        assert (answer["quality"], answer["reason"]) == (quality, reason)
+
+
+def test_a_walk_by_cursor_gives_every_holder_once_and_stays_on_its_list(readable: Readable) -> None:
+    grow(readable, [(1, ZERO_ADDRESS, address(number), 1000 + number // 2) for number in range(1, 151)], 5)
+    page = body("token_holders_map", readable, HoldersMapParameters(limit=60))
+    grow(readable, [(7, ZERO_ADDRESS, address(0xFFF), 10**6)], 9)
+    seen = list(page["holders"])
+    while page["nextCursor"] is not None:
+        assert page["links"]["next"] == f"/api/token/holders-map?limit=60&cursor={page['nextCursor']}"
+        page = body("token_holders_map", readable, HoldersMapParameters(limit=60, cursor=page["nextCursor"]))
+        assert (page["snapshot"], page["block"], page["total"], page["limit"]) == ("5", 5, 150, 60)
+        seen += page["holders"]
+    assert page["links"] == {"next": None}
+    assert [row["rank"] for row in seen] == list(range(1, 151))
+    assert [(int(row["balanceRaw"]), row["address"]) for row in seen] == sorted(
+        ((1000 + number // 2, address(number)) for number in range(1, 151)), key=lambda pair: (-pair[0], pair[1])
+    )
+    assert sum(row["share"] for row in seen) == pytest.approx(1)
+    newest = body("token_holders_map", readable)
+    assert (newest["block"], newest["limit"], len(newest["holders"])) == (9, 100, 100)
+    assert newest["holders"][0] == {
+        "rank": 1, "address": address(0xFFF), "balanceRaw": "1000000", "balance": "10000",
+        "share": pytest.approx(10**6 / (10**6 + sum(1000 + number // 2 for number in range(1, 151)))),
+        "firstSeenAt": "2026-01-01T00:07:00Z", "lastActiveAt": "2026-01-01T00:07:00Z", "kind": "wallet",
+        "cohort": "whale",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("cursor", ["x", "!!!", encode_cursor(4, 0), encode_cursor(5, 3), "NS4wLjAwMDAwMDAw"])
+def test_a_cursor_that_is_not_ours_or_of_no_readable_list_is_refused(readable: Readable, cursor: str) -> None:
+    grow(readable, [(1, ZERO_ADDRESS, A, 10)], 5)
+    with pytest.raises(CursorInvalid):
+        body("token_holders_map", readable, HoldersMapParameters(cursor=cursor))
+
+
+def test_one_snapshot_is_not_enough_to_compare(readable: Readable) -> None:
+    grow(readable, [(1, ZERO_ADDRESS, A, 10)], 5)
+    answer = body("token_holders_map_temporal", readable)
+    assert (answer["quality"], answer["reason"]) == ("unavailable", "not_enough_snapshots")
+    assert (answer["from"], answer["to"], answer["churn"]) == (None, None, None)
+    assert [each["id"] for each in answer["snapshots"]] == ["5"]
+
+
+def test_two_snapshots_compared_tell_who_came_left_and_moved(readable: Readable) -> None:
+    minutes_a_day = 24 * 60
+    grow(readable, [(1, ZERO_ADDRESS, A, 600), (1, ZERO_ADDRESS, B, 300), (1, ZERO_ADDRESS, C, 100)], 5)
+    later = 2 * minutes_a_day
+    grow(readable, [(later, B, D, 300), (later, A, C, 50), (later, ZERO_ADDRESS, C, 5)], later)
+    answer = body("token_holders_map_temporal", readable)
+    assert (answer["from"]["id"], answer["to"]["id"], answer["to"]["sumRaw"]) == ("5", str(later), "1005")
+    assert answer["churn"] == {"entered": 1, "left": 1, "retained": 2, "rate": pytest.approx(1 / 3)}
+    assert answer["movers"]["up"] == [
+        {"address": D, "beforeRaw": "0", "afterRaw": "300", "changeRaw": "300", "rankBefore": None, "rankAfter": 2},
+        {"address": C, "beforeRaw": "100", "afterRaw": "155", "changeRaw": "55", "rankBefore": 3, "rankAfter": 3},
+    ]
+    assert [(row["address"], row["changeRaw"]) for row in answer["movers"]["down"]] == [(B, "-300"), (A, "-50")]
+    assert answer["cohorts"]["size"][0] == {"cohort": "whale", "before": 3, "after": 3, "change": 0}
+    ages = {row["cohort"]: (row["before"], row["after"]) for row in answer["cohorts"]["age"]}
+    assert ages == {
+        "under_1_day": (3, 1), "under_7_days": (0, 2), "under_30_days": (0, 0), "under_90_days": (0, 0),
+        "90_days_or_more": (0, 0),
+    }  # fmt: skip
+    turned = body("token_holders_map_temporal", readable, HoldersTemporalParameters(from_=str(later), to="5"))
+    assert (turned["churn"]["entered"], turned["movers"]["up"][0]["address"]) == (1, B)
+
+
+def test_from_and_to_choose_among_readable_snapshots(readable: Readable) -> None:
+    for block in (5, 6, 7):
+        grow(readable, [(block, ZERO_ADDRESS, address(block), 10)], block)
+    chosen = body("token_holders_map_temporal", readable, HoldersTemporalParameters(from_="5"))
+    assert (chosen["from"]["id"], chosen["to"]["id"], chosen["churn"]["entered"]) == ("5", "7", 2)
+    earlier = body("token_holders_map_temporal", readable, HoldersTemporalParameters(to="6"))
+    assert (earlier["from"]["id"], earlier["to"]["id"]) == ("5", "6")
+    with pytest.raises(SnapshotUnknown) as problem:
+        body("token_holders_map_temporal", readable, HoldersTemporalParameters(to="8"))
+    assert problem.value.errors == [("/query/to", "is not among `snapshots`")]
+
+
+def test_movers_compare_exactly_beyond_what_floats_tell_apart(readable: Readable, tmp_path: Path) -> None:
+    connection = readable.connection
+    for name, amounts in (("before", (2**200, 2**200)), ("after", (2**200 + 1, 2**200 - 2))):
+        rows = ", ".join(
+            f"({rank}, '{who}', '{amount}', 'whale', timestamp '2026-01-01')"
+            for rank, (who, amount) in enumerate(zip((A, B), amounts, strict=True), start=1)
+        )
+        connection.execute(
+            f"copy (from (values {rows}) as list(rank, address, balance_raw, cohort, first_seen_at)) "
+            f"to '{tmp_path / name}.parquet'"
+        )
+    moment = datetime(2026, 1, 2)  # noqa: DTZ001  (the warehouse keeps UTC without an offset)
+    found = compare(
+        connection,
+        tmp_path / "before.parquet",
+        tmp_path / "after.parquet",
+        before_time=moment,
+        after_time=moment + timedelta(days=1),
+    )
+    moved = [(row["address"], row["changeRaw"]) for side in ("up", "down") for row in found["movers"][side]]
+    assert moved == [(A, "1"), (B, "-2")]
+
+
+@pytest.mark.parametrize(
+    ("balances", "expected"),
+    [
+        ([1], (1.0, 0.0, 1.0)),
+        ([5, 5, 5, 5], (1.0, 0.0, 0.25)),
+        ([9, 0.5, 0.5], (1.0, 0.5666666666666667, 0.815)),
+        ([1] * 20, (0.5, 0.0, 0.05)),
+        ([], (0.0, 0.0, 0.0)),
+    ],
+)
+def test_concentration_of_literal_lists(
+    readable: Readable, tmp_path: Path, balances: list[float], expected: tuple[float, float, float]
+) -> None:
+    total = sum(balances)
+    rows = ", ".join(f"({rank}, {amount / total}::double)" for rank, amount in enumerate(balances, start=1))
+    source = f"values {rows}" if balances else "select 1, 1.0::double where false"
+    path = tmp_path / "list.parquet"
+    readable.connection.execute(f"copy (from ({source}) as list(rank, share)) to '{path}'")
+    found = concentration(readable.connection, path)
+    for value, wanted in zip(found.values(), expected, strict=True):
+        assert math.isclose(value, wanted, abs_tol=1e-12)
+
+
+@given(start=st.integers(0, 10**7), read_blocks=st.integers(0, 10**7), ahead=st.integers(0, 10**7))
+def test_the_backfill_is_at_one_hundred_percent_only_when_it_is_done(start: int, read_blocks: int, ahead: int) -> None:
+    block, finalized = start + read_blocks, start + read_blocks + ahead
+    percent = backfill_percent(start, block, finalized)
+    assert 0 <= percent <= 100 and (percent == 100) == (ahead == 0)
+    assert backfill_percent(start, None, finalized) == 0

@@ -1,0 +1,152 @@
+"""Snapshots: what was written is read, and nothing that is half there, damaged or of a later version is opened."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import msgspec
+import numpy as np
+import pytest
+from world_graphs import T0, edge, events_of, node, snapshot_inputs, write
+
+from contracts.errors import StoreTooNew, StoreUnusable
+from warehouse.world.snapshot import FORMAT, MANIFEST, NOBODY, Snapshot, read_manifest, sealed
+from warehouse.world.snapshot_writer import write_snapshot
+
+HISTORY = events_of(
+    [
+        node("b", title="Bée", properties={"deep": [{"n": 10**30, "text": "ü\u202e"}], "float": 0.1}),
+        node("a", owner="0xaa"),
+        node("over", valid_to=T0),
+        node("é"),
+        edge("b", "a", owner="0xaa"),
+        edge("b", "é"),
+        edge("é", "b"),
+        edge("b", "over", valid_to=T0),
+    ]
+)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return write(tmp_path / "snapshot", HISTORY)
+
+
+def test_what_was_written_is_read(directory: Path) -> None:
+    snapshot = Snapshot(directory)
+    assert (len(snapshot), snapshot.revision, snapshot.manifest.edges) == (4, 8, 3)
+    assert [snapshot.find(each) for each in ("a", "b", "over", "é", "c", "")] == [0, 1, 2, 3, None, None]
+    assert [snapshot.node(number) for number in range(4)] == [HISTORY[1].node, HISTORY[0].node, None, HISTORY[3].node]
+    assert [snapshot.edge(number) for number in range(3)] == [HISTORY[4].edge, HISTORY[5].edge, HISTORY[6].edge]
+    assert snapshot.node_owner.tolist() == [1, 0, NOBODY, 0]
+    assert snapshot.out_start.tolist() == [0, 0, 2, 2, 3]
+    assert snapshot.edge_source.tolist() == [1, 1, 3] and snapshot.edge_target.tolist() == [0, 3, 1]
+    assert snapshot.in_start.tolist() == [0, 1, 2, 2, 3] and snapshot.in_edge.tolist() == [0, 2, 1]
+    assert snapshot.edge_owner.tolist() == [1, 0, 0]
+    assert (snapshot.owner_code("0xaa"), snapshot.owner_code("0xbb")) == (1, None)
+
+
+def test_an_empty_graph_has_a_snapshot_too(tmp_path: Path) -> None:
+    snapshot = Snapshot(write(tmp_path / "snapshot", []))
+    assert len(snapshot) == 0 and snapshot.find("a") is None
+
+
+def test_a_change_in_one_process_does_not_reach_the_files(directory: Path) -> None:
+    Snapshot(directory).node_owner[1] = NOBODY
+    assert Snapshot(directory).node_owner[1] == 0
+
+
+def test_it_opens_quickly(directory: Path) -> None:
+    times = []
+    for _ in range(5):
+        started = time.process_time()
+        Snapshot(directory)
+        times.append(time.process_time() - started)
+    assert min(times) < 0.05
+
+
+def test_what_is_kept_is_what_the_manifest_says(directory: Path) -> None:
+    for name, entry in read_manifest(directory).files.items():
+        content = (directory / name).read_bytes()
+        assert (len(content), hashlib.sha256(content).hexdigest()) == (entry.bytes, entry.sha256)
+
+
+@pytest.mark.parametrize("name", ["nodes.bin", "edge_target.u32", "ids.u64", "text-public/meta.json"])
+@pytest.mark.parametrize("damage", ["missing", "short", "long"])
+def test_half_a_snapshot_is_refused(directory: Path, name: str, damage: str) -> None:
+    content = (directory / name).read_bytes()
+    (directory / name).unlink()
+    if damage != "missing":
+        (directory / name).write_bytes(content[:-1] if damage == "short" else content + b"x")
+    with pytest.raises(StoreUnusable):
+        Snapshot(directory)
+
+
+def test_a_manifest_that_is_missing_cut_or_changed_is_refused(directory: Path) -> None:
+    content = (directory / MANIFEST).read_bytes()
+    for damaged in (b"", content[: len(content) // 2], content.replace(b'"nodes": 4', b'"nodes": 5')):
+        assert damaged != content
+        (directory / MANIFEST).write_bytes(damaged)
+        with pytest.raises(StoreUnusable):
+            Snapshot(directory)
+    (directory / MANIFEST).unlink()
+    with pytest.raises(StoreUnusable):
+        Snapshot(directory)
+
+
+def test_a_later_format_is_refused_as_such_and_an_earlier_one_too(directory: Path) -> None:
+    manifest = read_manifest(directory)
+    (directory / MANIFEST).write_bytes(sealed(msgspec.structs.replace(manifest, format=FORMAT + 1)))
+    with pytest.raises(StoreTooNew):
+        Snapshot(directory)
+    (directory / MANIFEST).write_bytes(sealed(msgspec.structs.replace(manifest, format=FORMAT - 1)))
+    with pytest.raises(StoreUnusable):
+        Snapshot(directory)
+
+
+def test_a_later_format_with_another_layout_is_still_told(directory: Path) -> None:
+    body = b'{"format": 9, "all": "different"}'
+    (directory / MANIFEST).write_bytes(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+    with pytest.raises(StoreTooNew):
+        Snapshot(directory)
+
+
+def test_a_writer_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    with duckdb.connect() as connection:
+        snapshot_inputs(connection, HISTORY)
+        connection.execute("update snapshot_input_nodes set body = 'no record' where id = 'é'")
+        with pytest.raises(msgspec.DecodeError):
+            write_snapshot(connection, tmp_path / "snapshot", 8)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_killed_at_any_moment_a_writer_leaves_whole_snapshots_or_none(tmp_path: Path) -> None:
+    dice = random.Random(5)
+    for _ in range(3):
+        writer = subprocess.Popen(
+            [sys.executable, str(Path(__file__).parents[2] / "snapshot_process.py"), str(tmp_path)],
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": f"{Path(__file__).parents[3]}:{Path(__file__).parents[2]}"},
+        )
+        assert writer.stdout is not None and writer.stdout.readline() == b"written\n"
+        time.sleep(dice.uniform(0, 0.2))
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+        writer.stdout.close()
+        whole = [path for path in tmp_path.iterdir() if not path.name.startswith(".")]
+        assert whole
+        for directory in whole:
+            snapshot = Snapshot(directory)
+            assert len(snapshot) == 300 and np.count_nonzero(snapshot.edge_owner == 0) == 299
+            for name, entry in snapshot.manifest.files.items():
+                assert hashlib.sha256((directory / name).read_bytes()).hexdigest() == entry.sha256
+    write(tmp_path / "after", HISTORY)
+    assert not list(tmp_path.glob(".*"))

@@ -1,0 +1,190 @@
+"""Cases in the ledger: money that came with a claim and that no claim uses, and the quotes over what is missing."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from contracts.access.cases import WAITING, Case, CaseState, Filing, code_of, may_move, replaces
+from contracts.access.matching import Transfer
+from contracts.access.provider_views import BlockView
+from contracts.access.quotes import Quote
+from contracts.errors import PaymentUnknown
+from warehouse.access.claims import KeptQuote, find_quote, keep_quote
+from warehouse.ledger.ledger import Reader, Transaction, utc_text
+
+CASE_CHANGED = "unmatched_payment"
+"""Kind of cases on the change feed; the id is the case's."""
+
+
+def record_money(
+    tx: Transaction,
+    found: Sequence[Transfer],
+    block: BlockView,
+    code: str,
+    filing: Filing,
+    *,
+    chain_id: int,
+    transaction_hash: str,
+    now: datetime,
+) -> list[Case]:
+    """Record the transfers that a claim found, each once, and return their cases.
+
+    A transfer is filed under the claim's quote only where that asks its sender to pay, and where no better claim has
+    filed it (`replaces`). A case that somebody has acted on stays as it is.
+    """
+    return [
+        _record(tx, transfer, block, code, filing, chain_id=chain_id, transaction_hash=transaction_hash, now=now)
+        for transfer in found
+    ]
+
+
+def _record(
+    tx: Transaction,
+    transfer: Transfer,
+    block: BlockView,
+    code: str,
+    filing: Filing,
+    *,
+    chain_id: int,
+    transaction_hash: str,
+    now: datetime,
+) -> Case:
+    held = case_at(tx, chain_id, transaction_hash, transfer.position)
+    files = replaces(filing, _filing_of(tx, held), transfer)
+    due_code = code_of(transfer, filing.quote, code)
+    if held is None:
+        case_id = f"case_{secrets.token_hex(16)}"
+        tx.run(
+            "access_record_case",
+            case_id=case_id,
+            chain_id=chain_id,
+            transaction_hash=transaction_hash,
+            log_position=transfer.position,
+            asset=transfer.asset,
+            sender=transfer.sender,
+            recipient=transfer.recipient,
+            amount=str(transfer.amount),
+            block_number=block.number,
+            block_hash=block.hash,
+            block_time_s=block.time_s,
+            code=due_code,
+            quote_id=filing.quote.quote_id if files else None,
+            proven=int(files and filing.proven),
+            recorded_at=utc_text(now),
+        )
+    elif held.state == "open" and files:
+        case_id = held.case_id
+        tx.run(
+            "access_file_case",
+            case_id=case_id,
+            quote_id=filing.quote.quote_id,
+            proven=int(filing.proven),
+            code=due_code,
+            changed_at=utc_text(now),
+        )
+    else:
+        return held
+    tx.changed(CASE_CHANGED, case_id)
+    return find_case(tx, case_id)
+
+
+def _filing_of(reader: Reader, case: Case | None) -> Filing | None:
+    kept = None if case is None or case.quote_id is None else find_quote(reader, case.quote_id)
+    return None if case is None or kept is None else Filing(kept.quote, case.proven)
+
+
+def find_case(reader: Reader, case_id: str) -> Case:
+    """Returns the case with this id. Raises `PaymentUnknown`."""
+    row = None if "\0" in case_id else reader.row("access_case", case_id=case_id)
+    if row is None:
+        raise PaymentUnknown(f"No case {case_id}.", cure="`svc claim unmatched` shows them.")
+    return _case(row)
+
+
+def case_at(reader: Reader, chain_id: int, transaction_hash: str, position: int) -> Case | None:
+    """Returns the case of the transfer at a place of the chain, where it was recorded."""
+    row = reader.row("access_case_at", chain_id=chain_id, transaction_hash=transaction_hash, log_position=position)
+    return None if row is None else _case(row)
+
+
+def cases_in(reader: Reader, *states: CaseState) -> list[Case]:
+    """Returns every case in one of the states (those that wait for somebody where none is named), newest first."""
+    found = [_case(row) for state in states or WAITING for row in reader.rows("access_cases_in_state", state=state)]
+    return sorted(found, key=lambda case: case.recorded_at, reverse=True)
+
+
+def cases_of_quote(reader: Reader, quote_id: str) -> list[Case]:
+    """Returns the cases that are filed under a quote, oldest first."""
+    return [_case(row) for row in reader.rows("access_cases_of_quote", quote_id=quote_id)]
+
+
+def cases_of_transaction(reader: Reader, chain_id: int, transaction_hash: str) -> list[Case]:
+    """Returns the cases of a transaction's transfers, in the order of its logs."""
+    rows = reader.rows("access_cases_of_transaction", chain_id=chain_id, transaction_hash=transaction_hash)
+    return [_case(row) for row in rows]
+
+
+def move_case(
+    tx: Transaction,
+    case: Case,
+    state: CaseState,
+    *,
+    now: datetime,
+    refund_amount: int | None = None,
+    refund_transaction_hash: str | None = None,
+) -> bool:
+    """Move a case on. False where its state does not allow that, or where it was moved since it was read."""
+    if not may_move(case.state, state):
+        return False
+    moved = tx.run(
+        "access_move_case",
+        case_id=case.case_id,
+        from_state=case.state,
+        state=state,
+        refund_amount=None if refund_amount is None else str(refund_amount),
+        refund_transaction_hash=refund_transaction_hash,
+        changed_at=utc_text(now),
+    )
+    if moved == 1:
+        tx.changed(CASE_CHANGED, case.case_id)
+    return moved == 1
+
+
+def keep_supplement(tx: Transaction, case: Case, quote: Quote, signature: dict[str, str], *, now: datetime) -> None:
+    """Keep a quote over what is missing of a case."""
+    keep_quote(tx, quote, signature)
+    tx.run("access_insert_supplement", quote_id=quote.quote_id, case_id=case.case_id)
+    move_case(tx, case, "supplement_offered", now=now)
+
+
+def newest_supplement(reader: Reader, case: Case) -> KeptQuote | None:
+    """Returns the last quote that a case offered."""
+    row = reader.row("access_newest_supplement", case_id=case.case_id)
+    return None if row is None else find_quote(reader, row["quote_id"])
+
+
+def case_of_supplement(reader: Reader, quote_id: str) -> Case | None:
+    """Returns the case that offered a quote, or None where the quote stands for itself."""
+    row = reader.row("access_case_of_supplement", quote_id=quote_id)
+    return None if row is None else _case(row)
+
+
+def _case(row: Any) -> Case:
+    return Case(
+        case_id=row["case_id"],
+        chain_id=int(row["chain_id"]),
+        transaction_hash=row["transaction_hash"],
+        transfer=Transfer(int(row["log_position"]), row["asset"], row["sender"], row["recipient"], int(row["amount"])),
+        block=BlockView(int(row["block_number"]), row["block_hash"], int(row["block_time_s"])),
+        code=row["code"],
+        quote_id=row["quote_id"],
+        proven=bool(row["proven"]),
+        state=row["state"],
+        refund_amount=None if row["refund_amount"] is None else int(row["refund_amount"]),
+        refund_transaction_hash=row["refund_transaction_hash"],
+        recorded_at=datetime.fromisoformat(row["recorded_at"]),
+        changed_at=datetime.fromisoformat(row["changed_at"]),
+    )

@@ -1,0 +1,299 @@
+"""Quotes, claims with their payments, receipts and leases in the ledger.
+
+What issues a claim is `access_issue.py`; money that no claim uses is in `access_cases.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from contracts.access.claims import Claim, ClaimState, Payment
+from contracts.access.provider_views import BlockView
+from contracts.access.quotes import Quote
+from contracts.access.tiers import Tier
+from warehouse.access.keys import alive_key_of_claim, reinstate_key, suspend_key
+from warehouse.intake.intakes import follow_claim
+from warehouse.ledger.ledger import Reader, Transaction, utc_text
+
+QUOTE_CHANGED = "quote"
+CLAIM_CHANGED = "claim"
+"""Kinds of these entities on the change feed; the ids are theirs."""
+
+LEASE_FOR = timedelta(seconds=15)
+"""The longest that a claim is kept from others by one that may have been killed."""
+
+QuoteState = Literal["open", "claimed", "expired"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptQuote:
+    """A quote with the signature that it was given out with."""
+
+    quote: Quote
+    signature: dict[str, str]
+    state: QuoteState
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReceipt:
+    """A receipt: the canonical bytes that are hashed, as text, with hash and signature."""
+
+    body_json: str
+    receipt_hash: str
+    signature: dict[str, str]
+
+
+def amounts_held(tx: Transaction, payer: str, *, now: datetime) -> set[int]:
+    """Amounts that the payer's open quotes hold. Quotes past their grace are closed before."""
+    for row in tx.rows("access_quotes_past_grace", payer=payer, now=utc_text(now)):
+        tx.run("access_move_quote", quote_id=row["quote_id"], state="expired")
+        tx.changed(QUOTE_CHANGED, row["quote_id"])
+    return {int(row["amount"]) for row in tx.rows("access_open_amounts", payer=payer)}
+
+
+def keep_quote(tx: Transaction, quote: Quote, signature: dict[str, str]) -> None:
+    """Keep a new quote. Another open one of its payer with its amount breaks a constraint."""
+    tx.run(
+        "access_insert_quote",
+        quote_id=quote.quote_id,
+        plan_id=quote.plan_id,
+        payer=quote.payer,
+        operator=quote.operator,
+        amount=quote.amount,
+        issued_at=utc_text(quote.issued_at),
+        expires_at=utc_text(quote.expires_at),
+        amount_held_until=utc_text(quote.amount_held_until),
+        agent_id=quote.agent_id,
+        user_id=quote.user_id,
+        quote_json=quote.quote_json,
+        requirement_json=quote.requirement_json,
+        quote_hash=quote.quote_hash,
+        requirement_hash=quote.requirement_hash,
+        signature_json=json.dumps(signature),
+    )
+    tx.changed(QUOTE_CHANGED, quote.quote_id)
+
+
+def find_quote(reader: Reader, quote_id: str) -> KeptQuote | None:
+    """The quote with this id, whatever its state. Whether it is intact is for the caller to ask."""
+    row = reader.row("access_quote", quote_id=quote_id)
+    if row is None:
+        return None
+    quote = Quote(
+        quote_id=row["quote_id"],
+        plan_id=row["plan_id"],
+        payer=row["payer"],
+        operator=row["operator"],
+        amount=int(row["amount"]),
+        issued_at=datetime.fromisoformat(row["issued_at"]),
+        expires_at=datetime.fromisoformat(row["expires_at"]),
+        agent_id=row["agent_id"],
+        user_id=row["user_id"],
+        quote_json=row["quote_json"],
+        requirement_json=row["requirement_json"],
+        quote_hash=row["quote_hash"],
+        requirement_hash=row["requirement_hash"],
+    )
+    return KeptQuote(quote, json.loads(row["signature_json"]), row["state"])
+
+
+def close_quote(tx: Transaction, quote_id: str) -> bool:
+    """Mark a quote as claimed. False where it was so already; it is on the feed either way."""
+    moved = tx.run("access_close_quote", quote_id=quote_id) == 1
+    tx.changed(QUOTE_CHANGED, quote_id)
+    return moved
+
+
+def find_claim(reader: Reader, claim_id: str) -> Claim | None:
+    """The claim with this id."""
+    if "\0" in claim_id:  # which PostgreSQL would not even look up
+        return None
+    return _claim(reader.row("access_claim", claim_id=claim_id))
+
+
+def claim_of_quote(reader: Reader, quote_id: str) -> Claim | None:
+    """The claim that a quote was redeemed by."""
+    return _claim(reader.row("access_claim_of_quote", quote_id=quote_id))
+
+
+def claim_of_transfer(reader: Reader, chain_id: int, transaction_hash: str, position: int) -> Claim | None:
+    """The claim that uses the transfer at a place of the chain."""
+    return _claim(
+        reader.row(
+            "access_claim_of_transfer", chain_id=chain_id, transaction_hash=transaction_hash, log_position=position
+        )
+    )
+
+
+def claim_of_request(reader: Reader, payer: str, idempotency_digest: str) -> tuple[Claim, str] | None:
+    """The claim that a payer's request under an Idempotency-Key issued, with the digest of that request."""
+    row = reader.row("access_claim_of_request", payer=payer, idempotency_digest=idempotency_digest)
+    claim = _claim(row)
+    return None if claim is None or row is None else (claim, str(row["request_digest"]))
+
+
+def used_positions(reader: Reader, chain_id: int, transaction_hash: str) -> set[int]:
+    """Places of the transfers of a transaction that claims use."""
+    rows = reader.rows("access_used_positions", chain_id=chain_id, transaction_hash=transaction_hash)
+    return {int(row["log_position"]) for row in rows}
+
+
+def spent_positions(reader: Reader, chain_id: int, transaction_hash: str) -> set[int]:
+    """Places of the transfers of a transaction that pay nothing any more: claims use them, or they go back."""
+    rows = reader.rows("access_spent_positions", chain_id=chain_id, transaction_hash=transaction_hash)
+    return {int(row["log_position"]) for row in rows}
+
+
+def find_receipt(reader: Reader, claim_id: str) -> KeptReceipt | None:
+    """The receipt of a claim."""
+    row = reader.row("access_receipt", claim_id=claim_id)
+    return (
+        None if row is None else KeptReceipt(row["body_json"], row["receipt_hash"], json.loads(row["signature_json"]))
+    )
+
+
+def take_lease(tx: Transaction, quote_id: str, owner: str, *, now: datetime) -> bool:
+    """Whether the quote is not redeemed and `owner` may now verify its claim: while the lease runs nobody else may."""
+    taken = tx.run(
+        "access_take_lease",
+        quote_id=quote_id,
+        owner=owner,
+        now=utc_text(now),
+        expires_at=utc_text(now + LEASE_FOR),
+    )
+    return taken == 1
+
+
+def release_lease(tx: Transaction, quote_id: str, owner: str) -> None:
+    """Give the lease back, where it is still `owner`'s."""
+    tx.run("access_release_lease", quote_id=quote_id, owner=owner)
+
+
+def reverse_claim(tx: Transaction, claim: Claim, *, now: datetime) -> bool:
+    """The payment has left the chain: the claim is reversed and its key suspended. False where that was so already."""
+    return _move(tx, claim, "reversed", claim.block_number, claim.block_hash, now)
+
+
+def reinstate_claim(tx: Transaction, claim: Claim, block_number: int, block_hash: str, *, now: datetime) -> bool:
+    """The payment is back, in this block: the claim holds again, and its key. False where it held already."""
+    return _move(tx, claim, "issued", block_number, block_hash, now)
+
+
+def settle_claim(tx: Transaction, claim: Claim, *, now: datetime) -> bool:
+    """The payment is final: nobody need look at it again. False where that was said before."""
+    settled = tx.run("access_settle_claim", claim_id=claim.claim_id, final_at=utc_text(now)) == 1
+    if settled:
+        tx.changed(CLAIM_CHANGED, claim.claim_id)
+    return settled
+
+
+def payments_of_claim(reader: Reader, claim_id: str) -> list[Payment]:
+    """Every transfer that a claim uses."""
+    return [_payment(row) for row in reader.rows("access_payments_of_claim", claim_id=claim_id)]
+
+
+def payments_not_final(reader: Reader, limit: int = 500) -> list[Payment]:
+    """Payments that may still leave the chain, those of the newest claims first: they are the likeliest to."""
+    return [_payment(row) for row in reader.rows("access_payments_not_final", limit=limit)]
+
+
+def move_payment(
+    tx: Transaction, payment: Payment, state: ClaimState, block: BlockView | None, *, now: datetime
+) -> None:
+    """Say where a payment is now: in `block`, or off the chain. Its claim is moved by the caller."""
+    tx.run(
+        "access_move_payment",
+        claim_id=payment.claim_id,
+        transaction_hash=payment.transaction_hash,
+        log_position=payment.log_position,
+        state=state,
+        block_number=payment.block_number if block is None else block.number,
+        block_hash=payment.block_hash if block is None else block.hash,
+        changed_at=utc_text(now),
+    )
+
+
+def settle_payment(tx: Transaction, payment: Payment, *, now: datetime) -> None:
+    """The payment is final, or was looked for long enough: nobody need look at it again."""
+    tx.run(
+        "access_settle_payment",
+        claim_id=payment.claim_id,
+        transaction_hash=payment.transaction_hash,
+        log_position=payment.log_position,
+        final_at=utc_text(now),
+    )
+
+
+def _move(
+    tx: Transaction, claim: Claim, state: Literal["issued", "reversed"], number: int, block_hash: str, now: datetime
+) -> bool:
+    moved = tx.run(
+        "access_move_claim",
+        claim_id=claim.claim_id,
+        from_state="issued" if state == "reversed" else "reversed",
+        state=state,
+        block_number=number,
+        block_hash=block_hash,
+        changed_at=utc_text(now),
+    )
+    if moved != 1:
+        return False
+    key = alive_key_of_claim(tx, claim.claim_id)
+    if key is not None:
+        (suspend_key if state == "reversed" else reinstate_key)(tx, key.key_id, now=now)
+    follow_claim(tx, claim.claim_id, holds=state == "issued")
+    tx.changed(CLAIM_CHANGED, claim.claim_id)
+    return True
+
+
+def _claim(row: Any) -> Claim | None:
+    return None if row is None else _known(row)
+
+
+def _known(row: Any) -> Claim:
+    return Claim(
+        claim_id=row["claim_id"],
+        receipt_id=row["receipt_id"],
+        quote_id=row["quote_id"],
+        plan_id=row["plan_id"],
+        tier=Tier(row["tier"]),
+        payer=row["payer"],
+        operator=row["operator"],
+        owner=row["owner"],
+        agent_id=row["agent_id"],
+        user_id=row["user_id"],
+        chain_id=int(row["chain_id"]),
+        transaction_hash=row["transaction_hash"],
+        log_position=int(row["log_position"]),
+        amount=int(row["amount"]),
+        block_number=int(row["block_number"]),
+        block_hash=row["block_hash"],
+        state=row["state"],
+        issued_at=datetime.fromisoformat(row["issued_at"]),
+        changed_at=datetime.fromisoformat(row["changed_at"]),
+        access_expires_at=_instant(row["access_expires_at"]),
+        final=row["final_at"] is not None,
+    )
+
+
+def _payment(row: Any) -> Payment:
+    return Payment(
+        claim_id=row["claim_id"],
+        quote_id=row["quote_id"],
+        chain_id=int(row["chain_id"]),
+        transaction_hash=row["transaction_hash"],
+        log_position=int(row["log_position"]),
+        amount=int(row["amount"]),
+        block_number=int(row["block_number"]),
+        block_hash=row["block_hash"],
+        state=row["state"],
+        changed_at=datetime.fromisoformat(row["changed_at"]),
+        final=row["final_at"] is not None,
+    )
+
+
+def _instant(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

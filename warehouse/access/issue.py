@@ -1,0 +1,174 @@
+"""The one transaction that redeems a quote: claim, key and receipt come together or not at all."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from contracts.access.api_keys import ApiKey, new_key
+from contracts.access.cases import CaseState
+from contracts.access.claims import ANSWER_KEPT, Claim, Paid, receipt_body, receipt_json
+from contracts.access.matching import Match
+from contracts.access.quotes import Quote, entitlement_of, owner_of
+from contracts.access.rail import PaymentRail
+from contracts.access.signing import JWKS_PATH, SigningKey
+from contracts.canonical import sha256_hex
+from contracts.sealing import seal
+from contracts.secrets import DerivedSecrets
+from warehouse.access.cases import case_at, move_case
+from warehouse.access.claims import CLAIM_CHANGED, KeptReceipt, close_quote
+from warehouse.access.keys import create_key, forget_sealed_keys
+from warehouse.intake.intakes import activate_by_claim
+from warehouse.ledger.ledger import Transaction, utc_text
+
+
+@dataclass(frozen=True, slots=True)
+class Issuer:
+    """With what claims are issued."""
+
+    rail: PaymentRail
+    base_url: str
+    secrets: DerivedSecrets = field(repr=False)
+    signer: SigningKey
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A claim that was just issued: the only time, but for a repeated answer, that the key's text is there."""
+
+    claim: Claim
+    key: ApiKey
+    key_id: str
+    receipt: KeptReceipt
+
+
+def issue_claim(
+    tx: Transaction,
+    issuer: Issuer,
+    quote: Quote,
+    match: Match,
+    transaction_hash: str,
+    *,
+    now: datetime,
+    idempotency_digest: str | None = None,
+    request_digest: str | None = None,
+    further: Sequence[Paid] = (),
+    cases_become: CaseState = "claimed",
+    operator_proven: bool = False,
+) -> Issued:
+    """Redeem `quote` by the transfer that `match` found in the transaction, and `further` ones that brought the rest.
+
+    The key is the payer's, or the operator's where that has proven itself.
+    The quote or a transfer being used before breaks a constraint; callers look at both in the same transaction.
+    """
+    paid = [Paid(quote.quote_id, transaction_hash, match), *further]
+    entitlement = entitlement_of(quote)
+    claim = Claim(
+        claim_id=f"claim_{secrets.token_hex(16)}",
+        receipt_id=f"rcpt_{secrets.token_hex(16)}",
+        quote_id=quote.quote_id,
+        plan_id=quote.plan_id,
+        tier=entitlement.tier,
+        payer=quote.payer,
+        operator=quote.operator,
+        owner=owner_of(quote, operator_proven=operator_proven),
+        agent_id=quote.agent_id,
+        user_id=quote.user_id,
+        chain_id=issuer.rail.chain_id,
+        transaction_hash=transaction_hash,
+        log_position=match.transfer.position,
+        amount=sum(each.match.transfer.amount for each in paid),
+        block_number=match.block.number,
+        block_hash=match.block.hash,
+        state="issued",
+        issued_at=now,
+        changed_at=now,
+        access_expires_at=entitlement.expires_at(now),
+        final=False,
+    )
+    _insert(tx, claim, idempotency_digest, request_digest)
+    for payment in paid:
+        _use(tx, claim, payment, cases_become, now=now)
+    key = new_key(claim.tier)
+    issued = create_key(
+        tx,
+        issuer.secrets.pepper,
+        tier=claim.tier,
+        owner=claim.owner,
+        now=now,
+        claim_id=claim.claim_id,
+        paid_until=claim.access_expires_at,
+        key=key,
+        sealed=seal(issuer.secrets.sealing_key, key.reveal(), claim.claim_id) if idempotency_digest else None,
+    )
+    body = receipt_json(
+        receipt_body(
+            claim,
+            paid,
+            key_id=issued.record.key_id,
+            key_hint=key.redacted,
+            rail=issuer.rail,
+            base_url=issuer.base_url,
+            keys_url=issuer.base_url + JWKS_PATH,
+        )
+    )
+    receipt_hash = sha256_hex(body.encode())
+    receipt = KeptReceipt(body, receipt_hash, issuer.signer.sign(receipt_hash))
+    tx.run(
+        "access_insert_receipt",
+        receipt_id=claim.receipt_id,
+        claim_id=claim.claim_id,
+        body_json=receipt.body_json,
+        receipt_hash=receipt.receipt_hash,
+        signature_json=json.dumps(receipt.signature),
+    )
+    tx.changed(CLAIM_CHANGED, claim.claim_id)
+    activate_by_claim(tx, agent_id=claim.agent_id, user_id=claim.user_id, claim_id=claim.claim_id, payer=claim.payer)
+    forget_sealed_keys(tx, now - ANSWER_KEPT)
+    return Issued(claim, key, issued.record.key_id, receipt)
+
+
+def _use(tx: Transaction, claim: Claim, paid: Paid, case_becomes: CaseState, *, now: datetime) -> None:
+    """Let the claim use a transfer: no other one can, the quote that it came for is closed, and so is its case."""
+    transfer, block = paid.match.transfer, paid.match.block
+    tx.run(
+        "access_insert_payment",
+        claim_id=claim.claim_id,
+        quote_id=paid.quote_id,
+        chain_id=claim.chain_id,
+        transaction_hash=paid.transaction_hash,
+        log_position=transfer.position,
+        amount=transfer.amount,
+        block_number=block.number,
+        block_hash=block.hash,
+        changed_at=utc_text(now),
+    )
+    close_quote(tx, paid.quote_id)
+    case = case_at(tx, claim.chain_id, paid.transaction_hash, transfer.position)
+    if case is not None:
+        move_case(tx, case, case_becomes, now=now)
+
+
+def _insert(tx: Transaction, claim: Claim, idempotency_digest: str | None, request_digest: str | None) -> None:
+    tx.run(
+        "access_insert_claim",
+        claim_id=claim.claim_id,
+        receipt_id=claim.receipt_id,
+        quote_id=claim.quote_id,
+        payer=claim.payer,
+        owner=claim.owner,
+        tier=claim.tier.value,
+        chain_id=claim.chain_id,
+        transaction_hash=claim.transaction_hash,
+        log_position=claim.log_position,
+        amount=claim.amount,
+        block_number=claim.block_number,
+        block_hash=claim.block_hash,
+        issued_at=utc_text(claim.issued_at),
+        access_expires_at=None if claim.access_expires_at is None else utc_text(claim.access_expires_at),
+        idempotency_digest=idempotency_digest,
+        request_digest=request_digest,
+    )

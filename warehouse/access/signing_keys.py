@@ -1,0 +1,94 @@
+"""The file of signing keys: `SVC_SIGNING_KEY_FILE`, or a private one in the data directory that the first to ask makes.
+
+A file that the settings name is never made up: several hosts have to have the same one.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from datetime import datetime
+from pathlib import Path
+
+from contracts.access.signing import ACTIVE_AFTER, KeySet, SigningKey, key_text, new_private_key, parse_key_set
+from contracts.errors import StoreUnusable
+from contracts.secrets import require_secrets
+from contracts.settings import Settings
+from warehouse.file_modes import make_data_directory
+
+SIGNING_KEY_FILE = "signing.pem"
+
+
+class SigningKeys:
+    """The key set of one file, read again whenever the file has changed. Threads may share it."""
+
+    def __init__(self, settings: Settings) -> None:
+        require_secrets(settings)
+        self._named = settings.signing_key_file is not None
+        self._path = settings.signing_key_file or settings.data_dir / SIGNING_KEY_FILE
+        self._held: tuple[tuple[int, int, int], KeySet] | None = None
+
+    def current(self) -> KeySet:
+        """The keys as the file has them now. Raises `SettingsInvalid`, `StoreUnusable`."""
+        try:
+            if not self._named and not self._path.exists():
+                make_data_directory(self._path.parent)
+                _write(self._path, key_text(new_private_key()), replace=False)
+            found = self._path.stat()
+            version = (found.st_ino, found.st_mtime_ns, found.st_size)
+            held = self._held
+            if held is None or held[0] != version:
+                held = self._held = (
+                    version,
+                    parse_key_set(self._path.read_text(), f"The signing key file {self._path}"),
+                )
+        except (OSError, UnicodeDecodeError) as error:
+            raise _unusable(self._path, error) from None
+        return held[1]
+
+    def rotate(self, now: datetime) -> SigningKey:
+        """Add a key that is published at once and signs once every cache of the key set has run out.
+
+        Raises `SettingsInvalid`, `StoreUnusable`.
+        """
+        self.current()
+        private = new_private_key()
+        try:
+            text = self._path.read_text()
+            separator = "" if text.endswith("\n") else "\n"
+            _write(self._path, text + separator + key_text(private, now + ACTIVE_AFTER), replace=True)
+        except OSError as error:
+            raise _unusable(self._path, error) from None
+        return self.current().keys[-1]
+
+
+def _write(path: Path, text: str, *, replace: bool) -> None:
+    """Write it whole and private under another name, then move it: nobody sees half of it, and of two that make the
+    first one only one wins."""
+    draft = path.with_name(f".{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if replace:
+            draft.replace(path)
+        else:
+            try:
+                os.link(draft, path)
+            except FileExistsError:
+                return
+        directory = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _unusable(path: Path, error: OSError | UnicodeDecodeError) -> StoreUnusable:
+    return StoreUnusable(
+        f"The signing key file {path} can't be read or written: {getattr(error, 'strerror', 'not text')}.",
+        cure="Give this user access to the file and its directory, or set SVC_SIGNING_KEY_FILE.",
+    )

@@ -1,0 +1,356 @@
+"""The contract-balance room's rows: balances as they were read, and what its documents are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+from pydantic import BaseModel
+
+from contracts.base import Quality
+from contracts.bidwall import (
+    ETH_PRICE_PATH,
+    MAX_AGE_S,
+    MAX_EVENTS,
+    BidwallEventsParameters,
+    BidwallSnapshotParameters,
+    BlockRef,
+    CacheInfo,
+    ContractTransfer,
+    EventsInfo,
+    Finality,
+    Scope,
+    ScopeInfo,
+    UsdValue,
+    eth_text,
+    trigger_of,
+)
+from contracts.market import MAX_AGE, EthPrice
+from contracts.publish.rendering import Fields
+from warehouse.duck.connection import read_sql, transaction
+from warehouse.token.holders import first_row
+
+if TYPE_CHECKING:
+    from warehouse.publish.readers import Readable
+
+NOT_CONFIGURED = "not_configured"
+BACKFILLING = "backfilling"
+
+
+@dataclass(frozen=True)
+class BalanceReading:
+    """One reading of the balance. Without a block it failed, and `reason` says why."""
+
+    balance_wei: int | None
+    block: int | None
+    block_hash: str | None
+    block_time: datetime | None
+    is_final: bool | None
+    reason: str | None
+    fetched_at: datetime
+
+
+def record_balance(connection: duckdb.DuckDBPyConnection, contract: str, reading: BalanceReading) -> None:
+    """Keep one reading. That of a block that is held already takes its place: the balance there is the same."""
+    connection.execute(
+        "delete from raw_bidwall__balances where contract_address = ? and block_hash = ?",
+        [contract, reading.block_hash],
+    )
+    connection.execute(
+        "insert into raw_bidwall__balances values (?, ?, ?, ?, ?, ?::bignum, ?, ?)",
+        [
+            contract,
+            reading.block,
+            reading.block_hash,
+            _naive(reading.block_time),
+            reading.is_final,
+            None if reading.balance_wei is None else str(reading.balance_wei),
+            reading.reason,
+            _naive(reading.fetched_at),
+        ],
+    )
+
+
+def replace_events(connection: duckdb.DuckDBPyConnection, contract: str | None) -> None:
+    """Make the newest transfers anew from what is held of the contract; none where none is configured."""
+    with transaction(connection):
+        connection.execute("delete from out_bidwall__events")
+        if contract is not None:
+            connection.execute(
+                read_sql("bidwall", "newest_events"),
+                {"contract": bytes.fromhex(contract[2:]), "per_token": MAX_EVENTS},
+            ).fetchall()
+
+
+def is_bidwall_recorded(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether any run has said what is held of the contract."""
+    return first_row(connection, read_sql("queries", "bidwall_status")) is not None
+
+
+def record_bidwall_status(
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    chain_id: int,
+    contract: str | None,
+    service_token: str | None,
+    trigger_wei: int | None,
+    finalized_block: int | None,
+    now: datetime,
+) -> None:
+    """Replace the status row by the newest balance, and by how far the events of the contract reach."""
+    balance: tuple[Any, ...] | None = None
+    reach: tuple[Any, ...] | None = None
+    reason: str | None = None
+    if contract is not None:
+        last = first_row(connection, read_sql("bidwall", "last_reading"), {"contract": contract})
+        reason = None if last is None else last[0]
+        balance = first_row(connection, read_sql("bidwall", "last_balance"), {"contract": contract})
+        reach = first_row(connection, read_sql("bidwall", "events_reach"))
+    block, block_hash, block_time, is_final, balance_wei, fetched_at = balance or (None,) * 6
+    events_block, events_hash, events_time = reach or (None,) * 3
+    complete = events_block is not None and finalized_block is not None and events_block >= finalized_block
+    with transaction(connection):
+        connection.execute("delete from out_bidwall__status")
+        connection.execute(
+            "insert into out_bidwall__status values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                chain_id,
+                contract,
+                service_token,
+                None if trigger_wei is None else str(trigger_wei),
+                balance_wei,
+                block,
+                block_hash,
+                block_time,
+                is_final,
+                reason,
+                fetched_at,
+                events_block,
+                events_hash,
+                events_time,
+                complete,
+                _naive(now),
+            ],
+        )
+
+
+@dataclass(frozen=True)
+class _Status:
+    """The status row. Times are aware UTC."""
+
+    chain_id: int | None
+    contract: str | None
+    service_token: str | None
+    trigger_wei: int | None
+    balance_wei: int | None
+    at: BlockRef | None
+    reason: str | None
+    fetched_at: datetime | None
+    events: EventsInfo
+    recorded_at: datetime | None
+
+    @property
+    def missing(self) -> str | None:
+        """Why there is no balance at all; None where there is one."""
+        return None if self.balance_wei is not None else self.reason or BACKFILLING
+
+    @property
+    def quality(self) -> Quality:
+        if self.at is None:
+            return Quality.UNAVAILABLE
+        return Quality.EXACT if self.at.finality is Finality.FINAL else Quality.ESTIMATED
+
+    @property
+    def balance_freshness(self) -> dict[str, Any]:
+        """Of the balance: the last one that was read is stale where a later reading failed."""
+        not_final = "not_final" if self.quality is Quality.ESTIMATED else None
+        return {
+            "source": None if self.at is None else "chain",
+            "quality": self.quality,
+            "reason": self.missing or self.reason or not_final,
+            "stale": self.at is not None and self.reason is not None,
+            "observed_at": None if self.at is None else self.at.time,
+            "fetched_at": self.fetched_at,
+        }
+
+    @property
+    def balance(self) -> dict[str, Any]:
+        wei = self.balance_wei
+        return {
+            "contract": self.contract,
+            "chain_id": self.chain_id,
+            "balance_wei": None if wei is None else str(wei),
+            "balance_eth": None if wei is None else eth_text(wei),
+            "at": self.at,
+            "trigger": trigger_of(wei, self.trigger_wei, self.missing),
+        }
+
+    def cache(self, fetched_at: datetime | None) -> CacheInfo:
+        """For a document whose main part was read at `fetched_at`."""
+        age_s = None
+        if self.recorded_at is not None and fetched_at is not None:
+            age_s = max(0, round((self.recorded_at - fetched_at).total_seconds()))
+        return CacheInfo(max_age_s=MAX_AGE_S, age_s=age_s)
+
+
+def read_bidwall_balance(readable: Readable, parameters: BaseModel | None) -> Fields:
+    """Fields of `BidwallBalance`."""
+    status = _status(readable.connection)
+    return {**status.balance_freshness, **status.balance, "cache": status.cache(status.fetched_at)}
+
+
+def read_bidwall_snapshot(readable: Readable, parameters: BaseModel | None) -> Fields:
+    """Fields of `BidwallSnapshot`: the balance's freshness; `eth_usd` and `events_info` have their own."""
+    asked = parameters if isinstance(parameters, BidwallSnapshotParameters) else BidwallSnapshotParameters()
+    status = _status(readable.connection)
+    scope = _scope(asked.scope, asked.token, status.service_token)
+    return {
+        **status.balance_freshness,
+        **status.balance,
+        "eth_usd": _eth_usd(readable, status.balance_wei),
+        "scope": scope,
+        "events_limit": asked.events_limit,
+        "events": _events(readable.connection, scope, asked.events_limit),
+        "events_info": status.events,
+        "cache": status.cache(status.fetched_at),
+    }
+
+
+def read_bidwall_events(readable: Readable, parameters: BaseModel | None) -> Fields:
+    """Fields of `BidwallEvents`."""
+    asked = parameters if isinstance(parameters, BidwallEventsParameters) else BidwallEventsParameters()
+    status = _status(readable.connection)
+    scope = _scope(asked.scope, asked.token, status.service_token)
+    info = status.events
+    fetched_at = None if info.block is None else status.recorded_at
+    return {
+        "source": None if info.block is None else "warehouse",
+        "quality": info.quality,
+        "reason": info.reason,
+        "observed_at": info.time,
+        "fetched_at": fetched_at,
+        "contract": status.contract,
+        "chain_id": status.chain_id,
+        "scope": scope,
+        "limit": asked.limit,
+        "events": _events(readable.connection, scope, asked.limit),
+        "events_info": info,
+        "cache": status.cache(fetched_at),
+    }
+
+
+def _scope(requested: Scope, token: str | None, service_token: str | None) -> ScopeInfo:
+    if token is not None:
+        return ScopeInfo(requested=requested, effective="token", token=token)
+    return ScopeInfo(requested=requested, effective=requested, token=service_token if requested == "odai" else None)
+
+
+def _events(connection: duckdb.DuckDBPyConnection, scope: ScopeInfo, limit: int) -> list[ContractTransfer]:
+    rows = connection.execute(read_sql("queries", "bidwall_events"), {"token": scope.token, "limit": limit}).fetchall()
+    return [
+        ContractTransfer(
+            token=token,
+            block=block,
+            log_index=log_index,
+            transaction_hash=transaction_hash,
+            sender=sender,
+            recipient=recipient,
+            direction=direction,
+            value_raw=str(_integer(value_raw)),
+            time=block_time.replace(tzinfo=UTC),
+            time_quality=time_quality,
+            finality=Finality(finality),
+        )
+        for (
+            token, block, log_index, transaction_hash, sender, recipient, direction, value_raw, block_time,
+            time_quality, finality,
+        ) in rows
+    ]  # fmt: skip
+
+
+def _eth_usd(readable: Readable, balance_wei: int | None) -> UsdValue:
+    """As the generation that is read publishes it; while one is made, as it is served from then on."""
+    published = readable.bodies.get(ETH_PRICE_PATH)
+    if published is not None:
+        said: dict[str, Any] = EthPrice.model_validate_json(published).model_dump(include=_OF_PRICE)
+    else:
+        said = _served_price(readable.connection)
+    worth = None
+    if said["price"] is not None and balance_wei is not None:
+        cents = int(Decimal(said["price"]) * 100 * balance_wei // 10**18)
+        worth = f"{cents // 100}.{cents % 100:02}"
+    return UsdValue(balance_usd=worth, **said)
+
+
+_OF_PRICE = {"price", "source", "quality", "reason", "observed_at", "stale_after", "stale"}
+
+
+def _served_price(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    row = first_row(connection, read_sql("queries", "bidwall_eth_usd"))
+    price, source, quality, stale, reason, observed_at, fetched_at = row or _NO_PRICE
+    asked_at = _aware(fetched_at)
+    return {
+        "price": price,
+        "source": source,
+        "quality": quality,
+        "reason": reason,
+        "observed_at": _aware(observed_at),
+        "stale_after": None if asked_at is None else asked_at + MAX_AGE,
+        "stale": stale,
+    }
+
+
+_NO_PRICE = (None, None, Quality.UNAVAILABLE, False, NOT_CONFIGURED, None, None)
+
+
+def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
+    row = first_row(connection, read_sql("queries", "bidwall_status"))
+    if row is None or row[1] is None:
+        events = EventsInfo(quality=Quality.UNAVAILABLE, reason=NOT_CONFIGURED, block=None, block_hash=None, time=None)
+        trigger = None if row is None or row[3] is None else int(row[3])
+        chain_id = None if row is None else row[0]
+        return _Status(chain_id, None, None, trigger, None, None, NOT_CONFIGURED, None, events, None)
+    (
+        chain_id, contract, service_token, trigger_wei, balance_wei, block, block_hash, block_time, is_final,
+        reason, fetched_at, events_block, events_hash, events_time, complete, recorded_at,
+    ) = row  # fmt: skip
+    at = None
+    if balance_wei is not None:
+        finality = Finality.FINAL if is_final else Finality.PENDING
+        at = BlockRef(block=block, block_hash=block_hash, time=block_time.replace(tzinfo=UTC), finality=finality)
+    reached = events_block is not None
+    events = EventsInfo(
+        quality=Quality.UNAVAILABLE if not reached else Quality.EXACT if complete else Quality.ESTIMATED,
+        reason=None if complete else BACKFILLING,
+        block=events_block,
+        block_hash=events_hash,
+        time=_aware(events_time),
+    )
+    return _Status(
+        chain_id=chain_id,
+        contract=contract,
+        service_token=service_token,
+        trigger_wei=None if trigger_wei is None else int(trigger_wei),
+        balance_wei=None if balance_wei is None else int(balance_wei),
+        at=at,
+        reason=reason,
+        fetched_at=_aware(fetched_at),
+        events=events,
+        recorded_at=_aware(recorded_at),
+    )
+
+
+def _integer(limbs: dict[str, int]) -> int:
+    """A u256 as DuckDB hands it over."""
+    return sum(limbs[f"limb{place}"] << (64 * place) for place in range(4))
+
+
+def _naive(moment: datetime | None) -> datetime | None:
+    return None if moment is None else moment.astimezone(UTC).replace(tzinfo=None)
+
+
+def _aware(moment: datetime | None) -> datetime | None:
+    return None if moment is None else moment.replace(tzinfo=UTC)

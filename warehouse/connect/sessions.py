@@ -1,0 +1,193 @@
+"""Pairing codes and sessions in the ledger: a code opens one session, once, and what a session did is kept with it.
+
+Neither codes nor tokens are kept, only digests. What a plan is and how a session moves in it is not known here.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from contracts.connect.pairing import BUILT_IN_PROFILE, CODE_LIVES, Vouched, code_digest, new_code
+from contracts.connect.sessions import KEPT, SESSION_LIVES, Session
+from contracts.connect.tokens import new_token, token_digest
+from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction, utc_text
+
+PAIRING_CHANGED = "pairing"
+"""Kind of a pairing code on the change feed; the id is that of its row, which opens nothing."""
+
+SESSION_CHANGED = "connect"
+"""Kind of a session on the change feed; the id is `session_id`, which opens nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedCode:
+    """A pairing code that was just made: the only time that its text is there."""
+
+    code: str = field(repr=False)
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSession:
+    """A session that was just opened: the only time that its token is there."""
+
+    token: str = field(repr=False)
+    session: Session
+
+
+def issue_code(tx: Transaction, pepper: bytes) -> IssuedCode:
+    """Make a pairing code of the built-in companion."""
+    code, now = new_code(), tx.now()
+    _insert_pairing(tx, code_digest(pepper, code), Vouched(BUILT_IN_PROFILE, now, now + CODE_LIVES), None)
+    return IssuedCode(code, now + CODE_LIVES)
+
+
+def redeem_issued(ledger: Ledger, digest: str, pepper: bytes, agent: str | None) -> OpenedSession | None:
+    """Open the session of a code of ours, by its digest; None where it is unknown, expired or used.
+
+    Writers are held up by good codes alone, however many others are tried.
+    """
+    with ledger.read() as reader:
+        if _good_pairing(reader, digest, ledger.now()) is None:
+            return None
+    with ledger.transaction() as tx:
+        pairing = _good_pairing(tx, digest, tx.now())
+        if pairing is None:
+            return None
+        tx.run("connect_consume_pairing", pairing_id=pairing["pairing_id"], consumed_at=utc_text(tx.now()))
+        tx.changed(PAIRING_CHANGED, pairing["pairing_id"])
+        return _open(tx, pepper, pairing["pairing_id"], pairing["profile_id"], agent)
+
+
+def redeem_vouched(
+    tx: Transaction, digest: str, vouched: Vouched, pepper: bytes, agent: str | None
+) -> OpenedSession | None:
+    """Open the session of a code that a companion vouches for; None where it was used here before, or has expired."""
+    now = tx.now()
+    if is_known(tx, digest) or vouched.expires_at <= now:
+        return None
+    pairing_id = _insert_pairing(tx, digest, vouched, now)
+    return _open(tx, pepper, pairing_id, vouched.profile_id, agent)
+
+
+def is_known(reader: Reader, digest: str) -> bool:
+    """Whether a code with this digest was issued or used here."""
+    return reader.row("connect_pairing_of_code", code_digest=digest) is not None
+
+
+def find_session(reader: Reader, pepper: bytes, token: str) -> Session | None:
+    """The session of a token, whether or not it has ended; None where there is none, or not any more."""
+    row = reader.row("connect_session_of_token", token_digest=token_digest(pepper, token))
+    return None if row is None else _session(row)
+
+
+def save_session(tx: Transaction, session: Session) -> Session | None:
+    """Keep choice, progress and intake of an open session; None where it changed since it was read, or has ended."""
+    saved = tx.run(
+        "connect_save_session",
+        session_id=session.session_id,
+        revision=session.revision,
+        assistant=session.assistant,
+        os=session.os,
+        runtime_profile=session.runtime_profile,
+        progress_json=session.progress_json,
+        intake_id=session.intake_id,
+        now=utc_text(tx.now()),
+    )
+    if not saved:
+        return None
+    tx.changed(SESSION_CHANGED, session.session_id)
+    return session_of_id(tx, session.session_id)
+
+
+def close_session(tx: Transaction, session_id: str) -> Session:
+    """End a session now; nothing where it was closed before."""
+    if tx.run("connect_close_session", session_id=session_id, closed_at=utc_text(tx.now())):
+        tx.changed(SESSION_CHANGED, session_id)
+    return session_of_id(tx, session_id)
+
+
+def session_of_id(reader: Reader, session_id: str) -> Session:
+    """A session that there is."""
+    row = reader.row("connect_session", session_id=session_id)
+    assert row is not None, "a session that was just read"
+    return _session(row)
+
+
+def sessions_of_intake(reader: Reader, intake_id: str) -> list[Row]:
+    """What is kept of the sessions that registered an intake, by the names of the ledger's columns."""
+    return reader.rows("connect_sessions_of_intake", intake_id=intake_id)
+
+
+def forget_sessions_of_intake(tx: Transaction, intake_id: str) -> None:
+    """Forget who was behind the sessions of an intake and what they reported. Those that go on are closed."""
+    found = sessions_of_intake(tx, intake_id)
+    tx.run("connect_forget_intake", intake_id=intake_id, closed_at=utc_text(tx.now()))
+    tx.changed_each([(SESSION_CHANGED, row["session_id"]) for row in found])
+
+
+def delete_ended(tx: Transaction) -> int:
+    """Delete sessions and codes that expired longer ago than they are kept; how many there were.
+
+    Ended ones are no change that anybody has to follow, so the feed does not hear of them.
+    """
+    before = utc_text(tx.now() - KEPT)
+    sessions = tx.run("connect_delete_sessions", expired_before=before)
+    return sessions + tx.run("connect_delete_pairings", expired_before=before)
+
+
+def _good_pairing(reader: Reader, digest: str, now: datetime) -> Row | None:
+    row = reader.row("connect_pairing_of_code", code_digest=digest)
+    if row is None or row["consumed_at"] is not None or datetime.fromisoformat(row["expires_at"]) <= now:
+        return None
+    return row
+
+
+def _insert_pairing(tx: Transaction, digest: str, vouched: Vouched, consumed_at: datetime | None) -> str:
+    pairing_id = f"pair_{secrets.token_hex(16)}"
+    tx.run(
+        "connect_insert_pairing",
+        pairing_id=pairing_id,
+        code_digest=digest,
+        profile_id=vouched.profile_id,
+        issued_at=utc_text(vouched.issued_at),
+        expires_at=utc_text(vouched.expires_at),
+        consumed_at=None if consumed_at is None else utc_text(consumed_at),
+    )
+    tx.changed(PAIRING_CHANGED, pairing_id)
+    return pairing_id
+
+
+def _open(tx: Transaction, pepper: bytes, pairing_id: str, profile_id: str, agent: str | None) -> OpenedSession:
+    token, session_id, now = new_token(), f"connect_{secrets.token_hex(16)}", tx.now()
+    tx.run(
+        "connect_insert_session",
+        session_id=session_id,
+        token_digest=token_digest(pepper, token),
+        pairing_id=pairing_id,
+        profile_id=profile_id,
+        agent=agent,
+        created_at=utc_text(now),
+        expires_at=utc_text(now + SESSION_LIVES),
+    )
+    tx.changed(SESSION_CHANGED, session_id)
+    return OpenedSession(token, session_of_id(tx, session_id))
+
+
+def _session(row: Row) -> Session:
+    return Session(
+        session_id=row["session_id"],
+        profile_id=row["profile_id"],
+        agent=row["agent"],
+        created_at=datetime.fromisoformat(row["created_at"]),
+        expires_at=datetime.fromisoformat(row["expires_at"]),
+        closed_at=None if row["closed_at"] is None else datetime.fromisoformat(row["closed_at"]),
+        assistant=row["assistant"],
+        os=row["os"],
+        runtime_profile=row["runtime_profile"],
+        progress_json=row["progress_json"],
+        revision=row["revision"],
+        intake_id=row["intake_id"],
+    )

@@ -1,0 +1,91 @@
+"""What was found of the capabilities, and the two documents that are made of more than an installation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from contracts.discovery.agent_card import agent_card, signed_card
+from contracts.discovery.capabilities import Status
+from contracts.discovery.encoding import document_bytes
+from contracts.discovery.registry import Finding, kept_findings, registry
+from contracts.publish.rendering import Fields
+from warehouse.duck.connection import Connection, read_sql, transaction
+
+if TYPE_CHECKING:
+    from warehouse.publish.readers import Readable
+
+PROBES = "discovery_probes"
+OWN_ENDPOINTS = "own_endpoints"
+"""The name of our own service among the sources that are asked."""
+
+_GENERATION = re.compile(r"[A-Za-z0-9-]{1,80}")
+
+
+def read_registry(readable: Readable) -> Fields:
+    """Fields of `CapabilityRegistry`."""
+    return registry(readable.installation, read_findings(readable.connection))
+
+
+def read_agent_card(readable: Readable) -> bytes:
+    """The agent card, signed where the keys are at hand by the one that signs now."""
+    installation = readable.installation
+    if installation.keys is None:
+        return document_bytes(agent_card(installation))
+    return document_bytes(signed_card(installation, installation.keys.signer(datetime.now(UTC))))
+
+
+def read_findings(connection: Connection) -> dict[str, Finding]:
+    """What was found last, by capability."""
+    try:
+        rows = connection.execute(read_sql("queries", PROBES)).fetchall()
+    except duckdb.CatalogException:
+        return {}  # a warehouse of an earlier version, which the next run brings up to date
+    return {
+        capability: Finding(capability, Status(status), reason, determined_by, evidence, checked_at.replace(tzinfo=UTC))
+        for capability, status, reason, determined_by, evidence, checked_at in rows
+    }
+
+
+def looked_at(connection: Connection) -> datetime | None:
+    """When the service itself was last asked (UTC); None before."""
+    try:
+        ((asked_at, _),) = connection.execute(read_sql("feeds", "last_attempt"), {"source": OWN_ENDPOINTS}).fetchall()
+    except duckdb.CatalogException:
+        return None  # as in `read_findings`
+    return None if asked_at is None else asked_at.replace(tzinfo=UTC)
+
+
+def record_findings(connection: Connection, found: Mapping[str, Finding], known: set[str]) -> int:
+    """Keep what was found; what says the same keeps its time for an hour. Returns how many rows changed.
+
+    Of a capability of `known` of which nothing was found this time the last finding stays.
+    """
+    held = read_findings(connection)
+    kept = {id_: each for id_, each in held.items() if id_ in known} | kept_findings(held, found)
+    with transaction(connection):
+        connection.execute(read_sql("discovery", "drop_probes"), {"known": sorted(known)})
+        changed = [each for id_, each in kept.items() if held.get(id_) != each]
+        for each in changed:
+            connection.execute(
+                read_sql("discovery", "put_probe"),
+                {
+                    "capability": each.capability,
+                    "status": each.status.value,
+                    "reason": each.reason,
+                    "determined_by": each.determined_by,
+                    "evidence": each.evidence,
+                    "checked_at": each.checked_at.astimezone(UTC).replace(tzinfo=None),
+                },
+            )
+    return len(changed)
+
+
+def is_our_generation(data_dir: Path, generation: str) -> bool:
+    """Whether a generation of that id is kept here: who serves it serves what we publish."""
+    return _GENERATION.fullmatch(generation) is not None and (data_dir / "generations" / generation).is_dir()

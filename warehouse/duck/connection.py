@@ -1,0 +1,287 @@
+"""Opening DuckDB: the pipelines' one writer, its lock and its schema.
+
+Questions live in `sql/`, rooms' writes in their modules.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeAlias
+
+import duckdb
+
+from contracts.errors import DiskFull, ForeignStore, OperatorProblem, RunBusy, StoreUnusable
+from warehouse.file_modes import make_data_directory
+
+STORAGE_VERSION = "v1.5.0"
+"""Files can be read by DuckDB 1.5 and by 2.x."""
+
+Connection: TypeAlias = duckdb.DuckDBPyConnection
+"""What the pipelines pass on to the modules of this package, without knowing the store."""
+
+SPILL = "spill"
+"""The directory that queries too large for memory write to."""
+
+SQL_ROOT = Path(__file__).parents[1] / "sql"
+
+
+@cache
+def read_sql(group: str, name: str) -> str:
+    """The text of `sql/<group>/<name>.sql`."""
+    return (SQL_ROOT / group / f"{name}.sql").read_text()
+
+
+@cache
+def read_group(group: str) -> str:
+    """Every text of `sql/<group>/`, in the order of their names."""
+    return "\n".join(file.read_text() for file in sorted((SQL_ROOT / group).glob("*.sql")))
+
+
+@contextmanager
+def transaction(connection: Connection) -> Iterator[None]:
+    """All of the block's writes or none of them."""
+    connection.begin()
+    try:
+        yield
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
+
+
+@dataclass(frozen=True)
+class ChainIdentity:
+    """What a store is of: chain id, genesis block hash (0x hex), token (lower-case address), first block read."""
+
+    chain_id: int
+    genesis_hash: str
+    token_address: str
+    start_block: int
+
+
+class Warehouse:
+    """`<data_dir>/warehouse.duckdb`. Open only while a run writes; nobody else may hold it open."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.data_dir = data_dir
+        self.path = data_dir / "warehouse.duckdb"
+        self._kept: ExitStack | None = None
+        self._database: duckdb.DuckDBPyConnection | None = None
+
+    @contextmanager
+    def kept_open(self) -> Iterator[None]:
+        """Within the block the file stays open from the first `connect` on: opening it costs 0.1 s of CPU each time."""
+        with ExitStack() as self._kept:
+            try:
+                yield
+            finally:
+                self._kept, self._database = None, None
+
+    @contextmanager
+    def connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A short read-write connection with the schema in place; checkpointed and closed at the end.
+
+        Raises `KeyboardInterrupt` where a signal ends a query, `RunBusy` and `StoreUnusable` as `read_only`.
+        """
+        with ExitStack() as alone:
+            try:
+                database = self._database
+                if database is None:
+                    database = (self._kept or alone).enter_context(self._opened())
+                    self._database = database if self._kept else None
+                with _failures_named(self.path):
+                    connection = alone.enter_context(closing(database.cursor()))
+                    connection.execute("use warehouse")
+                    yield connection
+                    connection.execute("checkpoint")
+            except RuntimeError as error:
+                if str(error) == "Query interrupted":  # a signal came, and DuckDB swallowed what its handler raised
+                    raise KeyboardInterrupt from error
+                raise
+
+    def rewrite(self) -> None:
+        """Write every row to a new file in place of this one, whose free pages still hold what was deleted.
+
+        The caller holds the run lock. Raises `RunBusy` where another program has the file open, `StoreUnusable`,
+        `DiskFull`; the file is as it was then.
+        """
+        shutil.rmtree(self.data_dir / SPILL, ignore_errors=True)  # what a killed run left
+        fresh = self.path.with_name(f"{self.path.name}.rewritten")
+        for left in (fresh, fresh.with_name(f"{fresh.name}.wal")):
+            left.unlink(missing_ok=True)
+        if not self.path.exists():
+            return
+        try:
+            with self._opened() as connection, _failures_named(self.path):
+                connection.execute(f"attach '{_quoted(fresh)}' as rewritten (storage_version '{STORAGE_VERSION}')")
+                connection.execute("copy from database warehouse to rewritten")
+                connection.execute("checkpoint rewritten")
+                connection.execute("detach rewritten")
+                connection.execute("checkpoint warehouse")
+            with fresh.open("rb") as file:
+                os.fsync(file.fileno())
+            fresh.replace(self.path)
+        except BaseException:
+            fresh.unlink(missing_ok=True)
+            raise
+
+    @contextmanager
+    def _opened(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The file under an instance of its own, with the schema in place."""
+        make_data_directory(self.data_dir)
+        connection = duckdb.connect(
+            # A chain that is read slowly is committed in small pieces, of whose cost checkpoints were half at 16 MB.
+            config={
+                "threads": max(2, os.cpu_count() or 2),
+                "checkpoint_threshold": "64MB",
+                "temp_directory": str(self.data_dir / SPILL),
+            }
+        )
+        try:
+            with _failures_named(self.path):
+                connection.execute(f"attach '{_quoted(self.path)}' as warehouse (storage_version '{STORAGE_VERSION}')")
+                connection.execute("use warehouse")
+                _apply_schema(connection)
+            yield connection
+        finally:
+            connection.close()
+
+    @contextmanager
+    def read_only(self) -> Iterator[duckdb.DuckDBPyConnection | None]:
+        """A short look at what is there; None where there is nothing yet.
+
+        Raises `RunBusy` while a run writes it, `StoreUnusable` where the file is damaged or none of ours.
+        """
+        if not self.path.exists():
+            yield None
+            return
+        with _failures_named(self.path), closing(duckdb.connect(str(self.path), read_only=True)) as connection:
+            tables = {name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()}
+            if tables and not tables >= _OLDEST_TABLES:
+                raise StoreUnusable(f"{self.path} is a database of something else.", cure=_RESTORE)
+            yield connection if tables else None
+
+    def identity(self) -> ChainIdentity | None:
+        """What this warehouse is of; None while it is empty."""
+        with self.read_only() as connection:
+            row = connection.execute(read_sql("queries", "chain_identity")).fetchone() if connection else None
+        return ChainIdentity(*row) if row else None
+
+
+def _apply_schema(connection: duckdb.DuckDBPyConnection) -> None:
+    """Run the schema unless this very one was applied before: its statements take longer than the opening itself."""
+    schema = read_group("duck")
+    digest = sha256(schema.encode()).hexdigest()
+    try:
+        if connection.execute(read_sql("queries", "schema_applied")).fetchall() == [(digest,)]:
+            return
+    except duckdb.CatalogException:
+        pass  # a new file, or one from before this was noted
+    with transaction(connection):
+        connection.execute(schema)
+        connection.execute("delete from schema_applied")
+        connection.execute("insert into schema_applied values (?)", [digest])
+
+
+def stamp(connection: duckdb.DuckDBPyConnection, identity: ChainIdentity) -> None:
+    """Mark an empty warehouse as being of `identity`. Raises `ForeignStore` where it is of another."""
+    row = connection.execute(read_sql("queries", "chain_identity")).fetchone()
+    if row is None:
+        connection.execute(
+            "insert into raw_chain__identity values (?, ?, ?, ?, ?)",
+            [identity.chain_id, identity.genesis_hash, identity.token_address, identity.start_block, _now()],
+        )
+        return
+    held = ChainIdentity(*row)
+    if held != identity:
+        raise ForeignStore(
+            f"The warehouse holds {_named(held)}, the settings ask for {_named(identity)}.",
+            cure="Set SVC_DATA_DIR to another directory, or the settings back to what they were.",
+        )
+
+
+@contextmanager
+def run_lock(data_dir: Path, *, wait_s: float, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Hold the one lock under which a run writes warehouse and generations.
+
+    Waits up to `wait_s` seconds, calling `waiting` once when it has to; then raises `RunBusy`. The kernel drops the
+    lock with the process, so a killed run never leaves it behind.
+    """
+    make_data_directory(data_dir)
+    with (data_dir / "run.lock").open("a") as handle:
+        deadline = time.monotonic() + wait_s
+        told = False
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise RunBusy(
+                        "Another run holds the warehouse.", cure="Wait for it to end and try again."
+                    ) from None
+                if not told:
+                    waiting()
+                    told = True
+                time.sleep(0.2)
+        yield
+
+
+@contextmanager
+def _failures_named(path: Path) -> Iterator[None]:
+    """Turn what DuckDB raises for a file that is busy, damaged or out of room into an `OperatorProblem`.
+
+    Errors that a program makes (bad SQL, a broken constraint) pass as they are.
+    """
+    try:
+        yield
+    except duckdb.Error as error:
+        problem = problem_of(path, error)
+        if problem is None:
+            raise
+        raise problem from error
+
+
+def problem_of(path: Path, error: duckdb.Error) -> OperatorProblem | None:
+    """The operator's view of an error of DuckDB's on the file, or None where it is the program's own fault."""
+    text = " ".join(str(error).split())
+    what = f"{path} can't be used: {text.rstrip('.')}."
+    if "Could not set lock" in text:
+        return RunBusy(what, cure="Wait for the run that writes it, or close the program that holds it open.")
+    if "No space left on device" in text:
+        return DiskFull(f"The disk filled up while {path} was written.", cure="Free some space and try again.")
+    # what DuckDB finds wrong with a file has no class of its own
+    damaged = type(error) is duckdb.Error or isinstance(error, duckdb.IOException | duckdb.SerializationException)
+    if damaged or isinstance(error, duckdb.FatalException | duckdb.InternalException):
+        return StoreUnusable(what, cure=_RESTORE)
+    return None
+
+
+_RESTORE = "Restore it, or move it away: chain and ledger are read again, and prices begin again."
+_OLDEST_TABLES = {"raw_chain__identity", "raw_chain__ranges"}
+"""What every warehouse has, whichever version made it."""
+
+
+def _named(identity: ChainIdentity) -> str:
+    return (
+        f"chain {identity.chain_id} (genesis {identity.genesis_hash[:10]}…), token {identity.token_address} "
+        f"from block {identity.start_block}"
+    )
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)

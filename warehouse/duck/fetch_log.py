@@ -1,0 +1,113 @@
+"""What is kept of every question to another service: when, how long it took, whether it helped; and what follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import duckdb
+
+from contracts.base import Quality
+from warehouse.duck.connection import read_sql
+
+KEPT_FOR = timedelta(days=7)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One question to a source. `reason` says why it was of no use, None where it was; times are UTC.
+
+    `source` is one short name for each source everywhere: `dexscreener`, `chainlink`, `blockscout`.
+    """
+
+    source: str
+    asked_at: datetime
+    latency_ms: int
+    reason: str | None
+    quality: Quality | None
+    ask_again_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class SourceHealth:
+    """How a source has answered lately. `quality` and `latency_ms` are those of the newest attempt."""
+
+    source: str
+    asked_at: datetime
+    latency_ms: int
+    reason: str | None
+    quality: Quality | None
+    ask_again_at: datetime | None
+    succeeded_at: datetime | None
+    attempts: int
+    failures: int
+
+
+def record_attempt(connection: duckdb.DuckDBPyConnection, attempt: Attempt) -> None:
+    """Keep one attempt, and forget those older than a week."""
+    asked_at = _naive(attempt.asked_at)
+    connection.execute("delete from raw_feeds__attempts where asked_at < ?", [asked_at - KEPT_FOR])
+    connection.execute(
+        "insert into raw_feeds__attempts values (?, ?, ?, ?, ?, ?, ?)",
+        [
+            attempt.source,
+            asked_at,
+            attempt.latency_ms,
+            attempt.reason is None,
+            attempt.reason,
+            attempt.quality,
+            None if attempt.ask_again_at is None else _naive(attempt.ask_again_at),
+        ],
+    )
+
+
+def may_ask(
+    connection: duckdb.DuckDBPyConnection, source: str, now: datetime, *, every: timedelta = timedelta(minutes=1)
+) -> bool:
+    """Whether `source` was not yet asked in the running minute (or hour, as `every` is), and did not ask for rest.
+
+    Minutes are those of the clock: a tick that comes a moment early still falls into the next one.
+    """
+    try:
+        found = connection.execute(read_sql("feeds", "last_attempt"), {"source": source}).fetchall()
+    except duckdb.CatalogException:
+        return True  # a warehouse of an earlier version, which the next run brings up to date
+    ((asked_at, ask_again_at),) = found
+    if asked_at is None:
+        return True
+    rests = ask_again_at is not None and now < _aware(ask_again_at)
+    return not rests and _period(now, every) > _period(_aware(asked_at), every)
+
+
+def source_health(connection: duckdb.DuckDBPyConnection) -> list[SourceHealth]:
+    """One entry per source that was asked in the last week, by name."""
+    try:
+        rows = connection.execute(read_sql("feeds", "source_health")).fetchall()
+    except duckdb.CatalogException:
+        return []  # as in `may_ask`
+    return [
+        SourceHealth(
+            source,
+            _aware(asked_at),
+            latency_ms,
+            reason,
+            None if quality is None else Quality(quality),
+            None if ask_again_at is None else _aware(ask_again_at),
+            None if succeeded_at is None else _aware(succeeded_at),
+            attempts,
+            failures,
+        )
+        for source, asked_at, latency_ms, reason, quality, ask_again_at, succeeded_at, attempts, failures in rows
+    ]
+
+
+def _period(moment: datetime, every: timedelta) -> int:
+    return (moment - datetime(2000, 1, 1, tzinfo=UTC)) // every
+
+
+def _naive(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(tzinfo=None)
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC)

@@ -1,0 +1,68 @@
+"""Looking at the warehouse without knowing its rooms: columns, row counts, previews, tables that a question reads."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from warehouse.duck.connection import read_group, read_sql
+
+if TYPE_CHECKING:  # the API imports this module, and must not pay for polars
+    import polars as pl
+
+_PARAMETER = re.compile(r"\$[a-z_]+")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table: DuckDB's type, and what `sql/comments/` says of it."""
+
+    name: str
+    type: str
+    description: str | None
+
+
+def columns_of(table: str) -> tuple[Column, ...]:
+    """The columns of a table in order, as the schema in `sql/` makes it."""
+    return _schema()[table]
+
+
+def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+    """How many rows a table holds."""
+    ((count,),) = connection.table(table).count("*").fetchall()
+    return int(count)
+
+
+@cache
+def tables_read(statement: str) -> frozenset[str]:
+    """The tables that a SQL question reads, as DuckDB's own parser lists them."""
+    with _parser().cursor() as connection:
+        return frozenset(connection.get_table_names(_PARAMETER.sub("null", statement)))
+
+
+def preview(connection: duckdb.DuckDBPyConnection, question: str) -> pl.DataFrame:
+    """The rows of `sql/queries/<question>.sql` as a frame, for showing. BIGNUM has to be cast to text there."""
+    frame: pl.DataFrame = connection.sql(read_sql("queries", question)).pl()
+    return frame
+
+
+@cache
+def _parser() -> duckdb.DuckDBPyConnection:
+    """An empty database: opening one costs far more than what it is asked."""
+    return duckdb.connect()
+
+
+@cache
+def _schema() -> dict[str, tuple[Column, ...]]:
+    """Every table's columns, from an empty copy of the schema in memory."""
+    with duckdb.connect() as connection:
+        for group in ("duck", "comments"):
+            connection.execute(read_group(group))
+        rows = connection.execute(read_sql("queries", "columns")).fetchall()
+    return {table: tuple(Column(*row) for _, *row in group) for table, group in groupby(rows, itemgetter(0))}

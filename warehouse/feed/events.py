@@ -1,0 +1,158 @@
+"""The feed's events: found in what is kept by the rules of `contracts.feed`, kept once, and read for the feed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+from pydantic import BaseModel
+
+from contracts.discovery.service import SERVICE_NAME
+from contracts.feed import (
+    KEPT,
+    SHOWN,
+    VERSION,
+    AttestationSeen,
+    BalanceSeen,
+    Event,
+    EventKind,
+    FeedAuthor,
+    ListSeen,
+    Move,
+    attestation_events,
+    item_of,
+    milestone_events,
+    mover_events,
+    snapshot_events,
+    threshold_events,
+    to_keep,
+)
+from contracts.publish.rendering import Fields
+from contracts.token.holders import list_file_name
+from warehouse.duck.connection import read_sql, transaction
+from warehouse.token.holder_status import known_token
+from warehouse.token.holders import compare
+
+if TYPE_CHECKING:
+    from warehouse.publish.readers import Readable
+
+FEED_PATH = "/hodlers-care/feed.json"
+
+
+def record_events(
+    connection: duckdb.DuckDBPyConnection,
+    lists_dir: Path,
+    *,
+    contract: str | None,
+    trigger_wei: int | None,
+    now: datetime,
+) -> list[Event]:
+    """Find the events that are not kept yet, and keep them. `contract` is the watched one, where there is one."""
+    known = _rows(connection, "known")
+    lists = [
+        ListSeen(block, _utc(time), snapshot, holders, int(sum_raw), quality)
+        for block, time, snapshot, holders, sum_raw, quality in _rows(connection, "lists")
+    ]
+    found = [
+        *snapshot_events(lists),
+        *milestone_events(lists),
+        *_movers(connection, lists_dir, lists, {event_id for _, event_id in known}),
+        *threshold_events(_balances(connection, contract), trigger_wei),
+        *attestation_events(_attestations(connection)),
+    ]
+    new = to_keep([(_utc(time), event_id) for time, event_id in known], found)
+    with transaction(connection):
+        for event in new:
+            connection.execute(read_sql("feed", "add"), _row(event, now))
+        connection.execute(read_sql("feed", "forget"), {"kept": KEPT}).fetchall()
+    return new
+
+
+def read_feed(readable: Readable, parameters: BaseModel | None) -> Fields:
+    """Fields of `JsonFeed`, newest event first."""
+    rows = readable.connection.execute(read_sql("queries", "feed_events"), {"shown": SHOWN}).fetchall()
+    events = [
+        Event(event_id, EventKind(kind), _utc(time), block, title, text, path, json.loads(facts))
+        for event_id, kind, time, block, title, text, path, facts in rows
+    ]
+    home = readable.base_url + "/"
+    return {
+        "version": VERSION,
+        "title": "Token and runtime events",
+        "home_page_url": home,
+        "feed_url": readable.base_url + FEED_PATH,
+        "description": "Holder snapshots, large movers, holder milestones, crossed thresholds and attestations, each "
+        "from data that this service proves or names the source of.",
+        "language": "en",
+        "authors": [FeedAuthor(name=SERVICE_NAME, url=home)],
+        "items": [item_of(event, readable.base_url) for event in events],
+    }
+
+
+def _movers(
+    connection: duckdb.DuckDBPyConnection, lists_dir: Path, lists: Sequence[ListSeen], known: set[str]
+) -> list[Event]:
+    """Movers between neighbouring snapshots; a pair whose later snapshot is told already was compared then."""
+    token = known_token(connection)
+    decimals = None if token is None else token.decimals
+    events: list[Event] = []
+    for before, after in pairwise([each for each in lists if each.snapshot]):
+        if f"{EventKind.SNAPSHOT}:{after.block}" in known:
+            continue
+        compared = compare(
+            connection,
+            lists_dir / list_file_name(before.block),
+            lists_dir / list_file_name(after.block),
+            before_time=before.block_time,
+            after_time=after.block_time,
+        )
+        moves = [
+            Move(each["address"], int(each["beforeRaw"]), int(each["afterRaw"]))
+            for way in ("up", "down")
+            for each in compared["movers"][way]
+        ]
+        events += mover_events(before, after, moves, decimals)
+    return events
+
+
+def _balances(connection: duckdb.DuckDBPyConnection, contract: str | None) -> list[BalanceSeen]:
+    if contract is None:
+        return []
+    rows = _rows(connection, "balances", {"contract": contract})
+    return [BalanceSeen(block, _utc(time), int(balance_wei)) for block, time, balance_wei in rows]
+
+
+def _attestations(connection: duckdb.DuckDBPyConnection) -> list[AttestationSeen]:
+    return [AttestationSeen(block, _utc(time), *rest) for block, time, *rest in _rows(connection, "attestations")]
+
+
+def _row(event: Event, now: datetime) -> dict[str, Any]:
+    return {
+        "id": event.id,
+        "kind": event.kind,
+        "occurred_at": _naive(event.occurred_at),
+        "block": event.block,
+        "title": event.title,
+        "text": event.text,
+        "path": event.path,
+        "facts": json.dumps(event.facts),
+        "recorded_at": _naive(now),
+    }
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, question: str, parameters: dict[str, Any] | None = None) -> list[Any]:
+    rows: list[Any] = connection.execute(read_sql("feed", question), parameters or {}).fetchall()
+    return rows
+
+
+def _utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC)
+
+
+def _naive(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(tzinfo=None)

@@ -1,0 +1,289 @@
+"""Every guardrail check that was answered, in a log of its own beside the ledger: written in batches, kept for a month.
+
+A check waits for no disk: what came in the last second is lost with a crash. Decisions on the graph are not here but in
+its chained audit.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pysqlite3.dbapi2 as sqlite
+
+from contracts.access.api_keys import redact_keys
+from contracts.errors import OperatorProblem
+from contracts.guardrail.credentials import secrets, without_secrets
+from contracts.guardrail.engine import GuardrailVerdict
+from contracts.guardrail.rules import Severity
+from contracts.guardrail.text import decoded_runs, encoded_runs
+from contracts.secret_texts import secret_in
+from contracts.settings import Settings
+from warehouse.ledger.drivers import (
+    assert_sqlite_version,
+    create_private_file,
+    driver_statement,
+    problem_of,
+    scrub,
+    use_wal,
+)
+from warehouse.ledger.ledger import utc_text
+
+if TYPE_CHECKING:
+    from warehouse.ledger.raw_postgresql import RawPostgresql
+
+SQL = Path(__file__).parents[1] / "sql" / "guardrail"
+
+WRITE_EVERY_S = 1.0
+KEEP = timedelta(days=30)
+LONGEST_ACTION = 2_000
+"""Characters of a judged action that are kept."""
+
+_MOST_WAITING = 50_000
+_SCHEMA_LOCK = 0x67756172646C
+"""Key of the PostgreSQL advisory lock under which the table is made, and under which batches are written."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedCheck:
+    """A check as pipelines read it: no text of the action and nobody's name. `seq` follows the order of commits."""
+
+    seq: int
+    checked_at: datetime
+    check_id: str
+    source: str
+    asked_severity: str
+    severity: str
+    passed: bool
+    matched: list[str]
+    warned_stages: list[str]
+    failed_stages: list[str]
+    rules_checked: int
+    ruleset_version: str
+    latency_us: int
+
+
+class CheckStore(Protocol):
+    """Where checks are kept."""
+
+    def append(self, rows: list[dict[str, Any]], before: str) -> None:
+        """Write all of `rows`, forget what is older than `before`. Raises `StoreBusy` or `StoreUnusable`."""
+
+    def after(self, seq: int, limit: int) -> list[tuple[Any, ...]]: ...
+
+    def forget(self, callers: Iterable[str]) -> None:
+        """Blank the texts of these callers in every byte of the store. Raises `StoreBusy` or `StoreUnusable`."""
+
+    def close(self) -> None: ...
+
+
+class GuardrailLog:
+    """Open with `open_guardrail_log`. Threads may share it; a forked process needs its own."""
+
+    def __init__(self, store: CheckStore) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        self._writing = threading.Lock()
+        self._waiting: deque[dict[str, Any]] = deque(maxlen=_MOST_WAITING)
+        self._timer: threading.Timer | None = None
+
+    def record(
+        self,
+        verdict: GuardrailVerdict,
+        *,
+        action: str,
+        asked: Severity,
+        source: str,
+        caller: str,
+        checked_at: datetime,
+        latency_us: int,
+    ) -> None:
+        """Keep a check; it is written within a second. `source` is the room, `caller` the id of a key or session."""
+        row = {
+            "checked_at": utc_text(checked_at),
+            "check_id": verdict.check_id,
+            "source": source,
+            "caller": caller,
+            "action": _kept(action),
+            "asked_severity": asked.value,
+            "severity": str(verdict.severity),
+            "passed": int(verdict.passed),
+            "matched": json.dumps(verdict.matched_guardrails),
+            "drafts": json.dumps([match.id for match in verdict.drafts]),
+            "warned_stages": json.dumps([stage.stage for stage in verdict.stages if stage.result == "warn"]),
+            "failed_stages": json.dumps([stage.stage for stage in verdict.stages if stage.result == "fail"]),
+            "rules_checked": verdict.rules_checked,
+            "ruleset_version": verdict.ruleset_version,
+            "problem": verdict.problem,
+            "latency_us": latency_us,
+        }
+        with self._lock:
+            self._waiting.append(row)
+            if self._timer is None:
+                self._timer = threading.Timer(WRITE_EVERY_S, self.write)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def write(self) -> None:
+        """Write what waits. Where that fails it is kept for the next time, the newest 50,000 of it."""
+        with self._writing:
+            with self._lock:
+                self._timer = None
+                rows = list(self._waiting)
+            if not rows:
+                return
+            newest = datetime.fromisoformat(rows[-1]["checked_at"])
+            try:
+                self._store.append(rows, utc_text(newest - KEEP))
+            except OperatorProblem as problem:
+                _log.warning("%d guardrail checks are not written yet: %s", len(rows), problem)
+                return
+            with self._lock:
+                while self._waiting and rows and self._waiting[0] is rows[0]:
+                    self._waiting.popleft()
+                    rows.pop(0)
+
+    def after(self, seq: int, limit: int) -> list[LoggedCheck]:
+        """At most `limit` written checks above `seq`, oldest first. Raises `StoreBusy` or `StoreUnusable`."""
+        return [_logged(row) for row in self._store.after(seq, limit)]
+
+    def forget(self, callers: Iterable[str]) -> None:
+        """Delete the texts that these callers, ids of keys or sessions, had judged. Raises as `after`."""
+        self._store.forget(callers)
+
+    def close(self) -> None:
+        """Write what waits and close the store."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+        self.write()
+        self._store.close()
+
+
+def open_guardrail_log(settings: Settings, data_dir: Path, *, wait_s: float = 2.0) -> GuardrailLog:
+    """Open the log beside the ledger that the settings name: `guardrail.db`, or a PostgreSQL table.
+
+    Raises `SettingsInvalid`, `StoreBusy`, `StoreUnusable`.
+    """
+    if settings.ledger_url is None:
+        return GuardrailLog(_SqliteChecks(data_dir / "guardrail.db", wait_s))
+    from warehouse.ledger.engine import postgresql_address
+    from warehouse.ledger.raw_postgresql import RawPostgresql
+
+    url = postgresql_address(settings.ledger_url)
+    raw = RawPostgresql(url, f"The guardrail log {url.render_as_string(hide_password=True)}", wait_s, SQL)
+    raw.set_up(_SCHEMA_LOCK, "schema")
+    return GuardrailLog(_PostgresqlChecks(raw))
+
+
+class _SqliteChecks:
+    def __init__(self, path: Path, wait_s: float) -> None:
+        assert_sqlite_version()
+        create_private_file(path)
+        self._name = f"The guardrail log {path}"
+        self._lock = threading.Lock()
+        self._connection = sqlite.connect(str(path), timeout=wait_s, isolation_level=None, check_same_thread=False)
+        try:
+            use_wal(self._connection, wait_s)
+            self._connection.execute("pragma synchronous = normal")
+            self._connection.execute("pragma secure_delete = on")
+            self._connection.execute(driver_statement(SQL, "schema", "sqlite"))
+        except sqlite.Error as error:
+            self._connection.close()
+            raise (problem_of(self._name, error) or error) from error
+
+    def append(self, rows: list[dict[str, Any]], before: str) -> None:
+        with self._lock:
+            try:
+                self._connection.execute("begin immediate")
+                try:
+                    self._connection.executemany(driver_statement(SQL, "append", "sqlite"), rows)
+                    self._connection.execute(driver_statement(SQL, "delete_old", "sqlite"), {"before": before})
+                    self._connection.execute("commit")
+                except BaseException:
+                    self._connection.execute("rollback")
+                    raise
+            except sqlite.Error as error:
+                raise (problem_of(self._name, error) or error) from error
+
+    def after(self, seq: int, limit: int) -> list[tuple[Any, ...]]:
+        with self._lock:
+            try:
+                asked = self._connection.execute(driver_statement(SQL, "after", "sqlite"), {"seq": seq, "limit": limit})
+                return list(asked.fetchall())
+            except sqlite.Error as error:
+                raise (problem_of(self._name, error) or error) from error
+
+    def forget(self, callers: Iterable[str]) -> None:
+        with self._lock:
+            try:
+                statement = driver_statement(SQL, "forget_caller", "sqlite")
+                self._connection.executemany(statement, [{"caller": caller} for caller in callers])
+                scrub(self._connection, self._name)
+            except sqlite.Error as error:
+                raise (problem_of(self._name, error) or error) from error
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class _PostgresqlChecks:
+    def __init__(self, raw: RawPostgresql) -> None:
+        self._raw = raw
+        self.close = raw.close
+
+    def append(self, rows: list[dict[str, Any]], before: str) -> None:
+        # under the lock numbers follow the order of commits, so that who reads by them misses nothing
+        self._raw.write(_SCHEMA_LOCK, [("append", rows), ("delete_old", [{"before": before}])])
+
+    def forget(self, callers: Iterable[str]) -> None:
+        self._raw.write(_SCHEMA_LOCK, [("forget_caller", [{"caller": caller} for caller in callers])])
+        self._raw.fetch("rewrite", {})
+
+    def after(self, seq: int, limit: int) -> list[tuple[Any, ...]]:
+        return self._raw.fetch_all("after", {"seq": seq, "limit": limit})
+
+
+def _logged(row: Iterable[Any]) -> LoggedCheck:
+    seq, checked_at, check_id, source, asked, severity, passed, matched, warned, failed, rules, version, latency = row
+    return LoggedCheck(
+        seq,
+        datetime.fromisoformat(checked_at),
+        check_id,
+        source,
+        asked,
+        severity,
+        bool(passed),
+        json.loads(matched),
+        json.loads(warned),
+        json.loads(failed),
+        rules,
+        version,
+        latency,
+    )
+
+
+def _kept(action: str) -> str:
+    """Returns what is kept of an action: nothing of one with a seed phrase or a private key, which are many words and
+    lines, and the first characters of other secrets."""
+    if kind := secret_in(redact_keys(action)):
+        return f"(left out: {kind})"
+    return _without_secrets(action[: 2 * LONGEST_ACTION])[:LONGEST_ACTION]
+
+
+def _without_secrets(action: str) -> str:
+    """The action with every secret shortened to its first characters, also one that it encodes once or twice."""
+    shown = without_secrets(redact_keys(action))
+    for encoded, plain in encoded_runs(shown):
+        if secrets("\n".join((plain, *decoded_runs(plain)))):
+            shown = shown.replace(encoded, f"{encoded[:4]}***")
+    return shown

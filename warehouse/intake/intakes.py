@@ -1,0 +1,259 @@
+"""Intakes in the ledger: accepted once, moved by what happens, counted. The rights of their senders are
+`intake_rights.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from contracts.canonical import canonical_json, sha256_hex
+from contracts.errors import BodyInvalid, IdempotencyMismatch
+from contracts.idempotency import repeats_token
+from contracts.intake import states
+from contracts.intake.intake_documents import (
+    CountsByLane,
+    DayCounts,
+    IntakeStats,
+    LaneCounts,
+    RecentIntake,
+    RecentIntakes,
+)
+from contracts.intake.intake_problems import IntakeUnknown
+from contracts.intake.profiles import choose_profile
+from contracts.intake.requests import (
+    CONSENT_VERSION,
+    AgentIntake,
+    AnyIntake,
+    Lane,
+    details_of,
+    identity_of,
+    person_of,
+)
+from contracts.intake.states import PROVISIONED, IntakeRecord, States, Step, StepName
+from contracts.times import instant_of
+from warehouse.ledger.ledger import Reader, Transaction, utc_text
+
+INTAKE_CHANGED = "intake"
+"""Kind of an intake on the change feed; the id is its own."""
+
+CONSENT_SKEW = timedelta(seconds=60)
+"""How far a sender's clock may be ahead of ours."""
+
+DAYS_COUNTED = 30
+MOST_RECENT = 20
+SERVICE = "service"
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """An intake that a request made, or had made before. `erase_token` is None where a replay no longer repeats it."""
+
+    record: IntakeRecord
+    replayed: bool
+    erase_token: str | None = field(repr=False)
+
+
+def accept(tx: Transaction, pepper: bytes, asked: AnyIntake, request_key: str | None) -> Accepted:
+    """Keep a request and provision it. The same request under the same `request_digest` of a key gives the same intake.
+
+    Raises `IdempotencyMismatch`, and `BodyInvalid` for a consent of the future.
+    """
+    now = tx.now()
+    request = _digest(pepper, "request", canonical_json(asked.model_dump(mode="json", by_alias=True)))
+    if request_key is not None and (known := tx.row("intake_of_request", idempotency_digest=request_key)) is not None:
+        if not hmac.compare_digest(known["request_digest"], request):
+            raise IdempotencyMismatch("This Idempotency-Key came with another request before: send a fresh one.")
+        record = _known(tx, known["intake_id"])
+        token = erase_token(pepper, record.intake_id) if repeats_token(record.received_at, now) else None
+        return Accepted(record, replayed=True, erase_token=token)
+    consent_at = _consented_at(asked, now)
+    lane, details = Lane(asked.lane), details_of(asked)
+    intake_id = secrets.token_hex(16)
+    identity = _digest(pepper, f"identity {lane.value}", identity_of(asked).encode())
+    first = tx.row("intake_first_of_identity", lane=lane.value, identity_digest=identity)
+    tx.run(
+        "intake_insert",
+        intake_id=intake_id,
+        graph_key=graph_key(intake_id),
+        lane=lane.value,
+        profile_id=choose_profile(lane, details).id,
+        source=asked.source,
+        received_at=utc_text(now),
+        consent_at=utc_text(consent_at),
+        consent_version=asked.consent_version or asked.consent.policy_version or CONSENT_VERSION,
+        current_state=PROVISIONED.current,
+        review_state=PROVISIONED.review,
+        activation_state=PROVISIONED.activation,
+        details_json=json.dumps(details),
+        agent_id=asked.agent_id if isinstance(asked, AgentIntake) else None,
+        identity_digest=identity,
+        repeats=int(first is not None),
+        linked_to=None if first is None else first["intake_id"],
+        idempotency_digest=request_key,
+        request_digest=request,
+    )
+    tx.run("intake_insert_contact", intake_id=intake_id, person_json=json.dumps(person_of(asked)))
+    for step in ("received", "provisioned"):
+        tx.run("intake_append_step", intake_id=intake_id, name=step, taken_at=utc_text(now), taken_by=SERVICE)
+    tx.changed(INTAKE_CHANGED, intake_id)
+    return Accepted(_known(tx, intake_id), replayed=False, erase_token=erase_token(pepper, intake_id))
+
+
+def erase_token(pepper: bytes, intake_id: str) -> str:
+    """Returns the token that erases an intake. It is derived and never stored, so that nothing stored can erase."""
+    return f"svc_erase_{_digest(pepper, 'erase token', intake_id.encode())}"
+
+
+def graph_key(intake_id: str) -> str:
+    """What names an intake where its id, which opens it, may not be: 32 hex digits that don't lead back."""
+    return sha256_hex(f"intake in the graph {intake_id}".encode())[:32]
+
+
+def find_intake(reader: Reader, intake_id: str) -> IntakeRecord | None:
+    """The intake with this id; None where there is none, or it is forgotten."""
+    row = reader.row("intake_one", intake_id=intake_id)
+    if row is None:
+        return None
+    person: dict[str, Any] = json.loads(row["person_json"])
+    return IntakeRecord(
+        intake_id=row["intake_id"],
+        lane=Lane(row["lane"]),
+        source=row["source"],
+        received_at=datetime.fromisoformat(row["received_at"]),
+        consent_at=datetime.fromisoformat(row["consent_at"]),
+        consent_version=row["consent_version"],
+        profile_id=row["profile_id"],
+        states=States(row["current_state"], row["review_state"], row["activation_state"]),
+        changed_at=datetime.fromisoformat(row["changed_at"]),
+        details=json.loads(row["details_json"]),
+        shown_person={name: person[name] for name in ("contactFullName",) if name in person},
+        steps=tuple(
+            Step(step["name"], datetime.fromisoformat(step["taken_at"]))
+            for step in reader.rows("intake_steps_of", intake_id=intake_id)
+        ),
+    )
+
+
+def review(tx: Transaction, intake_id: str, *, approve: bool, operator: str) -> IntakeRecord:
+    """An operator approves an intake or asks for changes. Raises `IntakeUnknown`."""
+    record = known_intake(tx, intake_id)
+    if approve:
+        return _step(tx, record, states.approved, "review_approved", f"operator:{operator}")
+    return _step(tx, record, states.changes_requested, "changes_requested", f"operator:{operator}")
+
+
+def activate_by_claim(
+    tx: Transaction, *, agent_id: str | None, user_id: str | None, claim_id: str, payer: str
+) -> list[str]:
+    """Activate the intakes that a claim names, which was just issued: by its quote's agentId or userId.
+
+    A name grants the payer nothing of an intake, and takes nothing from a claim that activated it before. Gives the
+    ids. To be called in the transaction that issues the claim; `payer` in lower case.
+    """
+    if agent_id is None and user_id is None:
+        return []
+    found = [row["intake_id"] for row in tx.rows("intake_named_by_claim", agent_id=agent_id, user_id=user_id)]
+    for intake_id in found:
+        tx.run("intake_record_claim", intake_id=intake_id, claim_id=claim_id, payer=payer)
+        _step(tx, _known(tx, intake_id), states.activated, "activated", f"claim:{claim_id}")
+    return found
+
+
+def follow_claim(tx: Transaction, claim_id: str, *, holds: bool) -> None:
+    """The payment of a claim has left the chain, or is back: what it activated is suspended, or reinstated.
+
+    An intake that another claim names stays active by that one. To be called in the transaction that reverses or
+    reinstates the claim.
+    """
+    move = states.reinstated if holds else states.suspended
+    name: StepName = "reinstated" if holds else "suspended"
+    for row in tx.rows("intake_of_claim", claim_id=claim_id):
+        intake_id = row["intake_id"]
+        other = None if holds else tx.row("intake_other_claim", intake_id=intake_id, claim_id=claim_id)
+        if other is None:
+            _step(tx, _known(tx, intake_id), move, name, f"claim:{claim_id}")
+        else:
+            tx.run("intake_record_claim", intake_id=intake_id, **other)
+
+
+def count_intakes(reader: Reader, now: datetime) -> IntakeStats:
+    """Registrations by lane, and by day of the last thirty."""
+    lanes = {lane.value: LaneCounts(registrations=0, distinct=0, approved=0, active=0) for lane in Lane}
+    for row in reader.rows("intake_counts"):
+        lanes[row["lane"]] = LaneCounts(
+            registrations=int(row["registrations"]),
+            distinct=int(row["distinct_count"]),
+            approved=int(row["approved"]),
+            active=int(row["active"]),
+        )
+    since = (now.astimezone(UTC) - timedelta(days=DAYS_COUNTED - 1)).strftime("%Y-%m-%d")
+    days: dict[str, dict[str, int]] = {}
+    for row in reader.rows("intake_days", since=since):
+        days.setdefault(row["day"], {lane.value: 0 for lane in Lane})[row["lane"]] = int(row["registrations"])
+    return IntakeStats(
+        total=sum(each.registrations for each in lanes.values()),
+        by_lane=CountsByLane(**lanes),
+        by_day=[DayCounts(day=day, **counts) for day, counts in days.items()],
+    )
+
+
+def recent_intakes(reader: Reader) -> RecentIntakes:
+    """The newest registrations, anonymised."""
+    return RecentIntakes(items=[RecentIntake(**row) for row in reader.rows("intake_recent", most=MOST_RECENT)])
+
+
+def known_intake(reader: Reader, intake_id: str) -> IntakeRecord:
+    """The intake with this id, for an operator. Raises `IntakeUnknown`."""
+    record = find_intake(reader, intake_id)
+    if record is None:
+        raise IntakeUnknown("No intake has this id, or it is forgotten.", cure="`svc intake list` shows them.")
+    return record
+
+
+def _known(reader: Reader, intake_id: str) -> IntakeRecord:
+    record = find_intake(reader, intake_id)
+    assert record is not None, "an intake that was just read"
+    return record
+
+
+def _step(
+    tx: Transaction, record: IntakeRecord, move: Callable[[States], States], name: StepName, taken_by: str
+) -> IntakeRecord:
+    """Move an intake and put the step on its trail; nothing where it stands there already."""
+    moved = move(record.states)
+    if moved == record.states:
+        return record
+    now = utc_text(tx.now())
+    tx.run(
+        "intake_move",
+        intake_id=record.intake_id,
+        current_state=moved.current,
+        review_state=moved.review,
+        activation_state=moved.activation,
+        changed_at=now,
+    )
+    tx.run("intake_append_step", intake_id=record.intake_id, name=name, taken_at=now, taken_by=taken_by)
+    tx.changed(INTAKE_CHANGED, record.intake_id)
+    return _known(tx, record.intake_id)
+
+
+def _consented_at(asked: AnyIntake, now: datetime) -> datetime:
+    """Returns when consent was given: as stated, but never after receipt. Raises `BodyInvalid` beyond clock skew."""
+    stated = {"/consentAt": asked.consent_at, "/consent/at": asked.consent.at}
+    instants = {pointer: instant_of(text) for pointer, text in stated.items() if text is not None}
+    ahead = [pointer for pointer, instant in instants.items() if instant > now + CONSENT_SKEW]
+    if ahead:
+        reason = "lies in the future: send the time at which consent was given, or leave it out"
+        raise BodyInvalid(f"The time of consent {reason}.", errors=[(pointer, reason) for pointer in ahead])
+    return min(now, next(iter(instants.values()), now))
+
+
+def _digest(pepper: bytes, purpose: str, value: bytes) -> str:
+    return hmac.new(pepper, f"intake {purpose}\0".encode() + value, hashlib.sha256).hexdigest()

@@ -1,0 +1,56 @@
+"""What the documents under `/artifacts/` are read from: the settings that were seen, the funnel and the days."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from contracts.access.rail import rail_of
+from contracts.intake.artifacts import ARTIFACT_KINDS, DAYS, FUNNEL, SETTINGS, Facts, LaneFunnel, SeenSettings
+from contracts.intake.artifacts import artifact_fields as fields_of
+from contracts.intake.intake_documents import DayCounts
+from contracts.intake.requests import Lane
+from contracts.publish.rendering import Fields
+from contracts.settings import Settings
+from warehouse.duck.connection import Connection, read_sql
+
+if TYPE_CHECKING:
+    from warehouse.publish.readers import Readable
+
+LOOKED_FOR = timedelta(hours=1)
+"""How long it is not said anew that the settings are as they were, so that documents keep their bytes."""
+
+
+def read_artifact(name: str, readable: Readable) -> Fields:
+    """The fields of one document."""
+    connection = readable.connection
+    asked = (SETTINGS, *ARTIFACT_KINDS[name].questions)
+    rows = {question: connection.execute(read_sql("queries", question)).fetchall() for question in asked}
+    settings = rows[SETTINGS]
+    seen = None
+    if settings:
+        chain_id, missing, app_url, checked_at = settings[0]
+        seen = SeenSettings(chain_id, tuple(missing), app_url, checked_at.replace(tzinfo=UTC))
+    funnel = tuple(LaneFunnel(Lane(lane), *counts) for lane, *counts in rows.get(FUNNEL, ()))
+    days = tuple(
+        DayCounts(day=day, agent=agent, human=human, enterprise=enterprise)
+        for day, agent, human, enterprise in rows.get(DAYS, ())
+    )
+    return fields_of(name, Facts(readable.base_url, seen, funnel, days))
+
+
+def see_settings(connection: Connection, settings: Settings, now: datetime, *, anew: bool) -> bool:
+    """Note what documents state of the settings, and whether it was: within an hour of the same only `anew`."""
+    rail = rail_of(settings)
+    found = (rail.chain_id, list(rail.missing), settings.app_url)
+    held = connection.execute(read_sql("queries", SETTINGS)).fetchall()
+    if held and not anew and held[0][:3] == found and now - held[0][3].replace(tzinfo=UTC) < LOOKED_FOR:
+        return False
+    values = {
+        "chain_id": rail.chain_id,
+        "missing": list(rail.missing),
+        "app_url": settings.app_url,
+        "checked_at": now.astimezone(UTC).replace(tzinfo=None),
+    }
+    connection.execute(read_sql("intake", "put_settings"), values)
+    return True

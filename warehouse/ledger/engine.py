@@ -1,0 +1,135 @@
+"""Connections to the ledger's database, SQLite or PostgreSQL, and what their failures mean to an operator.
+
+What the two engines do differently is decided here, in `ledger_schema.py` and in files named `<name>.postgresql.sql`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pysqlite3.dbapi2 as sqlite
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from contracts.errors import SettingsInvalid, StoreBusy
+from warehouse.ledger.drivers import (
+    BUSY_CURE,
+    CONNECT_ARGUMENTS,
+    assert_sqlite_version,
+    create_private_file,
+    problem_of,
+    use_wal,
+)
+
+WRITES = "ledger_writes"
+"""Execution option of a connection whose transactions write."""
+
+
+_POOL_SIZE = 5
+_IDLE_IN_TRANSACTION_S = 60
+
+
+def ledger_location(ledger_url: str | None, data_dir: Path) -> URL | Path:
+    """The PostgreSQL address that the settings name, else the SQLite file. Raises `SettingsInvalid`."""
+    return data_dir / "ledger.db" if ledger_url is None else postgresql_address(ledger_url)
+
+
+def postgresql_address(ledger_url: str) -> URL:
+    """SVC_LEDGER_URL, parsed. Raises `SettingsInvalid`."""
+    try:
+        url = make_url(ledger_url)
+    except ArgumentError:
+        url = None
+    if url is None or url.drivername != "postgresql+psycopg":
+        raise SettingsInvalid(
+            "SVC_LEDGER_URL is not a PostgreSQL address.",
+            cure="Write it as postgresql+psycopg://USER:PASSWORD@HOST/DATABASE, or leave it unset for SQLite.",
+        )
+    return url
+
+
+def sqlite_engine(path: Path, wait_s: float) -> Engine:
+    """WAL, synchronous=FULL, foreign keys, deleted content written over with zeros; a write transaction takes the write
+    lock at its start, waiting `wait_s`."""
+    assert_sqlite_version()
+    create_private_file(path)
+    engine = create_engine(f"sqlite:///{path}", module=sqlite, pool_size=_POOL_SIZE, connect_args={"timeout": wait_s})
+
+    @event.listens_for(engine, "connect")
+    def _set_up(connection: Any, _record: object) -> None:
+        connection.isolation_level = None  # the driver would begin and commit on its own, and lazily
+        use_wal(connection, wait_s)
+        connection.execute("pragma synchronous = full")
+        connection.execute("pragma foreign_keys = on")
+        connection.execute("pragma secure_delete = on")
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get(WRITES, False)
+        cursor = connection.connection.cursor()
+        cursor.execute(f"pragma query_only = {'off' if writes else 'on'}")
+        # a deferred transaction that turns into a writer fails at once when another wrote since it began
+        cursor.execute("begin immediate" if writes else "begin")
+
+    return engine
+
+
+def postgresql_engine(url: URL, wait_s: float) -> Engine:
+    """A bounded pool; a lock is waited for `wait_s`, and a transaction left idle is ended by the server."""
+    engine = create_engine(
+        url,
+        pool_size=_POOL_SIZE,
+        max_overflow=_POOL_SIZE,
+        pool_timeout=wait_s,
+        pool_pre_ping=True,
+        connect_args=CONNECT_ARGUMENTS,
+    )
+
+    @event.listens_for(engine, "connect")
+    def _set_up(connection: Any, _record: object) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(f"set lock_timeout = {round(wait_s * 1000)}")
+            cursor.execute(f"set idle_in_transaction_session_timeout = {_IDLE_IN_TRANSACTION_S * 1000}")
+            # what is answered has to be on the disk, whatever the server's default; a stricter one is left as it is
+            cursor.execute(
+                "select set_config('synchronous_commit', 'on', false) "
+                "where current_setting('synchronous_commit') = 'off'"
+            )
+        connection.commit()
+
+    return engine
+
+
+@contextmanager
+def begun(engine: Engine) -> Iterator[Connection]:
+    """A connection in a transaction, which ends with the block. One that broke under a statement leaves the pool."""
+    with engine.begin() as connection:
+        try:
+            yield connection
+        except engine.dialect.loaded_dbapi.Error as error:
+            # a statement that the driver ran itself: SQLAlchemy would roll back, fail, and say that in its place
+            broken = connection.connection.dbapi_connection
+            if connection.dialect.is_disconnect(error, broken, None):
+                connection.invalidate(error)
+            raise
+
+
+@contextmanager
+def failures_named(store: str) -> Iterator[None]:
+    """Turn what the driver raises for a busy, unreachable, full or damaged `store` into an `OperatorProblem`.
+
+    Errors that a program makes (a broken constraint, bad SQL) pass as they are.
+    """
+    try:
+        yield
+    except PoolTimeout as error:
+        raise StoreBusy(f"All connections to {store} are in use.", cure=BUSY_CURE) from error
+    except Exception as error:
+        problem = problem_of(store, getattr(error, "orig", None) or error)  # SQLAlchemy wraps the driver's error
+        if problem is None:
+            raise
+        raise problem from error

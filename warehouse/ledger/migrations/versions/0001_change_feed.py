@@ -1,0 +1,12 @@
+"""Whose ledger it is, and the change feed."""
+
+from alembic import op
+
+from warehouse.ledger.schema import run_sql
+
+revision = "0001"
+down_revision = None
+
+
+def upgrade() -> None:
+    run_sql(op, "0001_change_feed")

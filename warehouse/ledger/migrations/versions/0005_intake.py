@@ -1,0 +1,12 @@
+"""Intakes, who sent them, and the steps they took."""
+
+from alembic import op
+
+from warehouse.ledger.schema import run_sql
+
+revision = "0005"
+down_revision = "0004"
+
+
+def upgrade() -> None:
+    run_sql(op, "0005_intake")

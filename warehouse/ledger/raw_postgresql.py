@@ -1,0 +1,99 @@
+"""One autocommit connection to PostgreSQL through the raw driver, for what stands in every request's way.
+
+SQLAlchemy costs some 200 us a statement there; this costs what the driver costs.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psycopg
+from sqlalchemy import URL
+
+from warehouse.ledger.drivers import CONNECT_ARGUMENTS, driver_statement, problem_of
+
+T = TypeVar("T")
+
+
+class RawPostgresql:
+    """Runs the questions of one SQL directory, each as a transaction of its own. Threads may share it.
+
+    `name` is how problems call the store.
+    """
+
+    def __init__(self, url: URL, name: str, wait_s: float, directory: Path) -> None:
+        self._name = name
+        self._address = url.set(drivername="postgresql").render_as_string(hide_password=False)
+        self._wait_s = wait_s
+        self._directory = directory
+        self._lock = threading.Lock()
+        try:
+            self._connection = self._connect()
+        except psycopg.Error as error:
+            raise (problem_of(name, error) or error) from error
+
+    def set_up(self, lock: int, step: str) -> None:
+        """Run a step under an advisory lock, so that processes which start together don't collide."""
+        try:
+            with self._connection.transaction():
+                self._connection.execute("select pg_advisory_xact_lock(%s)", [lock])
+                self._connection.execute(driver_statement(self._directory, step, "postgresql"))
+        except psycopg.Error as error:
+            self._connection.close()
+            raise (problem_of(self._name, error) or error) from error
+
+    def fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
+        """The one row that a question gives, if any; asked again where the connection was lost meanwhile.
+
+        Raises `StoreBusy` or `StoreUnusable`.
+        """
+        return self._connected(lambda: self._fetch(question, parameters))
+
+    def fetch_all(self, question: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
+        """All rows that a question gives. Raises as `fetch`."""
+        return self._connected(lambda: self._execute(question, parameters).fetchall())
+
+    def write(self, lock: int, steps: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> None:
+        """Run steps, each for its rows, in one transaction, one at a time over all processes. Raises as `fetch`."""
+
+        def write_all() -> None:
+            with self._connection.transaction(), self._connection.cursor() as cursor:
+                cursor.execute("select pg_advisory_xact_lock(%s)", [lock])
+                for step, rows in steps:
+                    cursor.executemany(driver_statement(self._directory, step, "postgresql").encode(), rows)
+
+        self._connected(write_all)
+
+    def close(self) -> None:
+        """Give up the connection."""
+        self._connection.close()
+
+    def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+        connection = psycopg.connect(self._address, autocommit=True, prepare_threshold=0, **CONNECT_ARGUMENTS)
+        connection.execute(f"set lock_timeout = {round(self._wait_s * 1000)}".encode())
+        return connection
+
+    def _connected(self, ask: Callable[[], T]) -> T:
+        """What `ask` gives; asked once more where the connection was lost meanwhile."""
+        with self._lock:
+            try:
+                try:
+                    return ask()
+                except psycopg.Error:
+                    if not self._connection.closed:
+                        raise
+                self._connection = self._connect()
+                return ask()
+            except psycopg.Error as error:
+                raise (problem_of(self._name, error) or error) from error
+
+    def _execute(self, question: str, parameters: dict[str, Any]) -> psycopg.Cursor[tuple[Any, ...]]:
+        statement = driver_statement(self._directory, question, "postgresql")
+        return self._connection.execute(statement.encode(), parameters)
+
+    def _fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
+        cursor = self._execute(question, parameters)
+        return cursor.fetchone() if cursor.description else None

@@ -1,0 +1,291 @@
+"""Prices as they are kept and as they are served: every answer of every source, and the one that is believed now."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any, Literal
+
+import duckdb
+
+from contracts.base import Quality
+from contracts.market import (
+    MAX_AGE,
+    REFERENCE_AGE,
+    ChangeCheck,
+    PriceObservation,
+    Quote,
+    agrees,
+    change_percent,
+    decimal_of,
+    disagree,
+    is_jump,
+)
+from warehouse.duck.connection import read_sql, transaction
+from warehouse.duck.fetch_log import Attempt, record_attempt
+
+Market = Literal["token", "eth"]
+
+_ETH_FIELDS = ("observed_at", "quality", "reason", "price_usd", "block")
+_TOKEN_FIELDS = tuple(field.name for field in fields(Quote))
+"""Fields of a quote that the tables have."""
+
+_HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
+_NEAR = {_HOUR: timedelta(minutes=5), _DAY: timedelta(minutes=30)}
+"""How far from an hour or a day ago an observation may be to stand for it."""
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Said:
+    """One answer of a source: the attempt, and its quote where it gave one. Without one `attempt.reason` says why."""
+
+    attempt: Attempt
+    quote: Quote | None
+
+
+def record_prices(
+    connection: duckdb.DuckDBPyConnection, market: Market, said: Sequence[Said], *, token: str | None = None
+) -> None:
+    """Keep answers, each judged against the last sound price before them. `token` names the token's own."""
+    reference = _reference(connection, market, token, said)
+    with transaction(connection):
+        for answer in said:
+            record_attempt(connection, answer.attempt)
+            connection.execute(
+                read_sql("market", f"add_{market}_price"),
+                {
+                    **_named(token),
+                    "source": answer.attempt.source,
+                    "fetched_at": _naive(answer.attempt.asked_at),
+                    "latency_ms": answer.attempt.latency_ms,
+                    **_kept(market, answer, reference),
+                },
+            )
+
+
+def fresh_eth_price(connection: duckdb.DuckDBPyConnection, sources: Sequence[str], now: datetime) -> Decimal | None:
+    """ETH in USD as the first of `sources` with a sound price now has it; None where none has."""
+    chosen = _choose(connection, "eth", None, sources, now)
+    return None if chosen is None or chosen.row is None or chosen.stale else chosen.row["price_usd"]
+
+
+def choose_eth_price(connection: duckdb.DuckDBPyConnection, sources: Sequence[str], now: datetime) -> None:
+    """Replace the row that is served by what the first of `sources` with a sound price said.
+
+    Without any source configured there is no row. Where no source has a sound price now, the last one is served, stale.
+    """
+    chosen = _choose(connection, "eth", None, sources, now)
+    row = None
+    if chosen is not None:
+        block = chosen.row and chosen.row["block"]
+        row = {**chosen.freshness, "price": chosen.price, "block": block, "sources": chosen.sources}
+    _serve(connection, "eth", row)
+
+
+def choose_token_price(
+    connection: duckdb.DuckDBPyConnection, token: str | None, sources: Sequence[str], now: datetime
+) -> None:
+    """Replace the row that is served, as `choose_eth_price` does. Changes that a source lacks come from our history."""
+    chosen = None if token is None else _choose(connection, "token", token, sources, now)
+    if chosen is None or token is None:
+        _serve(connection, "token", None)
+        return
+    row: Mapping[str, Any] = chosen.row or {}
+    hour, day = (_own_change(connection, token, chosen.row, span) for span in (_HOUR, _DAY))
+    theirs_hour, theirs_day = row.get("change_1h_percent"), row.get("change_24h_percent")
+    verdicts = {agrees(theirs_hour, hour), agrees(theirs_day, day)} - {None}
+    check = ChangeCheck(change_1h=hour, change_24h=day, agrees=all(verdicts) if verdicts else None)
+    _serve(
+        connection,
+        "token",
+        {
+            "token_address": token,
+            **chosen.freshness,
+            "price": chosen.price,
+            "mcap_usd": row.get("mcap_usd"),
+            "volume_24h_usd": row.get("volume_24h_usd"),
+            "change_24h_percent": day if theirs_day is None else theirs_day,
+            "change_1h_percent": hour if theirs_hour is None else theirs_hour,
+            **{name: row.get(name) for name in ("buys_24h", "sells_24h", "liquidity_usd", "pool", "pools", "block")},
+            "change_check": check.model_dump_json(by_alias=True),
+            "sources": chosen.sources,
+        },
+    )
+
+
+def are_prices_served(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether any run has chosen a price to serve, of the token or of ETH."""
+    return bool(_rows(connection, "served_prices", {}))
+
+
+@dataclass(frozen=True)
+class PoolPast:
+    """What our own transfers say of a pool's last day: trades, the sum of their amounts in the token's smallest unit
+    (None each while the chain is not read that far), and blocks of an hour and of a day ago."""
+
+    buys: int | None
+    sells: int | None
+    traded_raw: int | None
+    hour_block: int | None
+    day_block: int | None
+
+
+def pool_past(connection: duckdb.DuckDBPyConnection, pool: str, now: datetime) -> PoolPast:
+    """A transfer out of the pool counts as a buy, one into it as a sell; mints are neither."""
+    moment = _naive(now)
+    address = bytes.fromhex(pool.removeprefix("0x"))
+    (found,) = _rows(connection, "pool_trades", {"pool": address, "since": moment - _DAY})
+    blocks = [
+        next((row["block"] for row in _rows(connection, "block_before", {"moment": moment - span})), None)
+        for span in (_HOUR, _DAY)
+    ]
+    if found["read_to"] is None or found["read_to"] < moment - _HOUR:
+        return PoolPast(None, None, None, *blocks)
+    traded_raw = sum(int(found[f"s{limb}"]) << (64 * limb) for limb in range(4))
+    return PoolPast(found["buys"], found["sells"], traded_raw, *blocks)
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """What is served: `row` is the observation, None where there never was a sound one."""
+
+    row: Row | None
+    quality: Quality
+    reason: str | None
+    stale: bool
+    age_s: int | None
+    sources: str
+
+    @property
+    def price(self) -> str | None:
+        return None if self.row is None else decimal_of(self.row["price_usd"])
+
+    @property
+    def freshness(self) -> Row:
+        row = self.row or {}
+        return {
+            "source": row.get("source"),
+            "quality": self.quality,
+            "reason": self.reason,
+            "stale": self.stale,
+            "observed_at": row.get("observed_at"),
+            "fetched_at": row.get("fetched_at"),
+            "age_s": self.age_s,
+        }
+
+
+def _choose(
+    connection: duckdb.DuckDBPyConnection, market: Market, token: str | None, sources: Sequence[str], now: datetime
+) -> _Chosen | None:
+    if not sources:
+        return None
+    latest = {row["source"]: row for row in _rows(connection, f"latest_{market}_prices", _named(token))}
+    said = [latest[source] for source in sources if source in latest]
+    fresh = [row for row in said if row["price_usd"] is not None and _age_s(row, now) <= MAX_AGE.total_seconds()]
+    sound = [row for row in fresh if not row["suspicious"]]
+    served = next(iter(sound), None) or _last_sound(connection, market, token, sources)
+    listed = json.dumps([_listed(row, served) for row in said])
+    jump = "price_jump" if fresh else None
+    why_none = jump or next((row["reason"] for row in said if row["reason"]), None) or "not_asked_yet"
+    if served is None:
+        return _Chosen(None, Quality.UNAVAILABLE, why_none, stale=False, age_s=None, sources=listed)
+    age_s = _age_s(served, now)
+    if not sound:
+        return _Chosen(served, Quality.ESTIMATED, why_none, stale=True, age_s=age_s, sources=listed)
+    quality, reason = Quality(served["quality"]), served["reason"]
+    if any(disagree(served["price_usd"], row["price_usd"]) for row in sound):
+        quality, reason = Quality.ESTIMATED, "sources_disagree"
+    return _Chosen(served, quality, reason, stale=False, age_s=age_s, sources=listed)
+
+
+def _listed(row: Row, served: Row | None) -> dict[str, Any]:
+    price: Decimal | None = row["price_usd"]
+    difference = None if price is None or served is None else change_percent(price, served["price_usd"])
+    return PriceObservation(
+        source=row["source"],
+        price=None if price is None else decimal_of(price),
+        quality=Quality(row["quality"]),
+        reason=row["reason"],
+        suspicious=row["suspicious"],
+        difference_percent=difference,
+        observed_at=None if row["observed_at"] is None else row["observed_at"].replace(tzinfo=UTC),
+        fetched_at=row["fetched_at"].replace(tzinfo=UTC),
+        latency_ms=row["latency_ms"],
+    ).model_dump(mode="json", by_alias=True)
+
+
+def _own_change(connection: duckdb.DuckDBPyConnection, token: str, served: Row | None, span: timedelta) -> float | None:
+    """Change in percent of the served price against what the same source said `span` before; None where unknown."""
+    if served is None:
+        return None
+    parameters = {
+        "token_address": token,
+        "source": served["source"],
+        "moment": served["fetched_at"] - span,
+        "tolerance": _NEAR[span],
+    }
+    before = next(iter(_rows(connection, "token_price_near", parameters)), None)
+    return None if before is None else change_percent(served["price_usd"], before["price_usd"])
+
+
+def _reference(
+    connection: duckdb.DuckDBPyConnection, market: Market, token: str | None, said: Sequence[Said]
+) -> Decimal | None:
+    """The last sound price before these answers, where it is young enough to compare with."""
+    last = _last_sound(connection, market, token, ())
+    if last is None or not said:
+        return None
+    age = _naive(said[0].attempt.asked_at) - last["fetched_at"]
+    price: Decimal = last["price_usd"]
+    return price if age <= REFERENCE_AGE else None
+
+
+def _last_sound(
+    connection: duckdb.DuckDBPyConnection, market: Market, token: str | None, sources: Sequence[str]
+) -> Row | None:
+    """The newest sound observation, of those of one minute the one that is believed first."""
+    parameters = {**_named(token), "sources": list(sources)}
+    return next(iter(_rows(connection, f"last_sound_{market}_price", parameters)), None)
+
+
+def _kept(market: Market, answer: Said, reference: Decimal | None) -> Row:
+    """The columns that come from a quote, empty where there is none."""
+    names = _TOKEN_FIELDS if market == "token" else _ETH_FIELDS
+    quote = answer.quote
+    if quote is None:
+        missing = {"quality": Quality.UNAVAILABLE, "reason": answer.attempt.reason, "suspicious": False}
+        return dict.fromkeys(names) | missing
+    seen = None if quote.observed_at is None else _naive(quote.observed_at)
+    judged = {"observed_at": seen, "suspicious": is_jump(quote.price_usd, reference)}
+    return {name: getattr(quote, name) for name in names} | judged
+
+
+def _serve(connection: duckdb.DuckDBPyConnection, market: Market, row: Row | None) -> None:
+    with transaction(connection):
+        connection.execute(read_sql("market", f"clear_{market}_price"))
+        if row is not None:
+            connection.execute(read_sql("market", f"serve_{market}_price"), row)
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, question: str, parameters: Mapping[str, Any]) -> list[Row]:
+    cursor = connection.execute(read_sql("market", question), dict(parameters))
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def _named(token: str | None) -> dict[str, str]:
+    return {} if token is None else {"token_address": token}
+
+
+def _age_s(row: Row, now: datetime) -> int:
+    fetched_at: datetime = row["fetched_at"]
+    return max(0, round((_naive(now) - fetched_at).total_seconds()))
+
+
+def _naive(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(tzinfo=None)

@@ -1,6 +1,0 @@
-"""Run by Alembic: migrates inside the transaction that `warehouse.ledger_schema` opened and locked."""
-
-from alembic import context
-
-context.configure(connection=context.config.attributes["connection"])
-context.run_migrations()

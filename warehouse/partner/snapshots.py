@@ -1,0 +1,143 @@
+"""What the partner and the marketplace said: kept as history, and the row of each that is served."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import duckdb
+
+from contracts.base import Quality
+from contracts.canonical import sha256_hex
+from contracts.partner import MARKETPLACE, PARTNER, RevenueAnswer
+from warehouse.duck.connection import read_sql, transaction
+from warehouse.duck.fetch_log import Attempt, record_attempt
+
+KEPT_FOR = timedelta(days=90)
+_FIGURES = (
+    "revenue_usd",
+    "gross_usd",
+    "volume_usd",
+    "successful_jobs",
+    "unique_buyers",
+    "success_rate_percent",
+    "last_active_at",
+)
+
+
+def record_partner(
+    connection: duckdb.DuckDBPyConnection,
+    source: str,
+    attempt: Attempt,
+    snapshot: str | None,
+    observed_at: datetime | None,
+) -> None:
+    """Keep an answer of the partner at host `source`: `snapshot` is its JSON text, None where it was of no use."""
+    asked_at = _naive(attempt.asked_at)
+    with transaction(connection):
+        record_attempt(connection, attempt)
+        connection.execute("delete from raw_partner__snapshots where last_fetched_at < ?", [asked_at - KEPT_FOR])
+        if snapshot is None:
+            return
+        digest = sha256_hex(snapshot.encode())
+        last = _first(connection, "latest_snapshot", {"source": source})
+        if last is not None and last["sha256"] == digest:
+            connection.execute(
+                "update raw_partner__snapshots set last_fetched_at = ?, observed_at = ? "
+                "where source = ? and sha256 = ? and last_fetched_at = ?",
+                [asked_at, observed_at and _naive(observed_at), source, digest, last["last_fetched_at"]],
+            )
+        else:
+            connection.execute(
+                "insert into raw_partner__snapshots values (?, ?, ?, ?, ?, ?)",
+                [source, digest, asked_at, asked_at, observed_at and _naive(observed_at), snapshot],
+            )
+
+
+def serve_partner(connection: duckdb.DuckDBPyConnection, source: str | None) -> str | None:
+    """Replace the row that is served, and say why the newest question failed. `source` None: no partner is set."""
+    row, asked = None, _first(connection, "newest_attempt", {"source": PARTNER}) or {}
+    if source is not None:
+        held = _first(connection, "latest_snapshot", {"source": source}) or {}
+        row = {
+            **_freshness(source, held.get("last_fetched_at"), asked, None),
+            "observed_at": held.get("observed_at"),
+            "snapshot": held.get("snapshot"),
+            "snapshot_sha256": held.get("sha256"),
+            "unchanged_since": held.get("first_fetched_at"),
+        }
+    _serve(connection, "out_partner__snapshot", row)
+    return asked.get("reason")
+
+
+def record_figures(
+    connection: duckdb.DuckDBPyConnection, source: str, agent_id: str, attempt: Attempt, answer: RevenueAnswer | None
+) -> None:
+    """Keep an answer of the marketplace at host `source`; None where it was of no use."""
+    asked_at = _naive(attempt.asked_at)
+    with transaction(connection):
+        record_attempt(connection, attempt)
+        connection.execute("delete from raw_marketplace__figures where fetched_at < ?", [asked_at - KEPT_FOR])
+        if answer is not None:
+            active_at = answer.last_active_at and _naive(answer.last_active_at)
+            values = [*(getattr(answer, name) for name in _FIGURES[:-1]), active_at, answer.reason]
+            connection.execute(
+                "insert into raw_marketplace__figures values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [source, agent_id, asked_at, *values],
+            )
+
+
+def serve_figures(connection: duckdb.DuckDBPyConnection, source: str | None, agent_id: str | None) -> str | None:
+    """Replace the row that is served, as `serve_partner` does."""
+    row, asked = None, _first(connection, "newest_attempt", {"source": MARKETPLACE}) or {}
+    if source is not None and agent_id is not None:
+        named = {"source": source, "agent_id": agent_id}
+        held = _first(connection, "latest_figures", named) or {}
+        row = {
+            **_freshness(source, held.get("fetched_at"), asked, held.get("reason")),
+            "agent_id": agent_id,
+            **{name: held.get(name) for name in _FIGURES},
+            **(_first(connection, "figures_by_day", named) or {}),
+        }
+    _serve(connection, "out_marketplace__revenue", row)
+    return asked.get("reason")
+
+
+def _freshness(
+    source: str, fetched_at: datetime | None, asked: Mapping[str, Any], oddity: str | None
+) -> dict[str, Any]:
+    """`asked` is the newest attempt; `oddity` what is odd about the answer that is held."""
+    failure = asked.get("reason")
+    if fetched_at is None:
+        why = failure or "not_asked_yet"
+        return {"source": source, "quality": Quality.UNAVAILABLE, "reason": why, "stale": False}
+    return {
+        "source": source,
+        "quality": Quality.ESTIMATED,
+        "reason": failure or oddity,
+        "stale": failure is not None,
+        "fetched_at": fetched_at,
+        "age_s": round((asked["asked_at"] - fetched_at).total_seconds()),
+    }
+
+
+def _serve(connection: duckdb.DuckDBPyConnection, table: str, row: Mapping[str, Any] | None) -> None:
+    with transaction(connection):
+        connection.execute(f"delete from {table}")  # noqa: S608 - our own names
+        if row is not None:
+            marks = ", ".join(f"${name}" for name in row)
+            connection.execute(f"insert into {table} ({', '.join(row)}) values ({marks})", dict(row))  # noqa: S608
+
+
+def _first(
+    connection: duckdb.DuckDBPyConnection, question: str, parameters: Mapping[str, str]
+) -> dict[str, Any] | None:
+    cursor = connection.execute(read_sql("partner", question), dict(parameters))
+    names = [column[0] for column in cursor.description or ()]
+    row = next(iter(cursor.fetchall()), None)
+    return None if row is None else dict(zip(names, row, strict=True))
+
+
+def _naive(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(tzinfo=None)

@@ -1,0 +1,326 @@
+"""Generations: directories of immutable components under a manifest, and the pointer to the one that is served.
+
+A generation is built aside, synced, renamed and only then pointed to, so that no reader ever sees half of one. What
+goes into it is decided elsewhere; opening its query copy is `warehouse.publish.serving`.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import msgspec
+
+from contracts.errors import DiskFull, StoreUnusable
+from contracts.world.audit import AuditHead
+from warehouse.file_modes import make_data_directory, set_mode
+
+KEPT_COUNT = 3
+KEPT_AGE = timedelta(hours=1)
+_ID = re.compile(r"^(\d{8}T\d{6}Z)-(\d{6,})$")
+_BUILDING = ".building-"
+
+
+class Component(msgspec.Struct, frozen=True):
+    """One file of a generation. Equal versions mean equal contents; `since` names the generation that first held it."""
+
+    version: str
+    sha256: str
+    bytes: int
+    mtime: int
+    since: str
+
+
+class DocumentEntry(msgspec.Struct, frozen=True, rename="camel"):
+    """One published document: what it was made of, where that last changed, and until when it is fresh."""
+
+    inputs: str
+    generation: str
+    generated_at: datetime
+    stale_after: datetime | None = None
+    stale_reason: str | None = None
+
+
+class Manifest(msgspec.Struct, frozen=True, rename="camel"):
+    """What a generation holds: components by path within it, documents by route.
+
+    `audit_head` is the signed head of the graph's audit when it was built; None before the first decision.
+    """
+
+    generation: str
+    created_at: datetime
+    base_url: str
+    components: dict[str, Component]
+    documents: dict[str, DocumentEntry]
+    audit_head: AuditHead | None = None
+
+
+@dataclass(frozen=True)
+class Generation:
+    """A whole generation at its real path, which never changes after it was pointed to."""
+
+    path: Path
+    manifest: Manifest
+
+    @property
+    def id(self) -> str:
+        return self.manifest.generation
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file to be: its version, and how to write it, or the finished file to link."""
+
+    version: str
+    write: Callable[[Path], object] | None = None
+    link: Path | None = None
+
+    @classmethod
+    def of_bytes(cls, content: bytes) -> Part:
+        return cls(hashlib.sha256(content).hexdigest(), write=lambda path: path.write_bytes(content))
+
+    @classmethod
+    def of_file(cls, path: Path) -> Part:
+        """A finished, immutable file on the same file system. Its inode's times stand for its content."""
+        status = path.stat()
+        return cls(f"{status.st_size}-{status.st_mtime_ns}", link=path)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A generation about to be built: its id, its time (whole UTC seconds), and what is served until then.
+
+    `ahead_s` is how far that time is ahead of the clock, at most a second.
+    """
+
+    id: str
+    created_at: datetime
+    ahead_s: float
+    previous: Generation | None
+
+
+@dataclass(frozen=True)
+class Built:
+    """What building did: the generation, paths written anew, how many were linked, and bytes written."""
+
+    generation: Generation
+    written: tuple[str, ...] = field(default=())
+    linked: int = 0
+    bytes_written: int = 0
+
+
+def current_generation(data_dir: Path) -> Generation | None:
+    """The generation that `<data_dir>/current` points to, by its real path; None before the first.
+
+    Raises `StoreUnusable` where the pointer or the manifest can't be read.
+    """
+    pointer = current_pointer(data_dir)
+    if pointer is None:
+        return None
+    path = (data_dir / pointer).resolve()
+    return Generation(path, _manifest_in(data_dir, path))
+
+
+def current_pointer(data_dir: Path) -> str | None:
+    """Where `<data_dir>/current` points to; None before the first generation. Raises `StoreUnusable`."""
+    try:
+        return str((data_dir / "current").readlink())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _unusable(data_dir, f"current can't be followed: {error.strerror}") from error
+
+
+def _unusable(data_dir: Path, why: str) -> StoreUnusable:
+    return StoreUnusable(
+        f"What is published in {data_dir} can't be used: {why}.",
+        cure=f"Move {data_dir}/current away and run `svc publish`, which makes it again.",
+    )
+
+
+def kept_manifests(data_dir: Path) -> list[Manifest]:
+    """The manifests of all generations that are kept, oldest first. Raises `StoreUnusable`."""
+    return [_manifest_in(data_dir, path) for path in _directories(data_dir) if _ID.match(path.name)]
+
+
+def _manifest_in(data_dir: Path, generation: Path) -> Manifest:
+    try:
+        return msgspec.json.decode((generation / "manifest.json").read_bytes(), type=Manifest)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise _unusable(data_dir, f"the manifest of {generation.name} can't be read: {error}") from error
+
+
+def begin(data_dir: Path, now: datetime) -> Draft:
+    """Sweep up what killed builds left, and name the next generation. The caller holds the run lock.
+
+    Ids grow strictly, also after a clock that went back. No two generations share a second, since web servers make
+    validators of whole seconds.
+    """
+    _sweep(data_dir)
+    previous = current_generation(data_dir)
+    created_at = now.replace(microsecond=0)
+    number = 1
+    if previous is not None:
+        number = _number(previous.id) + 1
+        created_at = max(created_at, previous.manifest.created_at + timedelta(seconds=1))
+    ahead_s = min(max((created_at - now).total_seconds(), 0.0), 1.0)
+    return Draft(f"{created_at:%Y%m%dT%H%M%SZ}-{number:06d}", created_at, ahead_s, previous)
+
+
+def build(
+    data_dir: Path,
+    draft: Draft,
+    parts: Mapping[str, Part],
+    documents: Mapping[str, DocumentEntry],
+    base_url: str,
+    audit_head: AuditHead | None = None,
+) -> Built | None:
+    """Make the drafted generation of `parts` (by path within it), and point to it. None where nothing would differ.
+
+    Parts whose version the last generation holds are hard-linked with their times. Whatever fails on the way leaves
+    the last generation as it was. Raises `DiskFull`, or what a part's `write` raises.
+    """
+    held = {} if draft.previous is None else draft.previous.manifest.components
+    if draft.previous is not None and _same(draft.previous.manifest, parts, documents, base_url):
+        return None
+    time.sleep(draft.ahead_s)
+    root = data_dir / "generations"
+    building = root / f"{_BUILDING}{draft.id}"
+    try:
+        building.mkdir(parents=True)
+        make_data_directory(data_dir)
+        components: dict[str, Component] = {}
+        for path, part in sorted(parts.items()):
+            target = building / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            last = held.get(path)
+            if draft.previous is not None and last is not None and last.version == part.version:
+                os.link(draft.previous.path / path, target)
+                components[path] = last
+            else:
+                components[path] = _place(target, part, draft)
+            set_mode(data_dir, target)
+        manifest = Manifest(draft.id, draft.created_at, base_url, components, dict(documents), audit_head)
+        _write_synced(building / "manifest.json", msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+        set_mode(data_dir, building / "manifest.json")
+        set_mode(data_dir, root)
+        for directory, _, _ in os.walk(building):
+            set_mode(data_dir, Path(directory))
+            _sync(Path(directory))
+        building.rename(root / draft.id)
+        _sync(root)
+        _point(data_dir, draft.id)
+    except OSError as error:
+        shutil.rmtree(building, ignore_errors=True)
+        if error.errno == errno.ENOSPC:
+            raise DiskFull(
+                "The disk filled up while a generation was built; the last one is still served.",
+                cure=f"Free space where {data_dir} is and publish again.",
+            ) from error
+        raise
+    except BaseException:
+        shutil.rmtree(building, ignore_errors=True)
+        raise
+    _prune(data_dir, draft)
+    written = tuple(path for path, component in components.items() if component.since == draft.id)
+    return Built(
+        Generation((root / draft.id).resolve(), manifest),
+        written,
+        len(components) - len(written),
+        sum(components[path].bytes for path in written),
+    )
+
+
+def remove_older(data_dir: Path) -> int:
+    """Remove every generation but the current one, whatever its age, and say how many. The caller holds the run lock.
+
+    Readers that have files of one open read on; the names are gone.
+    """
+    _sweep(data_dir)
+    current = current_generation(data_dir)
+    older = [path for path in _directories(data_dir) if _ID.match(path.name) and path.name != (current and current.id)]
+    for path in older:
+        shutil.rmtree(path)
+    return len(older)
+
+
+def _same(last: Manifest, parts: Mapping[str, Part], documents: Mapping[str, DocumentEntry], base_url: str) -> bool:
+    versions = {path: component.version for path, component in last.components.items()}
+    return (
+        versions == {path: part.version for path, part in parts.items()}
+        and last.documents == dict(documents)
+        and last.base_url == base_url
+    )
+
+
+def _place(target: Path, part: Part, draft: Draft) -> Component:
+    if part.link is not None:
+        os.link(part.link, target)
+    elif part.write is not None:
+        part.write(target)
+        seconds = int(draft.created_at.timestamp())
+        os.utime(target, (seconds, seconds))
+    _sync(target)
+    status = target.stat()
+    with target.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return Component(part.version, sha256, status.st_size, int(status.st_mtime), draft.id)
+
+
+def _point(data_dir: Path, generation_id: str) -> None:
+    aside = data_dir / ".current-next"
+    aside.unlink(missing_ok=True)
+    aside.symlink_to(Path("generations") / generation_id)
+    aside.replace(data_dir / "current")
+    _sync(data_dir)
+
+
+def _sweep(data_dir: Path) -> None:
+    """Remove what was never pointed to: half-built directories, and whole ones newer than the pointer."""
+    current = current_generation(data_dir)
+    for path in _directories(data_dir):
+        unfinished = path.name.startswith(_BUILDING)
+        unpointed = _ID.match(path.name) and (current is None or path.name > current.id)
+        if unfinished or unpointed:
+            shutil.rmtree(path)
+
+
+def _prune(data_dir: Path, draft: Draft) -> None:
+    """Keep the newest few, and whatever is young: requests and other processes may still read them."""
+    ids = sorted((path.name for path in _directories(data_dir) if _ID.match(path.name)), reverse=True)
+    oldest_kept = f"{draft.created_at - KEPT_AGE:%Y%m%dT%H%M%SZ}"
+    for generation_id in ids[KEPT_COUNT:]:
+        if generation_id < oldest_kept:
+            shutil.rmtree(data_dir / "generations" / generation_id)
+
+
+def _directories(data_dir: Path) -> list[Path]:
+    root = data_dir / "generations"
+    return sorted(root.iterdir()) if root.is_dir() else []
+
+
+def _number(generation_id: str) -> int:
+    match = _ID.match(generation_id)
+    assert match is not None, generation_id
+    return int(match[2])
+
+
+def _write_synced(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    _sync(path)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

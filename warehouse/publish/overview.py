@@ -1,0 +1,249 @@
+"""What the documents that put others together are made of: each number as the document that has it in full says it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from contracts.base import Quality
+from contracts.bidwall import ETH_PRICE_PATH
+from contracts.discovery.service import SERVICE_DESCRIPTION, SERVICE_NAME
+from contracts.publish.overview import (
+    NO_GRAPH,
+    NOT_CONFIGURED,
+    ContextBidwall,
+    ContextGraph,
+    ContextHolders,
+    ContextPrice,
+    ContextTrust,
+    Metric,
+    Mode,
+    NextStep,
+    Part,
+    PublishedPath,
+    SiteMetricValues,
+)
+from contracts.publish.registry import PROJECTIONS, Projection
+from contracts.publish.rendering import Fields, stale_after_of
+from contracts.world.ontology import DOMAINS
+from warehouse.duck.connection import read_sql
+from warehouse.token.holder_status import known_token
+from warehouse.token.holders import first_row
+
+if TYPE_CHECKING:
+    from warehouse.publish.readers import Readable
+
+HOLDERS, PRICE, ETH = "/api/token/holders", "/api/token/price", ETH_PRICE_PATH
+BIDWALL, TRUST, GRAPH = "/api/bidwall/balance", "/api/v2/trust/protocol", "/api/worldmodel/live"
+PARTS = (HOLDERS, PRICE, ETH, BIDWALL, TRUST)
+"""Paths of the documents that others are put together from."""
+
+
+@dataclass(frozen=True)
+class _Graph:
+    """The graph's public counts at a revision, which is a sequence number of the ledger."""
+
+    nodes: int
+    edges: int
+    revision: int
+    domains: dict[str, int]
+
+
+Contents = Mapping[str, tuple[Projection, Fields]]
+
+
+def compose_site_metrics(contents: Contents, readable: Readable) -> Fields:
+    """Fields of `SiteMetrics`."""
+    graph = _graph(readable.connection)
+
+    def metric(path: str, name: str, unit: str) -> Metric:
+        part, value = _part(contents, path), _value(contents, path, name)
+        return Metric(**part, value=value, unit=unit)
+
+    counted, totals = _graph_part(graph), _value(contents, TRUST, "totals")
+    metrics = SiteMetricValues(
+        holders=metric(HOLDERS, "holder_count", "holders"),
+        price_usd=metric(PRICE, "price", "USD"),
+        market_cap_usd=metric(PRICE, "mcap", "USD"),
+        volume_24h_usd=metric(PRICE, "volume_24h", "USD"),
+        eth_usd=metric(ETH, "price", "USD"),
+        contract_balance_wei=metric(BIDWALL, "balance_wei", "wei"),
+        trust_attestations=Metric(**_part(contents, TRUST), value=totals and totals.attestations, unit="attestations"),
+        trust_agents=Metric(**_part(contents, TRUST), value=totals and totals.agents, unit="agents"),
+        graph_nodes=Metric(**counted, value=graph and graph.nodes, unit="nodes"),
+        graph_edges=Metric(**counted, value=graph and graph.edges, unit="edges"),
+    )
+    return {
+        **_freshness(contents, [getattr(metrics, name) for name in SiteMetricValues.model_fields]),
+        "ledger_seq": graph and graph.revision,
+        "node_count": graph and graph.nodes,
+        "edge_count": graph and graph.edges,
+        "domain_counts": graph and graph.domains,
+        "metrics": metrics,
+    }
+
+
+def compose_context(contents: Contents, readable: Readable) -> Fields:
+    """Fields of `ContextSnapshot`."""
+    graph = _graph(readable.connection)
+    status = first_row(readable.connection, read_sql("queries", "holder_status"))
+    consistency = _value(contents, HOLDERS, "consistency")
+    concentration = _value(contents, HOLDERS, "concentration")
+    trigger = _value(contents, BIDWALL, "trigger")
+    totals = _value(contents, TRUST, "totals")
+    parts: dict[str, Part] = {
+        "holders": ContextHolders(
+            **_part(contents, HOLDERS),
+            holder_count=_value(contents, HOLDERS, "holder_count"),
+            block=consistency and consistency.block,
+            proof=consistency and consistency.proof.verdict,
+            top10_share=concentration and concentration.top10_share,
+            total_supply=_value(contents, HOLDERS, "total_supply"),
+        ),
+        "price": ContextPrice(
+            **_part(contents, PRICE),
+            price_usd=_value(contents, PRICE, "price"),
+            change_24h=_value(contents, PRICE, "change_24h"),
+            market_cap_usd=_value(contents, PRICE, "mcap"),
+        ),
+        "bidwall": ContextBidwall(
+            **_part(contents, BIDWALL),
+            balance_wei=_value(contents, BIDWALL, "balance_wei"),
+            progress=trigger and trigger.progress,
+        ),
+        "trust": ContextTrust(
+            **_part(contents, TRUST),
+            attestations=totals and totals.attestations,
+            agents=totals and totals.agents,
+        ),
+        "graph": ContextGraph(
+            **_graph_part(graph),
+            node_count=graph and graph.nodes,
+            edge_count=graph and graph.edges,
+            revision=graph and graph.revision,
+        ),
+    }
+    return {
+        **_freshness(contents, list(parts.values())),
+        "mode": _mode(list(parts.values())),
+        "network": _network(status),
+        "token": known_token(readable.connection),
+        **parts,
+        "next": _NEXT,
+    }
+
+
+def read_service_context(readable: Readable) -> Fields:
+    """Fields of `ServiceContext`: what the service is, which changes with its settings alone."""
+    status = first_row(readable.connection, read_sql("queries", "holder_status"))
+    return {
+        "schema_": "svc.context.v1",
+        "name": SERVICE_NAME,
+        "description": SERVICE_DESCRIPTION,
+        "base_url": readable.base_url,
+        "openapi": f"{readable.base_url}/openapi.json",
+        "network": _network(status),
+        "token": status and status[1],
+        "domains": list(DOMAINS),
+        "live": _NEXT,
+        "documents": [
+            PublishedPath(path=row.path, summary=row.summary, media_type=row.media_type, max_age_s=row.max_age_s)
+            for row in sorted(PROJECTIONS, key=lambda row: row.path)
+        ],
+    }
+
+
+_NEXT = [
+    NextStep(name="All live metrics", path="/api/site-metrics"),
+    NextStep(name="Context snapshot", path="/api/context"),
+    NextStep(name="Holders with their proof", path=HOLDERS),
+    NextStep(name="Events", path="/hodlers-care/feed.json"),
+    NextStep(name="OpenAPI description", path="/openapi.json"),
+]
+
+
+def _part(contents: Contents, path: str) -> dict[str, Any]:
+    """The fields of a `Part` from the document at `path`."""
+    projection, fields = contents[path]
+    return {
+        "source": fields["source"],
+        "quality": fields["quality"],
+        "reason": fields["reason"],
+        "observed_at": _aware(fields["observed_at"]),
+        "stale_after": stale_after_of(projection, fields),
+        "stale": fields.get("stale", False),
+        "document": path,
+    }
+
+
+def _graph_part(graph: _Graph | None) -> dict[str, Any]:
+    return {
+        "source": None if graph is None else "ledger",
+        "quality": Quality.UNAVAILABLE if graph is None else Quality.EXACT,
+        "reason": NO_GRAPH if graph is None else None,
+        "observed_at": None,
+        "stale_after": None,
+        "stale": False,
+        "document": GRAPH,
+    }
+
+
+def _value(contents: Contents, path: str, name: str) -> Any:
+    return contents[path][1][name]
+
+
+def _freshness(contents: Contents, parts: list[Any]) -> dict[str, Any]:
+    """Of the parts that have a number: the worst quality, the oldest reading, the first time at which one is stale."""
+    there = [part for part in parts if part.quality is not Quality.UNAVAILABLE]
+    missing = [part for part in parts if part.quality is Quality.UNAVAILABLE and part.reason not in _OFF]
+    fetched = [
+        found
+        for path in {part.document for part in there} & set(contents)
+        if (found := _aware(contents[path][1]["fetched_at"])) is not None
+    ]
+    observed = [part.observed_at for part in there if part.observed_at is not None]
+    old = [part for part in there if part.stale]
+    late = [part.stale_after for part in there if part.stale_after is not None]
+    return {
+        "source": "warehouse" if there else None,
+        "quality": max((part.quality for part in there), key=list(Quality).index, default=Quality.UNAVAILABLE),
+        "reason": next((part.reason for part in [*old, *missing] if part.reason), None) if there else "no_data",
+        "observed_at": min(observed, default=None),
+        "fetched_at": min(fetched, default=None),
+        "stale_after": min(late, default=None) if fetched else None,
+        "stale": bool(old),
+    }
+
+
+_OFF = (NOT_CONFIGURED, NO_GRAPH)
+"""Reasons that are a choice of the operator or a state of the service, not a failure."""
+
+
+def _mode(parts: list[Part]) -> Mode:
+    there = [part for part in parts if part.quality is not Quality.UNAVAILABLE]
+    whole = all(part.quality is not Quality.UNAVAILABLE or part.reason in _OFF for part in parts)
+    return Mode.LIVE if there and whole and not any(part.stale for part in there) else Mode.FALLBACK
+
+
+def _graph(connection: duckdb.DuckDBPyConnection) -> _Graph | None:
+    rows = connection.execute(read_sql("queries", "graph_counts")).fetchall()
+    if not rows:
+        return None
+    return _Graph(
+        sum(nodes for _, nodes, _, _ in rows),
+        sum(edges for _, _, edges, _ in rows),
+        max(revision for *_, revision in rows),
+        {domain: nodes for domain, nodes, _, _ in rows},
+    )
+
+
+def _network(status: tuple[Any, ...] | None) -> str | None:
+    return None if status is None else f"eip155:{status[0]}"
+
+
+def _aware(moment: datetime | None) -> datetime | None:
+    return moment if moment is None or moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -1,0 +1,131 @@
+"""The query copy inside a generation: writing it from the warehouse, and reading it while generations come and go."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from contracts.discovery.installation import Installation
+from contracts.errors import NotReady, StoreUnusable
+from contracts.publish.routes import file_of
+from warehouse.duck.connection import STORAGE_VERSION, read_sql
+from warehouse.publish.generations import Generation, Part, current_generation, current_pointer
+from warehouse.publish.readers import SHOWN_IN_VARIANTS, Readable
+
+FILE_NAME = "serving.duckdb"
+
+
+def serving_copy(connection: duckdb.DuckDBPyConnection) -> Part:
+    """The copy of every `out_` table as a part of a generation; its version is a digest of names, types and rows."""
+    tables = [name for (name,) in connection.execute(read_sql("queries", "published_tables")).fetchall()]
+    digest = hashlib.sha256(duckdb.__version__.encode())
+    for table in tables:
+        digest.update(repr(connection.execute(f"describe {table}").fetchall()).encode())
+        rows = read_sql("queries", "table_digest").replace("$table", table)
+        digest.update(repr(connection.execute(rows).fetchall()).encode())
+
+    def write(path: Path) -> None:
+        name = str(path).replace("'", "''")
+        try:
+            connection.execute(f"attach '{name}' as serving_copy (storage_version '{STORAGE_VERSION}')")
+            try:
+                for table in tables:
+                    connection.execute(f"create table serving_copy.{table} as from {table}")
+                connection.execute("checkpoint serving_copy")
+            finally:
+                connection.execute("detach database if exists serving_copy")
+        except duckdb.Error as error:
+            # DuckDB reports a full disk as text only, and some of its error classes carry it.
+            if "No space left on device" in str(error):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
+            raise
+
+    return Part(digest.hexdigest(), write=write)
+
+
+@dataclass
+class _Open:
+    generation: Generation
+    connection: duckdb.DuckDBPyConnection
+    bodies: dict[str, bytes]
+    readers: int = 0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One request's view: the generation and what its documents are read from."""
+
+    generation: Generation
+    readable: Readable
+
+
+class ServedGenerations:
+    """Opens the current generation for queries.
+
+    A request keeps the one it began with; a superseded one closes behind its last request.
+    """
+
+    def __init__(self, data_dir: Path) -> None:
+        self._data_dir = data_dir
+        self._lock = threading.Lock()
+        self._pointer: str | None = None
+        self._open: _Open | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[Reading]:
+        """A cursor of its own on one generation, from start to end. Raises `NotReady` before the first."""
+        with self._lock:
+            held = self._newest()
+            held.readers += 1
+            cursor = held.connection.cursor()
+        try:
+            installation = Installation(held.generation.manifest.base_url)
+            readable = Readable(cursor, held.generation.path / "holders", installation, held.bodies)
+            yield Reading(held.generation, readable)
+        finally:
+            with self._lock:
+                cursor.close()
+                held.readers -= 1
+                self._close_unless_needed(held)
+
+    def close(self) -> None:
+        """Let go of the open generation, at the latest when its last request ends."""
+        with self._lock:
+            held, self._open, self._pointer = self._open, None, None
+            if held is not None:
+                self._close_unless_needed(held)
+
+    def _newest(self) -> _Open:
+        pointer = current_pointer(self._data_dir)
+        if pointer is None:
+            raise NotReady("The first generation is still being built.", headers={"Retry-After": "5"})
+        if self._open is None or pointer != self._pointer:
+            generation = current_generation(self._data_dir)
+            assert generation is not None, "the pointer is never removed"
+            path = generation.path / FILE_NAME
+            try:
+                connection = duckdb.connect(str(path), read_only=True, config={"threads": 1})
+            except duckdb.Error as error:
+                cure = "Run `svc publish`, which makes it again."
+                raise StoreUnusable(f"{path} can't be opened: {error}.", cure=cure) from error
+            bodies = {path: (generation.path / "public" / file_of(path)).read_bytes() for path in _shown(generation)}
+            superseded, self._open, self._pointer = self._open, _Open(generation, connection, bodies), pointer
+            if superseded is not None:
+                self._close_unless_needed(superseded)
+        return self._open
+
+    def _close_unless_needed(self, held: _Open) -> None:
+        if held is not self._open and held.readers == 0:
+            held.connection.close()
+
+
+def _shown(generation: Generation) -> list[str]:
+    return [path for path in SHOWN_IN_VARIANTS if path in generation.manifest.documents]

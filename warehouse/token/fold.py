@@ -1,0 +1,103 @@
+"""Folding: new transfers added to the balances, in one transaction. Reading balances is `warehouse.token.holders`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from warehouse.duck.connection import read_sql, transaction
+from warehouse.token.holders import FoldedState, first_row, one_row, read_state
+
+_ZERO = bytes(20)
+
+
+@dataclass(frozen=True)
+class Folded:
+    """What one fold did: the state it reached, how many transfers it read and how many addresses they touched."""
+
+    state: FoldedState
+    new_transfers: int
+    touched: int
+
+
+def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
+    """Add the transfers between the last fold and the checkpoint to the balances, in one transaction.
+
+    Costs what the new rows cost, and a scan of the held addresses. None where nothing is read yet.
+    """
+    checkpoint = first_row(connection, read_sql("holders", "checkpoint"))
+    if checkpoint is None:
+        return None
+    upto, block_hash, block_time = checkpoint
+    before = read_state(connection)
+    if before is not None and before.block >= upto:
+        return Folded(before, 0, 0)
+    window = {"after": -1 if before is None else before.block, "upto": upto, "zero": _ZERO}
+    with transaction(connection):
+        deltas = connection.sql(read_sql("holders", "deltas"), params=window).to_arrow_table()
+        connection.register("holder_deltas", deltas.append_column("delta", _text_array(decimal_texts(deltas))))
+        connection.execute(read_sql("holders", "merge_deltas"))
+        connection.unregister("holder_deltas")
+        row = one_row(connection, read_sql("holders", "through_zero"), window)
+        minted, sent_to_zero, zero_to_zero = (_combined(limbs) for limbs in row[:3])
+        state = FoldedState(
+            upto,
+            block_hash,
+            block_time,
+            minted + (before.minted if before else 0),
+            sent_to_zero + (before.sent_to_zero if before else 0),
+            zero_to_zero + (before.zero_to_zero if before else 0),
+            row[3] + (before.transfers if before else 0),
+        )
+        connection.execute("delete from core_holders__state")
+        connection.execute(
+            "insert into core_holders__state values (?, ?, ?, ?::varchar::bignum, ?::varchar::bignum, "
+            "?::varchar::bignum, ?)",
+            [
+                upto,
+                block_hash,
+                block_time,
+                *map(str, (state.minted, state.sent_to_zero, state.zero_to_zero)),
+                state.transfers,
+            ],
+        )
+    return Folded(state, row[3], deltas.num_rows)
+
+
+def decimal_texts(limbs: pa.Table) -> list[str]:
+    """Numbers as decimal text, from columns `m0`, `m1`, `m2` (uint64, lowest first) and `m3` (decimal128, signed).
+
+    BIGNUM is made from text only, and DuckDB's own 128-bit division is ten times slower than Python's integers here.
+    """
+    words = np.empty((limbs.num_rows, 5), dtype="<u8")
+    for place in range(3):
+        words[:, place] = _buffer(limbs, f"m{place}", 1)
+    # Arrow keeps a decimal128 as a little-endian integer of 16 bytes.
+    words[:, 3:] = _buffer(limbs, "m3", 2).reshape(-1, 2)
+    raw = words.tobytes()
+    return [str(int.from_bytes(raw[at : at + 40], "little", signed=True)) for at in range(0, len(raw), 40)]
+
+
+# Arrow's own ways between Python, numpy and itself import pandas, which costs a second: hence buffers.
+def _text_array(texts: Sequence[str]) -> pa.StringArray:
+    offsets = np.zeros(len(texts) + 1, "<i4")
+    np.cumsum(np.fromiter(map(len, texts), "<i4", len(texts)), out=offsets[1:])
+    return pa.StringArray.from_buffers(len(texts), pa.py_buffer(offsets), pa.py_buffer("".join(texts).encode()))
+
+
+def _buffer(table: pa.Table, name: str, words_per_value: int) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    column = table.column(name).combine_chunks()
+    if not len(column):
+        return np.empty(0, "<u8")
+    return np.frombuffer(column.buffers()[1], "<u8", words_per_value * len(column), 8 * words_per_value * column.offset)
+
+
+def _combined(limbs: Sequence[int | None]) -> int:
+    value = 0
+    for limb in limbs:
+        value = (value << 64) + (limb or 0)
+    return value

@@ -1,0 +1,300 @@
+"""What the three holder documents are made of: one read function each, for publishing and for the API's variants."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import duckdb
+import msgspec
+from pydantic import BaseModel
+
+from contracts.base import Quality
+from contracts.errors import CursorInvalid, SnapshotUnknown
+from contracts.publish.rendering import Fields
+from contracts.token.holder_documents import (
+    Backfill,
+    Churn,
+    Cohorts,
+    ComparedList,
+    Concentration,
+    Consistency,
+    ConsistencyLevel,
+    Discrepancy,
+    HoldersMapParameters,
+    HoldersTemporalParameters,
+    Links,
+    Movers,
+    SnapshotRef,
+    Token,
+)
+from contracts.token.holders import decimal_text, decode_cursor, encode_cursor, list_file_name
+from contracts.token.proof import Proof
+from warehouse.duck.connection import read_sql
+from warehouse.token.holders import compare, first_row, one_row
+
+if TYPE_CHECKING:
+    from warehouse.publish.readers import Readable
+
+MAP_PATH = "/api/token/holders-map"
+
+
+@dataclass(frozen=True)
+class _Status:
+    """The token and how far its chain is read; `reason` says why there is no list to serve."""
+
+    chain_id: int | None
+    token: Token | None
+    backfill: Backfill | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class _List:
+    """One readable list, without its rows. Times are aware UTC."""
+
+    block: int
+    block_hash: str
+    block_time: datetime
+    level: str
+    taken_at: datetime
+    snapshot: bool
+    holders: int
+    sum_raw: str
+    quality: Quality
+    proof: Proof
+    concentration: Concentration
+
+    @property
+    def consistency(self) -> Consistency:
+        return Consistency(
+            level=ConsistencyLevel(self.level), block=self.block, block_hash=self.block_hash, proof=self.proof
+        )
+
+    @property
+    def freshness(self) -> dict[str, Any]:
+        return {
+            "source": "warehouse",
+            "quality": self.quality,
+            "reason": None if self.quality is Quality.EXACT else self.proof.reason,
+            "observed_at": self.block_time,
+            "fetched_at": self.taken_at,
+        }
+
+
+def read_token_holders(readable: Readable, parameters: BaseModel | None) -> Fields:
+    """Fields of `TokenHolders`, from the newest list."""
+    status, lists = _status(readable.connection), _lists(readable.connection)
+    shared = {"token": status.token, "chain_id": status.chain_id, "backfill": status.backfill}
+    if not lists:
+        return {
+            **_unavailable(status.reason),
+            **shared,
+            "holder_count": None,
+            "total_supply_raw": None,
+            "total_supply": None,
+            "consistency": None,
+            "discrepancy": [],
+            "concentration": None,
+            "snapshots": [],
+        }
+    newest = lists[0]
+    supply_raw = newest.proof.total_supply
+    decimals = status.token.decimals if status.token else None
+    return {
+        **newest.freshness,
+        **shared,
+        "holder_count": newest.holders,
+        "total_supply_raw": supply_raw,
+        "total_supply": None if supply_raw is None or decimals is None else decimal_text(int(supply_raw), decimals),
+        "consistency": newest.consistency,
+        "discrepancy": _discrepancies(readable.connection, newest.holders),
+        "concentration": newest.concentration,
+        "snapshots": _snapshots(lists),
+    }
+
+
+def read_holders_map(readable: Readable, parameters: BaseModel | None) -> Fields:
+    """Fields of `TokenHoldersMap`: one page of the newest list, or of the cursor's.
+
+    Raises `CursorInvalid` where the cursor is not ours or its list is no longer readable.
+    """
+    asked = parameters if isinstance(parameters, HoldersMapParameters) else HoldersMapParameters()
+    status, lists = _status(readable.connection), _lists(readable.connection)
+    shared = {
+        "token": status.token,
+        "chain_id": status.chain_id,
+        "backfill": status.backfill,
+        "limit": asked.limit,
+    }
+    after = 0
+    if asked.cursor is not None:
+        block, after = decode_cursor(asked.cursor)
+        lists = [each for each in lists if each.block == block and after <= each.holders]
+        if not lists:
+            raise CursorInvalid("The list of this cursor is no longer readable; start again without a cursor.")
+    if not lists:
+        return {
+            **_unavailable(status.reason),
+            **shared,
+            "snapshot": None,
+            "block": None,
+            "total": None,
+            "holders": [],
+            "next_cursor": None,
+            "links": Links(next=None),
+            "consistency": None,
+        }
+    held = lists[0]
+    row = one_row(
+        readable.connection,
+        read_sql("queries", "holder_page"),
+        {"path": str(readable.holders_dir / list_file_name(held.block)), "after": after, "limit": asked.limit},
+    )
+    last = after + asked.limit
+    cursor = encode_cursor(held.block, last) if last < held.holders else None
+    return {
+        **held.freshness,
+        **shared,
+        "snapshot": str(held.block),
+        "block": held.block,
+        "total": held.holders,
+        "holders": msgspec.Raw(row[0].encode()),
+        "next_cursor": cursor,
+        "links": Links(next=cursor and f"{MAP_PATH}?{urlencode({'limit': asked.limit, 'cursor': cursor})}"),
+        "consistency": held.consistency,
+    }
+
+
+def read_holders_temporal(readable: Readable, parameters: BaseModel | None) -> Fields:
+    """Fields of `TokenHoldersTemporal`. Raises `SnapshotUnknown` where an asked snapshot is not readable."""
+    asked = parameters if isinstance(parameters, HoldersTemporalParameters) else HoldersTemporalParameters()
+    status = _status(readable.connection)
+    snapshots = [each for each in _lists(readable.connection) if each.snapshot]
+    shared = {"token": status.token, "chain_id": status.chain_id, "snapshots": _snapshots(snapshots)}
+    sides = _sides(snapshots, asked)
+    if sides is None:
+        return {
+            **_unavailable("not_enough_snapshots" if snapshots else status.reason),
+            **shared,
+            "from_": None,
+            "to": None,
+            "churn": None,
+            "movers": None,
+            "cohorts": None,
+        }
+    before, after = sides
+    compared = compare(
+        readable.connection,
+        readable.holders_dir / list_file_name(before.block),
+        readable.holders_dir / list_file_name(after.block),
+        before_time=before.block_time,
+        after_time=after.block_time,
+    )
+    weaker = max(before, after, key=lambda side: list(Quality).index(side.quality))
+    return {
+        **after.freshness,
+        "quality": weaker.quality,
+        "reason": weaker.freshness["reason"],
+        **shared,
+        "from_": _compared(before),
+        "to": _compared(after),
+        "churn": Churn.model_validate(compared["churn"]),
+        "movers": Movers.model_validate(compared["movers"]),
+        "cohorts": Cohorts.model_validate(compared["cohorts"]),
+    }
+
+
+def _sides(snapshots: Sequence[_List], asked: HoldersTemporalParameters) -> tuple[_List, _List] | None:
+    """The two lists to compare, or None where there are too few. `snapshots` are newest first."""
+    by_id = {str(each.block): each for each in snapshots}
+    for name, wanted in (("from", asked.from_), ("to", asked.to)):
+        if wanted is not None and wanted not in by_id:
+            raise SnapshotUnknown(
+                f"No readable snapshot has the id {wanted}.", errors=[(f"/query/{name}", "is not among `snapshots`")]
+            )
+    to = by_id[asked.to] if asked.to is not None else next(iter(snapshots), None)
+    if to is None:
+        return None
+    if asked.from_ is not None:
+        return by_id[asked.from_], to
+    earlier = [each for each in snapshots if each.block < to.block]
+    return (earlier[0], to) if earlier else None
+
+
+def _compared(side: _List) -> ComparedList:
+    return ComparedList(
+        id=str(side.block),
+        block=side.block,
+        time=side.block_time,
+        holders=side.holders,
+        sum_raw=side.sum_raw,
+        concentration=side.concentration,
+    )
+
+
+def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
+    row = first_row(connection, read_sql("queries", "holder_status"))
+    if row is None or row[1] is None:
+        return _Status(None if row is None else row[0], None, None, "not_configured")
+    chain_id, address, name, symbol, decimals, block, finalized_block, percent = row
+    return _Status(
+        chain_id,
+        Token(address=address, name=name, symbol=symbol, decimals=decimals),
+        Backfill(percent=percent or 0.0, block=block, finalized_block=finalized_block),
+        "backfilling",
+    )
+
+
+def _lists(connection: duckdb.DuckDBPyConnection) -> list[_List]:
+    return [
+        _List(
+            block,
+            block_hash,
+            block_time.replace(tzinfo=UTC),
+            level,
+            taken_at.replace(tzinfo=UTC),
+            snapshot,
+            holders,
+            sum_raw,
+            Quality(quality),
+            Proof.model_validate_json(proof),
+            Concentration.model_validate(json.loads(concentration)),
+        )
+        for block, block_hash, block_time, level, taken_at, snapshot, holders, sum_raw, quality, proof, concentration
+        in connection.execute(read_sql("queries", "holder_lists")).fetchall()
+    ]  # fmt: skip
+
+
+def _snapshots(lists: Sequence[_List]) -> list[SnapshotRef]:
+    return [SnapshotRef(id=str(each.block), block=each.block, time=each.block_time) for each in lists if each.snapshot]
+
+
+def _discrepancies(connection: duckdb.DuckDBPyConnection, ours: int) -> list[Discrepancy]:
+    return [
+        Discrepancy(
+            source=source,
+            theirs=theirs,
+            ours=ours,
+            absolute=None if theirs is None else theirs - ours,
+            percent=None if theirs is None or ours == 0 else round(100 * (theirs - ours) / ours, 4),
+            fetched_at=fetched_at.replace(tzinfo=UTC),
+            quality=Quality.UNAVAILABLE if theirs is None else Quality.DERIVED,
+            reason=reason,
+        )
+        for source, theirs, reason, fetched_at in connection.execute(read_sql("queries", "holder_sources")).fetchall()
+    ]
+
+
+def _unavailable(reason: str) -> dict[str, Any]:
+    return {
+        "source": None,
+        "quality": Quality.UNAVAILABLE,
+        "reason": reason,
+        "observed_at": None,
+        "fetched_at": None,
+    }

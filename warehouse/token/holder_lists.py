@@ -1,0 +1,247 @@
+"""Holder lists: the state at one block as a pair of immutable files, its recorded proof, and what is kept of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+
+from contracts.token.holders import (
+    SIZE_COHORTS,
+    ListAge,
+    SnapshotReason,
+    csv_file_name,
+    csv_path,
+    list_file_name,
+    retained_blocks,
+)
+from contracts.token.proof import HolderListFile, Proof, quality_of
+from warehouse.duck.connection import read_sql, transaction
+from warehouse.file_modes import make_private_directory
+from warehouse.token.holders import FoldedState, concentration, first_row, one_row
+
+_ROWS_PER_GROUP = 6144
+"""Parquet row group: whole vectors, and a page of 5,000 touches two groups at most."""
+
+
+@dataclass(frozen=True)
+class HolderList:
+    """A taken list: its block, the proof that names the CSV file, and whether it is persisted as a snapshot."""
+
+    block: int
+    block_hash: str
+    holders: int
+    snapshot: bool
+    proof: Proof
+
+
+@dataclass(frozen=True)
+class ListFiles:
+    """The pair of files of one list: Parquet rows for queries, and the CSV that the proof names."""
+
+    parquet: Path
+    csv: Path
+    named: HolderListFile
+    sum_raw: int
+    zero_held: int
+
+
+def lists_dir(data_dir: Path) -> Path:
+    """Where the files of all retained lists live."""
+    return data_dir / "holders"
+
+
+def write_list_files(
+    connection: duckdb.DuckDBPyConnection,
+    data_dir: Path,
+    *,
+    block: int,
+    zero_held: int,
+    decimals: int | None,
+) -> ListFiles:
+    """Rank the folded balances and write both files. `zero_held`, in smallest units, gives the zero address a row.
+
+    The CSV has the same bytes for the same balances. A reader sees whole files or none.
+    """
+    target = lists_dir(data_dir)
+    make_private_directory(target)
+    row = one_row(connection, read_sql("holders", "held_above_zero"))
+    total = int(row[0]) + zero_held
+    connection.execute(
+        read_sql("holders", "rank"),
+        {
+            "zero": bytes(20),
+            "zero_held": str(zero_held),
+            "sum": str(total),
+            "block": block,
+            "decimals": decimals,
+            **{name: least for name, least in SIZE_COHORTS if least},
+        },
+    )
+    parquet, csv = target / list_file_name(block), target / csv_file_name(block)
+    packer = zlib.compressobj(3, zlib.DEFLATED, 31)  # a gzip stream without time or name: equal rows, equal bytes
+    parts = [packer.compress(b"address,balance_raw\n")]
+    for (lines,) in connection.execute(read_sql("holders", "csv_lines")).fetchall():
+        parts.append(packer.compress(lines.encode()))
+    data = b"".join([*parts, packer.flush()])
+    partial = csv.with_name(csv.name + ".partial")
+    partial.write_bytes(data)
+    _settle(partial, csv)
+    partial = parquet.with_name(parquet.name + ".partial")
+    connection.execute(
+        f"copy (from holder_list order by rank) to '{_quoted(partial)}' "
+        f"(format parquet, compression zstd, row_group_size {_ROWS_PER_GROUP})"
+    )
+    _settle(partial, parquet)
+    row = one_row(connection, "select count(*) from holder_list")
+    connection.execute("drop table holder_list")
+    named = HolderListFile(path=csv_path(block), sha256=hashlib.sha256(data).hexdigest(), bytes=len(data), rows=row[0])
+    return ListFiles(parquet, csv, named, total, zero_held)
+
+
+def record_list(
+    connection: duckdb.DuckDBPyConnection,
+    files: ListFiles,
+    *,
+    state: FoldedState,
+    level: str,
+    proof: Proof,
+    reason: SnapshotReason | None,
+    now: datetime,
+) -> HolderList:
+    """Record a written list with its proof; with a `reason` it is persisted as a snapshot, in the same transaction."""
+    proof = proof.model_copy(update={"holder_list": files.named})
+    measured = concentration(connection, files.parquet)
+    with transaction(connection):
+        connection.execute("delete from out_holders__lists where block = ?", [state.block])
+        connection.execute(
+            "insert into out_holders__lists values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                state.block, state.block_hash, state.block_time, level, _naive(now), reason is not None,
+                files.named.rows, str(files.sum_raw), str(files.zero_held), files.named.sha256, files.named.bytes,
+                quality_of(proof).value, proof.model_dump_json(by_alias=True), json.dumps(measured),
+            ],
+        )  # fmt: skip
+        if reason is not None:
+            _persist(connection, files.parquet, state.block, state.block_time, reason, now)
+    return HolderList(state.block, state.block_hash, files.named.rows, reason is not None, proof)
+
+
+def promote_list(
+    connection: duckdb.DuckDBPyConnection, data_dir: Path, block: int, reason: SnapshotReason, now: datetime
+) -> HolderList:
+    """Persist the recorded list of `block` as a snapshot; the same block twice stays one snapshot."""
+    held = recorded_list(connection, block)
+    assert held is not None  # callers ask first
+    if held.snapshot:
+        return held
+    row = one_row(connection, "select block_time from out_holders__lists where block = ?", [block])
+    with transaction(connection):
+        connection.execute("update out_holders__lists set snapshot = true where block = ?", [block])
+        _persist(connection, lists_dir(data_dir) / list_file_name(block), block, row[0], reason, now)
+    return HolderList(held.block, held.block_hash, held.holders, True, held.proof)
+
+
+def recorded_list(connection: duckdb.DuckDBPyConnection, block: int) -> HolderList | None:
+    """The recorded list of `block`, if there is one."""
+    row = first_row(
+        connection,
+        "select block, block_hash, holders, snapshot, proof from out_holders__lists where block = ?",
+        [block],
+    )
+    return None if row is None else HolderList(row[0], row[1], row[2], row[3], Proof.model_validate_json(row[4]))
+
+
+def latest_snapshot_taken_at(connection: duckdb.DuckDBPyConnection) -> datetime | None:
+    """When the newest persisted snapshot was taken (UTC), or None."""
+    for each in _lists(connection):
+        if each.snapshot:
+            return each.taken_at
+    return None
+
+
+def prune_lists(connection: duckdb.DuckDBPyConnection, data_dir: Path, now: datetime) -> list[int]:
+    """Forget the lists that the retention rule drops: rows first, then files. Returns their blocks, newest first."""
+    lists = _lists(connection)
+    kept = retained_blocks(lists, now)
+    dropped = [each.block for each in lists if each.block not in kept]
+    if dropped:
+        with transaction(connection):
+            for table, column in (
+                ("out_holders__lists", "block"),
+                ("core_holders__snapshot_balances", "snapshot_id::bigint"),
+                ("core_holders__snapshots", "block"),
+            ):
+                connection.execute(f"delete from {table} where {column} in (select unnest(?::bigint[]))", [dropped])  # noqa: S608
+    known = {name for block in kept for name in (list_file_name(block), csv_file_name(block))}
+    if lists_dir(data_dir).is_dir():
+        for path in lists_dir(data_dir).iterdir():
+            if path.name not in known:
+                path.unlink()
+    return dropped
+
+
+def unknown_kinds(connection: duckdb.DuckDBPyConnection, largest: int) -> list[str]:
+    """Addresses among the `largest` holders whose kind was never looked up."""
+    return [row[0] for row in connection.execute(read_sql("holders", "unknown_kinds"), {"largest": largest}).fetchall()]
+
+
+def remember_kinds(connection: duckdb.DuckDBPyConnection, kinds: Mapping[str, str], block: int) -> None:
+    """Keep looked-up kinds (`contract` or `wallet`), so that they are asked once."""
+    if kinds:
+        connection.execute(
+            "insert into core_holders__kinds select unnest(?::varchar[]), unnest(?::varchar[]), ?",
+            [list(kinds), list(kinds.values()), block],
+        )
+
+
+def _lists(connection: duckdb.DuckDBPyConnection) -> Sequence[ListAge]:
+    rows = connection.execute(read_sql("holders", "lists")).fetchall()
+    return [ListAge(block, taken_at.replace(tzinfo=UTC), snapshot) for block, taken_at, snapshot in rows]
+
+
+def _persist(
+    connection: duckdb.DuckDBPyConnection,
+    parquet: Path,
+    block: int,
+    block_time: datetime,
+    reason: SnapshotReason,
+    now: datetime,
+) -> None:
+    snapshot_id = str(block)
+    connection.execute("delete from core_holders__snapshots where id = ?", [snapshot_id])
+    connection.execute("delete from core_holders__snapshot_balances where snapshot_id = ?", [snapshot_id])
+    connection.execute(
+        "insert into core_holders__snapshots values (?, ?, ?, ?, ?)",
+        [snapshot_id, block, block_time, reason, _naive(now)],
+    )
+    connection.execute(
+        "insert into core_holders__snapshot_balances select ?, address, balance_raw, rank from read_parquet(?)",
+        [snapshot_id, str(parquet)],
+    )
+
+
+def _settle(partial: Path, final: Path) -> None:
+    with partial.open("rb") as handle:
+        os.fsync(handle.fileno())
+    partial.replace(final)
+    directory = os.open(final.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")
+
+
+def _naive(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(tzinfo=None)

@@ -1,0 +1,84 @@
+"""The small rows beside the holder lists: the token, how far the chain is read, and what other sources count."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import duckdb
+
+from contracts.token.holder_documents import Token
+from warehouse.duck.connection import read_sql, transaction
+from warehouse.token.holders import first_row, read_state
+
+
+def known_token(connection: duckdb.DuckDBPyConnection) -> Token | None:
+    """The token as recorded by the last run, or None."""
+    row = first_row(connection, read_sql("queries", "holder_status"))
+    if row is None or row[1] is None:
+        return None
+    return Token(address=row[1], name=row[2], symbol=row[3], decimals=row[4])
+
+
+def is_status_recorded(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether any run has said how far the chain is read."""
+    return first_row(connection, read_sql("queries", "holder_status")) is not None
+
+
+def record_status(
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    chain_id: int,
+    token: Token | None,
+    start_block: int,
+    finalized_block: int | None,
+    now: datetime,
+) -> None:
+    """Replace the status row. `token` None means that none is configured; `finalized_block` is what reading aims at."""
+    state = read_state(connection)
+    block = None if state is None else state.block
+    with transaction(connection):
+        connection.execute("delete from out_holders__status")
+        connection.execute(
+            "insert into out_holders__status values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                chain_id,
+                token and token.address,
+                token and token.name,
+                token and token.symbol,
+                token and token.decimals,
+                block,
+                finalized_block,
+                backfill_percent(start_block, block, finalized_block),
+                now.astimezone(UTC).replace(tzinfo=None),
+            ],
+        )
+
+
+def backfill_percent(start_block: int, block: int | None, finalized_block: int | None) -> float:
+    """How much of [start_block, finalized_block] is read up to `block`, 0..100; 100 only when all of it is."""
+    if block is None or finalized_block is None:
+        return 0.0
+    if block >= finalized_block:
+        return 100.0
+    return min(99.99, round(100 * max(0, block - start_block + 1) / (finalized_block - start_block + 1), 2))
+
+
+def record_source(
+    connection: duckdb.DuckDBPyConnection,
+    source: str,
+    *,
+    counters_holders: int | None,
+    token_holders: int | None,
+    reason: str | None,
+    fetched_at: datetime,
+) -> None:
+    """Keep one answer of a source, and make it the latest one; a failed answer has a `reason` and no counts."""
+    moment = fetched_at.astimezone(UTC).replace(tzinfo=None)
+    theirs = counters_holders if counters_holders is not None else token_holders
+    with transaction(connection):
+        connection.execute(
+            "insert into raw_blockscout__holder_counts values (?, ?, ?, ?, ?)",
+            [source, counters_holders, token_holders, reason, moment],
+        )
+        connection.execute("delete from out_holders__sources where source = ?", [source])
+        connection.execute("insert into out_holders__sources values (?, ?, ?, ?)", [source, theirs, reason, moment])

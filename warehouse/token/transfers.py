@@ -1,0 +1,213 @@
+"""Events in DuckDB: ranges with their checkpoint, and the tip above finality. What the rows mean is the schema's.
+
+Each kind of event has tables of its own; the token's transfers are the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+
+from warehouse.duck.connection import Connection, read_sql, transaction
+
+
+@dataclass(frozen=True)
+class EventTables:
+    """Where one kind of event is kept: its rows, its ranges, and those of the tip where it is read above finality."""
+
+    rows: str
+    ranges: str
+    tip_rows: str | None = None
+    tip_blocks: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(filter(None, (self.rows, self.ranges, self.tip_rows, self.tip_blocks)))
+
+
+TRANSFERS = EventTables(
+    rows="raw_chain__transfers",
+    ranges="raw_chain__ranges",
+    tip_rows="raw_chain__tip_transfers",
+    tip_blocks="raw_chain__tip_blocks",
+)
+CONTRACT_TRANSFERS = EventTables(
+    rows="raw_chain__contract_transfers",
+    ranges="raw_chain__contract_ranges",
+    tip_rows="raw_chain__contract_tip_transfers",
+    tip_blocks="raw_chain__contract_tip_blocks",
+)
+ATTESTATIONS = EventTables(rows="raw_chain__attestations", ranges="raw_chain__attestation_ranges")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """How far history is held: every block up to `to_block` has been read, the last range with `log_count` rows."""
+
+    from_block: int
+    to_block: int
+    to_block_hash: str
+    log_count: int
+
+
+@dataclass(frozen=True)
+class RangeRead:
+    """One contiguous range as it was read: its rows and what its checkpoint row says."""
+
+    from_block: int
+    to_block: int
+    to_block_hash: str
+    to_block_time_s: int
+    payload_sha256: str
+    rpc_host: str
+    reasked: bool
+    rows: pa.Table
+
+
+@dataclass(frozen=True)
+class TipBlock:
+    """A block above finality."""
+
+    number: int
+    hash: str
+    parent_hash: str
+    time_s: int
+
+
+def last_checkpoint(connection: Connection, tables: EventTables = TRANSFERS) -> Checkpoint | None:
+    rows = _run(connection, "last_checkpoint", tables=tables)
+    return Checkpoint(rows[0][0], rows[0][1], rows[0][2], rows[0][3]) if rows else None
+
+
+def forget_unless_of(connection: Connection, tables: EventTables, address: str, start_block: int) -> None:
+    """Drop what is held where it was read of another address, or from another block on: reading starts over then."""
+    wanted = (address, start_block)
+    with transaction(connection):
+        rows = connection.execute(
+            "select address, start_block from raw_chain__subjects where rows_table = ?", [tables.rows]
+        ).fetchall()
+        if rows == [wanted]:
+            return
+        for table in tables.names:
+            connection.execute(f"delete from {table}")  # noqa: S608 - names of our own
+        connection.execute("delete from raw_chain__subjects where rows_table = ?", [tables.rows])
+        connection.execute("delete from core_checks__watermarks where suite = ?", [tables.rows])
+        connection.execute("insert into raw_chain__subjects values (?, ?, ?)", [tables.rows, *wanted])
+
+
+class RangeAppender:
+    """Appends contiguous ranges, rows and checkpoints, in one transaction that stays open until `commit`.
+
+    DuckDB writes the whole row groups of an open transaction straight to the file; commits of a few thousand rows each
+    would go through its log and be written twice.
+    """
+
+    def __init__(self, connection: Connection, tables: EventTables = TRANSFERS) -> None:
+        self._connection = connection
+        self._tables = tables
+        self._is_open = False
+
+    def append(self, ranges: Sequence[RangeRead]) -> None:
+        """Put `ranges` behind what is held. Raises `ValueError` on a gap, which would never be seen again."""
+        if not self._is_open:
+            _run(self._connection, "write_fast")
+            self._connection.begin()
+            self._is_open = True
+        held = last_checkpoint(self._connection, self._tables)
+        expected = ranges[0].from_block if held is None else held.to_block + 1
+        for part in ranges:
+            if part.from_block != expected or part.to_block < part.from_block:
+                raise ValueError(f"blocks {part.from_block} to {part.to_block} do not follow block {expected - 1}")
+            expected = part.to_block + 1
+        _append(self._connection, self._tables.rows, pa.concat_tables([part.rows for part in ranges]))
+        for part in ranges:
+            _run(
+                self._connection,
+                "append_range",
+                [
+                    part.from_block,
+                    part.to_block,
+                    part.to_block_hash,
+                    _utc(part.to_block_time_s),
+                    part.rows.num_rows,
+                    part.payload_sha256,
+                    part.rpc_host,
+                    part.reasked,
+                    datetime.now(UTC).replace(tzinfo=None),
+                ],
+                tables=self._tables,
+            )
+
+    def commit(self) -> None:
+        """Make what was appended last."""
+        if self._is_open:
+            self._is_open = False  # DuckDB ends a transaction whose commit fails
+            self._connection.commit()
+            _run(self._connection, "write_small")
+
+    def rollback(self) -> None:
+        """Forget what was appended since the last commit."""
+        if self._is_open:
+            self._connection.rollback()
+            self._is_open = False
+            _run(self._connection, "write_small")
+
+
+def tip_blocks(connection: Connection, tables: EventTables = TRANSFERS) -> list[TipBlock]:
+    """The blocks held above finality, lowest first."""
+    rows = _run(connection, "tip_blocks", tables=tables)
+    return [TipBlock(number, block_hash, parent, _unix(block_time)) for number, block_hash, parent, block_time in rows]
+
+
+def replace_tip(
+    connection: Connection,
+    *,
+    first_kept: int,
+    last_kept: int,
+    blocks: Sequence[TipBlock],
+    rows: Sequence[pa.Table],
+    tables: EventTables = TRANSFERS,
+) -> None:
+    """Keep of the tip what lies in [first_kept, last_kept] and append `blocks` with their rows, in one transaction."""
+    with transaction(connection):
+        assert tables.tip_rows, "an event that is read above finality"
+        for question in ("delete_tip_rows", "delete_tip_blocks"):
+            _run(connection, question, [first_kept, last_kept], tables=tables)
+        for block in blocks:
+            values = [block.number, block.hash, block.parent_hash, _utc(block.time_s)]
+            _run(connection, "append_tip_block", values, tables=tables)
+        for part in rows:
+            _append(connection, tables.tip_rows, part)
+
+
+def _run(
+    connection: Connection, question: str, values: Sequence[Any] = (), *, tables: EventTables = TRANSFERS
+) -> list[tuple[Any, ...]]:
+    statement = read_sql("queries", question)
+    for name in ("tip_rows", "tip_blocks", "ranges"):
+        statement = statement.replace(f"${name}", getattr(tables, name) or "")
+    # Fetched to the end: a result left open would block the connection's next use.
+    rows: list[tuple[Any, ...]] = connection.execute(statement, list(values)).fetchall()
+    return rows
+
+
+def _append(connection: Connection, table: str, rows: pa.Table) -> None:
+    if not rows.num_rows:
+        return
+    connection.register("incoming", rows)
+    try:
+        connection.execute(read_sql("queries", "append_rows").replace("$table", table)).fetchall()
+    finally:
+        connection.unregister("incoming")
+
+
+def _utc(time_s: int) -> datetime:
+    return datetime.fromtimestamp(time_s, UTC).replace(tzinfo=None)
+
+
+def _unix(value: datetime) -> int:
+    return int(value.replace(tzinfo=UTC).timestamp())

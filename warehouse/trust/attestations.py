@@ -1,0 +1,329 @@
+"""The trust room's rows: attestations folded into scores, what the contract says of them, and what is served."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import msgspec
+from pydantic import BaseModel
+
+from contracts.base import Quality
+from contracts.publish.rendering import Fields
+from contracts.trust import (
+    ERC8004,
+    FUNCTIONS,
+    NEW,
+    WEIGHTING_RULE,
+    SampledScores,
+    Standing,
+    TrustConsistency,
+    TrustTotals,
+    Weighting,
+    attested,
+    level_of,
+    thresholds,
+)
+from warehouse.duck.connection import read_sql, transaction
+from warehouse.token.chain_head import SeenHead
+from warehouse.token.holders import first_row, one_row
+
+if TYPE_CHECKING:
+    from warehouse.publish.readers import Readable
+
+SCORE_PATH = "/api/v2/trust/score/{address}"
+NOT_CONFIGURED = "not_configured"
+BACKFILLING = "backfilling"
+
+_CHECKS_KEPT = timedelta(days=2)
+
+
+@dataclass(frozen=True)
+class TrustState:
+    """Up to which block attestations of a registry are counted."""
+
+    registry: str
+    half_life_s: int
+    block: int
+    block_hash: str
+
+
+@dataclass(frozen=True)
+class ScoreCheck:
+    """One question to the contract. Without `theirs` (meets, score), `reason` says why it gave no answer."""
+
+    agent: str
+    min_score: int
+    ours: tuple[bool, int]
+    theirs: tuple[bool, int] | None
+    reason: str | None
+
+
+def read_trust_state(connection: duckdb.DuckDBPyConnection) -> TrustState | None:
+    row = first_row(connection, "select registry, half_life_s, block, block_hash from core_trust__state")
+    return None if row is None else TrustState(*row)
+
+
+def fold_scores(connection: duckdb.DuckDBPyConnection, registry: str, half_life_s: int) -> frozenset[str]:
+    """Count the attestations above the last fold, all of it or nothing; the agents that were attested.
+
+    Another registry or half-life, or attestations that are read anew, start over.
+    """
+    reach = first_row(connection, read_sql("trust", "reach"))
+    with transaction(connection):
+        state = read_trust_state(connection)
+        if state is not None and (
+            (state.registry, state.half_life_s) != (registry, half_life_s) or reach is None or reach[0] < state.block
+        ):
+            forget_scores(connection)
+            state = None
+        if reach is None or (state is not None and state.block == reach[0]):
+            return frozenset()
+        after = -1 if state is None else state.block
+        rows = connection.execute(read_sql("trust", "attestations_after"), {"after": after}).fetchall()
+        standings = _standings(connection, {row[0] for row in rows})
+        history = []
+        for agent, _, block, log_index, attester, job_id, score, at_s, uri in rows:
+            standing = standings[agent] = attested(standings.get(agent, NEW), score, at_s, half_life_s)
+            history.append(
+                {
+                    "agent": agent,
+                    "number": standing.count,
+                    "block": block,
+                    "log_index": log_index,
+                    "attester": attester,
+                    "job_id": job_id,
+                    "score": score,
+                    "weighted_score": standing.weighted_score,
+                    "average_score": standing.average_score,
+                    "attested_at_s": at_s,
+                    "metadata_uri": uri,
+                }
+            )
+        _append(connection, "append_history", history)
+        connection.execute("delete from core_trust__scores where list_contains(?, agent)", [list(standings)])
+        _append(connection, "append_scores", [_score_row(agent, held) for agent, held in standings.items()])
+        connection.execute("delete from core_trust__state")
+        connection.execute("insert into core_trust__state values (?, ?, ?, ?, ?)", [registry, half_life_s, *reach])
+    return frozenset(standings)
+
+
+def forget_scores(connection: duckdb.DuckDBPyConnection) -> None:
+    """Drop everything that was counted."""
+    for table in ("core_trust__state", "core_trust__scores", "core_trust__history", "core_trust__checks"):
+        connection.execute(f"delete from {table}")  # noqa: S608 - names of our own
+
+
+def scores(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """The weighted score of every agent."""
+    return dict(connection.execute("select agent, weighted_score from core_trust__scores").fetchall())
+
+
+def newly_attested(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Agents attested since the contract was last asked."""
+    return [agent for (agent,) in connection.execute(read_sql("trust", "newly_attested")).fetchall()]
+
+
+def checked_at_block(connection: duckdb.DuckDBPyConnection, block: int) -> bool:
+    """Whether the contract gave any answer about the scores at `block`."""
+    row = first_row(
+        connection, "select 1 from core_trust__checks where block = ? and theirs_meets is not null limit 1", [block]
+    )
+    return row is not None
+
+
+def record_checks(
+    connection: duckdb.DuckDBPyConnection, block: int, checks: Sequence[ScoreCheck], now: datetime
+) -> None:
+    """Keep what the contract said at `block`; questions older than two days go."""
+    moment = _naive(now)
+    with transaction(connection):
+        connection.execute(
+            "delete from core_trust__checks where block = ? or checked_at < ?", [block, moment - _CHECKS_KEPT]
+        )
+        for check in checks:
+            meets, score = check.theirs or (None, None)
+            values = [block, check.agent, check.min_score, *check.ours, meets, score, check.reason, moment]
+            connection.execute("insert into core_trust__checks values (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+
+
+def is_trust_recorded(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether any run has said what is held of the registry."""
+    return first_row(connection, read_sql("queries", "trust_status")) is not None
+
+
+def record_trust_status(
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    chain_id: int,
+    registry: str | None,
+    escrow: str | None,
+    head: SeenHead | None,
+    reason: str | None,
+    now: datetime,
+) -> None:
+    """Replace what is served: the scores, and the row about them. `reason` is why they could not be counted."""
+    state = first_row(connection, "select half_life_s, block, block_hash, block_time from core_trust__state")
+    half_life_s, block, block_hash, block_time = state or (None,) * 4
+    attestations, agents, attesters = one_row(connection, read_sql("trust", "totals"))
+    checked_block, checked, equal, check_reason = one_row(connection, read_sql("trust", "newest_checks"))
+    if checked_block != block:
+        checked, equal, check_reason = 0, 0, None
+    complete = reason is None and block is not None and head is not None and block >= head.finalized_block
+    with transaction(connection):
+        connection.execute("delete from out_trust__scores")
+        connection.execute(
+            "insert into out_trust__scores by name "
+            "select agent, attestation_count, weighted_score, average_score, last_attested_at from core_trust__scores"
+        )
+        connection.execute("delete from out_trust__status")
+        values = [chain_id, registry, escrow, half_life_s, block, block_hash, block_time, head and head.level.value]
+        values += [complete, attestations, agents, attesters, checked, equal, check_reason, reason, _naive(now)]
+        connection.execute(read_sql("trust", "record_status"), values)
+
+
+@dataclass(frozen=True)
+class _Status:
+    """The status row as the documents need it."""
+
+    chain_id: int | None
+    registry: str | None
+    escrow: str | None
+    half_life_s: int | None
+    totals: TrustTotals | None
+    consistency: TrustConsistency | None
+    freshness: dict[str, Any]
+
+    @property
+    def network(self) -> str | None:
+        return None if self.chain_id is None else f"eip155:{self.chain_id}"
+
+
+def read_trust_protocol(readable: Readable, parameters: BaseModel | None) -> Fields:
+    """Fields of `TrustProtocol`."""
+    status = _status(readable.connection)
+    return {
+        **status.freshness,
+        "registry": status.registry,
+        "escrow": status.escrow,
+        "network": status.network,
+        "lowest_score": 1,
+        "highest_score": 100,
+        "thresholds": thresholds(),
+        "weighting": Weighting(half_life_s=status.half_life_s, rule=WEIGHTING_RULE),
+        "totals": status.totals,
+        "score_path": SCORE_PATH,
+        "functions": FUNCTIONS,
+        "erc8004": ERC8004,
+        "consistency": status.consistency,
+    }
+
+
+def read_trust_score(readable: Readable, agent: str) -> Fields:
+    """Fields of `TrustScore` of an agent (lower-case hex); one without attestations has zeros and is not registered."""
+    status = _status(readable.connection)
+    known = status.consistency is not None
+    row = first_row(readable.connection, read_sql("queries", "trust_score"), {"agent": agent}) if known else None
+    count, weighted, average, last_at = row or (0, 0, 0, None)
+    return {
+        **status.freshness,
+        "agent": agent,
+        "trust_score": average if known else None,
+        "weighted_score": weighted if known else None,
+        "attestation_count": count if known else None,
+        "registered": count > 0 if known else None,
+        "thresholds": thresholds(),
+        "level": level_of(weighted, count > 0) if known else None,
+        "last_attested_at": None if last_at is None else last_at.replace(tzinfo=UTC),
+        "registry": status.registry,
+        "network": status.network,
+        "consistency": status.consistency,
+    }
+
+
+def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
+    row = first_row(connection, read_sql("queries", "trust_status"))
+    if row is None:
+        row = (*[None] * 8, False, 0, 0, 0, 0, 0, None, None, None)
+    (
+        chain_id, registry, escrow, half_life_s, block, block_hash, block_time, level, complete, attestations, agents,
+        attesters, checked, equal, check_reason, reason, recorded_at,
+    ) = row  # fmt: skip
+    consistency = None
+    if registry is not None and block is not None and level is not None:
+        consistency = TrustConsistency(
+            level=level,
+            block=block,
+            block_hash=block_hash,
+            time=block_time.replace(tzinfo=UTC),
+            sampled=_sampled(agents, checked, equal, check_reason),
+        )
+    totals = TrustTotals(attestations=attestations, agents=agents, attesters=attesters) if consistency else None
+    if consistency is None:
+        freshness: dict[str, Any] = {
+            "source": None,
+            "quality": Quality.UNAVAILABLE,
+            "reason": reason or (NOT_CONFIGURED if registry is None else BACKFILLING),
+            "observed_at": None,
+            "fetched_at": None,
+        }
+    else:
+        quality, why = _quality(complete, consistency.sampled)
+        freshness = {
+            "source": "warehouse",
+            "quality": quality,
+            "reason": reason or why,
+            "observed_at": consistency.time,
+            "fetched_at": recorded_at.replace(tzinfo=UTC),
+        }
+    return _Status(chain_id, registry, escrow, half_life_s, totals, consistency, freshness)
+
+
+def _sampled(agents: int, checked: int, equal: int, reason: str | None) -> SampledScores:
+    if equal < checked:
+        return SampledScores(checked=checked, equal=equal, verdict="failed", reason="score_mismatch")
+    if checked == 0:
+        why = reason or ("no_agents" if agents == 0 else "not_asked")
+        return SampledScores(checked=0, equal=0, verdict="unproven", reason=why)
+    return SampledScores(checked=checked, equal=equal, verdict="proven", reason=None)
+
+
+def _quality(complete: bool, sampled: SampledScores) -> tuple[Quality, str | None]:
+    if sampled.verdict == "failed":
+        return Quality.ESTIMATED, sampled.reason
+    if not complete:
+        return Quality.ESTIMATED, BACKFILLING
+    if sampled.verdict == "unproven" and sampled.reason != "no_agents":
+        return Quality.DERIVED, sampled.reason
+    return Quality.EXACT, None
+
+
+def _standings(connection: duckdb.DuckDBPyConnection, agents: set[str]) -> dict[str, Standing]:
+    rows = connection.execute(read_sql("trust", "standings"), {"agents": sorted(agents)}).fetchall()
+    return {agent: Standing(*held) for agent, *held in rows}
+
+
+def _score_row(agent: str, standing: Standing) -> dict[str, Any]:
+    return {
+        "agent": agent,
+        "attestation_count": standing.count,
+        "weighted_score": standing.weighted_score,
+        "average_score": standing.average_score,
+        "score_sum": standing.score_sum,
+        "weight_sum": str(standing.weight_sum),
+        "weighted_sum": str(standing.weighted_sum),
+        "last_at_s": standing.last_at_s,
+    }
+
+
+def _append(connection: duckdb.DuckDBPyConnection, question: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    if rows:
+        text = msgspec.json.encode(rows).decode()
+        connection.execute(read_sql("trust", question), {"rows": text}).fetchall()
+
+
+def _naive(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(tzinfo=None)

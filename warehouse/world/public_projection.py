@@ -1,0 +1,122 @@
+"""The public projections of the graph: placing what is new, and the fields of the published documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from contracts.publish.rendering import Fields
+from contracts.world.layout import home_of, place
+from contracts.world.public_projection import NODES_DRAWN, NODES_SHOWN, RenderParameters, RenderView, public_title
+from warehouse.duck.connection import Connection, read_sql
+
+
+def place_new_nodes(connection: Connection) -> int:
+    """Give every node that is drawn in any view its place, and forget those that left. Returns how many are new."""
+    connection.execute(read_sql("world", "drop_positions"))
+    nodes, edges = _shown(connection, NODES_DRAWN[RenderView.FULL])
+    placed = {node["id"]: (node["x"], node["y"]) for node in nodes if node["x"] is not None}
+    if len(placed) == len(nodes):
+        return 0
+    places = place(
+        sorted((node["id"], node["domain"]) for node in nodes),
+        [(edge["source"], edge["target"]) for edge in edges],
+        placed,
+    )
+    fresh = [(node_id, x, y) for node_id, (x, y) in places.items() if node_id not in placed]
+    columns = [list(column) for column in zip(*fresh, strict=True)]
+    connection.execute(read_sql("world", "keep_positions"), dict(zip(("ids", "xs", "ys"), columns, strict=True)))
+    return len(fresh)
+
+
+def read_world_live(connection: Connection) -> Fields:
+    """Fields of `WorldProjection`."""
+    counts = _counts(connection)
+    nodes, edges = _shown(connection, NODES_SHOWN)
+    return {
+        **counts.fields,
+        "nodes": [
+            {
+                "id": node["id"],
+                "title": public_title(node["type"], node["title"]),
+                "type": node["type"],
+                "domain": node["domain"],
+            }
+            for node in sorted(nodes, key=lambda node: node["id"])
+        ],
+        "edges": edges,
+        "truncated": len(nodes) < counts.nodes or len(edges) < counts.edges,
+    }
+
+
+def read_world_render(connection: Connection, parameters: BaseModel | None) -> Fields:
+    """Fields of `WorldRender`."""
+    asked = parameters if isinstance(parameters, RenderParameters) else RenderParameters()
+    compact = asked.compact is not None
+    counts = _counts(connection)
+    nodes, edges = _shown(connection, NODES_DRAWN[asked.view])
+    # A node that was folded by a run which did not come to placing it has no place yet.
+    drawn = [node for node in nodes if node["x"] is not None]
+    placed = {node["id"] for node in drawn}
+    edges = [edge for edge in edges if edge["source"] in placed and edge["target"] in placed]
+    return {
+        **counts.fields,
+        "view": asked.view,
+        "compact": compact,
+        "domains": [
+            {"name": name, "x": home_of(name)[0], "y": home_of(name)[1], "nodeCount": count}
+            for name, count in counts.domains.items()
+        ],
+        "nodes": [
+            {
+                "id": node["id"],
+                "title": None if compact else public_title(node["type"], node["title"]),
+                "type": None if compact else node["type"],
+                "domain": node["domain"],
+                "x": node["x"],
+                "y": node["y"],
+                "weight": node["weight"],
+            }
+            for node in drawn
+        ],
+        "edges": [edge | {"type": None} for edge in edges] if compact else edges,
+        "truncated": len(drawn) < counts.nodes,
+    }
+
+
+@dataclass(frozen=True)
+class _Counts:
+    revision: int
+    domains: dict[str, int]
+    edges: int
+
+    @property
+    def nodes(self) -> int:
+        return sum(self.domains.values())
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        return {"revision": self.revision, "node_count": self.nodes, "edge_count": self.edges}
+
+
+def _counts(connection: Connection) -> _Counts:
+    rows = connection.execute(read_sql("queries", "graph_counts")).fetchall()
+    return _Counts(
+        revision=max((revision for *_, revision in rows), default=0),
+        domains={domain: nodes for domain, nodes, *_ in rows},
+        edges=sum(edges for _, _, edges, _ in rows),
+    )
+
+
+def _shown(connection: Connection, limit: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The nodes with the most edges, and the edges among them."""
+    nodes = _rows(connection, "world_shown_nodes", {"limit": limit})
+    return nodes, _rows(connection, "world_shown_edges", {"ids": [node["id"] for node in nodes]})
+
+
+def _rows(connection: Connection, question: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+    cursor = connection.execute(read_sql("queries", question), parameters)
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
