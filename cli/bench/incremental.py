@@ -20,7 +20,7 @@ from pipelines.publish.generation import publish
 from pipelines.token.engine import ingest
 from pipelines.token.events import TokenTransfers
 from pipelines.token.holder_lists import prove_balances, take_list
-from warehouse.duck.connection import Connection, Warehouse, read_sql
+from warehouse.duck.connection import Connection, Warehouse
 from warehouse.duck.facts import gather_facts, mark_checked
 from warehouse.publish.readers import readable_for
 from warehouse.token.fold import fold_balances
@@ -108,7 +108,7 @@ def _write_history(connection: Connection, transfers: int, held_hash: str) -> No
         "blocks": HISTORY_BLOCKS,
         "held_hash": held_hash,
     }
-    for statement in read_sql("bench", "history").split(";\n"):
+    for statement in Path(__file__).with_name("history.sql").read_text().split(";\n"):
         if statement.strip():
             connection.execute(statement, {n: v for n, v in parameters.items() if f"${n}" in statement})
 

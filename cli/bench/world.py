@@ -26,8 +26,9 @@ import pyarrow.parquet as parquet
 from cli.bench.contest import NotRun, attempt
 from contracts.settings import Settings
 from contracts.world.records import Node
-from warehouse.duck.connection import Warehouse, read_sql
+from warehouse.duck.connection import Warehouse
 from warehouse.ledger.ledger import Ledger, open_ledger
+from warehouse.statements import read_sql
 from warehouse.world.current import CurrentView
 from warehouse.world.events import append_states
 from warehouse.world.overlay import Overlay
@@ -95,11 +96,11 @@ def measure(nodes: int = NODES) -> WorldReads:
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         with Warehouse(directory).connect() as connection:
-            connection.execute(read_sql("bench", "world_nodes"), {"nodes": nodes})
-            connection.execute(read_sql("bench", "world_edges"), {"nodes": nodes, "edges": nodes * EDGES_PER_NODE})
+            connection.execute(_statement("world_nodes"), {"nodes": nodes})
+            connection.execute(_statement("world_edges"), {"nodes": nodes, "edges": nodes * EDGES_PER_NODE})
             for what in ("nodes", "edges", "ends"):
                 path = str(directory / f"{what}.parquet")
-                connection.execute(read_sql("bench", f"world_export_{what}").replace("$path", path))
+                connection.execute(_statement(f"world_export_{what}").replace("$path", path))
         done = subprocess.run(
             [sys.executable, "-m", "cli.bench.world", str(directory)], check=True, capture_output=True, text=True
         )
@@ -124,7 +125,7 @@ def write(directory: Path) -> dict[str, float]:
     """Write the snapshot of the warehouse in `directory`; what it took of this process."""
     started, cpu = time.perf_counter(), time.process_time()
     with Warehouse(directory).connect() as connection:
-        for statement in read_sql("world", "snapshot_input").split(";\n"):
+        for statement in read_sql("snapshot_input").split(";\n"):
             if statement.strip():
                 connection.execute(statement)
         write_snapshot(connection, directory / "snapshot", 1)
@@ -331,3 +332,7 @@ def _ms(work: Callable[[], object]) -> float:
 
 if __name__ == "__main__":
     print(json.dumps(write(Path(sys.argv[1]))))
+
+
+def _statement(name: str) -> str:
+    return Path(__file__).with_name(f"{name}.sql").read_text()

@@ -1,4 +1,4 @@
-"""How far a set-up is: a state a step, moved by reports. Pure; who keeps it is `warehouse/connect/sessions.py`'s matter."""
+"""How far a set-up is: a state a step, moved by reports. Pure; who keeps it is decided in `warehouse/connect/`."""
 
 from __future__ import annotations
 

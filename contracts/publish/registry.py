@@ -1,6 +1,6 @@
 """One row per document published as a file: it drives asset, lineage, route, OpenAPI entry and contract test.
 
-What a document holds is read by `warehouse.publish.readers.read`: `warehouse/sql/projections/<name>.sql`, or a room's own
+What a document holds is read by `warehouse.publish.readers.read`: its statement, or a room's own
 function where one row of SQL does not do. `contracts.publish.rendering` turns what was read into bytes.
 """
 

@@ -1,6 +1,7 @@
 """JSON-RPC over HTTP with patience: failover between nodes, retries, rate limits, one pool for every chain reader.
 
-What an answer or an error means is `contracts/evm/codec.py`. A node's URL may hold a key: only its host leaves this module.
+What an answer or an error means is `contracts/evm/codec.py`. A node's URL may hold a key: only
+its host leaves this module.
 """
 
 from __future__ import annotations

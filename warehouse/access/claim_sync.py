@@ -6,7 +6,7 @@ from warehouse.duck.connection import Connection
 from warehouse.ledger.ledger import Ledger
 from warehouse.ledger.sync import Follower
 
-ACCESS = Follower("access", {"out_access__revenue_daily": "sum_revenue", "out_access__funnel": "count_funnel"})
+ACCESS = Follower("access", {"out_access__revenue_daily": "sum_revenue", "out_access__funnel": "count_access_funnel"})
 
 TAKEN_OVER = ("quotes", "claims", "keys", "unmatched_payments")
 """Each is a question of the ledger, a table and a statement that puts rows there."""

@@ -31,7 +31,7 @@ class FoundKey:
 
 
 class KeyStore(Protocol):
-    """Where keys are looked up: runs `sql/ledger/<question>.sql` on its own."""
+    """Where keys are looked up: runs a statement of the ledger on its own."""
 
     def fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
         """The one row it gives, if any. Raises `StoreBusy` or `StoreUnusable`."""

@@ -30,7 +30,8 @@ from contracts.bidwall import (
 )
 from contracts.market import MAX_AGE, EthPrice
 from contracts.publish.rendering import Fields
-from warehouse.duck.connection import read_sql, transaction
+from warehouse.duck.connection import transaction
+from warehouse.statements import read_sql
 from warehouse.token.holders import first_row
 
 if TYPE_CHECKING:
@@ -80,14 +81,14 @@ def replace_events(connection: duckdb.DuckDBPyConnection, contract: str | None) 
         connection.execute("delete from out_bidwall__events")
         if contract is not None:
             connection.execute(
-                read_sql("bidwall", "newest_events"),
+                read_sql("newest_events"),
                 {"contract": bytes.fromhex(contract[2:]), "per_token": MAX_EVENTS},
             ).fetchall()
 
 
 def is_bidwall_recorded(connection: duckdb.DuckDBPyConnection) -> bool:
     """Whether any run has said what is held of the contract."""
-    return first_row(connection, read_sql("queries", "bidwall_status")) is not None
+    return first_row(connection, read_sql("bidwall_status")) is not None
 
 
 def record_bidwall_status(
@@ -105,10 +106,10 @@ def record_bidwall_status(
     reach: tuple[Any, ...] | None = None
     reason: str | None = None
     if contract is not None:
-        last = first_row(connection, read_sql("bidwall", "last_reading"), {"contract": contract})
+        last = first_row(connection, read_sql("last_reading"), {"contract": contract})
         reason = None if last is None else last[0]
-        balance = first_row(connection, read_sql("bidwall", "last_balance"), {"contract": contract})
-        reach = first_row(connection, read_sql("bidwall", "events_reach"))
+        balance = first_row(connection, read_sql("last_balance"), {"contract": contract})
+        reach = first_row(connection, read_sql("events_reach"))
     block, block_hash, block_time, is_final, balance_wei, fetched_at = balance or (None,) * 6
     events_block, events_hash, events_time = reach or (None,) * 3
     complete = events_block is not None and finalized_block is not None and events_block >= finalized_block
@@ -249,7 +250,7 @@ def _scope(requested: Scope, token: str | None, service_token: str | None) -> Sc
 
 
 def _events(connection: duckdb.DuckDBPyConnection, scope: ScopeInfo, limit: int) -> list[ContractTransfer]:
-    rows = connection.execute(read_sql("queries", "bidwall_events"), {"token": scope.token, "limit": limit}).fetchall()
+    rows = connection.execute(read_sql("bidwall_events"), {"token": scope.token, "limit": limit}).fetchall()
     return [
         ContractTransfer(
             token=token,
@@ -289,7 +290,7 @@ _OF_PRICE = {"price", "source", "quality", "reason", "observed_at", "stale_after
 
 
 def _served_price(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
-    row = first_row(connection, read_sql("queries", "bidwall_eth_usd"))
+    row = first_row(connection, read_sql("bidwall_eth_usd"))
     price, source, quality, stale, reason, observed_at, fetched_at = row or _NO_PRICE
     asked_at = _aware(fetched_at)
     return {
@@ -307,7 +308,7 @@ _NO_PRICE = (None, None, Quality.UNAVAILABLE, False, NOT_CONFIGURED, None, None)
 
 
 def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
-    row = first_row(connection, read_sql("queries", "bidwall_status"))
+    row = first_row(connection, read_sql("bidwall_status"))
     if row is None or row[1] is None:
         events = EventsInfo(quality=Quality.UNAVAILABLE, reason=NOT_CONFIGURED, block=None, block_hash=None, time=None)
         trigger = None if row is None or row[3] is None else int(row[3])

@@ -15,7 +15,8 @@ from contracts.discovery.capabilities import Status
 from contracts.discovery.encoding import document_bytes
 from contracts.discovery.registry import Finding, kept_findings, registry
 from contracts.publish.rendering import Fields
-from warehouse.duck.connection import Connection, read_sql, transaction
+from warehouse.duck.connection import Connection, transaction
+from warehouse.statements import read_sql
 
 if TYPE_CHECKING:
     from warehouse.publish.readers import Readable
@@ -43,7 +44,7 @@ def read_agent_card(readable: Readable) -> bytes:
 def read_findings(connection: Connection) -> dict[str, Finding]:
     """What was found last, by capability."""
     try:
-        rows = connection.execute(read_sql("queries", PROBES)).fetchall()
+        rows = connection.execute(read_sql(PROBES)).fetchall()
     except duckdb.CatalogException:
         return {}  # a warehouse of an earlier version, which the next run brings up to date
     return {
@@ -55,7 +56,7 @@ def read_findings(connection: Connection) -> dict[str, Finding]:
 def looked_at(connection: Connection) -> datetime | None:
     """When the service itself was last asked (UTC); None before."""
     try:
-        ((asked_at, _),) = connection.execute(read_sql("feeds", "last_attempt"), {"source": OWN_ENDPOINTS}).fetchall()
+        ((asked_at, _),) = connection.execute(read_sql("last_attempt"), {"source": OWN_ENDPOINTS}).fetchall()
     except duckdb.CatalogException:
         return None  # as in `read_findings`
     return None if asked_at is None else asked_at.replace(tzinfo=UTC)
@@ -69,11 +70,11 @@ def record_findings(connection: Connection, found: Mapping[str, Finding], known:
     held = read_findings(connection)
     kept = {id_: each for id_, each in held.items() if id_ in known} | kept_findings(held, found)
     with transaction(connection):
-        connection.execute(read_sql("discovery", "drop_probes"), {"known": sorted(known)})
+        connection.execute(read_sql("drop_probes"), {"known": sorted(known)})
         changed = [each for id_, each in kept.items() if held.get(id_) != each]
         for each in changed:
             connection.execute(
-                read_sql("discovery", "put_probe"),
+                read_sql("put_probe"),
                 {
                     "capability": each.capability,
                     "status": each.status.value,

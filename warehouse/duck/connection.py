@@ -1,6 +1,6 @@
 """Opening DuckDB: the pipelines' one writer, its lock and its schema.
 
-Questions live in `sql/`, rooms' writes in their modules.
+Statements and schema are text beside each room.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias
@@ -22,6 +21,7 @@ import duckdb
 
 from contracts.errors import DiskFull, ForeignStore, OperatorProblem, RunBusy, StoreUnusable
 from warehouse.file_modes import make_data_directory
+from warehouse.statements import read_everywhere, read_sql
 
 STORAGE_VERSION = "v1.5.0"
 """Files can be read by DuckDB 1.5 and by 2.x."""
@@ -31,20 +31,6 @@ Connection: TypeAlias = duckdb.DuckDBPyConnection
 
 SPILL = "spill"
 """The directory that queries too large for memory write to."""
-
-SQL_ROOT = Path(__file__).parents[1] / "sql"
-
-
-@cache
-def read_sql(group: str, name: str) -> str:
-    """The text of `sql/<group>/<name>.sql`."""
-    return (SQL_ROOT / group / f"{name}.sql").read_text()
-
-
-@cache
-def read_group(group: str) -> str:
-    """Every text of `sql/<group>/`, in the order of their names."""
-    return "\n".join(file.read_text() for file in sorted((SQL_ROOT / group).glob("*.sql")))
 
 
 @contextmanager
@@ -174,16 +160,16 @@ class Warehouse:
     def identity(self) -> ChainIdentity | None:
         """What this warehouse is of; None while it is empty."""
         with self.read_only() as connection:
-            row = connection.execute(read_sql("queries", "chain_identity")).fetchone() if connection else None
+            row = connection.execute(read_sql("chain_identity")).fetchone() if connection else None
         return ChainIdentity(*row) if row else None
 
 
 def _apply_schema(connection: duckdb.DuckDBPyConnection) -> None:
     """Run the schema unless this very one was applied before: its statements take longer than the opening itself."""
-    schema = read_group("duck")
+    schema = read_everywhere("schema")
     digest = sha256(schema.encode()).hexdigest()
     try:
-        if connection.execute(read_sql("queries", "schema_applied")).fetchall() == [(digest,)]:
+        if connection.execute(read_sql("schema_applied")).fetchall() == [(digest,)]:
             return
     except duckdb.CatalogException:
         pass  # a new file, or one from before this was noted
@@ -195,7 +181,7 @@ def _apply_schema(connection: duckdb.DuckDBPyConnection) -> None:
 
 def stamp(connection: duckdb.DuckDBPyConnection, identity: ChainIdentity) -> None:
     """Mark an empty warehouse as being of `identity`. Raises `ForeignStore` where it is of another."""
-    row = connection.execute(read_sql("queries", "chain_identity")).fetchone()
+    row = connection.execute(read_sql("chain_identity")).fetchone()
     if row is None:
         connection.execute(
             "insert into raw_chain__identity values (?, ?, ?, ?, ?)",

@@ -7,13 +7,13 @@ from typing import Any
 
 import duckdb
 
-from warehouse.duck.connection import read_sql
+from warehouse.statements import read_sql
 
 
 def gather_facts(connection: duckdb.DuckDBPyConnection, suite: str) -> dict[str, Any]:
-    """The row of `sql/facts/<suite>.sql`: column -> value, for rows that the suite has not passed yet."""
+    """The row of the statement `facts_<suite>`: column -> value, for rows that the suite has not passed yet."""
     row = connection.execute("select block from core_checks__watermarks where suite = ?", [suite]).fetchone()
-    statement = read_sql("facts", suite)
+    statement = read_sql(f"facts_{suite}")
     parameters = {"after_block": row[0] if row else -1} if "$after_block" in statement else {}
     cursor = connection.execute(statement, parameters)
     names = [column[0] for column in cursor.description or ()]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import duckdb
 
 from contracts.base import Quality
-from warehouse.duck.connection import read_sql
+from warehouse.statements import read_sql
 
 KEPT_FOR = timedelta(days=7)
 
@@ -69,7 +69,7 @@ def may_ask(
     Minutes are those of the clock: a tick that comes a moment early still falls into the next one.
     """
     try:
-        found = connection.execute(read_sql("feeds", "last_attempt"), {"source": source}).fetchall()
+        found = connection.execute(read_sql("last_attempt"), {"source": source}).fetchall()
     except duckdb.CatalogException:
         return True  # a warehouse of an earlier version, which the next run brings up to date
     ((asked_at, ask_again_at),) = found
@@ -82,7 +82,7 @@ def may_ask(
 def source_health(connection: duckdb.DuckDBPyConnection) -> list[SourceHealth]:
     """One entry per source that was asked in the last week, by name."""
     try:
-        rows = connection.execute(read_sql("feeds", "source_health")).fetchall()
+        rows = connection.execute(read_sql("source_health")).fetchall()
     except duckdb.CatalogException:
         return []  # as in `may_ask`
     return [

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse.duck.connection import read_group, read_sql
+from warehouse.statements import read_everywhere, read_sql
 
 if TYPE_CHECKING:  # the API imports this module, and must not pay for polars
     import polars as pl
@@ -21,7 +21,7 @@ _PARAMETER = re.compile(r"\$[a-z_]+")
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table: DuckDB's type, and what `sql/comments/` says of it."""
+    """One column of a table: DuckDB's type, and what `comments.sql` of its room says."""
 
     name: str
     type: str
@@ -29,7 +29,7 @@ class Column:
 
 
 def columns_of(table: str) -> tuple[Column, ...]:
-    """The columns of a table in order, as the schema in `sql/` makes it."""
+    """The columns of a table in order, as `schema.sql` of its room makes it."""
     return _schema()[table]
 
 
@@ -47,8 +47,8 @@ def tables_read(statement: str) -> frozenset[str]:
 
 
 def preview(connection: duckdb.DuckDBPyConnection, question: str) -> pl.DataFrame:
-    """The rows of `sql/queries/<question>.sql` as a frame, for showing. BIGNUM has to be cast to text there."""
-    frame: pl.DataFrame = connection.sql(read_sql("queries", question)).pl()
+    """The rows of a statement as a frame, for showing. BIGNUM has to be cast to text there."""
+    frame: pl.DataFrame = connection.sql(read_sql(question)).pl()
     return frame
 
 
@@ -62,7 +62,7 @@ def _parser() -> duckdb.DuckDBPyConnection:
 def _schema() -> dict[str, tuple[Column, ...]]:
     """Every table's columns, from an empty copy of the schema in memory."""
     with duckdb.connect() as connection:
-        for group in ("duck", "comments"):
-            connection.execute(read_group(group))
-        rows = connection.execute(read_sql("queries", "columns")).fetchall()
+        for part in ("schema", "comments"):
+            connection.execute(read_everywhere(part))
+        rows = connection.execute(read_sql("columns")).fetchall()
     return {table: tuple(Column(*row) for _, *row in group) for table, group in groupby(rows, itemgetter(0))}

@@ -34,7 +34,8 @@ from contracts.feed import (
 )
 from contracts.publish.rendering import Fields
 from contracts.token.holders import list_file_name
-from warehouse.duck.connection import read_sql, transaction
+from warehouse.duck.connection import transaction
+from warehouse.statements import read_sql
 from warehouse.token.holder_status import known_token
 from warehouse.token.holders import compare
 
@@ -53,10 +54,10 @@ def record_events(
     now: datetime,
 ) -> list[Event]:
     """Find the events that are not kept yet, and keep them. `contract` is the watched one, where there is one."""
-    known = _rows(connection, "known")
+    known = _rows(connection, "known_feed_events")
     lists = [
         ListSeen(block, _utc(time), snapshot, holders, int(sum_raw), quality)
-        for block, time, snapshot, holders, sum_raw, quality in _rows(connection, "lists")
+        for block, time, snapshot, holders, sum_raw, quality in _rows(connection, "listed_holders")
     ]
     found = [
         *snapshot_events(lists),
@@ -68,14 +69,14 @@ def record_events(
     new = to_keep([(_utc(time), event_id) for time, event_id in known], found)
     with transaction(connection):
         for event in new:
-            connection.execute(read_sql("feed", "add"), _row(event, now))
-        connection.execute(read_sql("feed", "forget"), {"kept": KEPT}).fetchall()
+            connection.execute(read_sql("add_feed_events"), _row(event, now))
+        connection.execute(read_sql("forget_feed_events"), {"kept": KEPT}).fetchall()
     return new
 
 
 def read_feed(readable: Readable, parameters: BaseModel | None) -> Fields:
     """Fields of `JsonFeed`, newest event first."""
-    rows = readable.connection.execute(read_sql("queries", "feed_events"), {"shown": SHOWN}).fetchall()
+    rows = readable.connection.execute(read_sql("feed_events"), {"shown": SHOWN}).fetchall()
     events = [
         Event(event_id, EventKind(kind), _utc(time), block, title, text, path, json.loads(facts))
         for event_id, kind, time, block, title, text, path, facts in rows
@@ -123,12 +124,12 @@ def _movers(
 def _balances(connection: duckdb.DuckDBPyConnection, contract: str | None) -> list[BalanceSeen]:
     if contract is None:
         return []
-    rows = _rows(connection, "balances", {"contract": contract})
+    rows = _rows(connection, "feed_balances", {"contract": contract})
     return [BalanceSeen(block, _utc(time), int(balance_wei)) for block, time, balance_wei in rows]
 
 
 def _attestations(connection: duckdb.DuckDBPyConnection) -> list[AttestationSeen]:
-    return [AttestationSeen(block, _utc(time), *rest) for block, time, *rest in _rows(connection, "attestations")]
+    return [AttestationSeen(block, _utc(time), *rest) for block, time, *rest in _rows(connection, "feed_attestations")]
 
 
 def _row(event: Event, now: datetime) -> dict[str, Any]:
@@ -146,7 +147,7 @@ def _row(event: Event, now: datetime) -> dict[str, Any]:
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, question: str, parameters: dict[str, Any] | None = None) -> list[Any]:
-    rows: list[Any] = connection.execute(read_sql("feed", question), parameters or {}).fetchall()
+    rows: list[Any] = connection.execute(read_sql(question), parameters or {}).fetchall()
     return rows
 
 

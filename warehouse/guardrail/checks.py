@@ -6,8 +6,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from warehouse.duck.connection import Connection, read_sql, transaction
+from warehouse.duck.connection import Connection, transaction
 from warehouse.guardrail.log import GuardrailLog, LoggedCheck
+from warehouse.statements import read_sql
 
 BATCH = 10_000
 
@@ -25,17 +26,17 @@ def take_over_checks(connection: Connection, log: GuardrailLog) -> int:
             seq = checks[-1].seq
             came += len(checks)
         if came:
-            connection.execute(read_sql("queries", "forget_guardrail_days"), {"seq": held})
-            connection.execute(read_sql("queries", "sum_guardrail_days"), {"seq": held})
+            connection.execute(read_sql("forget_guardrail_days"), {"seq": held})
+            connection.execute(read_sql("sum_guardrail_days"), {"seq": held})
     return came
 
 
 def _newest(connection: Connection) -> int:
-    row = connection.execute(read_sql("queries", "guardrail_newest_check")).fetchone()
+    row = connection.execute(read_sql("guardrail_newest_check")).fetchone()
     assert row is not None
     return int(row[0])
 
 
 def _append(connection: Connection, checks: Sequence[LoggedCheck]) -> None:
     rows = json.dumps([asdict(check) | {"checked_at": check.checked_at.isoformat()} for check in checks])
-    connection.execute(read_sql("queries", "append_guardrail_checks"), {"checks": rows})
+    connection.execute(read_sql("append_guardrail_checks"), {"checks": rows})

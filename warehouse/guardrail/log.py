@@ -39,7 +39,7 @@ from warehouse.ledger.ledger import utc_text
 if TYPE_CHECKING:
     from warehouse.ledger.raw_postgresql import RawPostgresql
 
-SQL = Path(__file__).parents[1] / "sql" / "guardrail"
+SQL = (Path(__file__).with_name("log.sql"),)
 
 WRITE_EVERY_S = 1.0
 KEEP = timedelta(days=30)

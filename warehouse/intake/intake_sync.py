@@ -12,7 +12,7 @@ from warehouse.ledger.ledger import Ledger
 from warehouse.ledger.sync import Follower, TakenOver
 from warehouse.world.write import decide
 
-INTAKE = Follower("intake", {"out_intake__stats": "count_stats", "out_intake__funnel": "count_funnel"})
+INTAKE = Follower("intake", {"out_intake__stats": "count_stats", "out_intake__funnel": "count_intake_funnel"})
 
 
 def take_over_intakes(connection: Connection, ledger: Ledger, *, alignment: Alignment = guardrails) -> TakenOver:

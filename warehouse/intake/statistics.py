@@ -12,7 +12,8 @@ from contracts.intake.intake_documents import DayCounts
 from contracts.intake.requests import Lane
 from contracts.publish.rendering import Fields
 from contracts.settings import Settings
-from warehouse.duck.connection import Connection, read_sql
+from warehouse.duck.connection import Connection
+from warehouse.statements import read_sql
 
 if TYPE_CHECKING:
     from warehouse.publish.readers import Readable
@@ -25,7 +26,7 @@ def read_artifact(name: str, readable: Readable) -> Fields:
     """The fields of one document."""
     connection = readable.connection
     asked = (SETTINGS, *ARTIFACT_KINDS[name].questions)
-    rows = {question: connection.execute(read_sql("queries", question)).fetchall() for question in asked}
+    rows = {question: connection.execute(read_sql(question)).fetchall() for question in asked}
     settings = rows[SETTINGS]
     seen = None
     if settings:
@@ -43,7 +44,7 @@ def see_settings(connection: Connection, settings: Settings, now: datetime, *, a
     """Note what documents state of the settings, and whether it was: within an hour of the same only `anew`."""
     rail = rail_of(settings)
     found = (rail.chain_id, list(rail.missing), settings.app_url)
-    held = connection.execute(read_sql("queries", SETTINGS)).fetchall()
+    held = connection.execute(read_sql(SETTINGS)).fetchall()
     if held and not anew and held[0][:3] == found and now - held[0][3].replace(tzinfo=UTC) < LOOKED_FOR:
         return False
     values = {
@@ -52,5 +53,5 @@ def see_settings(connection: Connection, settings: Settings, now: datetime, *, a
         "app_url": settings.app_url,
         "checked_at": now.astimezone(UTC).replace(tzinfo=None),
     }
-    connection.execute(read_sql("intake", "put_settings"), values)
+    connection.execute(read_sql("put_settings"), values)
     return True

@@ -29,7 +29,7 @@ from warehouse.ledger.drivers import (
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
-SQL = Path(__file__).parents[1] / "sql" / "counters"
+SQL = (Path(__file__).with_name("counters.sql"),)
 
 KEEP_S = 120
 """How long a counter outlives its window: longer than the clocks of two hosts differ."""
@@ -67,7 +67,7 @@ class Take(NamedTuple):
 
 
 class CounterStore(Protocol):
-    """Where counters are kept: runs `sql/counters/<question>.sql` as a transaction of its own."""
+    """Where counters are kept: runs a statement of `counters.sql` as a transaction of its own."""
 
     def fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
         """The one row it gives, if any. Raises `StoreBusy` or `StoreUnusable`."""

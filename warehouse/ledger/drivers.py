@@ -17,6 +17,7 @@ import pysqlite3.dbapi2 as sqlite
 
 from contracts.errors import OperatorProblem, StoreBusy, StoreUnusable
 from warehouse.file_modes import make_data_directory
+from warehouse.statements import dialect_statement
 
 OLDEST_SQLITE = (3, 51, 3)
 """Earlier ones can lose a WAL checkpoint that races with a writer's reset of the log."""
@@ -28,16 +29,10 @@ _REACH_CURE = "Check that PostgreSQL runs and that SVC_LEDGER_URL has the right 
 BUSY_CURE = "Find the process that keeps it locked; nothing was written, so the same step can be tried again."
 
 
-def read_statements(file: Path) -> str:
-    """The SQL of a file without its comment lines, in which a `:name` would be taken for a parameter."""
-    return "".join(line for line in file.read_text().splitlines(keepends=True) if not line.startswith("--"))
-
-
 @cache
-def driver_statement(directory: Path, name: str, dialect: str) -> str:
-    """The SQL of `<name>.<dialect>.sql`, else of `<name>.sql`, with parameters as the dialect's driver writes them."""
-    own = directory / f"{name}.{dialect}.sql"
-    statement = read_statements(own if own.exists() else directory / f"{name}.sql")
+def driver_statement(files: tuple[Path, ...], name: str, dialect: str) -> str:
+    """The block `name` of `files` with parameters as the dialect's driver writes them."""
+    statement = dialect_statement(files, name, dialect)
     # a colon after a letter or digit is one of an instant, which stands in quotes
     return re.sub(r"(?<!\w):(\w+)", r"%(\1)s", statement) if dialect == "postgresql" else statement
 

@@ -1,6 +1,6 @@
 """The ledger: transactions, the change feed and the stamp, on SQLite or PostgreSQL. The one module that writes it.
 
-A room's own tables come by a migration, its questions as `sql/ledger/*.sql`, its steps as functions that take a
+A room's own tables come by a migration, its questions as `ledger.sql` of its folder, its steps as functions that take a
 `Transaction` or a `Reader`.
 """
 
@@ -23,8 +23,9 @@ from warehouse.ledger.drivers import driver_statement, scrub
 from warehouse.ledger.engine import WRITES, begun, failures_named, ledger_location, postgresql_engine, sqlite_engine
 from warehouse.ledger.schema import migrate
 from warehouse.ledger.writer_queue import WriterQueue
+from warehouse.statements import ROOMS
 
-SQL = Path(__file__).parents[1] / "sql" / "ledger"
+SQL = tuple(sorted(ROOMS.glob("*/ledger.sql")))
 
 QUEUE_WAIT_S = 10.0
 """How long a write waits for earlier ones of its process: several large proposals and hundreds of small ones."""
@@ -62,13 +63,13 @@ class Reader:
         self._connection = connection
 
     def rows(self, question: str, **parameters: Any) -> list[Row]:
-        """All rows that `sql/ledger/<question>.sql` gives."""
+        """All rows that the statement `question` gives."""
         cursor = self._execute(question, parameters)
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]
 
     def row(self, question: str, **parameters: Any) -> Row | None:
-        """The one row that `sql/ledger/<question>.sql` gives, or None. More than one is an error."""
+        """The one row that the statement `question` gives, or None. More than one is an error."""
         rows = self.rows(question, **parameters)
         if len(rows) > 1:
             raise LookupError(f"{question} gave {len(rows)} rows")
@@ -91,12 +92,12 @@ class Reader:
         return None if row is None else LedgerIdentity(**row)
 
     def _number(self, question: str, **parameters: Any) -> int:
-        """The one value that `sql/ledger/<question>.sql` gives."""
+        """The one value that the statement `question` gives."""
         [(number,)] = self._execute(question, parameters).fetchall()
         return int(number)
 
     def _execute(self, name: str, parameters: Mapping[str, Any]) -> DBAPICursor:
-        """Run `sql/ledger/<name>.sql` by the driver itself: SQLAlchemy's results cost more CPU than the statements."""
+        """Run the statement `name` by the driver itself: SQLAlchemy's results cost more CPU than the statements."""
         cursor = self._connection.connection.cursor()
         cursor.execute(self._statement(name), parameters)
         return cursor
@@ -117,7 +118,7 @@ class Transaction(Reader):
         return self._clock()
 
     def run(self, step: str, **parameters: Any) -> int:
-        """Execute `sql/ledger/<step>.sql` and say how many rows it touched."""
+        """Execute the statement `step` and say how many rows it touched."""
         return self._execute(step, parameters).rowcount
 
     def changed(self, kind: str, entity_id: str) -> int:
@@ -127,7 +128,7 @@ class Transaction(Reader):
         return seq
 
     def run_each(self, step: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Execute `sql/ledger/<step>.sql` once for each of `rows`, in order; nothing where there are none."""
+        """Execute the statement `step` once for each of `rows`, in order; nothing where there are none."""
         if rows:
             self._connection.connection.cursor().executemany(self._statement(step), rows)
 

@@ -19,16 +19,16 @@ T = TypeVar("T")
 
 
 class RawPostgresql:
-    """Runs the questions of one SQL directory, each as a transaction of its own. Threads may share it.
+    """Runs the statements of some files, each as a transaction of its own. Threads may share it.
 
     `name` is how problems call the store.
     """
 
-    def __init__(self, url: URL, name: str, wait_s: float, directory: Path) -> None:
+    def __init__(self, url: URL, name: str, wait_s: float, statements: tuple[Path, ...]) -> None:
         self._name = name
         self._address = url.set(drivername="postgresql").render_as_string(hide_password=False)
         self._wait_s = wait_s
-        self._directory = directory
+        self._statements = statements
         self._lock = threading.Lock()
         try:
             self._connection = self._connect()
@@ -40,7 +40,7 @@ class RawPostgresql:
         try:
             with self._connection.transaction():
                 self._connection.execute("select pg_advisory_xact_lock(%s)", [lock])
-                self._connection.execute(driver_statement(self._directory, step, "postgresql"))
+                self._connection.execute(driver_statement(self._statements, step, "postgresql"))
         except psycopg.Error as error:
             self._connection.close()
             raise (problem_of(self._name, error) or error) from error
@@ -63,7 +63,7 @@ class RawPostgresql:
             with self._connection.transaction(), self._connection.cursor() as cursor:
                 cursor.execute("select pg_advisory_xact_lock(%s)", [lock])
                 for step, rows in steps:
-                    cursor.executemany(driver_statement(self._directory, step, "postgresql").encode(), rows)
+                    cursor.executemany(driver_statement(self._statements, step, "postgresql").encode(), rows)
 
         self._connected(write_all)
 
@@ -91,7 +91,7 @@ class RawPostgresql:
                 raise (problem_of(self._name, error) or error) from error
 
     def _execute(self, question: str, parameters: dict[str, Any]) -> psycopg.Cursor[tuple[Any, ...]]:
-        statement = driver_statement(self._directory, question, "postgresql")
+        statement = driver_statement(self._statements, question, "postgresql")
         return self._connection.execute(statement.encode(), parameters)
 
     def _fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:

@@ -10,8 +10,8 @@ from typing import Protocol
 from sqlalchemy import Connection, Engine, inspect, text
 
 from contracts.errors import StoreTooNew
-from warehouse.ledger.drivers import read_statements
 from warehouse.ledger.engine import WRITES
+from warehouse.statements import without_comments
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -51,7 +51,7 @@ class Operations(Protocol):
 
 def run_sql(op: Operations, name: str) -> None:
     """Execute the statements of `migrations/sql/<name>.sql`, which end with a semicolon at the end of a line."""
-    for statement in read_statements(MIGRATIONS / "sql" / f"{name}.sql").split(";\n"):
+    for statement in without_comments((MIGRATIONS / "sql" / f"{name}.sql").read_text()).split(";\n"):
         if statement.strip():
             op.execute(statement)
 

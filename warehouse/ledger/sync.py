@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from contracts.world.proposal import Decision
-from warehouse.duck.connection import Connection, read_sql, transaction
+from warehouse.duck.connection import Connection, transaction
 from warehouse.ledger.ledger import Ledger, Row
+from warehouse.statements import read_sql
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,10 @@ class Follower:
         with transaction(connection):
             for statement, rows in coming.items():
                 if rows:
-                    connection.execute(read_sql(self.room, statement), {"rows": json.dumps(rows)})
+                    connection.execute(read_sql(statement), {"rows": json.dumps(rows)})
             if any(coming.values()):
                 for table, statement in self.counts.items():
                     connection.execute(f"delete from {table}")  # noqa: S608 - a name of ours
-                    connection.execute(read_sql(self.room, statement))
+                    connection.execute(read_sql(statement))
             state = f"insert or replace into core_{self.room}__state values (true, ?)"  # noqa: S608 - a name of ours
             connection.execute(state, [seq])

@@ -24,8 +24,9 @@ from contracts.market import (
     disagree,
     is_jump,
 )
-from warehouse.duck.connection import read_sql, transaction
+from warehouse.duck.connection import transaction
 from warehouse.duck.fetch_log import Attempt, record_attempt
+from warehouse.statements import read_sql
 
 Market = Literal["token", "eth"]
 
@@ -57,7 +58,7 @@ def record_prices(
         for answer in said:
             record_attempt(connection, answer.attempt)
             connection.execute(
-                read_sql("market", f"add_{market}_price"),
+                read_sql(f"add_{market}_price"),
                 {
                     **_named(token),
                     "source": answer.attempt.source,
@@ -267,13 +268,13 @@ def _kept(market: Market, answer: Said, reference: Decimal | None) -> Row:
 
 def _serve(connection: duckdb.DuckDBPyConnection, market: Market, row: Row | None) -> None:
     with transaction(connection):
-        connection.execute(read_sql("market", f"clear_{market}_price"))
+        connection.execute(read_sql(f"clear_{market}_price"))
         if row is not None:
-            connection.execute(read_sql("market", f"serve_{market}_price"), row)
+            connection.execute(read_sql(f"serve_{market}_price"), row)
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, question: str, parameters: Mapping[str, Any]) -> list[Row]:
-    cursor = connection.execute(read_sql("market", question), dict(parameters))
+    cursor = connection.execute(read_sql(question), dict(parameters))
     names = [column[0] for column in cursor.description or ()]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 

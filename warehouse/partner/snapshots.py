@@ -11,8 +11,9 @@ import duckdb
 from contracts.base import Quality
 from contracts.canonical import sha256_hex
 from contracts.partner import MARKETPLACE, PARTNER, RevenueAnswer
-from warehouse.duck.connection import read_sql, transaction
+from warehouse.duck.connection import transaction
 from warehouse.duck.fetch_log import Attempt, record_attempt
+from warehouse.statements import read_sql
 
 KEPT_FOR = timedelta(days=90)
 _FIGURES = (
@@ -133,7 +134,7 @@ def _serve(connection: duckdb.DuckDBPyConnection, table: str, row: Mapping[str, 
 def _first(
     connection: duckdb.DuckDBPyConnection, question: str, parameters: Mapping[str, str]
 ) -> dict[str, Any] | None:
-    cursor = connection.execute(read_sql("partner", question), dict(parameters))
+    cursor = connection.execute(read_sql(question), dict(parameters))
     names = [column[0] for column in cursor.description or ()]
     row = next(iter(cursor.fetchall()), None)
     return None if row is None else dict(zip(names, row, strict=True))

@@ -30,7 +30,7 @@ from contracts.publish.overview import (
 from contracts.publish.registry import PROJECTIONS, Projection
 from contracts.publish.rendering import Fields, stale_after_of
 from contracts.world.ontology import DOMAINS
-from warehouse.duck.connection import read_sql
+from warehouse.statements import read_sql
 from warehouse.token.holder_status import known_token
 from warehouse.token.holders import first_row
 
@@ -90,7 +90,7 @@ def compose_site_metrics(contents: Contents, readable: Readable) -> Fields:
 def compose_context(contents: Contents, readable: Readable) -> Fields:
     """Fields of `ContextSnapshot`."""
     graph = _graph(readable.connection)
-    status = first_row(readable.connection, read_sql("queries", "holder_status"))
+    status = first_row(readable.connection, read_sql("holder_status"))
     consistency = _value(contents, HOLDERS, "consistency")
     concentration = _value(contents, HOLDERS, "concentration")
     trigger = _value(contents, BIDWALL, "trigger")
@@ -139,7 +139,7 @@ def compose_context(contents: Contents, readable: Readable) -> Fields:
 
 def read_service_context(readable: Readable) -> Fields:
     """Fields of `ServiceContext`: what the service is, which changes with its settings alone."""
-    status = first_row(readable.connection, read_sql("queries", "holder_status"))
+    status = first_row(readable.connection, read_sql("holder_status"))
     return {
         "schema_": "svc.context.v1",
         "name": SERVICE_NAME,
@@ -230,7 +230,7 @@ def _mode(parts: list[Part]) -> Mode:
 
 
 def _graph(connection: duckdb.DuckDBPyConnection) -> _Graph | None:
-    rows = connection.execute(read_sql("queries", "graph_counts")).fetchall()
+    rows = connection.execute(read_sql("graph_counts")).fetchall()
     if not rows:
         return None
     return _Graph(

@@ -35,12 +35,12 @@ from contracts.settings import Settings
 from warehouse.access.signing_keys import SigningKeys
 from warehouse.bidwall.contract_balance import read_bidwall_balance, read_bidwall_events, read_bidwall_snapshot
 from warehouse.discovery.probes import PROBES, read_agent_card, read_registry
-from warehouse.duck.connection import read_sql
 from warehouse.duck.inspection import tables_read
 from warehouse.feed.events import read_feed
 from warehouse.intake.statistics import read_artifact
 from warehouse.publish.overview import PARTS as OVERVIEW_PARTS
 from warehouse.publish.overview import compose_context, compose_site_metrics, read_service_context
+from warehouse.statements import read_sql
 from warehouse.token.holder_documents import read_holders_map, read_holders_temporal, read_token_holders
 from warehouse.token.holder_lists import lists_dir
 from warehouse.trust.attestations import read_trust_protocol
@@ -81,7 +81,7 @@ that fit their model and still name nothing."""
 
 @dataclass(frozen=True)
 class Reader:
-    """A room's read function, and the questions (`sql/queries/<name>.sql`) that it asks."""
+    """A room's read function, and the questions (its statement) that it asks."""
 
     read: Read
     questions: tuple[str, ...]
@@ -155,7 +155,7 @@ READERS: dict[str, Reader | Composer] = {
 
 
 def read(projection: Projection, readable: Readable, parameters: BaseModel | None = None) -> Content:
-    """The content of one document, by its room's function or by `sql/projections/<name>.sql`.
+    """The content of one document, by its room's function or by its statement.
 
     The SQL returns exactly one row whose columns are the model's fields; `JSON` columns are embedded as they are.
     """
@@ -169,7 +169,7 @@ def read(projection: Projection, readable: Readable, parameters: BaseModel | Non
         return reader.compose(contents, readable)
     if reader is not None:
         return reader.read(readable, parameters)
-    return read_row(readable.connection, read_sql("projections", projection.name))
+    return read_row(readable.connection, read_sql(projection.name))
 
 
 def read_row(connection: duckdb.DuckDBPyConnection, statement: str) -> Fields:
@@ -188,8 +188,8 @@ def tables_of(projection: Projection) -> set[str]:
     """The tables that a document's questions read: its lineage."""
     reader = READERS.get(projection.name)
     if reader is None:
-        return set(tables_read(read_sql("projections", projection.name)))
-    asked = (tables_read(read_sql("queries", question)) for question in reader.questions)
+        return set(tables_read(read_sql(projection.name)))
+    asked = (tables_read(read_sql(question)) for question in reader.questions)
     parts = map(tables_of, _parts_of(reader) if isinstance(reader, Composer) else ())
     return set().union(*asked, *parts)
 
@@ -200,4 +200,4 @@ def _parts_of(composer: Composer) -> list[Projection]:
 
 def holder_list_blocks(readable: Readable) -> list[int]:
     """Blocks of the holder lists that can be read, whose files go with a generation."""
-    return [block for (block,) in readable.connection.execute(read_sql("queries", "readable_list_blocks")).fetchall()]
+    return [block for (block,) in readable.connection.execute(read_sql("readable_list_blocks")).fetchall()]

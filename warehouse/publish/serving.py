@@ -16,20 +16,21 @@ import duckdb
 from contracts.discovery.installation import Installation
 from contracts.errors import NotReady, StoreUnusable
 from contracts.publish.routes import file_of
-from warehouse.duck.connection import STORAGE_VERSION, read_sql
+from warehouse.duck.connection import STORAGE_VERSION
 from warehouse.publish.generations import Generation, Part, current_generation, current_pointer
 from warehouse.publish.readers import SHOWN_IN_VARIANTS, Readable
+from warehouse.statements import read_sql
 
 FILE_NAME = "serving.duckdb"
 
 
 def serving_copy(connection: duckdb.DuckDBPyConnection) -> Part:
     """The copy of every `out_` table as a part of a generation; its version is a digest of names, types and rows."""
-    tables = [name for (name,) in connection.execute(read_sql("queries", "published_tables")).fetchall()]
+    tables = [name for (name,) in connection.execute(read_sql("published_tables")).fetchall()]
     digest = hashlib.sha256(duckdb.__version__.encode())
     for table in tables:
         digest.update(repr(connection.execute(f"describe {table}").fetchall()).encode())
-        rows = read_sql("queries", "table_digest").replace("$table", table)
+        rows = read_sql("table_digest").replace("$table", table)
         digest.update(repr(connection.execute(rows).fetchall()).encode())
 
     def write(path: Path) -> None:

@@ -9,7 +9,8 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from warehouse.duck.connection import read_sql, transaction
+from warehouse.duck.connection import transaction
+from warehouse.statements import read_sql
 from warehouse.token.holders import FoldedState, first_row, one_row, read_state
 
 _ZERO = bytes(20)
@@ -29,7 +30,7 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
 
     Costs what the new rows cost, and a scan of the held addresses. None where nothing is read yet.
     """
-    checkpoint = first_row(connection, read_sql("holders", "checkpoint"))
+    checkpoint = first_row(connection, read_sql("fold_checkpoint"))
     if checkpoint is None:
         return None
     upto, block_hash, block_time = checkpoint
@@ -38,11 +39,11 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
         return Folded(before, 0, 0)
     window = {"after": -1 if before is None else before.block, "upto": upto, "zero": _ZERO}
     with transaction(connection):
-        deltas = connection.sql(read_sql("holders", "deltas"), params=window).to_arrow_table()
+        deltas = connection.sql(read_sql("balance_deltas"), params=window).to_arrow_table()
         connection.register("holder_deltas", deltas.append_column("delta", _text_array(decimal_texts(deltas))))
-        connection.execute(read_sql("holders", "merge_deltas"))
+        connection.execute(read_sql("merge_deltas"))
         connection.unregister("holder_deltas")
-        row = one_row(connection, read_sql("holders", "through_zero"), window)
+        row = one_row(connection, read_sql("through_zero"), window)
         minted, sent_to_zero, zero_to_zero = (_combined(limbs) for limbs in row[:3])
         state = FoldedState(
             upto,

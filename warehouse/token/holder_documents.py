@@ -34,7 +34,7 @@ from contracts.token.holder_documents import (
 )
 from contracts.token.holders import decimal_text, decode_cursor, encode_cursor, list_file_name
 from contracts.token.proof import Proof
-from warehouse.duck.connection import read_sql
+from warehouse.statements import read_sql
 from warehouse.token.holders import compare, first_row, one_row
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def read_holders_map(readable: Readable, parameters: BaseModel | None) -> Fields
     held = lists[0]
     row = one_row(
         readable.connection,
-        read_sql("queries", "holder_page"),
+        read_sql("holder_page"),
         {"path": str(readable.holders_dir / list_file_name(held.block)), "after": after, "limit": asked.limit},
     )
     last = after + asked.limit
@@ -238,7 +238,7 @@ def _compared(side: _List) -> ComparedList:
 
 
 def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
-    row = first_row(connection, read_sql("queries", "holder_status"))
+    row = first_row(connection, read_sql("holder_status"))
     if row is None or row[1] is None:
         return _Status(None if row is None else row[0], None, None, "not_configured")
     chain_id, address, name, symbol, decimals, block, finalized_block, percent = row
@@ -266,7 +266,7 @@ def _lists(connection: duckdb.DuckDBPyConnection) -> list[_List]:
             Concentration.model_validate(json.loads(concentration)),
         )
         for block, block_hash, block_time, level, taken_at, snapshot, holders, sum_raw, quality, proof, concentration
-        in connection.execute(read_sql("queries", "holder_lists")).fetchall()
+        in connection.execute(read_sql("holder_lists")).fetchall()
     ]  # fmt: skip
 
 
@@ -286,7 +286,7 @@ def _discrepancies(connection: duckdb.DuckDBPyConnection, ours: int) -> list[Dis
             quality=Quality.UNAVAILABLE if theirs is None else Quality.DERIVED,
             reason=reason,
         )
-        for source, theirs, reason, fetched_at in connection.execute(read_sql("queries", "holder_sources")).fetchall()
+        for source, theirs, reason, fetched_at in connection.execute(read_sql("holder_sources")).fetchall()
     ]
 
 

@@ -23,8 +23,9 @@ from contracts.token.holders import (
     retained_blocks,
 )
 from contracts.token.proof import HolderListFile, Proof, quality_of
-from warehouse.duck.connection import read_sql, transaction
+from warehouse.duck.connection import transaction
 from warehouse.file_modes import make_private_directory
+from warehouse.statements import read_sql
 from warehouse.token.holders import FoldedState, concentration, first_row, one_row
 
 _ROWS_PER_GROUP = 6144
@@ -72,10 +73,10 @@ def write_list_files(
     """
     target = lists_dir(data_dir)
     make_private_directory(target)
-    row = one_row(connection, read_sql("holders", "held_above_zero"))
+    row = one_row(connection, read_sql("held_above_zero"))
     total = int(row[0]) + zero_held
     connection.execute(
-        read_sql("holders", "rank"),
+        read_sql("rank_holders"),
         {
             "zero": bytes(20),
             "zero_held": str(zero_held),
@@ -88,7 +89,7 @@ def write_list_files(
     parquet, csv = target / list_file_name(block), target / csv_file_name(block)
     packer = zlib.compressobj(3, zlib.DEFLATED, 31)  # a gzip stream without time or name: equal rows, equal bytes
     parts = [packer.compress(b"address,balance_raw\n")]
-    for (lines,) in connection.execute(read_sql("holders", "csv_lines")).fetchall():
+    for (lines,) in connection.execute(read_sql("csv_lines")).fetchall():
         parts.append(packer.compress(lines.encode()))
     data = b"".join([*parts, packer.flush()])
     partial = csv.with_name(csv.name + ".partial")
@@ -190,7 +191,7 @@ def prune_lists(connection: duckdb.DuckDBPyConnection, data_dir: Path, now: date
 
 def unknown_kinds(connection: duckdb.DuckDBPyConnection, largest: int) -> list[str]:
     """Addresses among the `largest` holders whose kind was never looked up."""
-    return [row[0] for row in connection.execute(read_sql("holders", "unknown_kinds"), {"largest": largest}).fetchall()]
+    return [row[0] for row in connection.execute(read_sql("unknown_kinds"), {"largest": largest}).fetchall()]
 
 
 def remember_kinds(connection: duckdb.DuckDBPyConnection, kinds: Mapping[str, str], block: int) -> None:
@@ -203,7 +204,7 @@ def remember_kinds(connection: duckdb.DuckDBPyConnection, kinds: Mapping[str, st
 
 
 def _lists(connection: duckdb.DuckDBPyConnection) -> Sequence[ListAge]:
-    rows = connection.execute(read_sql("holders", "lists")).fetchall()
+    rows = connection.execute(read_sql("holder_list_rows")).fetchall()
     return [ListAge(block, taken_at.replace(tzinfo=UTC), snapshot) for block, taken_at, snapshot in rows]
 
 

@@ -7,13 +7,14 @@ from datetime import UTC, datetime
 import duckdb
 
 from contracts.token.holder_documents import Token
-from warehouse.duck.connection import read_sql, transaction
+from warehouse.duck.connection import transaction
+from warehouse.statements import read_sql
 from warehouse.token.holders import first_row, read_state
 
 
 def known_token(connection: duckdb.DuckDBPyConnection) -> Token | None:
     """The token as recorded by the last run, or None."""
-    row = first_row(connection, read_sql("queries", "holder_status"))
+    row = first_row(connection, read_sql("holder_status"))
     if row is None or row[1] is None:
         return None
     return Token(address=row[1], name=row[2], symbol=row[3], decimals=row[4])
@@ -21,7 +22,7 @@ def known_token(connection: duckdb.DuckDBPyConnection) -> Token | None:
 
 def is_status_recorded(connection: duckdb.DuckDBPyConnection) -> bool:
     """Whether any run has said how far the chain is read."""
-    return first_row(connection, read_sql("queries", "holder_status")) is not None
+    return first_row(connection, read_sql("holder_status")) is not None
 
 
 def record_status(

@@ -1,4 +1,4 @@
-"""Reading folded balances, and two holder lists compared. Folding is `warehouse.token.fold`, lists are `holder_lists`."""
+"""Reading folded balances, and two holder lists compared. Folding is `fold`, lists are `holder_lists`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import duckdb
 
 from contracts.token.holders import AGE_COHORTS, SIZE_COHORTS
 from contracts.token.proof import FoldedSupply
-from warehouse.duck.connection import read_sql
+from warehouse.statements import read_sql
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,13 @@ def one_row(
 
 def read_state(connection: duckdb.DuckDBPyConnection) -> FoldedState | None:
     """The state row, or None before the first fold."""
-    row = first_row(connection, read_sql("holders", "state"))
+    row = first_row(connection, read_sql("fold_state"))
     return None if row is None else FoldedState(row[0], row[1], row[2], int(row[3]), int(row[4]), int(row[5]), row[6])
 
 
 def folded_supply(connection: duckdb.DuckDBPyConnection, state: FoldedState) -> FoldedSupply:
     """What the events say up to `state.block`."""
-    row = one_row(connection, read_sql("holders", "held"))
+    row = one_row(connection, read_sql("holders_held"))
     return FoldedSupply(
         held=int(row[0]),
         minted=state.minted,
@@ -66,13 +66,13 @@ def folded_supply(connection: duckdb.DuckDBPyConnection, state: FoldedState) -> 
 
 def ranges_reasked(connection: duckdb.DuckDBPyConnection) -> int:
     """How many block ranges were read a second time, to catch silent gaps."""
-    return int(one_row(connection, read_sql("holders", "ranges_reasked"))[0])
+    return int(one_row(connection, read_sql("ranges_reasked"))[0])
 
 
 def balances_of(connection: duckdb.DuckDBPyConnection, addresses: Sequence[str]) -> dict[str, int]:
     """Balances in smallest units of the given addresses (0x text); 0 for those never seen."""
     rows = connection.execute(
-        read_sql("holders", "balances_of"), {"addresses": [bytes.fromhex(each[2:]) for each in addresses]}
+        read_sql("balances_of"), {"addresses": [bytes.fromhex(each[2:]) for each in addresses]}
     ).fetchall()
     found = {address: int(balance) for address, balance in rows}
     return {each: found.get(each, 0) for each in addresses}
@@ -81,14 +81,14 @@ def balances_of(connection: duckdb.DuckDBPyConnection, addresses: Sequence[str])
 def sample_addresses(connection: duckdb.DuckDBPyConnection, points: Sequence[str], largest: int) -> list[str]:
     """The `largest` holders, then the holder at or after each point (0x addresses), round the end; none twice."""
     rows = connection.execute(
-        read_sql("holders", "sample"), {"points": [bytes.fromhex(each[2:]) for each in points], "largest": largest}
+        read_sql("balance_sample"), {"points": [bytes.fromhex(each[2:]) for each in points], "largest": largest}
     ).fetchall()
     return list(dict.fromkeys(address for (address,) in rows))
 
 
 def concentration(connection: duckdb.DuckDBPyConnection, list_path: Path) -> dict[str, float]:
     """`top10_share`, `gini` and `hhi` of a list file."""
-    row = one_row(connection, read_sql("queries", "holder_concentration"), {"path": str(list_path)})
+    row = one_row(connection, read_sql("holder_concentration"), {"path": str(list_path)})
     return {"top10_share": row[0], "gini": row[1], "hhi": row[2]}
 
 
@@ -106,7 +106,7 @@ def compare(
     """
     row = one_row(
         connection,
-        read_sql("queries", "compare_holder_lists"),
+        read_sql("compare_holder_lists"),
         {
             "before": str(before_path),
             "after": str(after_path),

@@ -12,7 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from warehouse.duck.connection import Connection, read_sql, transaction
+from warehouse.duck.connection import Connection, transaction
+from warehouse.statements import read_sql
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ def replace_tip(
 def _run(
     connection: Connection, question: str, values: Sequence[Any] = (), *, tables: EventTables = TRANSFERS
 ) -> list[tuple[Any, ...]]:
-    statement = read_sql("queries", question)
+    statement = read_sql(question)
     for name in ("tip_rows", "tip_blocks", "ranges"):
         statement = statement.replace(f"${name}", getattr(tables, name) or "")
     # Fetched to the end: a result left open would block the connection's next use.
@@ -200,7 +201,7 @@ def _append(connection: Connection, table: str, rows: pa.Table) -> None:
         return
     connection.register("incoming", rows)
     try:
-        connection.execute(read_sql("queries", "append_rows").replace("$table", table)).fetchall()
+        connection.execute(read_sql("append_rows").replace("$table", table)).fetchall()
     finally:
         connection.unregister("incoming")
 

@@ -27,7 +27,8 @@ from contracts.trust import (
     level_of,
     thresholds,
 )
-from warehouse.duck.connection import read_sql, transaction
+from warehouse.duck.connection import transaction
+from warehouse.statements import read_sql
 from warehouse.token.chain_head import SeenHead
 from warehouse.token.holders import first_row, one_row
 
@@ -72,7 +73,7 @@ def fold_scores(connection: duckdb.DuckDBPyConnection, registry: str, half_life_
 
     Another registry or half-life, or attestations that are read anew, start over.
     """
-    reach = first_row(connection, read_sql("trust", "reach"))
+    reach = first_row(connection, read_sql("trust_reach"))
     with transaction(connection):
         state = read_trust_state(connection)
         if state is not None and (
@@ -83,7 +84,7 @@ def fold_scores(connection: duckdb.DuckDBPyConnection, registry: str, half_life_
         if reach is None or (state is not None and state.block == reach[0]):
             return frozenset()
         after = -1 if state is None else state.block
-        rows = connection.execute(read_sql("trust", "attestations_after"), {"after": after}).fetchall()
+        rows = connection.execute(read_sql("attestations_after"), {"after": after}).fetchall()
         standings = _standings(connection, {row[0] for row in rows})
         history = []
         for agent, _, block, log_index, attester, job_id, score, at_s, uri in rows:
@@ -124,7 +125,7 @@ def scores(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 
 def newly_attested(connection: duckdb.DuckDBPyConnection) -> list[str]:
     """Agents attested since the contract was last asked."""
-    return [agent for (agent,) in connection.execute(read_sql("trust", "newly_attested")).fetchall()]
+    return [agent for (agent,) in connection.execute(read_sql("newly_attested")).fetchall()]
 
 
 def checked_at_block(connection: duckdb.DuckDBPyConnection, block: int) -> bool:
@@ -152,7 +153,7 @@ def record_checks(
 
 def is_trust_recorded(connection: duckdb.DuckDBPyConnection) -> bool:
     """Whether any run has said what is held of the registry."""
-    return first_row(connection, read_sql("queries", "trust_status")) is not None
+    return first_row(connection, read_sql("trust_status")) is not None
 
 
 def record_trust_status(
@@ -168,8 +169,8 @@ def record_trust_status(
     """Replace what is served: the scores, and the row about them. `reason` is why they could not be counted."""
     state = first_row(connection, "select half_life_s, block, block_hash, block_time from core_trust__state")
     half_life_s, block, block_hash, block_time = state or (None,) * 4
-    attestations, agents, attesters = one_row(connection, read_sql("trust", "totals"))
-    checked_block, checked, equal, check_reason = one_row(connection, read_sql("trust", "newest_checks"))
+    attestations, agents, attesters = one_row(connection, read_sql("trust_totals"))
+    checked_block, checked, equal, check_reason = one_row(connection, read_sql("newest_checks"))
     if checked_block != block:
         checked, equal, check_reason = 0, 0, None
     complete = reason is None and block is not None and head is not None and block >= head.finalized_block
@@ -182,7 +183,7 @@ def record_trust_status(
         connection.execute("delete from out_trust__status")
         values = [chain_id, registry, escrow, half_life_s, block, block_hash, block_time, head and head.level.value]
         values += [complete, attestations, agents, attesters, checked, equal, check_reason, reason, _naive(now)]
-        connection.execute(read_sql("trust", "record_status"), values)
+        connection.execute(read_sql("record_trust_status"), values)
 
 
 @dataclass(frozen=True)
@@ -226,7 +227,7 @@ def read_trust_score(readable: Readable, agent: str) -> Fields:
     """Fields of `TrustScore` of an agent (lower-case hex); one without attestations has zeros and is not registered."""
     status = _status(readable.connection)
     known = status.consistency is not None
-    row = first_row(readable.connection, read_sql("queries", "trust_score"), {"agent": agent}) if known else None
+    row = first_row(readable.connection, read_sql("trust_score"), {"agent": agent}) if known else None
     count, weighted, average, last_at = row or (0, 0, 0, None)
     return {
         **status.freshness,
@@ -245,7 +246,7 @@ def read_trust_score(readable: Readable, agent: str) -> Fields:
 
 
 def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
-    row = first_row(connection, read_sql("queries", "trust_status"))
+    row = first_row(connection, read_sql("trust_status"))
     if row is None:
         row = (*[None] * 8, False, 0, 0, 0, 0, 0, None, None, None)
     (
@@ -302,7 +303,7 @@ def _quality(complete: bool, sampled: SampledScores) -> tuple[Quality, str | Non
 
 
 def _standings(connection: duckdb.DuckDBPyConnection, agents: set[str]) -> dict[str, Standing]:
-    rows = connection.execute(read_sql("trust", "standings"), {"agents": sorted(agents)}).fetchall()
+    rows = connection.execute(read_sql("standings"), {"agents": sorted(agents)}).fetchall()
     return {agent: Standing(*held) for agent, *held in rows}
 
 
@@ -322,7 +323,7 @@ def _score_row(agent: str, standing: Standing) -> dict[str, Any]:
 def _append(connection: duckdb.DuckDBPyConnection, question: str, rows: Sequence[Mapping[str, Any]]) -> None:
     if rows:
         text = msgspec.json.encode(rows).decode()
-        connection.execute(read_sql("trust", question), {"rows": text}).fetchall()
+        connection.execute(read_sql(question), {"rows": text}).fetchall()
 
 
 def _naive(moment: datetime) -> datetime:

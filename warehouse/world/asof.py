@@ -13,8 +13,7 @@ import duckdb
 import msgspec
 
 from contracts.world.records import Edge, Event, Node
-from warehouse.duck.connection import SQL_ROOT, read_sql
-from warehouse.ledger.drivers import read_statements
+from warehouse.statements import read_sql, without_comments
 from warehouse.world.query import RANKED_AT_MOST, VISITED_AT_MOST, Filter, Page, Traversal
 from warehouse.world.text import Search, words_of
 
@@ -48,7 +47,7 @@ class PastView:
             ("later_edges", _encoded([event.edge for event in events if event.edge])),
         ):
             connection.execute(f"set variable {name} = $1", [value])
-        for statement in read_statements(SQL_ROOT / "world" / "past.sql").split(";\n"):
+        for statement in without_comments(read_sql("past")).split(";\n"):
             if statement.strip():
                 connection.execute(statement)
 
@@ -123,7 +122,7 @@ class PastView:
         return [held[each] for each in ids if each in held]
 
     def _rows(self, question: str, parameters: Mapping[str, object]) -> list[Any]:
-        return list(self._connection.execute(read_sql("world", question), dict(parameters)).fetchall())
+        return list(self._connection.execute(read_sql(question), dict(parameters)).fetchall())
 
     def _count(self, statement: str) -> int:
         return int(self._connection.execute(statement).fetchall()[0][0])

@@ -8,8 +8,9 @@ import msgspec
 
 from contracts.world.ontology import DOMAINS
 from contracts.world.records import Event, is_live
-from warehouse.duck.connection import Connection, read_sql, transaction
+from warehouse.duck.connection import Connection, transaction
 from warehouse.ledger.ledger import Ledger
+from warehouse.statements import read_sql
 from warehouse.world.events import events_after
 
 EVENTS_AT_ONCE = 20_000
@@ -57,8 +58,8 @@ def _fold(connection: Connection, events: list[Event], reached: WorldState) -> W
                     "bodies": [_encode(state).decode() for state in states],
                     "live": [is_live(state) for state in states],
                 }
-                connection.execute(read_sql("world", f"arriving_{name}"), arriving)
-                connection.execute(read_sql("world", f"fold_{name}"))
+                connection.execute(read_sql(f"arriving_{name}"), arriving)
+                connection.execute(read_sql(f"fold_{name}"))
                 connection.execute(f"drop table arriving_{name}")
         connection.execute("delete from core_world__state")
         connection.execute(
@@ -71,4 +72,4 @@ def _fold(connection: Connection, events: list[Event], reached: WorldState) -> W
 def _count(connection: Connection, revision: int) -> None:
     with transaction(connection):
         connection.execute("delete from out_world__counts")
-        connection.execute(read_sql("world", "count"), {"domains": list(DOMAINS), "revision": revision})
+        connection.execute(read_sql("count_graph"), {"domains": list(DOMAINS), "revision": revision})

@@ -10,12 +10,13 @@ from pydantic import BaseModel
 from contracts.publish.rendering import Fields
 from contracts.world.layout import home_of, place
 from contracts.world.public_projection import NODES_DRAWN, NODES_SHOWN, RenderParameters, RenderView, public_title
-from warehouse.duck.connection import Connection, read_sql
+from warehouse.duck.connection import Connection
+from warehouse.statements import read_sql
 
 
 def place_new_nodes(connection: Connection) -> int:
     """Give every node that is drawn in any view its place, and forget those that left. Returns how many are new."""
-    connection.execute(read_sql("world", "drop_positions"))
+    connection.execute(read_sql("drop_positions"))
     nodes, edges = _shown(connection, NODES_DRAWN[RenderView.FULL])
     placed = {node["id"]: (node["x"], node["y"]) for node in nodes if node["x"] is not None}
     if len(placed) == len(nodes):
@@ -27,7 +28,7 @@ def place_new_nodes(connection: Connection) -> int:
     )
     fresh = [(node_id, x, y) for node_id, (x, y) in places.items() if node_id not in placed]
     columns = [list(column) for column in zip(*fresh, strict=True)]
-    connection.execute(read_sql("world", "keep_positions"), dict(zip(("ids", "xs", "ys"), columns, strict=True)))
+    connection.execute(read_sql("keep_positions"), dict(zip(("ids", "xs", "ys"), columns, strict=True)))
     return len(fresh)
 
 
@@ -102,7 +103,7 @@ class _Counts:
 
 
 def _counts(connection: Connection) -> _Counts:
-    rows = connection.execute(read_sql("queries", "graph_counts")).fetchall()
+    rows = connection.execute(read_sql("graph_counts")).fetchall()
     return _Counts(
         revision=max((revision for *_, revision in rows), default=0),
         domains={domain: nodes for domain, nodes, *_ in rows},
@@ -117,6 +118,6 @@ def _shown(connection: Connection, limit: int) -> tuple[list[dict[str, Any]], li
 
 
 def _rows(connection: Connection, question: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
-    cursor = connection.execute(read_sql("queries", question), parameters)
+    cursor = connection.execute(read_sql(question), parameters)
     names = [column[0] for column in cursor.description or ()]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 from contracts.errors import OperatorProblem
-from warehouse.duck.connection import SQL_ROOT, Connection, read_sql
-from warehouse.ledger.drivers import read_statements
+from warehouse.duck.connection import Connection
 from warehouse.publish.generations import Generation, Part
+from warehouse.statements import read_sql, without_comments
 from warehouse.world.served import OVERLAY_EVENTS_AT_MOST, SNAPSHOT_DIR
 from warehouse.world.snapshot import MANIFEST, read_manifest
 from warehouse.world.snapshot_writer import write_snapshot
@@ -23,9 +23,7 @@ def snapshot_parts(connection: Connection, data_dir: Path, previous: Generation 
     Until a new one is due, what came later is answered from memory, but what was forgotten leaves at once.
     """
     held = None if previous is None else _held_revision(previous)
-    revision, nodes, later, forgets = connection.execute(
-        read_sql("world", "snapshot_due"), {"held": held or 0}
-    ).fetchall()[0]
+    revision, nodes, later, forgets = connection.execute(read_sql("snapshot_due"), {"held": held or 0}).fetchall()[0]
     if revision == 0:
         return {}
     bearable = min(OVERLAY_EVENTS_AT_MOST, nodes // NODES_PER_EVENT)
@@ -38,7 +36,7 @@ def snapshot_parts(connection: Connection, data_dir: Path, previous: Generation 
 def _anew(connection: Connection, data_dir: Path, revision: int) -> dict[str, Part]:
     root = data_dir / SNAPSHOT_DIR
     shutil.rmtree(root, ignore_errors=True)  # the one before is linked into its generation
-    for statement in read_statements(SQL_ROOT / "world" / "snapshot_input.sql").split(";\n"):
+    for statement in without_comments(read_sql("snapshot_input")).split(";\n"):
         if statement.strip():
             connection.execute(statement)
     directory = root / f"{revision}"

@@ -17,8 +17,9 @@ import numpy as np
 import pyarrow as pa
 import tantivy
 
-from warehouse.duck.connection import Connection, read_sql
+from warehouse.duck.connection import Connection
 from warehouse.file_modes import PRIVATE_DIRECTORY
+from warehouse.statements import read_sql
 from warehouse.world.snapshot import (
     FORMAT,
     MANIFEST,
@@ -72,9 +73,9 @@ def write_snapshot(connection: Connection, directory: Path, revision: int) -> No
 
 
 def _write_graph(connection: Connection, directory: Path, revision: int) -> SnapshotManifest:
-    connection.execute(read_sql("world", "snapshot_owners"))
-    connection.execute(read_sql("world", "snapshot_nodes"))
-    nodes, private_nodes, types, domains = connection.execute(read_sql("world", "snapshot_names")).fetchall()[0]
+    connection.execute(read_sql("snapshot_owners"))
+    connection.execute(read_sql("snapshot_nodes"))
+    nodes, private_nodes, types, domains = connection.execute(read_sql("snapshot_names")).fetchall()[0]
     with ExitStack() as files:
         columns = _Columns(directory, files)
         owners = columns.texts("owners")
@@ -146,7 +147,7 @@ def _starts(ends: np.ndarray[Any, Any], nodes: int) -> np.ndarray[Any, Any]:
 
 
 def _batches(connection: Connection, question: str) -> Iterator[dict[str, pa.Array]]:
-    for batch in connection.sql(read_sql("world", question)).to_arrow_reader(BATCH_ROWS):
+    for batch in connection.sql(read_sql(question)).to_arrow_reader(BATCH_ROWS):
         yield dict(zip(batch.schema.names, batch.columns, strict=True))
 
 

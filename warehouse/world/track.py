@@ -15,8 +15,9 @@ from contracts.world.ontology import load_ontology
 from contracts.world.proposal import Decision
 from contracts.world.records import Node, is_live
 from contracts.world.track import PREDICATE, Noticed, Reading, metric_proposal, noticed_proposal
-from warehouse.duck.connection import Connection, read_sql
+from warehouse.duck.connection import Connection
 from warehouse.ledger.ledger import Ledger
+from warehouse.statements import read_sql
 from warehouse.world.view import LedgerView
 from warehouse.world.write import propose
 
@@ -50,7 +51,7 @@ def held_fact(view: LedgerView, reading: Reading) -> Node | None:
 
 def read_readings(connection: Connection) -> list[Reading]:
     """Every metric that can be read from the warehouse now."""
-    rows = connection.execute(read_sql("world", "readings")).fetchall()
+    rows = connection.execute(read_sql("readings")).fetchall()
     return [
         Reading(metric, title, subject, text if number is None else number, _utc(observed_at), source, least_change)
         for metric, title, subject, number, text, observed_at, source, least_change in rows
@@ -60,7 +61,7 @@ def read_readings(connection: Connection) -> list[Reading]:
 
 def read_noticed(connection: Connection) -> list[Noticed]:
     """Everything that a rule finds in the warehouse's tables now."""
-    rows = connection.execute(read_sql("world", "noticed")).fetchall()
+    rows = connection.execute(read_sql("noticed")).fetchall()
     return [
         Noticed(rule, type_, subject, bucket, title, _utc(observed_at), source, json.loads(properties))
         for rule, type_, subject, bucket, title, observed_at, source, properties in rows
@@ -69,7 +70,7 @@ def read_noticed(connection: Connection) -> list[Noticed]:
 
 def read_movers(connection: Connection, lists: Path) -> list[Noticed]:
     """Large movers between the two newest snapshots; none before there are two."""
-    snapshots = connection.execute(read_sql("world", "newest_snapshots")).fetchall()
+    snapshots = connection.execute(read_sql("newest_snapshots")).fetchall()
     if len(snapshots) < 2:
         return []
     (block, block_time, sum_raw), (before, _, _) = snapshots
@@ -77,7 +78,7 @@ def read_movers(connection: Connection, lists: Path) -> list[Noticed]:
     if not all(file.exists() for file in files):
         return []
     parameters = {"before": str(files[0]), "after": str(files[1]), "sum": sum_raw}
-    rows = connection.execute(read_sql("world", "movers"), parameters).fetchall()
+    rows = connection.execute(read_sql("movers"), parameters).fetchall()
     return [
         Noticed(
             "large-mover",

@@ -1,0 +1,460 @@
+-- name: access_case
+-- The case with an id.
+select * from access_cases where case_id = :case_id
+
+-- name: access_case_at
+-- The case of the transfer at a place of the chain, where there is one.
+select * from access_cases
+where chain_id = :chain_id and transaction_hash = :transaction_hash and log_position = :log_position
+
+-- name: access_case_of_supplement
+-- The case that offered a quote, where one did.
+select c.* from access_supplements s join access_cases c on c.case_id = s.case_id where s.quote_id = :quote_id
+
+-- name: access_cases_in_state
+-- One row per case in a state, newest first.
+select * from access_cases where state = :state order by recorded_at desc, case_id
+
+-- name: access_cases_of_quote
+-- One row per case that is filed under a quote, oldest first.
+select * from access_cases where quote_id = :quote_id order by recorded_at, case_id
+
+-- name: access_cases_of_transaction
+-- One row per case of a transaction, in the order of its logs.
+select * from access_cases
+where chain_id = :chain_id and transaction_hash = :transaction_hash
+order by log_position
+
+-- name: access_changed_claims
+-- One row per claim that changed above a seq, as it is now; without whose it is and which transaction paid.
+select
+    c.claim_id, c.quote_id, q.plan_id, c.tier, c.chain_id, c.block_number, c.amount as amount_units, c.state,
+    c.issued_at, c.changed_at, c.access_expires_at, c.final_at
+from access_claims c
+join access_quotes q on q.quote_id = c.quote_id
+where c.claim_id in (select entity_id from ledger_changes where seq > :seq and kind = 'claim')
+
+-- name: access_changed_keys
+-- One row per key that changed above a seq, as it is now; without whose it is and anything of its text.
+select key_id, family_id, claim_id, tier, state, paid_until, created_at, changed_at
+from api_keys
+where key_id in (select entity_id from ledger_changes where seq > :seq and kind = 'key')
+
+-- name: access_changed_quotes
+-- One row per quote that changed above a seq, as it is now; without whose it is and what only its payer knows. A quote
+-- that brings the rest of another's price is no sale of its own.
+select quote_id, plan_id, amount as amount_units, issued_at, expires_at, state
+from access_quotes
+where
+    quote_id in (select entity_id from ledger_changes where seq > :seq and kind = 'quote')
+    and quote_id not in (select quote_id from access_supplements)
+
+-- name: access_changed_unmatched_payments
+-- One row per case that changed above a seq, as it is now; without who sent the money in which transaction.
+select
+    case_id as payment_id, quote_id, chain_id, asset, amount as amount_units, block_number, block_time_s, code, state,
+    recorded_at, changed_at, refund_amount as refund_units
+from access_cases
+where case_id in (select entity_id from ledger_changes where seq > :seq and kind = 'unmatched_payment')
+
+-- name: access_claim
+-- The claim with an id (amount in smallest units).
+select
+    c.claim_id, c.receipt_id, c.quote_id, q.plan_id, c.tier, c.payer, q.operator, c.owner, q.agent_id, q.user_id,
+    c.chain_id, c.transaction_hash, c.log_position, c.amount, c.block_number, c.block_hash, c.state, c.issued_at,
+    c.changed_at, c.access_expires_at, c.request_digest, c.final_at
+from access_claims c
+join access_quotes q on q.quote_id = c.quote_id
+where c.claim_id = :claim_id
+
+-- name: access_claim_of_quote
+-- The claim of a quote (amount in smallest units).
+select
+    c.claim_id, c.receipt_id, c.quote_id, q.plan_id, c.tier, c.payer, q.operator, c.owner, q.agent_id, q.user_id,
+    c.chain_id, c.transaction_hash, c.log_position, c.amount, c.block_number, c.block_hash, c.state, c.issued_at,
+    c.changed_at, c.access_expires_at, c.request_digest, c.final_at
+from access_claims c
+join access_quotes q on q.quote_id = c.quote_id
+where c.quote_id = :quote_id
+
+-- name: access_claim_of_request
+-- The claim that a payer's request with an Idempotency-Key issued (amount in smallest units).
+select
+    c.claim_id, c.receipt_id, c.quote_id, q.plan_id, c.tier, c.payer, q.operator, c.owner, q.agent_id, q.user_id,
+    c.chain_id, c.transaction_hash, c.log_position, c.amount, c.block_number, c.block_hash, c.state, c.issued_at,
+    c.changed_at, c.access_expires_at, c.request_digest, c.final_at
+from access_claims c
+join access_quotes q on q.quote_id = c.quote_id
+where c.payer = :payer and c.idempotency_digest = :idempotency_digest
+
+-- name: access_claim_of_transfer
+-- The claim that uses the transfer at a place of the chain (amount in smallest units).
+select
+    c.claim_id, c.receipt_id, c.quote_id, q.plan_id, c.tier, c.payer, q.operator, c.owner, q.agent_id, q.user_id,
+    c.chain_id, c.transaction_hash, c.log_position, c.amount, c.block_number, c.block_hash, c.state, c.issued_at,
+    c.changed_at, c.access_expires_at, c.request_digest, c.final_at
+from access_payments p
+join access_claims c on c.claim_id = p.claim_id
+join access_quotes q on q.quote_id = c.quote_id
+where p.chain_id = :chain_id and p.transaction_hash = :transaction_hash and p.log_position = :log_position
+
+-- name: access_close_quote
+-- Marks one quote as claimed. One that has expired can still be, by its case.
+update access_quotes set state = 'claimed' where quote_id = :quote_id and state in ('open', 'expired')
+
+-- name: access_edges_of_claim
+-- One row per private edge of :payer that keys of the claim wrote, or that was :operator's before: its newest state as
+-- JSON, and whether (1) a key wrote it too that names another operator or none.
+select
+    s.body,
+    case
+        when exists (
+            select 1 from world_events e
+            where e.entity_id = s.id and e.kind = 'edge' and e.actor = :payer and not exists (
+                select 1
+                from world_decision_payloads p
+                join api_keys k on k.key_id = p.key_id
+                join access_claims c on c.claim_id = k.claim_id
+                join access_quotes q on q.quote_id = c.quote_id
+                where p.seq = e.decision_seq and c.payer = :payer and q.operator = :operator
+            )
+        ) then 1
+        else 0
+    end as shared
+from world_edges s
+where s.owner = :payer and exists (
+    select 1
+    from world_events e
+    left join world_decision_payloads p on p.seq = e.decision_seq
+    left join api_keys k on k.key_id = p.key_id
+    where e.entity_id = s.id and e.kind = 'edge' and (k.claim_id = :claim_id or e.actor = :operator)
+)
+order by s.id
+
+-- name: access_file_case
+-- Files one case that nobody has acted on under another quote of the sender.
+update access_cases
+set quote_id = :quote_id, proven = :proven, code = :code, changed_at = :changed_at
+where case_id = :case_id and state = 'open'
+
+-- name: access_insert_claim
+-- One new issued claim.
+insert into access_claims (
+    claim_id, receipt_id, quote_id, payer, owner, tier, chain_id, transaction_hash, log_position, amount, block_number,
+    block_hash, state, issued_at, changed_at, access_expires_at, idempotency_digest, request_digest, final_at
+) values (
+    :claim_id, :receipt_id, :quote_id, :payer, :owner, :tier, :chain_id, :transaction_hash, :log_position, :amount,
+    :block_number, :block_hash, 'issued', :issued_at, :issued_at, :access_expires_at, :idempotency_digest,
+    :request_digest, null
+)
+
+-- name: access_insert_payment
+-- One transfer that a claim uses.
+insert into access_payments (
+    claim_id, quote_id, chain_id, transaction_hash, log_position, amount, block_number, block_hash, state, changed_at,
+    final_at
+) values (
+    :claim_id, :quote_id, :chain_id, :transaction_hash, :log_position, :amount, :block_number, :block_hash, 'issued',
+    :changed_at, null
+)
+
+-- name: access_insert_quote
+-- One new open quote.
+insert into access_quotes (
+    quote_id, plan_id, payer, operator, amount, issued_at, expires_at, amount_held_until, agent_id, user_id, quote_json,
+    requirement_json, quote_hash, requirement_hash, signature_json, state
+) values (
+    :quote_id, :plan_id, :payer, :operator, :amount, :issued_at, :expires_at, :amount_held_until, :agent_id, :user_id,
+    :quote_json, :requirement_json, :quote_hash, :requirement_hash, :signature_json, 'open'
+)
+
+-- name: access_insert_receipt
+-- One new receipt.
+insert into access_receipts (receipt_id, claim_id, body_json, receipt_hash, signature_json)
+values (:receipt_id, :claim_id, :body_json, :receipt_hash, :signature_json)
+
+-- name: access_insert_supplement
+-- One quote that a case offers for the difference.
+insert into access_supplements (quote_id, case_id) values (:quote_id, :case_id)
+
+-- name: access_keys_of_claim
+-- One row per key of a claim.
+select key_id from api_keys where claim_id = :claim_id order by key_id
+
+-- name: access_move_case
+-- Moves one case from a state to another; what is to be sent back, and by what it was, stays once it is there.
+update access_cases
+set
+    state = :state,
+    refund_amount = coalesce(:refund_amount, refund_amount),
+    refund_transaction_hash = coalesce(:refund_transaction_hash, refund_transaction_hash),
+    changed_at = :changed_at
+where case_id = :case_id and state = :from_state
+
+-- name: access_move_claim
+-- Moves one claim from a state to another; where its payment lies now comes with it.
+update access_claims
+set state = :state, block_number = :block_number, block_hash = :block_hash, changed_at = :changed_at
+where claim_id = :claim_id and state = :from_state
+
+-- name: access_move_payloads
+-- What was decided of the keys of a claim is :owner's.
+update world_decision_payloads
+set owner = :owner
+where key_id in (select key_id from api_keys where claim_id = :claim_id)
+
+-- name: access_move_payment
+-- Says where one transfer of a claim is now.
+update access_payments
+set state = :state, block_number = :block_number, block_hash = :block_hash, changed_at = :changed_at
+where
+    claim_id = :claim_id and transaction_hash = :transaction_hash and log_position = :log_position
+    and final_at is null
+
+-- name: access_move_pending
+-- What keys of a claim proposed and waits for an operator is :owner's.
+update world_pending
+set owner = :owner
+where seq in (
+    select p.seq
+    from world_decision_payloads p
+    join api_keys k on k.key_id = p.key_id
+    where k.claim_id = :claim_id
+)
+
+-- name: access_move_quote
+-- Moves one open quote on.
+update access_quotes set state = :state where quote_id = :quote_id and state = 'open'
+
+-- name: access_moved_keys
+-- One row per key that the payer owns since a migration, by the operator that had it before and never signed.
+select m.key_id, k.claim_id, m.from_owner, m.to_owner, m.nodes, m.edges, m.left_behind, m.moved_at
+from access_moved_keys m
+join api_keys k on k.key_id = m.key_id
+order by m.from_owner, m.to_owner, m.key_id
+
+-- name: access_moves_due
+-- One row per operator and payer whose keys were moved and whose graph was not yet looked at; key_id is one of those keys,
+-- others how many other keys stood or stand for the operator.
+select
+    m.from_owner, m.to_owner, min(m.key_id) as key_id,
+    (select count(*) from access_moved_keys o where o.from_owner = m.from_owner and o.to_owner <> m.to_owner)
+    + (select count(*) from api_keys k where k.owner = m.from_owner) as others
+from access_moved_keys m
+where m.moved_at is null
+group by m.from_owner, m.to_owner
+order by m.from_owner, m.to_owner
+
+-- name: access_newest_change
+-- The newest change above a seq of what paid access is about; null where there is none.
+select max(seq) as seq from ledger_changes
+where seq > :seq and kind in ('quote', 'claim', 'key', 'unmatched_payment')
+
+-- name: access_newest_final_block
+-- The newest block with a transfer of a claim that nobody looks at again; no row before there is one.
+select block_number, block_hash
+from access_payments
+where chain_id = :chain_id and state = 'issued' and final_at is not null
+order by block_number desc
+limit 1
+
+-- name: access_newest_supplement
+-- The newest quote that a case offered.
+select s.quote_id
+from access_supplements s
+join access_quotes q on q.quote_id = s.quote_id
+where s.case_id = :case_id
+order by q.expires_at desc, s.quote_id
+limit 1
+
+-- name: access_nodes_of_claim
+-- One row per private node of :payer that keys of the claim wrote, or that was :operator's before: its newest state as
+-- JSON, and whether (1) a key wrote it too that names another operator or none.
+select
+    s.body,
+    case
+        when exists (
+            select 1 from world_events e
+            where e.entity_id = s.id and e.kind = 'node' and e.actor = :payer and not exists (
+                select 1
+                from world_decision_payloads p
+                join api_keys k on k.key_id = p.key_id
+                join access_claims c on c.claim_id = k.claim_id
+                join access_quotes q on q.quote_id = c.quote_id
+                where p.seq = e.decision_seq and c.payer = :payer and q.operator = :operator
+            )
+        ) then 1
+        else 0
+    end as shared
+from world_nodes s
+where s.owner = :payer and exists (
+    select 1
+    from world_events e
+    left join world_decision_payloads p on p.seq = e.decision_seq
+    left join api_keys k on k.key_id = p.key_id
+    where e.entity_id = s.id and e.kind = 'node' and (k.claim_id = :claim_id or e.actor = :operator)
+)
+order by s.id
+
+-- name: access_open_amounts
+-- One row per open quote of a payer: its amount (smallest units).
+select amount from access_quotes where payer = :payer and state = 'open'
+
+-- name: access_own_claim
+-- The keys of a claim are :owner's.
+update access_claims set owner = :owner where claim_id = :claim_id
+
+-- name: access_own_keys
+-- Every key of a claim, revoked ones too, is :owner's.
+update api_keys set owner = :owner where claim_id = :claim_id
+
+-- name: access_payments_not_final
+-- One row per transfer of a claim that may still leave the chain, those of the newest claims first (amounts in smallest
+-- units).
+select p.*
+from access_payments p
+join access_claims c on c.claim_id = p.claim_id
+where p.final_at is null
+order by c.issued_at desc, p.claim_id, p.transaction_hash, p.log_position
+limit :limit
+
+-- name: access_payments_of_claim
+-- One row per transfer that a claim uses (amounts in smallest units).
+select * from access_payments where claim_id = :claim_id order by transaction_hash, log_position
+
+-- name: access_quote
+-- The quote with an id.
+select * from access_quotes where quote_id = :quote_id
+
+-- name: access_quotes_past_grace
+-- One row per open quote of a payer whose amount need not be held any longer.
+select quote_id from access_quotes where payer = :payer and state = 'open' and amount_held_until < :now
+
+-- name: access_receipt
+-- The receipt of a claim.
+select body_json, receipt_hash, signature_json from access_receipts where claim_id = :claim_id
+
+-- name: access_record_case
+-- One transfer that pays nothing, unless it is known.
+insert into access_cases (
+    case_id, chain_id, transaction_hash, log_position, asset, sender, recipient, amount, block_number, block_hash,
+    block_time_s, code, quote_id, proven, state, refund_amount, refund_transaction_hash, recorded_at, changed_at
+) values (
+    :case_id, :chain_id, :transaction_hash, :log_position, :asset, :sender, :recipient, :amount, :block_number,
+    :block_hash, :block_time_s, :code, :quote_id, :proven, 'open', null, null, :recorded_at, :recorded_at
+)
+on conflict (chain_id, transaction_hash, log_position) do nothing
+
+-- name: access_release_lease
+-- Gives one quote's lease back.
+delete from access_leases where quote_id = :quote_id and owner = :owner
+
+-- name: access_settle_claim
+-- Marks one claim as final: nobody need look at its payment again.
+update access_claims set final_at = :final_at where claim_id = :claim_id and final_at is null
+
+-- name: access_settle_move
+-- What became of an operator's graph when its keys became a payer's.
+update access_moved_keys
+set nodes = :nodes, edges = :edges, left_behind = :left_behind, moved_at = :moved_at
+where from_owner = :from_owner and to_owner = :to_owner and moved_at is null
+
+-- name: access_settle_payment
+-- Marks one transfer of a claim as final: nobody need look at it again.
+update access_payments set final_at = :final_at
+where
+    claim_id = :claim_id and transaction_hash = :transaction_hash and log_position = :log_position
+    and final_at is null
+
+-- name: access_spent_positions
+-- Places of the transfers of a transaction that pay nothing any more: claims use them, or they go back to their sender.
+select log_position from access_payments where chain_id = :chain_id and transaction_hash = :transaction_hash
+union
+select log_position from access_cases
+where chain_id = :chain_id and transaction_hash = :transaction_hash and state in ('refund_due', 'refunded')
+
+-- name: access_take_lease
+-- Takes the lease of one quote where nobody holds it any more and no claim has redeemed it.
+insert into access_leases (quote_id, owner, expires_at)
+select :quote_id, :owner, :expires_at
+where not exists (select 1 from access_claims where quote_id = :quote_id)
+on conflict (quote_id) do update set owner = excluded.owner, expires_at = excluded.expires_at
+where access_leases.expires_at <= :now
+
+-- name: access_used_positions
+-- Places of the transfers of a transaction that claims use.
+select log_position from access_payments where chain_id = :chain_id and transaction_hash = :transaction_hash
+
+-- name: add_key_uses
+-- Adds :requests to a key's UTC day.
+insert into api_key_uses (key_id, day, requests, last_used_at) values (:key_id, :day, :requests, :last_used_at)
+on conflict (key_id, day) do update set
+    requests = api_key_uses.requests + excluded.requests,
+    last_used_at = case
+        when excluded.last_used_at > api_key_uses.last_used_at then excluded.last_used_at
+        else api_key_uses.last_used_at
+    end
+
+-- name: alive_key_of_claim
+-- At most one row: the key of a claim that is not revoked; times in UTC.
+select key_id, family_id, hint, tier, owner, claim_id, state, paid_until, created_at, changed_at, first_used_at
+from api_keys where claim_id = :claim_id and state <> 'revoked'
+
+-- name: callers_of_owner
+-- One row per caller that has acted for :owner: ids of keys and of sessions.
+select key_id as caller from api_keys where owner = :owner
+union
+select session_id from connect_sessions where 'profile:' || profile_id = :owner
+
+-- name: forget_sealed_keys
+-- Forgets the sealed form of keys made before :created_before.
+update api_keys set sealed = null where sealed is not null and created_at < :created_before
+
+-- name: insert_key
+-- One row: a key, active and not used yet; times in UTC.
+insert into api_keys (
+    key_id, family_id, digest, pepper_version, hint, tier, owner, claim_id, state, paid_until, sealed, created_at,
+    changed_at, first_used_at
+) values (
+    :key_id, :family_id, :digest, :pepper_version, :hint, :tier, :owner, :claim_id, 'active', :paid_until, :sealed,
+    :created_at, :created_at, null
+)
+
+-- name: key
+-- At most one row: the key with this id; times in UTC.
+select key_id, family_id, hint, tier, owner, claim_id, state, paid_until, created_at, changed_at, first_used_at
+from api_keys where key_id = :key_id
+
+-- name: key_by_digest
+-- At most one row: who a presented key stands for, what it may use, and whether it was used before; asked by each request.
+select key_id, family_id, tier, owner, paid_until, first_used_at is not null as used
+from api_keys where digest = :digest and state = 'active'
+
+-- name: keys
+-- One row per key, newest first, with the requests of all its days and of :day (YYYY-MM-DD); times in UTC.
+select
+    k.key_id, k.family_id, k.hint, k.tier, k.owner, k.claim_id, k.state, k.paid_until, k.created_at, k.changed_at,
+    k.first_used_at, max(u.last_used_at) as last_used_at, cast(coalesce(sum(u.requests), 0) as bigint) as requests,
+    cast(coalesce(sum(case when u.day = :day then u.requests end), 0) as bigint) as requests_today
+from api_keys as k
+left join api_key_uses as u on u.key_id = k.key_id
+group by
+    k.key_id, k.family_id, k.hint, k.tier, k.owner, k.claim_id, k.state, k.paid_until, k.created_at, k.changed_at,
+    k.first_used_at
+order by k.created_at desc, k.key_id
+
+-- name: record_first_key_use
+-- Says when a key was used first; from then on its sealed form is gone.
+update api_keys set first_used_at = :first_used_at, sealed = null where key_id = :key_id and first_used_at is null
+
+-- name: sealed_key
+-- At most one row: the sealed form of a key that was not used yet.
+select sealed from api_keys where key_id = :key_id and sealed is not null
+
+-- name: set_key_state
+-- Moves a key that is in :from_state to :state; a revoked key is no longer sealed.
+update api_keys set
+    state = :state,
+    changed_at = :changed_at,
+    sealed = case when :state = 'revoked' then null else sealed end
+where key_id = :key_id and state = :from_state

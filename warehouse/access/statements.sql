@@ -1,0 +1,103 @@
+-- name: access_newest_funnel
+-- One row per UTC day and plan of the newest days, for showing.
+select day::varchar as day, plan_id, quotes, paid, claimed from out_access__funnel order by day desc, plan_id limit 20
+
+-- name: access_newest_revenue
+-- One row per UTC day and plan of the newest days, for showing; revenue in whole coins of six decimals.
+select
+    day::varchar as day,
+    plan_id,
+    claims,
+    (revenue_units // 1000000)::varchar || '.' || lpad((revenue_units % 1000000)::varchar, 6, '0') as revenue_usd,
+    reversed_claims
+from out_access__revenue_daily order by day desc, plan_id limit 20
+
+-- name: access_open_payments
+-- One row per payment that waits for the operator, oldest first, for showing; amounts in the token's smallest unit.
+select payment_id, code, state, asset, amount_units, paid_at::varchar as paid_at
+from raw_ledger__unmatched_payments where state in ('open', 'supplement_offered', 'refund_due') order by recorded_at, payment_id limit 20
+
+-- name: count_access_funnel
+-- One row per UTC day of the quote and plan: quotes, those that money came for, those that a key was issued for.
+insert into out_access__funnel
+select
+    issued_at::date as day,
+    plan_id,
+    count(*),
+    count(*) filter (
+        quote_id in (select quote_id from raw_ledger__claims)
+        or quote_id in (select quote_id from raw_ledger__unmatched_payments)
+    ),
+    count(*) filter (quote_id in (select quote_id from raw_ledger__claims))
+from raw_ledger__quotes
+group by day, plan_id
+
+-- name: put_claims
+-- Puts claims as they are now in place of what was held of them; $rows is a JSON array of them.
+insert or replace into raw_ledger__claims
+select
+    r.claim_id, r.quote_id, r.plan_id, r.tier, r.chain_id, r.block_number, r.amount_units, r.state,
+    r.issued_at::timestamptz at time zone 'UTC', r.changed_at::timestamptz at time zone 'UTC',
+    r.access_expires_at::timestamptz at time zone 'UTC', r.final_at::timestamptz at time zone 'UTC'
+from (
+    select unnest(from_json($rows::json, '[{
+        "claim_id": "varchar", "quote_id": "varchar", "plan_id": "varchar", "tier": "varchar", "chain_id": "bigint",
+        "block_number": "bigint", "amount_units": "bigint", "state": "varchar", "issued_at": "varchar",
+        "changed_at": "varchar", "access_expires_at": "varchar", "final_at": "varchar"
+    }]')) as r
+)
+
+-- name: put_keys
+-- Puts keys as they are now in place of what was held of them; $rows is a JSON array of them.
+insert or replace into raw_ledger__keys
+select
+    r.key_id, r.family_id, r.claim_id, r.tier, r.state, r.paid_until::timestamptz at time zone 'UTC',
+    r.created_at::timestamptz at time zone 'UTC', r.changed_at::timestamptz at time zone 'UTC'
+from (
+    select unnest(from_json($rows::json, '[{
+        "key_id": "varchar", "family_id": "varchar", "claim_id": "varchar", "tier": "varchar", "state": "varchar",
+        "paid_until": "varchar", "created_at": "varchar", "changed_at": "varchar"
+    }]')) as r
+)
+
+-- name: put_quotes
+-- Puts quotes as they are now in place of what was held of them; $rows is a JSON array of them.
+insert or replace into raw_ledger__quotes
+select
+    r.quote_id, r.plan_id, r.amount_units, r.issued_at::timestamptz at time zone 'UTC',
+    r.expires_at::timestamptz at time zone 'UTC', r.state
+from (
+    select unnest(from_json($rows::json, '[{
+        "quote_id": "varchar", "plan_id": "varchar", "amount_units": "bigint", "issued_at": "varchar",
+        "expires_at": "varchar", "state": "varchar"
+    }]')) as r
+)
+
+-- name: put_unmatched_payments
+-- Puts unmatched payments as they are now in place of what was held of them; $rows is a JSON array of them.
+insert or replace into raw_ledger__unmatched_payments
+select
+    r.payment_id, r.quote_id, r.chain_id, r.asset, r.amount_units, r.block_number, make_timestamp(r.block_time_s * 1000000),
+    r.code, r.state, r.recorded_at::timestamptz at time zone 'UTC', r.changed_at::timestamptz at time zone 'UTC',
+    r.refund_units
+from (
+    select unnest(from_json($rows::json, '[{
+        "payment_id": "varchar", "quote_id": "varchar", "chain_id": "bigint", "asset": "varchar",
+        "amount_units": "varchar", "block_number": "bigint", "block_time_s": "bigint", "code": "varchar",
+        "state": "varchar", "recorded_at": "varchar", "changed_at": "varchar",
+        "refund_units": "varchar"
+    }]')) as r
+)
+
+-- name: sum_revenue
+-- One row per UTC day of issue and plan; amounts in the coin's smallest unit.
+insert into out_access__revenue_daily
+select
+    issued_at::date as day,
+    plan_id,
+    count(*) filter (state = 'issued'),
+    coalesce(sum(amount_units) filter (state = 'issued'), 0),
+    count(*) filter (state = 'reversed'),
+    coalesce(sum(amount_units) filter (state = 'reversed'), 0)
+from raw_ledger__claims
+group by day, plan_id

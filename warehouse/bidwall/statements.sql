@@ -1,0 +1,86 @@
+-- name: bidwall_balance_history
+-- One row per reading of the balance, the newest 500 in order: time of the block (UTC) and balance in ETH.
+select block_time, balance_wei::double / 1e18 as balance_eth
+from (
+    select block_time, balance_wei, fetched_at
+    from raw_bidwall__balances
+    where balance_wei is not null
+    order by fetched_at desc
+    limit 500
+)
+order by fetched_at
+
+-- name: bidwall_eth_usd
+-- At most one row: ETH in USD as served. Times are UTC.
+select price, source, quality, stale, reason, observed_at, fetched_at
+from out_market__eth_price
+
+-- name: bidwall_events
+-- One row per transfer event of $token (null: of any token), the newest $limit first. Values are u256, times UTC.
+select
+    token, block, log_index, transaction_hash, sender, recipient, direction, value_raw, block_time, time_quality,
+    finality
+from out_bidwall__events
+where $token is null or token = $token
+order by block desc, log_index desc
+limit $limit
+
+-- name: bidwall_newest_events
+-- One row per transfer event, the newest ten first. Times are UTC.
+select block, log_index, token, direction, sender, recipient, block_time, finality
+from out_bidwall__events
+order by block desc, log_index desc
+limit 10
+
+-- name: bidwall_status
+-- At most one row: the contract, its newest balance (wei as decimal text), how far its events are read. Times are UTC.
+select
+    chain_id, contract_address, service_token, trigger_wei, balance_wei, block, block_hash, block_time, is_final,
+    reason, fetched_at, events_block, events_block_hash, events_block_time, events_complete, recorded_at
+from out_bidwall__status
+
+-- name: events_reach
+-- At most one row: the last block up to which the contract's transfers are held, its hash and its time (UTC).
+select to_block, to_block_hash, to_block_time
+from raw_chain__contract_ranges
+order by to_block desc
+limit 1
+
+-- name: last_balance
+-- At most one row: the newest balance of $contract that was read. Wei as decimal text, times UTC.
+select block, block_hash, block_time, is_final, balance_wei::varchar, fetched_at
+from raw_bidwall__balances
+where contract_address = $contract and balance_wei is not null
+order by fetched_at desc
+limit 1
+
+-- name: last_reading
+-- At most one row: why the newest reading of the balance of $contract failed; null where it did not.
+select reason
+from raw_bidwall__balances
+where contract_address = $contract
+order by fetched_at desc
+limit 1
+
+-- name: newest_events
+-- One row per transfer from or to $contract (20 bytes), the newest $per_token of each token; pending ones as such.
+with touching as (
+    select *, 'final' as finality from raw_chain__contract_transfers
+    union all by name
+    select *, 'pending' as finality from raw_chain__contract_tip_transfers
+)
+insert into out_bidwall__events by name
+select
+    '0x' || lower(hex(token_address)) as token,
+    block_number as block,
+    log_index,
+    '0x' || lower(hex(tx_hash)) as transaction_hash,
+    '0x' || lower(hex(from_address)) as sender,
+    '0x' || lower(hex(to_address)) as recipient,
+    case when from_address = to_address then 'self' when to_address = $contract then 'in' else 'out' end as direction,
+    value_raw,
+    block_time,
+    block_time_quality::varchar as time_quality,
+    finality
+from touching
+qualify row_number() over (partition by token_address order by block_number desc, log_index desc) <= $per_token

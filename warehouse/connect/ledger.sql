@@ -1,0 +1,90 @@
+-- name: connect_changed
+-- One row per session that changed above a seq, as it is now, without profile, operator and token.
+select
+    session_id, substr(created_at, 1, 10) as day, assistant, os, runtime_profile, progress_json, intake_id, closed_at
+from connect_sessions
+where session_id in (select entity_id from ledger_changes where seq > :seq and kind = 'connect')
+
+-- name: connect_close_session
+-- Ends a session before its time.
+update connect_sessions set closed_at = :closed_at, revision = revision + 1
+where session_id = :session_id and closed_at is null
+
+-- name: connect_consume_pairing
+-- Uses a code up.
+update connect_pairings set consumed_at = :consumed_at where pairing_id = :pairing_id
+
+-- name: connect_delete_pairings
+-- Deletes codes that expired before :expired_before, whose sessions are gone.
+delete from connect_pairings
+where
+    expires_at < :expired_before
+    and not exists (select 1 from connect_sessions where connect_sessions.pairing_id = connect_pairings.pairing_id)
+
+-- name: connect_delete_sessions
+-- Deletes sessions that expired before :expired_before.
+delete from connect_sessions where expires_at < :expired_before
+
+-- name: connect_forget_intake
+-- Who was behind the sessions of an intake is forgotten, and what they reported; those that go on end.
+update connect_sessions
+set
+    agent = null, progress_json = null, intake_id = null, closed_at = coalesce(closed_at, :closed_at),
+    revision = revision + 1
+where intake_id = :intake_id
+
+-- name: connect_insert_pairing
+-- One pairing code; consumed_at is null where it was issued and not used yet.
+insert into connect_pairings (pairing_id, code_digest, profile_id, issued_at, expires_at, consumed_at)
+values (:pairing_id, :code_digest, :profile_id, :issued_at, :expires_at, :consumed_at)
+
+-- name: connect_insert_session
+-- One session that was just opened.
+insert into connect_sessions (
+    session_id, token_digest, pairing_id, profile_id, agent, created_at, expires_at, revision
+)
+values (:session_id, :token_digest, :pairing_id, :profile_id, :agent, :created_at, :expires_at, 0)
+
+-- name: connect_newest_change
+-- The newest change of a session above a seq; null where there is none.
+select max(seq) as seq from ledger_changes where seq > :seq and kind = 'connect'
+
+-- name: connect_pairing_of_code
+-- The pairing that a code opens, or opened.
+select pairing_id, profile_id, expires_at, consumed_at from connect_pairings where code_digest = :code_digest
+
+-- name: connect_save_session
+-- Keeps the plan that an open session chose, how far it is, and the intake that it registered; no row where somebody
+-- else was faster.
+update connect_sessions
+set
+    assistant = :assistant, os = :os, runtime_profile = :runtime_profile, progress_json = :progress_json,
+    intake_id = :intake_id, revision = revision + 1
+where session_id = :session_id and revision = :revision and closed_at is null and expires_at > :now
+
+-- name: connect_session
+-- One session by its id, ended ones too.
+select
+    session_id, profile_id, agent, created_at, expires_at, closed_at, assistant, os, runtime_profile, progress_json,
+    revision, intake_id
+from connect_sessions where session_id = :session_id
+
+-- name: connect_session_of_token
+-- The session of a token, ended ones too.
+select
+    session_id, profile_id, agent, created_at, expires_at, closed_at, assistant, os, runtime_profile, progress_json,
+    revision, intake_id
+from connect_sessions where token_digest = :token_digest
+
+-- name: connect_sessions_of_intake
+-- What is kept of the sessions that registered an intake, oldest first.
+select
+    session_id, profile_id, agent, created_at, expires_at, closed_at, assistant, os, runtime_profile, progress_json
+from connect_sessions where intake_id = :intake_id order by created_at
+
+-- name: connect_told
+-- How far a session is, as it is now, and what names its intake in the graph where that is not forgotten.
+select s.progress_json, i.graph_key
+from connect_sessions s
+left join intakes i on i.intake_id = s.intake_id and i.forgotten_at is null
+where s.session_id = :session_id

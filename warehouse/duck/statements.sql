@@ -1,0 +1,39 @@
+-- name: columns
+-- One row per column of the schema, in the order of its table: DuckDB's type, and what is said of it.
+select table_name, column_name, data_type, comment
+from duckdb_columns()
+where not internal
+order by table_name, column_index
+
+-- name: last_attempt
+-- One row: when a source was last asked, and until when it asked for rest; times are UTC, null where there is none.
+select max(asked_at) as asked_at, max(ask_again_at) as ask_again_at
+from raw_feeds__attempts
+where source = $source
+
+-- name: schema_applied
+-- One row: the SHA-256 of the schema that was applied last.
+select schema_sha256 from schema_applied
+
+-- name: source_health
+-- One row per source: its newest attempt, when it last was of use, and how many attempts of the last week failed.
+select
+    source,
+    max(asked_at) as last_asked_at,
+    arg_max(latency_ms, asked_at) as latency_ms,
+    arg_max_null(reason, asked_at) as reason,
+    arg_max_null(quality, asked_at) as quality,
+    arg_max_null(ask_again_at, asked_at) as ask_again_at,
+    max(asked_at) filter (where ok) as succeeded_at,
+    count(*) as attempts,
+    count(*) filter (where not ok) as failures
+from raw_feeds__attempts
+group by source
+order by source
+
+-- name: table_digest
+-- One row: how many rows $table holds, and a SHA-256 over them in an order of their own.
+select
+    count(*) as row_count,
+    sha256(coalesce(string_agg(to_json(t)::varchar, chr(10) order by to_json(t)::varchar), '')) as rows_sha256
+from $table as t

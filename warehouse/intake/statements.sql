@@ -1,0 +1,69 @@
+-- name: count_intake_funnel
+-- One row per lane and runtime profile: how far registrations came.
+insert into out_intake__funnel
+select
+    lane, profile_id, count(*), count(*) filter (current_state <> 'received'), count(*) filter (review_state = 'approved'),
+    count(*) filter (activation_state in ('activated', 'suspended')), count(*) filter (activation_state = 'activated')
+from raw_ledger__intakes
+group by lane, profile_id
+
+-- name: count_stats
+-- One row per UTC day of receipt and lane: registrations, those of new identities, forgotten ones.
+insert into out_intake__stats
+select day, lane, count(*), count(*) filter (not repeats), count(*) filter (forgotten)
+from raw_ledger__intakes
+group by day, lane
+
+-- name: intake_days
+-- One row per UTC day that has registrations, newest first, at most 90: registrations by lane.
+select
+    day::varchar as day,
+    coalesce(sum(registrations) filter (lane = 'agent'), 0)::bigint as agent,
+    coalesce(sum(registrations) filter (lane = 'human'), 0)::bigint as human,
+    coalesce(sum(registrations) filter (lane = 'enterprise'), 0)::bigint as enterprise
+from out_intake__stats
+group by out_intake__stats.day
+order by out_intake__stats.day desc
+limit 90
+
+-- name: intake_funnel
+-- One row per lane that has registrations: how many came how far.
+select lane, sum(registrations)::bigint, sum(approved)::bigint, sum(paid)::bigint, sum(active)::bigint
+from out_intake__funnel
+group by lane
+order by lane
+
+-- name: intake_settings
+-- At most one row: what of the settings was seen, and when (UTC).
+select chain_id, missing_payment_settings, app_url, checked_at from out_intake__settings
+
+-- name: intake_shown_days
+-- One row per UTC day and lane of the newest days, for showing.
+select day::varchar as day, lane, registrations, distinct_identities, forgotten
+from out_intake__stats
+order by day desc, lane
+limit 20
+
+-- name: intake_shown_funnel
+-- One row per lane and runtime profile, for showing.
+select lane, profile_id, registrations, provisioned, approved, paid, active
+from out_intake__funnel
+order by lane, profile_id
+
+-- name: put_intakes
+-- Puts intakes as they are now in place of what was held of them; $rows is a JSON array of them.
+insert or replace into raw_ledger__intakes
+select
+    r.graph_key, r.lane, r.profile_id, r.day, r.current_state, r.review_state, r.activation_state, r.repeats = 1,
+    r.forgotten = 1
+from (
+    select unnest(from_json($rows::json, '[{
+        "graph_key": "varchar", "lane": "varchar", "profile_id": "varchar", "day": "date", "current_state": "varchar",
+        "review_state": "varchar", "activation_state": "varchar", "repeats": "integer", "forgotten": "integer"
+    }]')) as r
+)
+
+-- name: put_settings
+-- What of the settings is seen now.
+insert or replace into out_intake__settings
+values (true, $chain_id, $missing, $app_url, $checked_at)

@@ -1,0 +1,40 @@
+-- name: advance_head
+-- Takes the next seq; a rollback gives it back.
+update ledger_head set seq = seq + 1 where only_row = 1 returning seq
+
+-- name: advance_head_by
+-- Takes the next :count seqs and gives the last of them; a rollback gives them back.
+update ledger_head set seq = seq + :count where only_row = 1 returning seq
+
+-- name: changes_after
+-- One row per change above :seq, oldest first, at most :limit; recorded_at in UTC.
+select seq, kind, entity_id, recorded_at from ledger_changes where seq > :seq order by seq limit :limit
+
+-- name: head
+-- One row: seq of the newest change, 0 before the first.
+select seq from ledger_head where only_row = 1
+
+-- name: identity
+-- At most one row: the chain and token that this ledger is of.
+select chain_id, genesis_hash, token_address from ledger_identity
+
+-- name: lock_head (postgresql)
+-- One row: the feed's head, locked until the transaction ends. What BEGIN IMMEDIATE does on SQLite.
+select seq from ledger_head where only_row = 1 for update
+
+-- name: record_change
+-- One row per change of one entity; recorded_at in UTC.
+insert into ledger_changes (seq, kind, entity_id, recorded_at) values (:seq, :kind, :entity_id, :recorded_at)
+
+-- name: stamp
+-- One row: the chain and token that this ledger is of; stamped_at in UTC.
+insert into ledger_identity (only_row, chain_id, genesis_hash, token_address, stamped_at)
+values (1, :chain_id, :genesis_hash, :token_address, :stamped_at)
+
+-- name: tables_with_texts (postgresql)
+-- One row per table that holds, or has held, texts of people; in PostgreSQL alone, where tables are rewritten one by one.
+select tablename as name
+from pg_tables
+where schemaname = current_schema()
+    and (starts_with(tablename, 'world_') or starts_with(tablename, 'intake') or starts_with(tablename, 'connect_'))
+order by tablename

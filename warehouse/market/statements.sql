@@ -1,0 +1,220 @@
+-- name: add_eth_price
+-- Keep one answer of a source about ETH, in the columns' order.
+insert into raw_market__eth_prices
+values (
+    $source,
+    $fetched_at,
+    $observed_at,
+    $latency_ms,
+    $quality,
+    $suspicious,
+    $reason,
+    $price_usd,
+    $block
+)
+
+-- name: add_token_price
+-- Keep one answer of a source about the token, in the columns' order.
+insert into raw_market__token_prices
+values (
+    $token_address,
+    $source,
+    $fetched_at,
+    $observed_at,
+    $latency_ms,
+    $quality,
+    $suspicious,
+    $reason,
+    $price_usd,
+    $mcap_usd,
+    $volume_24h_usd,
+    $change_24h_percent,
+    $change_1h_percent,
+    $buys_24h,
+    $sells_24h,
+    $liquidity_usd,
+    $pool,
+    $pools,
+    $block
+)
+
+-- name: block_before
+-- The newest block that is held at or before a time (UTC), with its number; no row where none is.
+select max(block_number) as block
+from raw_chain__transfers
+where block_time <= $moment
+having max(block_number) is not null
+
+-- name: clear_eth_price
+-- Take away the row that is served of ETH.
+delete from out_market__eth_price
+
+-- name: clear_token_price
+-- Take away the row that is served of the token.
+delete from out_market__token_price
+
+-- name: eth_price
+-- One row: ETH in USD as served; `not_configured` where no source is.
+select
+    source,
+    coalesce(quality, 'unavailable') as quality,
+    case when quality is null then 'not_configured' else reason end as reason,
+    coalesce(stale, false) as stale,
+    observed_at,
+    fetched_at,
+    price,
+    age_s,
+    block,
+    coalesce(sources, '[]'::json) as sources
+from (select 1) left join out_market__eth_price on true
+
+-- name: eth_price_answers
+-- The newest answers of all sources about ETH, newest first: one row per answer.
+select fetched_at, source, price_usd::varchar as price_usd, quality, suspicious, reason, latency_ms
+from raw_market__eth_prices
+order by fetched_at desc
+limit 10
+
+-- name: eth_price_history
+-- Sound prices of ETH (USD) of the last week, by source: one row per source and ten minutes, its last one.
+select source, max(fetched_at) as fetched, arg_max(price_usd, fetched_at)::double as price_usd
+from raw_market__eth_prices
+where price_usd is not null and not suspicious
+    and fetched_at > (select max(fetched_at) from raw_market__eth_prices) - interval 7 days
+group by source, time_bucket(interval 10 minutes, fetched_at)
+order by fetched
+
+-- name: last_sound_eth_price
+-- The newest sound answer about ETH, within a minute that of the first of `$sources`: at most one row.
+select *
+from raw_market__eth_prices
+where price_usd is not null and not suspicious
+order by
+    date_trunc('minute', fetched_at) desc,
+    list_position($sources::varchar[], source) nulls last,
+    fetched_at desc
+limit 1
+
+-- name: last_sound_token_price
+-- The newest sound answer about a token, within a minute that of the first of `$sources`: at most one row.
+select * exclude (token_address)
+from raw_market__token_prices
+where token_address = $token_address and price_usd is not null and not suspicious
+order by
+    date_trunc('minute', fetched_at) desc,
+    list_position($sources::varchar[], source) nulls last,
+    fetched_at desc
+limit 1
+
+-- name: latest_eth_prices
+-- The newest answer of each source about ETH, a failed one included.
+select *
+from raw_market__eth_prices
+qualify row_number() over (partition by source order by fetched_at desc) = 1
+
+-- name: latest_token_prices
+-- The newest answer of each source about a token, a failed one included.
+select * exclude (token_address)
+from raw_market__token_prices
+where token_address = $token_address
+qualify row_number() over (partition by source order by fetched_at desc) = 1
+
+-- name: pool_trades
+-- One row: transfers of the token out of a pool (buys) and into it (sells) since $since (UTC), final and pending, and
+-- their amounts together as sums of 64-bit limbs, s0 the lowest. `read_to` is the newest block time that is held.
+with moves as (
+    select from_address, to_address, value_raw from raw_chain__transfers where block_time > $since
+    union all
+    select from_address, to_address, value_raw from raw_chain__tip_transfers where block_time > $since
+),
+trades as (
+    select from_address = $pool as bought, value_raw
+    from moves
+    where (from_address = $pool) <> (to_address = $pool) and from_address <> unhex(repeat('00', 20))
+)
+select
+    count(*) filter (where bought) as buys,
+    count(*) filter (where not bought) as sells,
+    coalesce(sum(value_raw.limb3::hugeint), 0) as s3,
+    coalesce(sum(value_raw.limb2::hugeint), 0) as s2,
+    coalesce(sum(value_raw.limb1::hugeint), 0) as s1,
+    coalesce(sum(value_raw.limb0::hugeint), 0) as s0,
+    (select max(to_block_time) from raw_chain__ranges) as read_to
+from trades
+
+-- name: serve_eth_price
+-- Set the one row that is served of ETH.
+insert into out_market__eth_price
+values (
+    $source,
+    $quality,
+    $reason,
+    $stale,
+    $observed_at,
+    $fetched_at,
+    $age_s,
+    $price,
+    $block,
+    $sources
+)
+
+-- name: served_prices
+-- The prices that were chosen, USD; no row before the first choice, and where no source is configured.
+select price from out_market__token_price
+union all
+select price from out_market__eth_price
+
+-- name: token_price
+-- One row: the token's price as served, USD and percent; `not_configured` where no source is.
+select
+    source,
+    coalesce(quality, 'unavailable') as quality,
+    case when quality is null then 'not_configured' else reason end as reason,
+    coalesce(stale, false) as stale,
+    observed_at,
+    fetched_at,
+    price,
+    mcap_usd as mcap,
+    volume_24h_usd as volume_24h,
+    change_24h_percent as change_24h,
+    change_1h_percent as change_1h,
+    buys_24h,
+    sells_24h,
+    age_s,
+    token_address as token,
+    pool,
+    pools,
+    liquidity_usd,
+    block,
+    coalesce(change_check, '{"change1h": null, "change24h": null, "agrees": null}'::json) as change_check,
+    coalesce(sources, '[]'::json) as sources
+from (select 1) left join out_market__token_price on true
+
+-- name: token_price_answers
+-- The newest answers of all sources about the token, newest first: one row per answer.
+select fetched_at, source, price_usd::varchar as price_usd, quality, suspicious, reason, latency_ms
+from raw_market__token_prices
+order by fetched_at desc
+limit 10
+
+-- name: token_price_history
+-- The token's sound prices (USD) of the last week, by source: one row per source and ten minutes, its last one.
+select source, max(fetched_at) as fetched, arg_max(price_usd, fetched_at)::double as price_usd
+from raw_market__token_prices
+where price_usd is not null and not suspicious
+    and fetched_at > (select max(fetched_at) from raw_market__token_prices) - interval 7 days
+group by source, time_bucket(interval 10 minutes, fetched_at)
+order by fetched
+
+-- name: token_price_near
+-- The sound price (USD) that a source gave nearest to a time (UTC), within a tolerance: at most one row.
+select price_usd
+from raw_market__token_prices
+where
+    token_address = $token_address
+    and source = $source
+    and price_usd is not null
+    and not suspicious
+    and fetched_at between $moment::timestamp - $tolerance::interval and $moment::timestamp + $tolerance::interval
+order by abs(epoch(fetched_at) - epoch($moment::timestamp))
+limit 1

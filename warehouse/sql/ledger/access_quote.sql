@@ -1,2 +1,0 @@
--- The quote with an id.
-select * from access_quotes where quote_id = :quote_id

@@ -1,5 +1,0 @@
--- The session of a token, ended ones too.
-select
-    session_id, profile_id, agent, created_at, expires_at, closed_at, assistant, os, runtime_profile, progress_json,
-    revision, intake_id
-from connect_sessions where token_digest = :token_digest

@@ -1,2 +1,0 @@
--- One row per capsule that :owner claimed.
-select id from world_capsules where claimed_by = :owner

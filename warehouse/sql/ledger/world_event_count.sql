@@ -1,2 +1,0 @@
--- One row: how many events the graph has.
-select count(*) as events from world_events

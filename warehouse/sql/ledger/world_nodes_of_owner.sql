@@ -1,2 +1,0 @@
--- One row per private node of :owner: its newest state as JSON.
-select body from world_nodes where owner = :owner order by id

@@ -1,0 +1,66 @@
+"""SQL as text beside the room that runs it: short statements as named blocks of one file, a long one as a file.
+
+`-- name: head` opens a block; `-- name: head (postgresql)` opens the form of it for one dialect. Names of the
+warehouse's statements (`read_sql`) are unique over all rooms, and so are those of the ledger.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+ROOMS = Path(__file__).parent
+
+_OPENING = re.compile(r"^-- name: (\w+)(?: \((\w+)\))?\n", re.MULTILINE)
+_SHORT = ("statements.sql", "facts.sql")
+
+
+@cache
+def read_sql(name: str) -> str:
+    """The text of a statement for DuckDB: a block of a room's `statements.sql` or `facts.sql`, or `<room>/<name>.sql`.
+
+    Raises `LookupError` where no room, or more than one, has it.
+    """
+    block = _statements().get((name, None))
+    if block is not None:
+        return block
+    [file] = ROOMS.glob(f"*/{name}.sql")
+    return file.read_text()
+
+
+@cache
+def read_everywhere(name: str) -> str:
+    """The texts of `<room>/<name>.sql` of every room; `duck` comes first, since the others use its types."""
+    files = sorted(ROOMS.glob(f"*/{name}.sql"), key=lambda file: (file.parent.name != "duck", file.parent.name))
+    return "\n".join(file.read_text() for file in files)
+
+
+@cache
+def dialect_statement(files: tuple[Path, ...], name: str, dialect: str) -> str:
+    """A block of `files` in its form for `dialect`, else in its common form, without comment lines."""
+    blocks = _blocks_of(files)
+    return without_comments(blocks.get((name, dialect)) or blocks[name, None])
+
+
+def without_comments(text: str) -> str:
+    """SQL without its comment lines, in which a `:name` would be taken for a parameter."""
+    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("--"))
+
+
+@cache
+def _statements() -> dict[tuple[str, str | None], str]:
+    return _blocks_of(tuple(file for short in _SHORT for file in sorted(ROOMS.glob(f"*/{short}"))))
+
+
+@cache
+def _blocks_of(files: Iterable[Path]) -> dict[tuple[str, str | None], str]:
+    blocks: dict[tuple[str, str | None], str] = {}
+    for file in files:
+        _, *parts = _OPENING.split(file.read_text())
+        for name, dialect, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+            if (name, dialect) in blocks:
+                raise LookupError(f"{file} names {name} a second time")
+            blocks[name, dialect] = text
+    return blocks

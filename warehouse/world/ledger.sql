@@ -1,0 +1,324 @@
+-- name: world_alike
+-- One row per live node of one owner, type and title, the oldest ten.
+select id from world_nodes where dedupe_key = :dedupe_key and live = 1 order by revision limit 10
+
+-- name: world_append_event
+-- One row per accepted change of a node or an edge; recorded_at in UTC.
+insert into world_events (seq, kind, entity_id, decision_seq, actor, source, recorded_at, body)
+values (:seq, :kind, :entity_id, :decision_seq, :actor, :source, :recorded_at, :body)
+
+-- name: world_blank_event
+-- The event :seq holds a tombstone from now on.
+update world_events set body = :body, actor = :actor, source = :source where seq = :seq
+
+-- name: world_capsule_of_request
+-- At most one row: the capsule that a request with an idempotency key made.
+select id, request_sha256, seq, public_seq, claimed_by, created_at from world_capsules where request_key = :request_key
+
+-- name: world_capsules_of_owner
+-- One row per capsule that :owner claimed.
+select id from world_capsules where claimed_by = :owner
+
+-- name: world_claim_capsule
+-- The capsule :id becomes that of :owner, where it is nobody's yet.
+update world_capsules set claimed_by = :owner where id = :id and claimed_by is null
+
+-- name: world_decision
+-- At most one row: the verdict of the decision :seq.
+select verdict from world_decisions where seq = :seq
+
+-- name: world_decisions_after
+-- One row per decision above :seq, oldest first, at most :limit; salt and payload are null where it was forgotten.
+select
+    world_decisions.seq,
+    world_decisions.number,
+    world_decisions.decided_at,
+    world_decisions.verdict,
+    world_decisions.commitment,
+    world_decisions.link,
+    world_decision_payloads.salt,
+    world_decision_payloads.payload
+from world_decisions
+left join world_decision_payloads on world_decision_payloads.seq = world_decisions.seq
+where world_decisions.seq > :seq
+order by world_decisions.seq
+limit :limit
+
+-- name: world_decisions_lost
+-- One row per decision that the change feed names and the audit does not hold.
+select ledger_changes.seq
+from ledger_changes
+left join world_decisions on world_decisions.seq = ledger_changes.seq
+where ledger_changes.kind = 'world_decision' and world_decisions.seq is null
+order by ledger_changes.seq
+
+-- name: world_edge
+-- At most one row: the newest state of the edge :id as JSON.
+select body from world_edges where id = :id
+
+-- name: world_edges_at
+-- One row per edge from or to a node: its newest state as JSON.
+select body from world_edges where source = :node_id or target = :node_id order by id
+
+-- name: world_edges_from
+-- One row per edge of a type from the node :source: its newest state as JSON.
+select body from world_edges where source = :source and type = :type order by revision
+
+-- name: world_edges_given_up
+-- One row per edge that is public or another's than :owner's, and of which :actor wrote an earlier state: its newest state
+-- as JSON.
+select body
+from world_edges
+where owner not in (:owner, :forgotten)
+    and id in (select entity_id from world_events where actor = :actor and kind = 'edge')
+order by id
+
+-- name: world_edges_of_constitution
+-- One row per edge that the constitution wrote: its newest state as JSON.
+select body
+from world_edges
+where id in (select entity_id from world_events where actor = 'constitution' and kind = 'edge')
+order by id
+
+-- name: world_edges_of_owner
+-- One row per private edge of :owner: its newest state as JSON.
+select body from world_edges where owner = :owner order by id
+
+-- name: world_event_count
+-- One row: how many events the graph has.
+select count(*) as events from world_events
+
+-- name: world_events_after
+-- One row per event of the graph above :seq, oldest first, at most :limit; body is the new state as JSON.
+select seq, kind, body from world_events where seq > :seq order by seq limit :limit
+
+-- name: world_events_of_decision
+-- One row per event that the decision :decision_seq let in, oldest first; body is the new state as JSON.
+select seq, kind, body from world_events where decision_seq = :decision_seq order by seq
+
+-- name: world_events_of_entity
+-- One row per event of one node or edge, oldest first; body is the state as JSON.
+select seq, kind, body from world_events where kind = :kind and entity_id = :entity_id order by seq
+
+-- name: world_events_without_decision
+-- One row per event whose decision is not in the audit or did not approve.
+select world_events.seq
+from world_events
+left join world_decisions on world_decisions.seq = world_events.decision_seq
+where world_decisions.verdict is null or world_decisions.verdict <> 'approved'
+order by world_events.seq
+
+-- name: world_facts
+-- One row per node of one owner, subject and single-valued predicate: its newest state as JSON.
+select body from world_nodes where fact_key = :fact_key order by revision
+
+-- name: world_forget_claims
+-- Whose the capsules of :owner became is forgotten, and a capsule that is its own owner waits for nobody any more.
+update world_capsules set claimed_by = :forgotten where claimed_by = :owner or 'capsule:' || id = :owner
+
+-- name: world_forget_payload_of_event
+-- What was decided when the event :seq was let in is forgotten with its salt.
+delete from world_decision_payloads where seq = (select decision_seq from world_events where seq = :seq)
+
+-- name: world_forget_payloads
+-- What was decided of :owner is forgotten with its salts.
+delete from world_decision_payloads where owner = :owner
+
+-- name: world_forget_pending
+-- Proposals of :owner, which wait or waited for an operator, are forgotten.
+delete from world_pending where owner = :owner
+
+-- name: world_forget_requests
+-- Which requests :scope sent is forgotten.
+delete from world_requests where scope = :scope
+
+-- name: world_head
+-- At most one row: seq of the graph's newest event.
+select seq from world_events order by seq desc limit 1
+
+-- name: world_keep_capsule
+-- One row per onboarding capsule; created_at in UTC.
+insert into world_capsules (id, request_key, request_sha256, seq, public_seq, claimed_by, created_at)
+values (:id, :request_key, :request_sha256, :seq, :public_seq, null, :created_at)
+
+-- name: world_keep_payload
+-- One row per decision that is not forgotten: what its commitment is of, whose it is, and which key asked for it.
+insert into world_decision_payloads (seq, owner, salt, payload, key_id) values (:seq, :owner, :salt, :payload, :key_id)
+
+-- name: world_keep_request
+-- One row per request that was approved or escalated.
+insert into world_requests (scope, key, request_sha256, seq) values (:scope, :key, :request_sha256, :seq)
+
+-- name: world_last_decision
+-- At most one row: the newest decision's number and link.
+select number, link from world_decisions order by seq desc limit 1
+
+-- name: world_move_capsules
+-- Capsules that :from_owner claimed are :to_owner's, where no node of them is :from_owner's any more.
+update world_capsules
+set claimed_by = :to_owner
+where claimed_by = :from_owner
+    and not exists (
+        select 1
+        from world_events e
+        join world_nodes n on n.id = e.entity_id
+        where e.decision_seq = world_capsules.seq and e.kind = 'node' and n.owner = :from_owner
+    )
+
+-- name: world_move_payloads
+-- What was decided of :from_owner is :to_owner's.
+update world_decision_payloads set owner = :to_owner where owner = :from_owner
+
+-- name: world_move_pending
+-- What :from_owner proposed and waits for an operator is :to_owner's.
+update world_pending set owner = :to_owner where owner = :from_owner
+
+-- name: world_newest_decisions
+-- One row per decision, newest first, at most :limit; payload is null where it was forgotten.
+select
+    world_decisions.seq,
+    world_decisions.number,
+    world_decisions.decided_at,
+    world_decisions.verdict,
+    world_decisions.link,
+    world_decision_payloads.payload
+from world_decisions
+left join world_decision_payloads on world_decision_payloads.seq = world_decisions.seq
+order by world_decisions.seq desc
+limit :limit
+
+-- name: world_newest_of
+-- One row: the newest revision of an owner's nodes and edges; null where there are none.
+select max(revision) as revision
+from (
+    select max(revision) as revision from world_nodes where owner = :owner
+    union all
+    select max(revision) as revision from world_edges where owner = :owner
+) as newest
+
+-- name: world_node
+-- At most one row: the newest state of the node :id as JSON.
+select body from world_nodes where id = :id
+
+-- name: world_nodes_given_up
+-- One row per node that is public or another's than :owner's, and of which :actor wrote an earlier state: its newest state
+-- as JSON.
+select body
+from world_nodes
+where owner not in (:owner, :forgotten)
+    and id in (select entity_id from world_events where actor = :actor and kind = 'node')
+order by id
+
+-- name: world_nodes_of_constitution
+-- One row per node that the constitution wrote: its newest state as JSON.
+select body
+from world_nodes
+where id in (select entity_id from world_events where actor = 'constitution' and kind = 'node')
+order by id
+
+-- name: world_nodes_of_owner
+-- One row per private node of :owner: its newest state as JSON.
+select body from world_nodes where owner = :owner order by id
+
+-- name: world_numbered_decision
+-- At most one row: the link of the decision that has :number in the chain.
+select link from world_decisions where number = :number
+
+-- name: world_payload
+-- At most one row: what the decision :seq was about, as JSON.
+select payload from world_decision_payloads where seq = :seq
+
+-- name: world_pend
+-- One row per proposal that waits for an operator, as JSON, and whose it is.
+insert into world_pending (seq, owner, proposal, decided_seq) values (:seq, :owner, :proposal, null)
+
+-- name: world_public_edges
+-- One row: live public edges whose both ends are live public nodes.
+select count(*) as edges
+from world_edges
+join world_nodes as sources
+    on sources.id = world_edges.source and sources.visibility = 'public' and sources.live = 1
+join world_nodes as targets
+    on targets.id = world_edges.target and targets.visibility = 'public' and targets.live = 1
+where world_edges.visibility = 'public' and world_edges.live = 1
+
+-- name: world_public_nodes
+-- One row per domain that has live public nodes: how many.
+select domain, count(*) as nodes from world_nodes where visibility = 'public' and live = 1 group by domain order by domain
+
+-- name: world_put_edge
+-- One row per edge: its newest state.
+insert into world_edges (id, source, target, type, owner, visibility, live, revision, body)
+values (:id, :source, :target, :type, :owner, :visibility, :live, :revision, :body)
+on conflict (id) do update set
+    source = excluded.source,
+    target = excluded.target,
+    type = excluded.type,
+    owner = excluded.owner,
+    visibility = excluded.visibility,
+    live = excluded.live,
+    revision = excluded.revision,
+    body = excluded.body
+
+-- name: world_put_node
+-- One row per node: its newest state.
+insert into world_nodes (id, owner, visibility, domain, live, dedupe_key, fact_key, revision, body)
+values (:id, :owner, :visibility, :domain, :live, :dedupe_key, :fact_key, :revision, :body)
+on conflict (id) do update set
+    owner = excluded.owner,
+    visibility = excluded.visibility,
+    domain = excluded.domain,
+    live = excluded.live,
+    dedupe_key = excluded.dedupe_key,
+    fact_key = excluded.fact_key,
+    revision = excluded.revision,
+    body = excluded.body
+
+-- name: world_record_decision
+-- One row per decision; decided_at in UTC.
+insert into world_decisions (seq, number, decided_at, verdict, commitment, link)
+values (:seq, :number, :decided_at, :verdict, :commitment, :link)
+
+-- name: world_request
+-- At most one row: the decision of the request :key of :scope.
+select request_sha256, seq from world_requests where scope = :scope and key = :key
+
+-- name: world_settle
+-- The proposal :seq waits no longer.
+update world_pending set decided_seq = :decided_seq where seq = :seq and decided_seq is null
+
+-- name: world_states_unlike_events
+-- One row per node or edge whose newest state is not that of its newest event, or that has no event, or no state.
+with newest as (
+    select events.kind, events.entity_id, events.body
+    from world_events as events
+    where events.seq = (select max(seq) from world_events where entity_id = events.entity_id)
+),
+states as (
+    select 'node' as kind, id, body from world_nodes
+    union all
+    select 'edge' as kind, id, body from world_edges
+)
+select newest.entity_id as id
+from newest
+left join states on states.kind = newest.kind and states.id = newest.entity_id
+where states.body is null or states.body <> newest.body
+union all
+select states.id
+from states
+left join newest on newest.kind = states.kind and newest.entity_id = states.id
+where newest.entity_id is null
+order by id
+
+-- name: world_waiting
+-- One row per proposal that waits for an operator, oldest first, at most :limit.
+select world_pending.seq, world_pending.proposal, world_decisions.decided_at
+from world_pending
+join world_decisions on world_decisions.seq = world_pending.seq
+where world_pending.decided_seq is null
+order by world_pending.seq
+limit :limit
+
+-- name: world_waiting_one
+-- At most one row: the proposal :seq, where it waits for an operator.
+select proposal from world_pending where seq = :seq and decided_seq is null

@@ -1,0 +1,211 @@
+-- name: count_graph
+-- One row per domain of `$domains`: live public nodes, and live public edges from them, at the folded revision.
+insert into out_world__counts
+with nodes as (
+    select id, domain from core_world__nodes where retired_revision is null and live and visibility = 'public'
+),
+edges as (
+    select sources.domain
+    from core_world__edges as edges
+    join nodes as sources on sources.id = edges.source
+    join nodes as targets on targets.id = edges.target
+    where edges.retired_revision is null and edges.live and edges.visibility = 'public'
+)
+select
+    names.domain,
+    (select count(*) from nodes where nodes.domain = names.domain),
+    (select count(*) from edges where edges.domain = names.domain),
+    $revision
+from (select unnest($domains::varchar[]) as domain) as names
+order by names.domain
+
+-- name: drop_positions
+-- Places of what is no longer a live public node.
+delete from out_world__positions
+where id not in (
+    select id from out_world__nodes where newest and live and body->>'$.visibility' = 'public'
+)
+
+-- name: graph_counts
+-- One row per domain of the graph: its public nodes, the edges from them, and the ledger's seq that they hold at.
+select domain, node_count, edge_count, revision from out_world__counts order by domain
+
+-- name: keep_positions
+-- One row per node that is placed for the first time.
+insert into out_world__positions
+select unnest($ids::varchar[]), unnest($xs::double[]), unnest($ys::double[])
+
+-- name: movers
+-- One row per address whose balance changed between two lists by at least one percent of the later sum, the largest
+-- twenty; change is a fraction of that sum.
+with pairs as (
+    select
+        coalesce(b.address, a.address) as address,
+        coalesce(a.balance_raw, '0')::double - coalesce(b.balance_raw, '0')::double as change
+    from read_parquet($before) as b
+    full join read_parquet($after) as a on b.address = a.address
+    where a.balance_raw is distinct from b.balance_raw
+)
+select address, round(change / $sum::double, 6) as change
+from pairs
+where $sum::double > 0 and abs(change) >= 0.01 * $sum::double
+order by abs(change) desc, address
+limit 20
+
+-- name: newest_snapshots
+-- The two newest holder lists that are kept as snapshots, newest first.
+select block, block_time, sum_raw from out_holders__lists where snapshot order by block desc limit 2
+
+-- name: noticed
+-- One row per thing that a rule notices now: the rule (a pattern of the constitution), the node's type, whose it is, the
+-- bucket within which it is one, a title, the time in UTC, the table it is from and properties as JSON.
+select 'proof-failure' as rule, 'Alert' as type, token_address as subject, block::varchar as bucket,
+    'The holder list at block ' || block || ' is not proven' as title, block_time as observed_at,
+    'out_holders__lists' as source, json_object('severity', 'high', 'block', block) as properties
+from (select * from out_holders__lists order by block desc limit 1), (select token_address from out_holders__status)
+where proof ->> '$.verdict' = 'failed'
+union all
+select 'stale-source', 'Alert', coalesce(source, token_address), strftime(fetched_at, '%Y-%m-%d'),
+    'No source gives a price of the token now', fetched_at, 'out_market__token_price',
+    json_object('severity', 'medium', 'reason', reason)
+from out_market__token_price
+where stale and fetched_at is not null
+union all
+select 'stale-source', 'Alert', coalesce(source, 'eth'), strftime(fetched_at, '%Y-%m-%d'),
+    'No source gives a price of ETH now', fetched_at, 'out_market__eth_price',
+    json_object('severity', 'medium', 'reason', reason)
+from out_market__eth_price
+where stale and fetched_at is not null
+union all
+select 'threshold', 'Alert', 'contract-balance', id, title, occurred_at, 'core_feed__events',
+    json_object('severity', 'high', 'block', block)
+from core_feed__events
+where kind = 'threshold_crossed'
+
+-- name: past_candidates
+-- One row per node whose record holds the letters of one of the words.
+select id, body from nodes_then, (select unnest($words::varchar[]) as word)
+where contains(lower(body), word)
+group by id, body
+
+-- name: past_edges_among
+-- One row per edge between two of these nodes, by source, target and id: its record as JSON.
+select body from edges_then
+where source in (select unnest($ids::varchar[])) and target in (select unnest($ids::varchar[]))
+order by source, target, id
+limit $limit
+
+-- name: past_ids
+-- One row per node of a domain (null: any) and of one of the types (none: any), by id.
+select id from nodes_then
+where coalesce(domain = $domain, $domain is null) and (len($types) = 0 or list_contains($types, type))
+order by id
+
+-- name: past_neighbours
+-- One row per node that an edge leads to from these (outbound) or from which one leads here (inbound), by id.
+select target as id from edges_then where $outbound and source in (select unnest($ids::varchar[]))
+union
+select source as id from edges_then where $inbound and target in (select unnest($ids::varchar[]))
+order by id
+
+-- name: past_nodes
+-- One row per node of these ids: its record as JSON.
+select id, body from nodes_then where id in (select unnest($ids::varchar[]))
+
+-- name: snapshot_due
+-- One row: folded revision, nodes, states above the revision $held, and whether any of these forgets what was there.
+select
+    coalesce((select max(revision) from core_world__state), 0) as revision,
+    (select count(*) from out_world__nodes where newest) as nodes,
+    (select count(*) from core_world__nodes where revision > $held)
+    + (select count(*) from core_world__edges where revision > $held) as later,
+    exists (select 1 from core_world__nodes where revision > $held and (erased or actor = 'forgotten'))
+    or exists (select 1 from core_world__edges where revision > $held and actor = 'forgotten') as forgets
+
+-- name: snapshot_edges
+-- One row per live edge between known nodes, in no order. source and target are numbers of nodes; owner is 0 for public,
+-- else the owner's code.
+select sources.num as source, targets.num as target, coalesce(code, 0)::uinteger as owner, edges.body
+from snapshot_input_edges as edges
+join snapshot_nodes as sources on sources.id = edges.source
+join snapshot_nodes as targets on targets.id = edges.target
+left join snapshot_owners on snapshot_owners.owner = edges.owner
+where edges.live
+
+-- name: snapshot_input
+-- What a snapshot is written from: the newest state of every node and edge, with its record.
+create or replace temp view snapshot_input_nodes as
+select id, type, domain, owner, live, body from out_world__nodes where newest;
+
+create or replace temp view snapshot_input_edges as
+select id, source, target, owner, live, body from out_world__edges where newest;
+
+-- name: snapshot_names
+-- One row: nodes, live private nodes, and the types and domains that occur, in order.
+select
+    count(*) as nodes,
+    count(*) filter (owner between 1 and 4294967294) as private_nodes,
+    coalesce(list_sort(list_distinct(list(type))), []) as types,
+    coalesce(list_sort(list_distinct(list(domain))), []) as domains
+from snapshot_nodes
+
+-- name: snapshot_node_rows
+-- One row per node, in order of numbers.
+select num, id, type, domain, owner, body from snapshot_nodes order by num
+
+-- name: snapshot_nodes
+-- One row per node, numbered from 0 in the order of ids (by bytes). owner is 0 for public, else the owner's code;
+-- 4294967295 where the state is not live, of which nothing but the number is kept.
+create or replace temp table snapshot_nodes as
+select
+    (row_number() over (order by id) - 1)::uinteger as num,
+    id,
+    type,
+    domain,
+    (case when not live then 4294967295 else coalesce(code, 0) end)::uinteger as owner,
+    case when live then body else '' end as body
+from snapshot_input_nodes
+left join snapshot_owners using (owner);
+
+-- name: snapshot_owner_rows
+-- One row per owner of live private state, in order of codes.
+select owner from snapshot_owners order by code
+
+-- name: snapshot_owners
+-- One row per owner of live private state; codes count from 1 in the order of owners.
+create or replace temp table snapshot_owners as
+select owner, row_number() over (order by owner)::uinteger as code
+from (
+    select owner from snapshot_input_nodes where owner is not null and live
+    union
+    select owner from snapshot_input_edges where owner is not null and live
+);
+
+-- name: world_shown_edges
+-- One row per live public edge between two of the nodes $ids, by its ends.
+select source, target, body->>'$.type' as type
+from out_world__edges
+where newest and live and body->>'$.visibility' = 'public'
+    and source in (select unnest($ids::varchar[])) and target in (select unnest($ids::varchar[]))
+order by source, target, type
+
+-- name: world_shown_nodes
+-- One row per live public node, those with the most public edges first, at most $limit. x and y are null until placed.
+with nodes as (
+    select id, type, domain, body from out_world__nodes where newest and live and body->>'$.visibility' = 'public'
+),
+edges as (
+    select source, target
+    from out_world__edges
+    where newest and live and body->>'$.visibility' = 'public'
+        and source in (select id from nodes) and target in (select id from nodes)
+),
+weights as (
+    select id, count(*) as weight from (select source as id from edges union all select target from edges) group by id
+)
+select nodes.id, nodes.body->>'$.title' as title, nodes.type, nodes.domain, coalesce(weight, 0) as weight, x, y
+from nodes
+left join weights on weights.id = nodes.id
+left join out_world__positions as positions on positions.id = nodes.id
+order by coalesce(weight, 0) desc, nodes.id
+limit $limit
