@@ -97,7 +97,7 @@ def _rewrite_warehouse(settings: Settings) -> None:
     with run_lock(settings.data_dir, wait_s=LOCK_WAIT_S):
         if warehouse.path.exists():
             with (
-                warehouse.connect.sessions() as connection,
+                warehouse.connect() as connection,
                 closing(open_ledger(settings, settings.data_dir)) as ledger,
             ):
                 fold_events(connection, ledger)

@@ -196,7 +196,7 @@ def test_an_intake_that_is_forgotten_is_in_no_file(installation: Installation):
 
 def test_free_pages_of_the_warehouse_are_gone_and_its_rows_comments_and_schema_stay(tmp_path: Path):
     warehouse = Warehouse(tmp_path)
-    with warehouse.connect.sessions() as connection:
+    with warehouse.connect() as connection:
         connection.execute("set force_compression = 'uncompressed'")
         connection.execute("create table words as select 'wombat' || range as word from range(50000)")
         connection.execute("comment on column words.word is 'A word'")
@@ -215,7 +215,7 @@ def test_free_pages_of_the_warehouse_are_gone_and_its_rows_comments_and_schema_s
             ("A word",)
         ]
     assert [path.name for path in tmp_path.iterdir()] == ["warehouse.duckdb"]
-    with warehouse.connect.sessions() as connection:
+    with warehouse.connect() as connection:
         connection.execute("insert into words values ('numbat')")
 
 

@@ -7,7 +7,7 @@ from warehouse.duck.fetch_log import may_ask, source_health
 
 def test_a_warehouse_of_an_earlier_version_has_asked_nobody(tmp_path: Path) -> None:
     warehouse = Warehouse(tmp_path)
-    with warehouse.connect.sessions() as connection:
+    with warehouse.connect() as connection:
         connection.execute("drop table raw_feeds__attempts")
     with warehouse.read_only() as connection:
         assert connection is not None
