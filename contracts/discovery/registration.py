@@ -32,7 +32,7 @@ class Step(Document):
     text: str
 
 
-class Mode(Document):
+class RegistrationMode(Document):
     """One way to register, its steps in order."""
 
     id: str
@@ -97,7 +97,7 @@ class RegistrationContract(Document):
     schema_url: str
     title: str
     summary: str
-    modes: list[Mode]
+    modes: list[RegistrationMode]
     mcp: McpEndpoint
     endpoints: list[Endpoint]
     consent: ConsentRules
@@ -159,9 +159,9 @@ _ENDPOINTS = (
 """Name, method, path, and the capability that it belongs to."""
 
 
-def _mode(installation: Installation, id_: str, texts: dict[str, Any]) -> Mode:
+def _mode(installation: Installation, id_: str, texts: dict[str, Any]) -> RegistrationMode:
     state = capability_states(installation)[texts["capability"]]
-    return Mode(
+    return RegistrationMode(
         id=id_,
         title=texts["title"],
         capability=state.capability.id,

@@ -64,7 +64,7 @@ class SiteMetrics(TelemetryDocument):
     metrics: SiteMetricValues
 
 
-class Mode(StrEnum):
+class OverviewMode(StrEnum):
     """Whether everything that is configured is fresh, or something is missing or old."""
 
     LIVE = "live"
@@ -121,7 +121,7 @@ class NextStep(Document):
 class ContextSnapshot(TelemetryDocument):
     """What an agent wants to know first, in one body."""
 
-    mode: Mode = Field(
+    mode: OverviewMode = Field(
         description="`live`: all that is configured is fresh; `fallback`: a part is missing or old, and says so"
     )
     network: str | None = Field(description="CAIP-2 chain id; null before the first run has looked")

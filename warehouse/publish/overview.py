@@ -21,7 +21,7 @@ from contracts.publish.overview import (
     ContextPrice,
     ContextTrust,
     Metric,
-    Mode,
+    OverviewMode,
     NextStep,
     Part,
     PublishedPath,
@@ -223,10 +223,10 @@ _OFF = (NOT_CONFIGURED, NO_GRAPH)
 """Reasons that are a choice of the operator or a state of the service, not a failure."""
 
 
-def _mode(parts: list[Part]) -> Mode:
+def _mode(parts: list[Part]) -> OverviewMode:
     there = [part for part in parts if part.quality is not Quality.UNAVAILABLE]
     whole = all(part.quality is not Quality.UNAVAILABLE or part.reason in _OFF for part in parts)
-    return Mode.LIVE if there and whole and not any(part.stale for part in there) else Mode.FALLBACK
+    return OverviewMode.LIVE if there and whole and not any(part.stale for part in there) else OverviewMode.FALLBACK
 
 
 def _graph(connection: duckdb.DuckDBPyConnection) -> _Graph | None:
