@@ -36,7 +36,7 @@ from contracts.intake.links import artifact_path
 from contracts.market import MAX_AGE, EthPrice, TokenPrice
 from contracts.partner import MARKETPLACE_MAX_AGE_S, PARTNER_MAX_AGE_S, MarketplaceRevenue, PartnerSnapshot
 from contracts.publish.deprecations import DEPRECATED
-from contracts.publish.overview import OVERVIEW_MAX_AGE_S, ContextSnapshot, Mode, ServiceContext, SiteMetrics
+from contracts.publish.overview import OVERVIEW_MAX_AGE_S, ContextSnapshot, OverviewMode, ServiceContext, SiteMetrics
 from contracts.publish.routes import ACTION_HEADERS, Cache
 from contracts.token.holder_documents import (
     HoldersMapParameters,
@@ -262,7 +262,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         model=ContextSnapshot,
         group="overview",
         max_age_s=OVERVIEW_MAX_AGE_S,
-        when_stale={"mode": Mode.FALLBACK},
+        when_stale={"mode": OverviewMode.FALLBACK},
         summary="Context snapshot",
         description="What an agent wants to know first: token, holders, price, watched contract, trust and graph. "
         "`mode` says whether all of it is live or something is missing or old.",
