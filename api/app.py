@@ -74,13 +74,13 @@ def build_rooms(
     from api.discovery.wallet_actions import blink_router
     from api.guardrail.router import check_action, guardrail_router
     from api.intake.router import intake_router
-    from api.key_gate import REQUESTS_A_DAY
     from api.problems import handle_problems
     from api.publish.router import telemetry_router
     from api.routes import take_in
     from api.trust.router import trust_router
     from api.world.queries import world_health_router, world_queries_router
     from api.world.router import world_writes_router
+    from contracts.access.tiers import REQUESTS_A_DAY
     from contracts.discovery.installation import installation_of
     from contracts.intake.answers import Place
 

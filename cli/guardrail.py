@@ -174,11 +174,11 @@ def diff(
         return
     say(f"{older.version} -> {newer.version}")
     for kind, ids in changes.items():
-        for each in ids:
-            say(f"{kind:<8} {each}")
-    for each in verdicts:
-        turn = "passes no longer" if each["passedBefore"] else "passes now"
-        say(f"{turn}: {each['action']!r} ({', '.join(each['matchedAfter'] or each['matchedBefore'])})")
+        for rule_id in ids:
+            say(f"{kind:<8} {rule_id}")
+    for verdict in verdicts:
+        turn = "passes no longer" if verdict["passedBefore"] else "passes now"
+        say(f"{turn}: {verdict['action']!r} ({', '.join(verdict['matchedAfter'] or verdict['matchedBefore'])})")
 
 
 def rule_changes(older: Ruleset, newer: Ruleset) -> dict[str, list[str]]:

@@ -187,8 +187,10 @@ class _Service:
 
         False where it failed in a way that another try may mend; `PartEnded` where it can't.
         """
-        quiet = {"stdout": subprocess.DEVNULL} if self._as_json else {}
-        child = subprocess.Popen(_svc(command, *arguments), env=dict(environment), start_new_session=True, **quiet)
+        stdout = subprocess.DEVNULL if self._as_json else None
+        child = subprocess.Popen(
+            _svc(command, *arguments), env=dict(environment), start_new_session=True, stdout=stdout
+        )
         while child.poll() is None:
             if self._stopping.wait(0.1):
                 child.terminate()
@@ -200,7 +202,7 @@ class _Service:
                 raise typer.Exit(0)
         if child.returncode == ConfigurationProblem.exit_code:
             raise PartEnded(f"{name} was refused.", cure="Its message above says why; `svc doctor` helps.")
-        return child.returncode == 0
+        return bool(child.returncode == 0)
 
     def _until_answering(self, url: str, timeout_s: float) -> None:
         deadline = time.monotonic() + timeout_s

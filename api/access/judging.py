@@ -96,9 +96,10 @@ def record_unused(
     now: datetime,
 ) -> Recorded | None:
     """Record the transaction's money that the claim does not use. Returns the case that its answer names, or None."""
+    code: str
     match judged:
-        case Mismatch(code, found, block) if block is not None:
-            pass
+        case Mismatch(mismatch, found, block) if block is not None:
+            code = mismatch
         case [*_, Paid(match=Match(_, block, _, found))]:
             code = "payment_twice"
         case _:

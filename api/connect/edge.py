@@ -106,7 +106,7 @@ class Edge:
             await Response(status_code=202)(scope, receive, send)
             return
         work_of(scope).began = True
-        server = self._server or await asyncio.to_thread(self._opened)
+        server = await asyncio.to_thread(self._opened) if self._server is None else self._server
         # white space around a value is no part of it, which not every server in front of us knows
         given = [(name, value.strip()) for name, value in scope["headers"] if name not in _OURS]
         if not isinstance(message["id"], str | int):

@@ -73,11 +73,12 @@ class Handoff:
                     await self._check_signature(self._secret, headers, reply)
                 return read_reply(reply, self._clock())
         except TimeoutError:
-            return _refused("it did not reply in time")
+            _refused("it did not reply in time")
         except httpx.HTTPError as error:
-            return _refused(type(error).__name__)
+            _refused(type(error).__name__)
         except ReplyRefused as reason:
-            return _refused(str(reason))
+            _refused(str(reason))
+        return None
 
     async def _asked(self, body: bytes, tls: ssl.SSLContext) -> tuple[httpx.Headers, bytes]:
         headers = dict(_HEADERS)

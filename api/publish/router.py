@@ -72,8 +72,8 @@ def telemetry_router(served: ServedGenerations, installation: Installation) -> A
             tags=["redirects"],
             response_class=Response,
             status_code=302,
-            responses={302: {"description": "The path to go on to"}}
-            | problems(MethodNotAllowed, NotReady, *([RateLimited] if is_limited(redirect.path) else [])),
+            responses=problems(MethodNotAllowed, NotReady, *([RateLimited] if is_limited(redirect.path) else []))
+            | {302: {"description": "The path to go on to"}},
         )
     return router
 

@@ -153,7 +153,7 @@ def _answer(ledger: Ledger, prepared: Prepared, mode: str, decision: Decision | 
     """The prepared fields with what became of them. They are not decoded again: there may be megabytes."""
     if decision is None:
         with ledger.read() as reader:
-            outcome = {"verdict": None, "stages": [], "revision": head_revision(reader)}
+            outcome: dict[str, Any] = {"verdict": None, "stages": [], "revision": head_revision(reader)}
     else:
         stages = [
             StageDocument(**msgspec.structs.asdict(stage)).model_dump(mode="json", by_alias=True)

@@ -197,7 +197,7 @@ def _query(asked: read_api.GraphQueryRequest, position: Position) -> query.Query
     return query.Query(
         search=asked.search,
         node_id=asked.node_id,
-        traverse=traverse and query.Traversal(traverse.from_id, traverse.depth, traverse.direction),
+        traverse=None if traverse is None else query.Traversal(traverse.from_id, traverse.depth, traverse.direction),
         filter=query.Filter(asked.domain, tuple(asked.node_types or ())),
         limit=asked.limit,
         include_edges=asked.include_edges,

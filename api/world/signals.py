@@ -31,10 +31,10 @@ def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRou
         "/world-model/signal",
         response_model=SignalAnswer,
         status_code=201,
-        responses={200: {"model": SignalAnswer, "description": "Rejected by a stage: nothing was written"}}
-        | problems(
+        responses=problems(
             BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported, RevisionConflict, IdempotencyKeyReused
-        ),
+        )
+        | {200: {"model": SignalAnswer, "description": "Rejected by a stage: nothing was written"}},
         summary="State something about your world",
         description="One node with its edges, judged by the validator's seven stages. Private to the key's owner "
         "unless `public` is asked for and an operator agrees.",
