@@ -7,11 +7,10 @@ from contextlib import closing
 from datetime import datetime
 
 from contracts.discovery.installation import installation_of
-from contracts.discovery.registry_rows import DISCOVERY_DOCUMENTS
 from contracts.discovery.service import SCHEMA_MEDIA_TYPE
 from contracts.errors import OperatorProblem
 from contracts.publish.registry import PROJECTIONS
-from contracts.publish.rendering import inputs_sha256
+from contracts.publish.rendering import rendered
 from contracts.settings import Settings
 from contracts.token.holders import due_snapshot
 from pipelines.clients.rpc import RpcPool
@@ -78,12 +77,11 @@ def room_has_moved(settings: Settings, follower: Follower) -> bool:
 def stated_settings_have_moved(settings: Settings, generation: Generation) -> bool:
     """Whether a document that is made of the settings alone would be another one now than in `generation`."""
     installation = installation_of(settings)
-    rows = {row.name: row for row in PROJECTIONS}
     return any(
-        entry is None or entry.inputs != inputs_sha256(rows[each.name], each.content(installation))
-        for each in DISCOVERY_DOCUMENTS
-        if each.make is not None and each.media_type != SCHEMA_MEDIA_TYPE
-        for entry in [generation.manifest.documents.get(each.path)]
+        entry is None or entry.inputs != rendered(row, row.make(installation)).inputs_sha256
+        for row in PROJECTIONS
+        if row.make is not None and row.template is None and row.media_type != SCHEMA_MEDIA_TYPE
+        for entry in [generation.manifest.documents.get(row.path)]
     )
 
 

@@ -17,7 +17,7 @@ from warehouse.ledger.ledger import open_ledger
 from warehouse.market.prices import are_prices_served
 from warehouse.partner.snapshots import serve_figures, serve_partner
 from warehouse.publish.generations import current_generation
-from warehouse.publish.readers import readable_for
+from warehouse.publish.readers import document_context
 from warehouse.token.holder_status import is_status_recorded, record_status
 from warehouse.trust.attestations import is_trust_recorded, record_trust_status
 from warehouse.world.fold import fold_events
@@ -43,7 +43,7 @@ def publish_held(settings: Settings) -> PublishReport:
             load_constitution(ledger)
             fold_events(connection, ledger)
         last = current_generation(settings.data_dir)
-        report = publish(readable_for(connection, settings), settings)
+        report = publish(document_context(connection, settings), settings)
         reasons = [entry.stale_reason for entry in last.manifest.documents.values()] if last else []
         if reason := next(filter(None, reasons), None):
             report = replace(report, generation=mark_stale_for(settings, reason).generation)

@@ -8,8 +8,7 @@ from publishing import NOON
 from pydantic import BaseModel, ConfigDict
 
 from contracts.base import Document, Freshness, TelemetryDocument, TelemetryEnvelope
-from contracts.publish.registry import Alias, Projection, PublishedVariant, Redirect
-from contracts.publish.rendering import Content
+from contracts.publish.registry import Alias, Content, Projection, PublishedVariant, Redirect
 
 
 class Plain(TelemetryDocument):

@@ -11,7 +11,7 @@ from contracts.access.signing import KeySet, key_text, new_private_key, parse_ke
 from contracts.discovery.agent_card import signed_card
 from contracts.discovery.installation import Installation, installation_of
 from contracts.discovery.registry import Finding, registry
-from contracts.discovery.registry_rows import AGENT_CARD, CAPABILITY_REGISTRY, DISCOVERY_DOCUMENTS
+from contracts.discovery.wallet_actions import ACTIONS_PATH
 from contracts.publish.registry import PROJECTIONS
 from contracts.publish.rendering import Origin, render
 from contracts.settings import Settings
@@ -52,12 +52,14 @@ def bare(base_url: str = PREFIXED) -> Installation:
 
 
 def bodies(installation: Installation, findings: Mapping[str, Finding] | None = None) -> dict[str, bytes]:
-    """The bytes of every discovery document by its name."""
+    """The bytes of every discovery document with absolute addresses, by its name."""
     contents: dict[str, Any] = {
-        each.name: each.content(installation) for each in DISCOVERY_DOCUMENTS if each.make is not None
+        row.name: row.make(installation)
+        for row in PROJECTIONS
+        if row.make is not None and row.media_type.endswith("json") and row.path != ACTIONS_PATH
     }
-    contents[AGENT_CARD.name] = json.dumps(signed_card(installation, KEYS.signer(NOON))).encode()
-    contents[CAPABILITY_REGISTRY.name] = registry(installation, findings or {})
+    contents["agent_card"] = json.dumps(signed_card(installation, KEYS.signer(NOON))).encode()
+    contents["capability_registry"] = registry(installation, findings or {})
     origin = Origin("20261121T120000Z-000001", NOON)
     return {name: render(ROWS[name], content, origin) for name, content in contents.items()}
 

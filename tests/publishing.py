@@ -14,8 +14,7 @@ from holder_rows import TOKEN, FakeToken, Row, address, put_transfers
 from api.app import create_app
 from api.publish.front import Front
 from contracts.discovery.installation import installation_of
-from contracts.publish.registry import PROJECTIONS, Projection, Redirect
-from contracts.publish.rendering import Content
+from contracts.publish.registry import PROJECTIONS, Content, Projection, Redirect
 from contracts.settings import Settings
 from contracts.token.holder_documents import ConsistencyLevel, Token
 from contracts.token.holders import ZERO_ADDRESS
@@ -25,7 +24,7 @@ from pipelines.publish.site import route_table, site_files
 from pipelines.token.holder_lists import take_list
 from warehouse.duck.connection import Warehouse
 from warehouse.publish.generations import Part, begin, build
-from warehouse.publish.readers import readable_for
+from warehouse.publish.readers import document_context
 from warehouse.token.fold import fold_balances
 from warehouse.token.holder_status import record_status
 
@@ -77,8 +76,8 @@ class House:
     def publish(self) -> PublishReport:
         self.now += timedelta(minutes=1)
         with Warehouse(self.data_dir).connect() as connection:
-            readable = readable_for(connection, self.settings)
-            return publish(readable, self.settings, now=self.now)
+            context = document_context(connection, self.settings)
+            return publish(context, self.settings, now=self.now)
 
     def publish_rows(
         self, contents: Mapping[Projection, Mapping[str, Content]], redirects: Iterable[Redirect] = ()

@@ -130,6 +130,6 @@ def _render(projection: Projection, reading: Reading, parameters: BaseModel) -> 
     entry = reading.generation.manifest.documents.get(projection.path)
     if entry is None:
         raise not_ready()
-    content = read(projection, reading.readable, parameters)
+    content = read(projection, reading.context, parameters)
     body = render(projection, content, Origin(entry.generation, entry.generated_at), now=datetime.now(UTC))
     return body if entry.stale_reason is None else mark_stale(projection, body, entry.stale_reason)

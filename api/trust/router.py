@@ -53,6 +53,6 @@ def _body(reading: Reading, agent: str) -> bytes:
     entry = reading.generation.manifest.documents.get(PROTOCOL_PATH)
     if entry is None:
         raise not_ready()
-    fields = read_trust_score(reading.readable, agent)
+    fields = read_trust_score(reading.context, agent)
     body = render(TRUST_SCORE, fields, Origin(entry.generation, entry.generated_at), now=datetime.now(UTC))
     return body if entry.stale_reason is None else mark_stale(TRUST_SCORE, body, entry.stale_reason)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import yaml
 from pydantic import Field
@@ -18,7 +18,7 @@ from contracts.world.ontology import load_ontology
 from contracts.world.proposal import StageName
 
 CONTRACT_FILE = Path(__file__).with_name("public_contract.yaml")
-SCHEMA_ID = "svc.public_contract.v1"
+SCHEMA_ID: Final = "svc.public_contract.v1"
 
 
 class NamedText(Document):
@@ -82,40 +82,40 @@ class PublicContract(Document):
     openapi: str
 
 
-def public_contract(installation: Installation) -> dict[str, Any]:
-    """The fields of `PublicContract`."""
+def public_contract(installation: Installation) -> PublicContract:
+    """The public contract, with the state of every capability."""
     texts = _texts()
     states = capability_states(installation).items()
 
     def standing(status: Status) -> list[str]:
         return [id_ for id_, state in states if state.status is status]
 
-    return {
-        "schema_": SCHEMA_ID,
-        "schema_url": installation.url(schema_path("svc-public-contract")),
-        "title": texts["title"],
-        "summary": texts["summary"],
-        "service": SERVICE_NAME,
-        "description": SERVICE_DESCRIPTION,
-        "base_url": installation.base_url,
-        "network": installation.network,
-        "domains": _named(load_ontology().domains),
-        "validator": Validator(
+    return PublicContract(
+        schema_=SCHEMA_ID,
+        schema_url=installation.url(schema_path("svc-public-contract")),
+        title=texts["title"],
+        summary=texts["summary"],
+        service=SERVICE_NAME,
+        description=SERVICE_DESCRIPTION,
+        base_url=installation.base_url,
+        network=installation.network,
+        domains=_named(load_ontology().domains),
+        validator=Validator(
             stages=_named({stage: texts["validator"][stage] for stage in get_args(StageName)}),
             verdicts=_named(texts["verdicts"]),
         ),
-        "live_counts": [
+        live_counts=[
             LiveCount(name=name, url=installation.url(path), field=field) for name, path, field in LIVE_COUNTS
         ],
-        "legacy_terms": [LegacyTerm(**term) for term in texts["legacy_terms"]],
-        "rules": _named(texts["rules"]),
-        "capabilities": CapabilityLists(
+        legacy_terms=[LegacyTerm(**term) for term in texts["legacy_terms"]],
+        rules=_named(texts["rules"]),
+        capabilities=CapabilityLists(
             live=standing(Status.LIVE), planned=standing(Status.PLANNED), off=standing(Status.OFF)
         ),
-        "capabilities_url": installation.url(CAPABILITIES_PATH),
-        "payment_url": installation.url(X402_PATH),
-        "openapi": installation.url(OPENAPI_PATH),
-    }
+        capabilities_url=installation.url(CAPABILITIES_PATH),
+        payment_url=installation.url(X402_PATH),
+        openapi=installation.url(OPENAPI_PATH),
+    )
 
 
 _METRICS = "/api/site-metrics"

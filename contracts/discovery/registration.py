@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import yaml
 from pydantic import Field, TypeAdapter
@@ -21,7 +21,7 @@ from contracts.intake.links import artifact_url
 from contracts.intake.requests import CONSENT_VERSION, IntakeRequest
 
 REGISTRATION_FILE = Path(__file__).with_name("registration.yaml")
-SCHEMA_ID = "svc.agent_registration.v1"
+SCHEMA_ID: Final = "svc.agent_registration.v1"
 REQUEST_SCHEMA = "svc-intake-request"
 
 
@@ -106,32 +106,32 @@ class RegistrationContract(Document):
     openapi: str
 
 
-def registration_contract(installation: Installation) -> dict[str, Any]:
-    """The fields of `RegistrationContract`. Endpoints of what is off are left out."""
+def registration_contract(installation: Installation) -> RegistrationContract:
+    """The ways to register. Endpoints of what is off are left out."""
     texts = _texts()
-    return {
-        "schema_": SCHEMA_ID,
-        "schema_url": installation.url(schema_path("svc-agent-registration")),
-        "title": texts["title"],
-        "summary": texts["summary"],
-        "modes": [_mode(installation, id_, mode) for id_, mode in texts["modes"].items()],
-        "mcp": _mcp(installation),
-        "endpoints": [
+    return RegistrationContract(
+        schema_=SCHEMA_ID,
+        schema_url=installation.url(schema_path("svc-agent-registration")),
+        title=texts["title"],
+        summary=texts["summary"],
+        modes=[_mode(installation, id_, mode) for id_, mode in texts["modes"].items()],
+        mcp=_mcp(installation),
+        endpoints=[
             Endpoint(name=name, method=method, url=installation.url(path), capability=capability)
             for name, method, path, capability in _ENDPOINTS
             if is_live(installation, capability)
         ],
-        "consent": ConsentRules(
+        consent=ConsentRules(
             version=CONSENT_VERSION,
             contract=artifact_url(installation.base_url, "registration-contract"),
             rules=[ConsentRule(id=id_, text=text) for id_, text in texts["consent"].items()],
         ),
-        "request": RequestSchema(
+        request=RequestSchema(
             url=installation.url(schema_path(REQUEST_SCHEMA)), json_schema=intake_request_schema(installation)
         ),
-        "capabilities_url": installation.url(CAPABILITIES_PATH),
-        "openapi": installation.url(OPENAPI_PATH),
-    }
+        capabilities_url=installation.url(CAPABILITIES_PATH),
+        openapi=installation.url(OPENAPI_PATH),
+    )
 
 
 def intake_request_schema(installation: Installation) -> dict[str, Any]:

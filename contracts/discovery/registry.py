@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -15,7 +15,7 @@ from contracts.discovery.installation import Installation
 from contracts.discovery.schemas import schema_path
 from contracts.discovery.service import SERVICE_NAME, SERVICE_VERSION
 
-SCHEMA_ID = "svc.base_capabilities.v1"
+SCHEMA_ID: Final = "svc.base_capabilities.v1"
 
 NOT_LOOKED = "not_looked_yet"
 NOT_ANSWERING = "not_answering"
@@ -105,19 +105,19 @@ class CapabilityRegistry(Document):
     capabilities: list[CapabilityEntry]
 
 
-def registry(installation: Installation, findings: Mapping[str, Finding]) -> dict[str, Any]:
-    """The fields of `CapabilityRegistry`, from the settings and what was found."""
-    return {
-        "schema_": SCHEMA_ID,
-        "schema_url": installation.url(schema_path("svc-base-capabilities")),
-        "service": SERVICE_NAME,
-        "version": SERVICE_VERSION,
-        "base_url": installation.base_url,
-        "network": installation.network,
-        "capabilities": [
+def registry(installation: Installation, findings: Mapping[str, Finding]) -> CapabilityRegistry:
+    """Every capability, from the settings and the findings."""
+    return CapabilityRegistry(
+        schema_=SCHEMA_ID,
+        schema_url=installation.url(schema_path("svc-base-capabilities")),
+        service=SERVICE_NAME,
+        version=SERVICE_VERSION,
+        base_url=installation.base_url,
+        network=installation.network,
+        capabilities=[
             _entry(installation, state, findings.get(id_)) for id_, state in capability_states(installation).items()
         ],
-    }
+    )
 
 
 def _entry(installation: Installation, state: CapabilityState, found: Finding | None) -> CapabilityEntry:

@@ -6,8 +6,7 @@ reads is in `site/`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
@@ -51,19 +50,6 @@ KEPT_FROM_CRAWLERS = (
     *(path.partition("{")[0] for path in (plans.RECEIPT_PATH, plans.CASE_PATH)),
 )
 """Answers that are somebody's own: a crawler that has such an address must not show it."""
-
-
-@dataclass(frozen=True)
-class TextDocument:
-    """One text document. `make` is None where it takes more than the installation."""
-
-    name: str
-    path: str
-    media_type: str
-    summary: str
-    description: str
-    make: Callable[[Installation], bytes] | None = None
-    aliases: tuple[str, ...] = ()
 
 
 _SECURITY_MONTHS = 9
@@ -156,69 +142,3 @@ def _templates() -> jinja2.Environment:
     )
     environment.tests["parameterised"] = lambda route: "{" in route
     return environment
-
-
-SECURITY = TextDocument(
-    "security_txt",
-    SECURITY_PATH,
-    PLAIN,
-    "Where to report a vulnerability",
-    "RFC 9116. It expires some months ahead and changes once a quarter.",
-)
-SITEMAP = TextDocument(
-    "sitemap", SITEMAP_PATH, SITEMAP_MEDIA_TYPE, "Sitemap", "The pages and documents that a search engine may show."
-)
-
-TEXT_DOCUMENTS: tuple[TextDocument, ...] = (
-    TextDocument(
-        "llms_txt",
-        service.LLMS_PATH,
-        PLAIN,
-        "What a language model reads first",
-        "llmstxt.org: what is here, how to begin, and what is planned and not live. It is a map, not a schema.",
-        llms_txt,
-    ),
-    TextDocument(
-        "agents_capabilities",
-        AGENTS_TXT_PATH,
-        PLAIN,
-        "Capabilities for agents",
-        "Every capability that is live with endpoint, protocol and authentication (draft-car-agents-txt).",
-        agents_txt,
-        aliases=(AGENTS_TXT_FALLBACK_PATH,),
-    ),
-    TextDocument(
-        "robots_txt",
-        ROBOTS_PATH,
-        PLAIN,
-        "What crawlers may read",
-        "RFC 9309, with what content may be used for.",
-        robots_txt,
-    ),
-    TextDocument(
-        "skill_md",
-        service.SKILL_PATH,
-        MARKDOWN,
-        "Agent Skill",
-        "How to buy a key, use it and pair over MCP, step by step, as an Agent Skill.",
-        skill_md,
-    ),
-    TextDocument(
-        "compatibility",
-        COMPATIBILITY_PATH,
-        MARKDOWN,
-        "Compatibility policy",
-        "What may change without notice, what is announced first and how, and what is deprecated now.",
-        compatibility_md,
-    ),
-    TextDocument(
-        "connect_markdown",
-        CONNECT_MARKDOWN_PATH,
-        MARKDOWN,
-        "Connect page in Markdown",
-        "The connect page for readers without a browser; `/connect/` answers it to whoever prefers Markdown.",
-        connect_md,
-    ),
-    SECURITY,
-    SITEMAP,
-)

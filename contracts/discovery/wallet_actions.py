@@ -6,7 +6,7 @@ No transaction is ever made: the specification knows none of an EVM chain. Heade
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -143,8 +143,8 @@ class ActionRequest(_Wire):
         return text if isinstance(text, str) and text else None
 
 
-def actions_registry(installation: Installation) -> dict[str, Any]:
-    """Fields of `ActionsRegistry`. Patterns are paths of the host, so they begin with the base URL's own."""
+def actions_registry(installation: Installation) -> ActionsRegistry:
+    """The paths that wallets may show as actions. Patterns begin with the base URL's path: they are the host's."""
     lead = {
         CONNECT_PAGE_PATH: GUARDRAIL_BLINK_PATH,
         "/api/worldmodel/**": WORLD_BLINK_PATH,
@@ -154,7 +154,7 @@ def actions_registry(installation: Installation) -> dict[str, Any]:
         ActionRule(path_pattern=installation.prefix + path, api_path=installation.prefix + to)
         for path, to in lead.items()
     ]
-    return {"rules": rules}
+    return ActionsRegistry(rules=rules)
 
 
 def guardrail_action(installation: Installation, off: str | None = None) -> Action:

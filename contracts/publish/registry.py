@@ -1,12 +1,13 @@
 """One row per document published as a file: it drives asset, lineage, route, OpenAPI entry and contract test.
 
-What a document holds is read by `warehouse.publish.readers.read`: its statement, or a room's own
-function where one row of SQL does not do. `contracts.publish.rendering` turns what was read into bytes.
+A row also names the source of its body, one of: `make`, a function of the installation; `describe`, a function of the
+other bodies too; `reader`, a function of a room of the warehouse; else the statement `<name>.sql` of a room.
+`warehouse.publish.readers.read` follows it, and `contracts.publish.rendering` turns the content into bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl
@@ -25,17 +26,46 @@ from contracts.bidwall import (
 from contracts.discovery import service
 from contracts.discovery.agent_card import API_V2_PATH
 from contracts.discovery.connect_page import CONNECT_MARKDOWN_PATH
-from contracts.discovery.openapi import OPENAPI_PATH, OPENAPI_V2_PATH
-from contracts.discovery.registry_rows import DISCOVERY_DOCUMENTS
-from contracts.discovery.texts import TEXT_DOCUMENTS
-from contracts.discovery.wallet_actions import ACTIONS_PATH, ActionsRegistry
+from contracts.discovery.installation import Installation
+from contracts.discovery.manifests import agent_skills, ai_plugin, api_catalog, erc8004_registration
+from contracts.discovery.mcp import ai_catalog, server_card
+from contracts.discovery.openapi import OPENAPI_PATH, OPENAPI_V2_PATH, Bodies, openapi_json, openapi_v2_yaml
+from contracts.discovery.public_contract import PublicContract, public_contract
+from contracts.discovery.registration import (
+    REQUEST_SCHEMA,
+    RegistrationContract,
+    intake_request_schema,
+    registration_contract,
+)
+from contracts.discovery.registry import CapabilityRegistry
+from contracts.discovery.schemas import SCHEMA_DIALECT, schema_path
+from contracts.discovery.texts import (
+    AGENTS_TXT_FALLBACK_PATH,
+    AGENTS_TXT_PATH,
+    MARKDOWN,
+    PLAIN,
+    ROBOTS_PATH,
+    SECURITY_PATH,
+    SITEMAP_MEDIA_TYPE,
+    SITEMAP_PATH,
+    agents_txt,
+    compatibility_md,
+    connect_md,
+    connect_page_fields,
+    llms_txt,
+    robots_txt,
+    sitemap_xml,
+    skill_md,
+)
+from contracts.discovery.wallet_actions import ACTIONS_PATH, ActionsRegistry, actions_registry
+from contracts.discovery.x402 import x402_manifest, x402_metadata
 from contracts.errors import CursorInvalid, RequestProblem, SnapshotUnknown
 from contracts.feed import JsonFeed
 from contracts.intake.artifacts import ARTIFACT_KINDS, artifact_texts
 from contracts.intake.links import artifact_path
 from contracts.market import MAX_AGE, EthPrice, TokenPrice
 from contracts.partner import MARKETPLACE_MAX_AGE_S, PARTNER_MAX_AGE_S, MarketplaceRevenue, PartnerSnapshot
-from contracts.publish.deprecations import DEPRECATED
+from contracts.publish.deprecations import COMPATIBILITY_PATH, DEPRECATED
 from contracts.publish.overview import OVERVIEW_MAX_AGE_S, ContextSnapshot, OverviewMode, ServiceContext, SiteMetrics
 from contracts.publish.routes import ACTION_HEADERS, Cache
 from contracts.token.holder_documents import (
@@ -47,6 +77,16 @@ from contracts.token.holder_documents import (
 )
 from contracts.trust import TrustProtocol, TrustScore
 from contracts.world.public_projection import RenderParameters, RenderView, WorldProjection, WorldRender
+
+Fields = Mapping[str, Any]
+"""A document's own fields by their Python names, with `source`, `quality`, `reason`, `observed_at` and `fetched_at` of
+the freshness block where it has one; rendering adds the rest of the block and `ok`. `stale` is given where content is
+known to be out of date already. Times are UTC (naive ones too);
+values are plain, pydantic models or raw JSON (`msgspec.Raw`)."""
+
+Content = BaseModel | Fields | bytes
+"""The content of a document: its model, its fields, or the whole body where the room makes the bytes itself. Of a row
+without a model, fields are the whole JSON document, or what its template states."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +111,8 @@ class Projection:
     """One published document: its name, fixed path, model and how long its content counts as fresh.
 
     The model says where the freshness block lies: at the top (`TelemetryDocument`), in `data` (`TelemetryEnvelope`), or
-    nowhere: such a document does not age and has no `max_age_s`. Where the model is None the room gives the bytes.
+    nowhere: such a document does not age and has no `max_age_s`. The model is None where the body is a text, or JSON
+    whose shape is somebody else's.
     """
 
     name: str
@@ -80,6 +121,14 @@ class Projection:
     group: str
     summary: str
     description: str
+    make: Callable[[Installation], Content] | None = None
+    """Makes the content where it needs no store, clock or network."""
+    describe: Callable[[Installation, Bodies], bytes] | None = None
+    """Makes the body of a document that shows the bodies of others, after them."""
+    reader: str | None = None
+    """The function of the warehouse that reads the content, `<room>.<module>:<function>`. It takes a `DocumentContext`,
+    then `reader_argument` or `parameters` where the row has them."""
+    reader_argument: str | None = None
     max_age_s: int | None = None
     when_stale: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Fields (one word each) that say something else once the document is stale."""
@@ -95,7 +144,7 @@ class Projection:
     """Header fields beside those that every published document has. `{prefix}` in a value is the base URL's path,
     `{network}` the chain."""
     template: str | None = None
-    """The template under `site/` that makes the body of the fields; publishing fills it."""
+    """The template under `site/` that makes the body of the fields; publishing fills it in."""
     markdown: str | None = None
     """The path of the document that says the same in Markdown: it is answered here too, to whoever prefers that."""
 
@@ -167,11 +216,21 @@ FRONT_LINKS = ", ".join(
 )
 """Where a reader of the front door's header fields goes on (RFC 8288)."""
 
-DESCRIBING = ("openapi", "openapi_v2")
-"""Documents that show the bodies of others, which are made before them."""
-
 PRICE_GROUP = "market"
 """Documents of this group are published every minute, whatever becomes of the chain."""
+
+
+def _schema(name: str, model: type[BaseModel]) -> Callable[[Installation], Fields]:
+    def make(installation: Installation) -> Fields:
+        schema = model.model_json_schema(by_alias=True, mode="serialization")
+        return {"$schema": SCHEMA_DIALECT, "$id": installation.url(schema_path(name)), **schema}
+
+    return make
+
+
+def _sitemap(installation: Installation) -> bytes:
+    return sitemap_xml(installation, [row.path for row in PROJECTIONS if row.cache == "discovery"])
+
 
 PROJECTIONS: tuple[Projection, ...] = (
     Projection(
@@ -198,6 +257,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path="/api/token/holders",
         model=TokenHolders,
         group="holders",
+        reader="token.holder_documents:read_token_holders",
         max_age_s=900,
         summary="Holder count with its proof",
         description="Holder count, supply and concentration of the service token at one final block, with the proof "
@@ -208,6 +268,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path="/api/token/holders-map",
         model=TokenHoldersMap,
         group="holders",
+        reader="token.holder_documents:read_holders_map",
         max_age_s=900,
         summary="Holders by rank",
         description="Holders of the service token by rank, a page at a time. A cursor stays on the list of its first "
@@ -220,6 +281,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path="/api/token/holders-map-temporal",
         model=TokenHoldersTemporal,
         group="holders",
+        reader="token.holder_documents:read_holders_temporal",
         max_age_s=7200,
         summary="Two holder snapshots compared",
         description="Churn, movers, cohort deltas and concentration between two persisted holder snapshots.",
@@ -251,6 +313,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path="/api/site-metrics",
         model=SiteMetrics,
         group="overview",
+        reader="publish.overview:read_site_metrics",
         max_age_s=OVERVIEW_MAX_AGE_S,
         summary="All live metrics",
         description="Every live number in one body, each with value, unit, source, quality and until when it is fresh; "
@@ -261,6 +324,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path="/api/context",
         model=ContextSnapshot,
         group="overview",
+        reader="publish.overview:read_context",
         max_age_s=OVERVIEW_MAX_AGE_S,
         when_stale={"mode": OverviewMode.FALLBACK},
         summary="Context snapshot",
@@ -272,6 +336,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path="/svc-context.json",
         model=ServiceContext,
         group="discovery",
+        reader="publish.overview:read_service_context",
         cache="discovery",
         summary="What the service is",
         description="What the service is and where everything lies, for an agent that knows nothing of it yet.",
@@ -281,6 +346,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path="/hodlers-care/feed.json",
         model=JsonFeed,
         group="discovery",
+        reader="feed.events:read_feed",
         media_type="application/feed+json",
         summary="Event feed",
         description="New snapshots, large movers, holder milestones, crossed thresholds and attestations as a JSON "
@@ -291,6 +357,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path="/api/bidwall/balance",
         model=BidwallBalance,
         group="contract_balance",
+        reader="bidwall.contract_balance:read_bidwall_balance",
         max_age_s=bidwall.MAX_AGE_S,
         summary="Native balance of the contract",
         description="Native balance of the watched contract in wei at a named block, and how near its trigger is.",
@@ -300,6 +367,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path="/api/bidwall/snapshot",
         model=BidwallSnapshot,
         group="contract_balance",
+        reader="bidwall.contract_balance:read_bidwall_snapshot",
         max_age_s=bidwall.MAX_AGE_S,
         summary="Balance, worth, trigger and newest transfers",
         description="The contract's balance at a named block, its worth in USD, trigger progress and the newest ERC-20 "
@@ -311,6 +379,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path="/api/bidwall/events",
         model=BidwallEvents,
         group="contract_balance",
+        reader="bidwall.contract_balance:read_bidwall_events",
         max_age_s=bidwall.MAX_AGE_S,
         summary="Newest transfers from or to the contract",
         description="ERC-20 transfers of any token that name the watched contract as sender or recipient, newest "
@@ -322,6 +391,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path="/api/v2/trust/protocol",
         model=TrustProtocol,
         group="trust",
+        reader="trust.attestations:read_trust_protocol",
         max_age_s=trust.MAX_AGE_S,
         summary="What trust scores are",
         description="Registry and escrow contracts, thresholds, weighting and totals, with the block that scores hold "
@@ -332,6 +402,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path=WORLD_LIVE_PATH,
         model=WorldProjection,
         group="world",
+        reader="world.public_projection:read_world_live",
         summary="The public graph",
         description="Public nodes and the edges among them at a named revision, without anything that is private or "
         "personal. Of a very large graph, the nodes with the most edges.",
@@ -342,6 +413,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path="/api/worldmodel/render",
         model=WorldRender,
         group="world",
+        reader="world.public_projection:read_world_render",
         summary="The public graph, drawn",
         description="Public nodes with positions, the most connected first. `view` says how many, `compact` leaves "
         "titles and types out. A node stays where it was drawn first.",
@@ -358,45 +430,271 @@ PROJECTIONS: tuple[Projection, ...] = (
             path=artifact_path(name),
             model=kind.model,
             group="intake",
+            reader="intake.statistics:read_artifact",
+            reader_argument=name,
             summary=artifact_texts()[name]["title"],
             description=artifact_texts()[name]["summary"],
             cache="discovery",
         )
         for name, kind in ARTIFACT_KINDS.items()
     ),
-    *(
-        Projection(
-            name=each.name,
-            path=each.path,
-            model=each.model,
-            group="discovery",
-            summary=each.summary,
-            description=each.description,
-            aliases=tuple(Alias(path) for path in each.aliases),
-            media_type=each.media_type,
-            cache="discovery",
-        )
-        for each in DISCOVERY_DOCUMENTS
+    Projection(
+        name="agent_card",
+        path=service.AGENT_CARD_PATH,
+        model=None,
+        group="discovery",
+        reader="discovery.probes:read_agent_card",
+        summary="Agent card",
+        description="The A2A 1.0 agent card, signed by a key of the key set. A skill is what can be used here by the "
+        "settings. No A2A transport is run.",
+        aliases=(Alias(service.AGENT_PATH),),
+        cache="discovery",
+    ),
+    Projection(
+        name="capability_registry",
+        path=service.CAPABILITIES_PATH,
+        model=CapabilityRegistry,
+        group="discovery",
+        reader="discovery.probes:read_registry",
+        summary="Capability registry",
+        description="Every capability with its status `live`, `planned` or `off`, why, who determined it and when.",
+        cache="discovery",
+    ),
+    Projection(
+        name="mcp_discovery",
+        path=service.MCP_JSON_PATH,
+        model=None,
+        group="discovery",
+        make=server_card,
+        summary="MCP discovery",
+        description="The server card of the MCP endpoint, at the path where clients have long looked for it.",
+        cache="discovery",
+    ),
+    Projection(
+        name="mcp_server_card",
+        path=service.SERVER_CARD_PATH,
+        model=None,
+        group="discovery",
+        make=server_card,
+        summary="MCP server card",
+        description="Who the MCP server is and how to reach it (SEP-2127). What tools it has, it says itself.",
+        media_type=service.SERVER_CARD_MEDIA_TYPE,
+        cache="discovery",
+    ),
+    Projection(
+        name="ai_catalog",
+        path=service.AI_CATALOG_PATH,
+        model=None,
+        group="discovery",
+        make=ai_catalog,
+        summary="AI catalog",
+        description="The server card, the agent card, the skill and the API, each with its media type.",
+        media_type=service.AI_CATALOG_MEDIA_TYPE,
+        cache="discovery",
+    ),
+    Projection(
+        name="x402_manifest",
+        path=service.X402_PATH,
+        model=None,
+        group="discovery",
+        make=x402_manifest,
+        summary="Payment manifest",
+        description="What can be paid and how: a receipt on the chain is verified where that is set up, settlement by "
+        "payment signature is planned.",
+        cache="discovery",
+    ),
+    Projection(
+        name="x402_metadata",
+        path=service.X402_METADATA_PATH,
+        model=None,
+        group="discovery",
+        make=x402_metadata,
+        summary="Payment kinds",
+        description="Kinds of payment as an x402 facilitator lists them: none is settled by signature yet.",
+        cache="discovery",
+    ),
+    Projection(
+        name="public_contract",
+        path=service.PUBLIC_CONTRACT_PATH,
+        model=PublicContract,
+        group="discovery",
+        make=public_contract,
+        summary="Public contract",
+        description="What the service is in the words that hold: seven domains, the validator, where live counts are, "
+        "and which older terms are superseded.",
+        cache="discovery",
+    ),
+    Projection(
+        name="registration_contract",
+        path=service.REGISTRATION_PATH,
+        model=RegistrationContract,
+        group="discovery",
+        make=registration_contract,
+        summary="Agent-assisted registration",
+        description="Ways to register with their steps, endpoints and consent rules, and the request's JSON Schema.",
+        cache="discovery",
+    ),
+    Projection(
+        name="erc8004_registration",
+        path=service.ERC8004_PATH,
+        model=None,
+        group="discovery",
+        make=erc8004_registration,
+        summary="ERC-8004 registration file",
+        description="The service as ERC-8004 describes agents. It is in no identity registry.",
+        cache="discovery",
+    ),
+    Projection(
+        name="ai_plugin",
+        path=service.AI_PLUGIN_PATH,
+        model=None,
+        group="discovery",
+        make=ai_plugin,
+        summary="Plugin manifest",
+        description="The plugin manifest v1 for runtimes that still ask for it.",
+        cache="discovery",
+    ),
+    Projection(
+        name="api_catalog",
+        path=service.API_CATALOG_PATH,
+        model=None,
+        group="discovery",
+        make=api_catalog,
+        summary="API catalog",
+        description="Where the APIs are described (RFC 9727), as a linkset.",
+        media_type=service.API_CATALOG_MEDIA_TYPE,
+        cache="discovery",
+    ),
+    Projection(
+        name="agent_skills",
+        path=service.AGENT_SKILLS_PATH,
+        model=None,
+        group="discovery",
+        make=agent_skills,
+        summary="Agent skills",
+        description="The skill with the digest of its bytes.",
+        cache="discovery",
     ),
     *(
         Projection(
-            name=each.name,
-            path=each.path,
+            name=f"schema_{name.replace('-', '_')}",
+            path=schema_path(name),
             model=None,
             group="discovery",
-            summary=each.summary,
-            description=each.description,
-            aliases=tuple(Alias(path) for path in each.aliases),
-            media_type=each.media_type,
+            make=make,
+            summary=f"JSON Schema: {summary}",
+            description=f"The JSON Schema 2020-12 of {summary}.",
+            media_type=service.SCHEMA_MEDIA_TYPE,
             cache="discovery",
         )
-        for each in TEXT_DOCUMENTS
+        for name, summary, make in (
+            ("svc-base-capabilities", "the capability registry", _schema("svc-base-capabilities", CapabilityRegistry)),
+            ("svc-public-contract", "the public contract", _schema("svc-public-contract", PublicContract)),
+            (
+                "svc-agent-registration",
+                "the registration contract",
+                _schema("svc-agent-registration", RegistrationContract),
+            ),
+            (REQUEST_SCHEMA, "a registration request", intake_request_schema),
+        )
+    ),
+    Projection(
+        name="llms_txt",
+        path=service.LLMS_PATH,
+        model=None,
+        group="discovery",
+        make=llms_txt,
+        summary="What a language model reads first",
+        description="llmstxt.org: what is here, how to begin, and what is planned and not live. It is a map, not "
+        "a schema.",
+        media_type=PLAIN,
+        cache="discovery",
+    ),
+    Projection(
+        name="agents_capabilities",
+        path=AGENTS_TXT_PATH,
+        model=None,
+        group="discovery",
+        make=agents_txt,
+        summary="Capabilities for agents",
+        description="Every capability that is live with endpoint, protocol and authentication (draft-car-agents-txt).",
+        aliases=(Alias(AGENTS_TXT_FALLBACK_PATH),),
+        media_type=PLAIN,
+        cache="discovery",
+    ),
+    Projection(
+        name="robots_txt",
+        path=ROBOTS_PATH,
+        model=None,
+        group="discovery",
+        make=robots_txt,
+        summary="What crawlers may read",
+        description="RFC 9309, with what content may be used for.",
+        media_type=PLAIN,
+        cache="discovery",
+    ),
+    Projection(
+        name="skill_md",
+        path=service.SKILL_PATH,
+        model=None,
+        group="discovery",
+        make=skill_md,
+        summary="Agent Skill",
+        description="How to buy a key, use it and pair over MCP, step by step, as an Agent Skill.",
+        media_type=MARKDOWN,
+        cache="discovery",
+    ),
+    Projection(
+        name="compatibility",
+        path=COMPATIBILITY_PATH,
+        model=None,
+        group="discovery",
+        make=compatibility_md,
+        summary="Compatibility policy",
+        description="What may change without notice, what is announced first and how, and what is deprecated now.",
+        media_type=MARKDOWN,
+        cache="discovery",
+    ),
+    Projection(
+        name="connect_markdown",
+        path=CONNECT_MARKDOWN_PATH,
+        model=None,
+        group="discovery",
+        make=connect_md,
+        summary="Connect page in Markdown",
+        description="The connect page for readers without a browser; `/connect/` answers it to whoever prefers "
+        "Markdown.",
+        media_type=MARKDOWN,
+        cache="discovery",
+    ),
+    Projection(
+        name="security_txt",
+        path=SECURITY_PATH,
+        model=None,
+        group="discovery",
+        reader="discovery.probes:read_security_txt",
+        summary="Where to report a vulnerability",
+        description="RFC 9116. It expires some months ahead and changes once a quarter.",
+        media_type=PLAIN,
+        cache="discovery",
+    ),
+    Projection(
+        name="sitemap",
+        path=SITEMAP_PATH,
+        model=None,
+        group="discovery",
+        make=_sitemap,
+        summary="Sitemap",
+        description="The pages and documents that a search engine may show.",
+        media_type=SITEMAP_MEDIA_TYPE,
+        cache="discovery",
     ),
     Projection(
         name="actions_registry",
         path=ACTIONS_PATH,
         model=ActionsRegistry,
         group="discovery",
+        make=actions_registry,
         summary="Wallet actions",
         description="Which addresses of this site wallets may show as actions, and where those are asked for.",
         cache="discovery",
@@ -407,6 +705,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path=service.CONNECT_PAGE_PATH,
         model=None,
         group="discovery",
+        make=connect_page_fields,
         summary="Connect page",
         description="What this is, how to pair, plans, and a paid claim step by step, for a browser. Whoever prefers "
         "Markdown gets that.",
@@ -424,6 +723,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path=service.ICON_PATH,
         model=None,
         group="discovery",
+        make=lambda _: {},
         summary="Icon",
         description="The icon of pages, cards and wallet actions.",
         media_type="image/svg+xml",
@@ -435,6 +735,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path=OPENAPI_PATH,
         model=None,
         group="discovery",
+        describe=openapi_json,
         summary="OpenAPI description",
         description="The OpenAPI 3.0.3 description, with this installation's address and examples of its own.",
     ),
@@ -443,6 +744,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path=OPENAPI_V2_PATH,
         model=None,
         group="discovery",
+        describe=openapi_v2_yaml,
         summary="OpenAPI description of API v2",
         description="The part of the OpenAPI 3.0.3 description that is under `/api/v2`, in YAML.",
         media_type="application/yaml",

@@ -1,9 +1,7 @@
-"""From the fields of a document to its bytes: freshness and key order. Publishing and the API share it."""
+"""From the content of a document to its bytes: freshness and key order. Publishing and the API share it."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,13 +9,9 @@ from typing import Any
 import msgspec
 from pydantic import BaseModel
 
-from contracts.publish.registry import Projection
-
-Fields = Mapping[str, Any]
-"""A document's own fields by their Python names, with `source`, `quality`, `reason`, `observed_at` and `fetched_at` of
-the freshness block where it has one; rendering adds the rest of the block and `ok`. `stale` is given where content is
-known to be out of date already. Times are UTC (naive ones too);
-values are plain, pydantic models or raw JSON (`msgspec.Raw`)."""
+from contracts.canonical import sha256_hex
+from contracts.discovery.encoding import document_bytes
+from contracts.publish.registry import Content, Fields, Projection
 
 EXPIRED = "expired"
 """The reason of a body whose `staleAfter` has passed without a newer one."""
@@ -31,86 +25,130 @@ class Origin:
     generated_at: datetime
 
 
-Content = Fields | bytes
-"""What a document is made of: its fields, or the whole body where the room makes the bytes itself."""
+NOWHERE = Origin(generation="", generated_at=datetime(1970, 1, 1, tzinfo=UTC))
+"""The origin of a document that is not published yet."""
 
 
-def render(projection: Projection, content: Content, origin: Origin, *, now: datetime | None = None) -> bytes:
-    """The body. JSON keys come in the model's order, `ok` first; stale where `now` is past its `staleAfter`.
+@dataclass(frozen=True)
+class Rendered:
+    """A document that is rendered once. Its bodies differ in their origin and in the members that call them stale.
+
+    `members` are the encoded members of the body, or of its `data`, in order; None where the body never differs.
+    """
+
+    projection: Projection
+    from_nowhere: bytes
+    members: dict[str, msgspec.Raw] | None = None
+    stale_after: datetime | None = None
+    reason: str | None = None
+
+    @property
+    def inputs_sha256(self) -> str:
+        """SHA-256 over everything that a document is made of except its origin: equal hashes mean equal content."""
+        return sha256_hex(self.from_nowhere)
+
+    def body(self, origin: Origin, *, now: datetime | None = None) -> bytes:
+        """The body; stale where `now` is past its `staleAfter`."""
+        if self.members is None:
+            return self.from_nowhere
+        place = {"generation": origin.generation, "generatedAt": origin.generated_at}
+        members = self.members | _encoded(place)
+        if now is not None and self.stale_after is not None and now >= self.stale_after:
+            members |= _stale(self.projection, self.reason or EXPIRED)
+        return _whole(self.projection, members)
+
+
+def rendered(projection: Projection, content: Content) -> Rendered:
+    """The content with its members encoded. JSON keys come in the model's order, `ok` first.
 
     Raises `ValueError` where fields are not exactly those of the model.
     """
     if isinstance(content, bytes):
-        return content
-    block = projection.freshness
-    model = block or projection.model
+        return Rendered(projection, content)
+    model = projection.freshness or projection.model
     if model is None:
-        raise ValueError(f"{projection.name}: fields without a model")
-    values = dict(content)
-    if block is not None:
-        stale_after = stale_after_of(projection, content)
-        values = {"stale": False} | values
-        values |= {"stale_after": stale_after, "generation": origin.generation, "generated_at": origin.generated_at}
-        if now is not None and stale_after is not None and now >= stale_after:
-            values |= {"stale": True, "reason": content["reason"] or EXPIRED}
-        if values["stale"]:
-            values |= projection.when_stale
+        return Rendered(projection, document_bytes(fields_of(content)))
+    values = _values(projection, model, content)
     names = list(model.model_fields)
     if "ok" in names:
         names.remove("ok")
         names.insert(0, "ok")
-        values["ok"] = True
-    if (difference := set(values) ^ set(names)) != set():
-        raise ValueError(f"{projection.name}: fields and model differ in {', '.join(sorted(difference))}")
-    body = {_alias(model, name): _plain_time(values[name]) for name in names}
-    return _encode({"ok": True, "data": body} if projection.enveloped else body)
+    members = _encoded({model.model_fields[name].serialization_alias or name: values[name] for name in names})
+    body = _whole(projection, members)
+    if projection.freshness is None:
+        return Rendered(projection, body)
+    return Rendered(projection, body, members, values["stale_after"], values["reason"])
+
+
+def render(projection: Projection, content: Content, origin: Origin, *, now: datetime | None = None) -> bytes:
+    """One body of the content. Raises as `rendered`."""
+    return rendered(projection, content).body(origin, now=now)
+
+
+def validate(projection: Projection, content: Content) -> None:
+    """Build the document's model of its content. Raises `pydantic.ValidationError` where that does not fit."""
+    model = projection.freshness or projection.model
+    if model is None or isinstance(content, bytes | BaseModel):
+        return
+    values = _values(projection, model, content)
+    embedded = {name: msgspec.json.decode(value) for name, value in values.items() if isinstance(value, msgspec.Raw)}
+    model.model_validate(values | embedded)
+
+
+def fields_of(content: Content) -> Fields:
+    """The fields of content that is not a whole body."""
+    assert not isinstance(content, bytes), "a whole body has no fields"
+    return dict(content)
 
 
 def stale_after_of(projection: Projection, content: Content) -> datetime | None:
-    """When the content stops counting as fresh: `fetched_at` + `max_age_s`; None where nothing was fetched or ages.
+    """The end of the content's freshness: `fetched_at` + `max_age_s`; None where nothing was fetched or ages.
 
     Content that is put together from parts of different ages gives its own `stale_after`.
     """
     if isinstance(content, bytes) or projection.max_age_s is None:
         return None
-    if "stale_after" in content:
-        return None if content["stale_after"] is None else _utc(content["stale_after"])
-    fetched_at = content["fetched_at"]
+    values = fields_of(content)
+    if "stale_after" in values:
+        return None if values["stale_after"] is None else _utc(values["stale_after"])
+    fetched_at = values["fetched_at"]
     return None if fetched_at is None else _utc(fetched_at) + timedelta(seconds=projection.max_age_s)
 
 
 def mark_stale(projection: Projection, body: bytes, reason: str) -> bytes:
     """The same body with `stale: true` and `reason`; everything else keeps its bytes."""
-    values = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+    members = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
     if projection.enveloped:
-        data = msgspec.json.decode(values["data"], type=dict[str, msgspec.Raw])
-        values["data"] = msgspec.Raw(msgspec.json.encode(data | _stale(projection, reason)))
-        return msgspec.json.encode(values)
-    return msgspec.json.encode(values | _stale(projection, reason))
+        members = msgspec.json.decode(members["data"], type=dict[str, msgspec.Raw])
+    return _whole(projection, members | _stale(projection, reason))
 
 
-def inputs_sha256(projection: Projection, content: Content) -> str:
-    """SHA-256 over all that a document is made of, its origin apart: equal hashes, equal content."""
-    nowhere = Origin(generation="", generated_at=datetime(1970, 1, 1, tzinfo=UTC))
-    return hashlib.sha256(render(projection, content, nowhere)).hexdigest()
+def _values(projection: Projection, model: type[BaseModel], content: BaseModel | Fields) -> dict[str, Any]:
+    """The value of every field of the model, with `NOWHERE` as origin."""
+    values = dict(content)
+    if projection.freshness is not None:
+        values = {"stale": False} | values
+        values |= {"generation": NOWHERE.generation, "generated_at": NOWHERE.generated_at}
+        values["stale_after"] = stale_after_of(projection, content)
+        if values["stale"]:
+            values |= projection.when_stale
+    if "ok" in model.model_fields:
+        values["ok"] = True
+    if difference := values.keys() ^ model.model_fields.keys():
+        raise ValueError(f"{projection.name}: fields and model differ in {', '.join(sorted(difference))}")
+    return {name: _utc(value) if isinstance(value, datetime) else value for name, value in values.items()}
+
+
+def _whole(projection: Projection, members: dict[str, msgspec.Raw]) -> bytes:
+    return msgspec.json.encode({"ok": True, "data": members} if projection.enveloped else members)
 
 
 def _stale(projection: Projection, reason: str) -> dict[str, msgspec.Raw]:
-    changed: dict[str, Any] = {"stale": True, "reason": reason, **projection.when_stale}
-    return {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in changed.items()}
+    return _encoded({"stale": True, "reason": reason, **projection.when_stale})
 
 
-def _alias(model: type[BaseModel], name: str) -> str:
-    return model.model_fields[name].serialization_alias or name
-
-
-def _utc(value: datetime) -> datetime:
-    aware = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-    return aware.replace(microsecond=0)
-
-
-def _plain_time(value: Any) -> Any:
-    return _utc(value) if isinstance(value, datetime) else value
+def _encoded(values: dict[str, Any]) -> dict[str, msgspec.Raw]:
+    return {name: msgspec.Raw(msgspec.json.encode(value, enc_hook=_plain)) for name, value in values.items()}
 
 
 def _plain(value: Any) -> Any:
@@ -119,5 +157,6 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-def _encode(values: dict[str, Any]) -> bytes:
-    return msgspec.json.encode(values, enc_hook=_plain)
+def _utc(value: datetime) -> datetime:
+    aware = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    return aware.replace(microsecond=0)

@@ -15,7 +15,8 @@ from pipelines.resources import Runtime
 from warehouse.discovery.probes import OWN_ENDPOINTS, PROBES, is_our_generation, record_findings
 from warehouse.duck.fetch_log import record_attempt
 from warehouse.duck.inspection import preview
-from warehouse.publish.readers import read, readable_for, tables_of
+from warehouse.publish.lineage import tables_of
+from warehouse.publish.readers import document_context, read
 
 GROUP = "discovery"
 TABLE = "out_discovery__probes"
@@ -52,8 +53,8 @@ def out_discovery__probes(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
     states = capability_states(installation)
     now = datetime.now(UTC)
     with runtime.warehouse.connect() as connection:
-        readable = readable_for(connection, runtime.settings)
-        documents = {path: read(DOCUMENTS[path], readable) for path in documents_needed(states)}
+        context = document_context(connection, runtime.settings)
+        documents = {path: read(DOCUMENTS[path], context) for path in documents_needed(states)}
         due = is_due(connection, now)
     answers = None
     if due:

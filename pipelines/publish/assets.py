@@ -10,7 +10,8 @@ from contracts.publish.registry import PROJECTIONS, Projection
 from pipelines.presentation import OWNERS, model_schema
 from pipelines.publish.generation import publish, republish
 from pipelines.resources import Runtime
-from warehouse.publish.readers import readable_for, tables_of
+from warehouse.publish.lineage import tables_of
+from warehouse.publish.readers import document_context
 
 
 def document_key(projection: Projection) -> dg.AssetKey:
@@ -57,11 +58,11 @@ def publish_generation(
     """Build the next generation of what changed, and point to it; where some documents are asked for, of those."""
     chosen = [row for row in PROJECTIONS if document_key(row) in context.selected_asset_keys]
     with runtime.warehouse.connect() as connection:
-        readable = readable_for(connection, runtime.settings)
+        documents = document_context(connection, runtime.settings)
         if len(chosen) == len(PROJECTIONS):
-            report = publish(readable, runtime.settings)
+            report = publish(documents, runtime.settings)
         else:
-            report = republish(readable, runtime.settings, chosen)
+            report = republish(documents, runtime.settings, chosen)
     for projection in chosen:
         yield dg.MaterializeResult(
             asset_key=document_key(projection),

@@ -11,8 +11,8 @@ import brotli
 import msgspec
 import zstandard
 
-from contracts.publish.registry import Projection
-from contracts.publish.rendering import Content, Origin, inputs_sha256, mark_stale, render, stale_after_of
+from contracts.publish.registry import Content, Projection
+from contracts.publish.rendering import Origin, mark_stale, rendered, validate
 from contracts.publish.routes import ENCODINGS, file_of
 from warehouse.publish.generations import DocumentEntry, Draft, Part
 
@@ -45,17 +45,16 @@ def published_document(
     Raises `pydantic.ValidationError` on a body that does not fit its model: nothing is published then.
     """
     path = path or projection.path
-    entry = _entry(draft, path, inputs_sha256(projection, content), stale_after_of(projection, content))
+    validate(projection, content)
+    document = rendered(projection, content)
+    entry = _entry(draft, path, document.inputs_sha256, document.stale_after)
     origin = Origin(entry.generation, entry.generated_at)
-    body = render(projection, content, origin)
-    if projection.model is not None:
-        projection.model.model_validate_json(body)
-    stale_body = None if entry.stale_after is None else render(projection, content, origin, now=entry.stale_after)
-    return PublishedDocument(path, entry, body, stale_body)
+    stale_body = None if entry.stale_after is None else document.body(origin, now=entry.stale_after)
+    return PublishedDocument(path, entry, document.body(origin), stale_body)
 
 
 def stale_again(projection: Projection, path: str, entry: DocumentEntry, body: bytes, reason: str) -> PublishedDocument:
-    """A document of the last generation with only its freshness rendered anew: stale, for `reason`."""
+    """A document of the last generation in which only its freshness changes: stale, for `reason`."""
     marked = mark_stale(projection, body, reason)
     return PublishedDocument(path, msgspec.structs.replace(entry, stale_reason=reason), marked, marked)
 

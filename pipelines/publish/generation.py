@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from contracts.publish.registry import DESCRIBING, PROJECTIONS, REDIRECTS, Projection, Redirect
+from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection, Redirect
 from contracts.publish.routes import file_of
 from contracts.settings import Settings
 from contracts.token.holders import csv_file_name, csv_path, list_file_name
@@ -22,8 +22,9 @@ from pipelines.publish.documents import (
     stale_again,
 )
 from pipelines.publish.site import filled, route_table, site_files
+from warehouse.document_context import DocumentContext
 from warehouse.publish.generations import Built, DocumentEntry, Draft, Generation, Part, begin, build
-from warehouse.publish.readers import Readable, holder_list_blocks, read
+from warehouse.publish.readers import holder_list_blocks, read
 from warehouse.publish.serving import FILE_NAME, serving_copy
 from warehouse.world.audit_heads import audit_head
 from warehouse.world.snapshot_parts import snapshot_parts
@@ -43,7 +44,7 @@ class PublishReport:
 
 
 def publish(
-    readable: Readable,
+    context: DocumentContext,
     settings: Settings,
     *,
     projections: Iterable[Projection] = PROJECTIONS,
@@ -52,20 +53,20 @@ def publish(
 ) -> PublishReport:
     """Read every projection, and make the next generation of what changed; none where nothing did.
 
-    `readable` is the open warehouse. Raises `DiskFull`, `pydantic.ValidationError` (a body that breaks its model) and
+    `context` is of the open warehouse. Raises `DiskFull`, `pydantic.ValidationError` (a body that breaks its model) and
     whatever reading raises; the last generation is untouched then.
     """
     started = time.monotonic()
     rows = tuple(projections)
     draft = begin(settings.data_dir, now or datetime.now(UTC))
-    documents = _documents(rows, readable, draft)
-    files = site_files(route_table(readable.installation, rows, redirects), f"{settings.host}:{settings.port}")
+    documents = _documents(rows, context, draft)
+    files = site_files(route_table(context.installation, rows, redirects), f"{settings.host}:{settings.port}")
     parts = (
         document_parts(documents)
         | {path: Part.of_bytes(content) for path, content in files.items()}
-        | _holder_parts(readable)
-        | snapshot_parts(readable.connection, settings.data_dir, draft.previous)
-        | {FILE_NAME: serving_copy(readable.connection)}
+        | _holder_parts(context)
+        | snapshot_parts(context.connection, settings.data_dir, draft.previous)
+        | {FILE_NAME: serving_copy(context.connection)}
     )
     entries = {document.path: document.entry for document in documents}
     head = audit_head(settings, draft)
@@ -94,7 +95,7 @@ def republish_stale(
 
 
 def republish(
-    readable: Readable, settings: Settings, projections: Iterable[Projection], *, now: datetime | None = None
+    context: DocumentContext, settings: Settings, projections: Iterable[Projection], *, now: datetime | None = None
 ) -> PublishReport:
     """The last generation with these documents read anew; all else in it is linked, the query copy too.
 
@@ -107,15 +108,15 @@ def republish(
         return PublishReport(None, published=False)
     entries = draft.previous.manifest.documents
     rows = [row for row in projections if row.path in entries and entries[row.path].stale_reason is None]
-    documents = _documents(rows, readable, draft)
+    documents = _documents(rows, context, draft)
     return _report(draft, _with(settings, draft.previous, draft, documents), started)
 
 
-def _documents(rows: Iterable[Projection], readable: Readable, draft: Draft) -> list[PublishedDocument]:
+def _documents(rows: Iterable[Projection], context: DocumentContext, draft: Draft) -> list[PublishedDocument]:
     """The documents of `rows`. What describes others is made last, of their bodies here or of the last generation."""
     chosen = list(rows)
-    documents = _read_all([row for row in chosen if row.name not in DESCRIBING], readable, draft)
-    describing = [row for row in chosen if row.name in DESCRIBING]
+    documents = _read_all([row for row in chosen if row.describe is None], context, draft)
+    describing = [row for row in chosen if row.describe is not None]
     if not describing:
         return documents
     bodies: dict[str, bytes] = {}
@@ -124,12 +125,12 @@ def _documents(rows: Iterable[Projection], readable: Readable, draft: Draft) -> 
         bodies = {path: (public / file_of(path)).read_bytes() for path in draft.previous.manifest.documents}
     bodies |= {document.path: document.body for document in documents}
     bodies |= {alias.path: bodies[row.path] for row in PROJECTIONS if row.path in bodies for alias in row.aliases}
-    return documents + _read_all(describing, replace(readable, bodies=bodies), draft)
+    return documents + _read_all(describing, replace(context, bodies=bodies), draft)
 
 
-def _read_all(rows: Iterable[Projection], readable: Readable, draft: Draft) -> list[PublishedDocument]:
+def _read_all(rows: Iterable[Projection], context: DocumentContext, draft: Draft) -> list[PublishedDocument]:
     return [
-        published_document(row, filled(row, read(row, readable, parameters)), draft, path=path)
+        published_document(row, filled(row, read(row, context, parameters)), draft, path=path)
         for row in rows
         for path, parameters in row.bodies
     ]
@@ -159,11 +160,11 @@ def _mark(
     ]
 
 
-def _holder_parts(readable: Readable) -> dict[str, Part]:
+def _holder_parts(context: DocumentContext) -> dict[str, Part]:
     parts: dict[str, Part] = {}
-    for block in holder_list_blocks(readable):
-        parts[f"holders/{list_file_name(block)}"] = Part.of_file(readable.holders_dir / list_file_name(block))
-        parts[f"public{csv_path(block)}"] = Part.of_file(readable.holders_dir / csv_file_name(block))
+    for block in holder_list_blocks(context):
+        parts[f"holders/{list_file_name(block)}"] = Part.of_file(context.holders_dir / list_file_name(block))
+        parts[f"public{csv_path(block)}"] = Part.of_file(context.holders_dir / csv_file_name(block))
     return parts
 
 

@@ -11,8 +11,8 @@ import msgspec
 
 from contracts.canonical import sha256_hex
 from contracts.discovery.installation import Installation
-from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection, Redirect
-from contracts.publish.rendering import Content
+from contracts.publish.registry import PROJECTIONS, REDIRECTS, Content, Projection, Redirect
+from contracts.publish.rendering import fields_of
 from contracts.publish.routes import Folder, RedirectRoute, Route, RouteTable, file_of
 
 SITE = Path(__file__).resolve().parents[2] / "site"
@@ -65,8 +65,7 @@ def filled(projection: Projection, content: Content) -> Content:
     """The content; where the projection has a template, the body that this makes of it."""
     if projection.template is None:
         return content
-    assert not isinstance(content, bytes), f"{projection.name} has no fields for a template"
-    return _templates().get_template(projection.template).render(content, asset=asset_path).encode()
+    return _templates().get_template(projection.template).render(fields_of(content), asset=asset_path).encode()
 
 
 @cache

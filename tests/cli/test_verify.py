@@ -29,8 +29,9 @@ from contracts.token.proof import Verdict
 from contracts.token.verification import Outcome, read_list, verdict_of
 from pipelines.clients.rpc import RpcPool
 from pipelines.token.holder_lists import take_list
+from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Warehouse
-from warehouse.publish.readers import Readable, read
+from warehouse.publish.readers import read
 from warehouse.token.fold import fold_balances
 from warehouse.token.holder_lists import lists_dir
 from warehouse.token.holder_status import record_status
@@ -83,9 +84,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
             finalized_block=BLOCK,
             now=NOW,
         )
-        readable = Readable(connection, lists_dir(data_dir), Installation("http://site.example"))
+        context = DocumentContext(connection, lists_dir(data_dir), Installation("http://site.example"))
         documents = {
-            each.path: render(each, read(each, readable), Origin("g1", NOW))
+            each.path: render(each, read(each, context), Origin("g1", NOW))
             for each in PROJECTIONS
             if each.path in (HOLDERS, MAP)
         }

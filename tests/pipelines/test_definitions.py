@@ -12,7 +12,7 @@ from contracts.settings import Settings
 from pipelines.definitions import build_definitions
 from pipelines.publish.assets import document_key
 from warehouse.duck.connection import Warehouse
-from warehouse.publish.readers import tables_of
+from warehouse.publish.lineage import tables_of
 
 ROOT = Path(__file__).resolve().parents[2]
 

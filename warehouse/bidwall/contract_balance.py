@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
-from pydantic import BaseModel
 
 from contracts.base import Quality
 from contracts.bidwall import (
@@ -29,13 +28,11 @@ from contracts.bidwall import (
     trigger_of,
 )
 from contracts.market import MAX_AGE, EthPrice
-from contracts.publish.rendering import Fields
+from contracts.publish.registry import Fields
+from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import transaction
 from warehouse.statements import read_sql
 from warehouse.token.holders import first_row
-
-if TYPE_CHECKING:
-    from warehouse.publish.readers import Readable
 
 NOT_CONFIGURED = "not_configured"
 BACKFILLING = "backfilling"
@@ -197,33 +194,31 @@ class _Status:
         return CacheInfo(max_age_s=MAX_AGE_S, age_s=age_s)
 
 
-def read_bidwall_balance(readable: Readable, parameters: BaseModel | None) -> Fields:
+def read_bidwall_balance(context: DocumentContext) -> Fields:
     """Fields of `BidwallBalance`."""
-    status = _status(readable.connection)
+    status = _status(context.connection)
     return {**status.balance_freshness, **status.balance, "cache": status.cache(status.fetched_at)}
 
 
-def read_bidwall_snapshot(readable: Readable, parameters: BaseModel | None) -> Fields:
+def read_bidwall_snapshot(context: DocumentContext, asked: BidwallSnapshotParameters) -> Fields:
     """Fields of `BidwallSnapshot`: the balance's freshness; `eth_usd` and `events_info` have their own."""
-    asked = parameters if isinstance(parameters, BidwallSnapshotParameters) else BidwallSnapshotParameters()
-    status = _status(readable.connection)
+    status = _status(context.connection)
     scope = _scope(asked.scope, asked.token, status.service_token)
     return {
         **status.balance_freshness,
         **status.balance,
-        "eth_usd": _eth_usd(readable, status.balance_wei),
+        "eth_usd": _eth_usd(context, status.balance_wei),
         "scope": scope,
         "events_limit": asked.events_limit,
-        "events": _events(readable.connection, scope, asked.events_limit),
+        "events": _events(context.connection, scope, asked.events_limit),
         "events_info": status.events,
         "cache": status.cache(status.fetched_at),
     }
 
 
-def read_bidwall_events(readable: Readable, parameters: BaseModel | None) -> Fields:
+def read_bidwall_events(context: DocumentContext, asked: BidwallEventsParameters) -> Fields:
     """Fields of `BidwallEvents`."""
-    asked = parameters if isinstance(parameters, BidwallEventsParameters) else BidwallEventsParameters()
-    status = _status(readable.connection)
+    status = _status(context.connection)
     scope = _scope(asked.scope, asked.token, status.service_token)
     info = status.events
     fetched_at = None if info.block is None else status.recorded_at
@@ -237,7 +232,7 @@ def read_bidwall_events(readable: Readable, parameters: BaseModel | None) -> Fie
         "chain_id": status.chain_id,
         "scope": scope,
         "limit": asked.limit,
-        "events": _events(readable.connection, scope, asked.limit),
+        "events": _events(context.connection, scope, asked.limit),
         "events_info": info,
         "cache": status.cache(fetched_at),
     }
@@ -272,13 +267,13 @@ def _events(connection: duckdb.DuckDBPyConnection, scope: ScopeInfo, limit: int)
     ]  # fmt: skip
 
 
-def _eth_usd(readable: Readable, balance_wei: int | None) -> UsdValue:
+def _eth_usd(context: DocumentContext, balance_wei: int | None) -> UsdValue:
     """As the generation that is read publishes it; while one is made, as it is served from then on."""
-    published = readable.bodies.get(ETH_PRICE_PATH)
+    published = context.bodies.get(ETH_PRICE_PATH)
     if published is not None:
         said: dict[str, Any] = EthPrice.model_validate_json(published).model_dump(include=_OF_PRICE)
     else:
-        said = _served_price(readable.connection)
+        said = _served_price(context.connection)
     worth = None
     if said["price"] is not None and balance_wei is not None:
         cents = int(Decimal(said["price"]) * 100 * balance_wei // 10**18)

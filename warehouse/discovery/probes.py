@@ -1,4 +1,4 @@
-"""What was found of the capabilities, and the two documents that are made of more than an installation."""
+"""Findings about the capabilities, and the discovery documents that need a store or a clock."""
 
 from __future__ import annotations
 
@@ -6,20 +6,17 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import duckdb
 
 from contracts.discovery.agent_card import agent_card, signed_card
 from contracts.discovery.capabilities import Status
 from contracts.discovery.encoding import document_bytes
-from contracts.discovery.registry import Finding, kept_findings, registry
-from contracts.publish.rendering import Fields
+from contracts.discovery.registry import CapabilityRegistry, Finding, kept_findings, registry
+from contracts.discovery.texts import security_txt
+from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Connection, transaction
 from warehouse.statements import read_sql
-
-if TYPE_CHECKING:
-    from warehouse.publish.readers import Readable
 
 PROBES = "discovery_probes"
 OWN_ENDPOINTS = "own_endpoints"
@@ -28,17 +25,22 @@ OWN_ENDPOINTS = "own_endpoints"
 _GENERATION = re.compile(r"[A-Za-z0-9-]{1,80}")
 
 
-def read_registry(readable: Readable) -> Fields:
-    """Fields of `CapabilityRegistry`."""
-    return registry(readable.installation, read_findings(readable.connection))
+def read_registry(context: DocumentContext) -> CapabilityRegistry:
+    """Every capability as the settings and the newest findings have it."""
+    return registry(context.installation, read_findings(context.connection))
 
 
-def read_agent_card(readable: Readable) -> bytes:
+def read_agent_card(context: DocumentContext) -> bytes:
     """The agent card, signed where the keys are at hand by the one that signs now."""
-    installation = readable.installation
+    installation = context.installation
     if installation.keys is None:
         return document_bytes(agent_card(installation))
     return document_bytes(signed_card(installation, installation.keys.signer(datetime.now(UTC))))
+
+
+def read_security_txt(context: DocumentContext) -> bytes:
+    """The security.txt of today."""
+    return security_txt(context.installation, datetime.now(UTC).date())
 
 
 def read_findings(connection: Connection) -> dict[str, Finding]:

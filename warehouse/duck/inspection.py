@@ -42,7 +42,7 @@ def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
 @cache
 def tables_read(statement: str) -> frozenset[str]:
     """The tables that a SQL question reads, as DuckDB's own parser lists them."""
-    with _parser().cursor() as connection:
+    with empty_warehouse().cursor() as connection:
         return frozenset(connection.get_table_names(_PARAMETER.sub("null", statement)))
 
 
@@ -53,16 +53,17 @@ def preview(connection: duckdb.DuckDBPyConnection, question: str) -> pl.DataFram
 
 
 @cache
-def _parser() -> duckdb.DuckDBPyConnection:
-    """An empty database: opening one costs far more than what it is asked."""
-    return duckdb.connect()
+def empty_warehouse() -> duckdb.DuckDBPyConnection:
+    """A warehouse in memory without rows. It stays open: opening one costs far more than the questions to it."""
+    connection = duckdb.connect()
+    for part in ("schema", "comments"):
+        connection.execute(read_everywhere(part))
+    return connection
 
 
 @cache
 def _schema() -> dict[str, tuple[Column, ...]]:
-    """Every table's columns, from an empty copy of the schema in memory."""
-    with duckdb.connect() as connection:
-        for part in ("schema", "comments"):
-            connection.execute(read_everywhere(part))
+    """The columns of every table."""
+    with empty_warehouse().cursor() as connection:
         rows = connection.execute(read_sql("columns")).fetchall()
     return {table: tuple(Column(*row) for _, *row in group) for table, group in groupby(rows, itemgetter(0))}

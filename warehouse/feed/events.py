@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
-from pydantic import BaseModel
 
 from contracts.discovery.service import SERVICE_NAME
 from contracts.feed import (
@@ -32,15 +31,13 @@ from contracts.feed import (
     threshold_events,
     to_keep,
 )
-from contracts.publish.rendering import Fields
+from contracts.publish.registry import Fields
 from contracts.token.holders import list_file_name
+from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import transaction
 from warehouse.statements import read_sql
 from warehouse.token.holder_status import known_token
 from warehouse.token.holders import compare
-
-if TYPE_CHECKING:
-    from warehouse.publish.readers import Readable
 
 FEED_PATH = "/hodlers-care/feed.json"
 
@@ -74,24 +71,24 @@ def record_events(
     return new
 
 
-def read_feed(readable: Readable, parameters: BaseModel | None) -> Fields:
+def read_feed(context: DocumentContext) -> Fields:
     """Fields of `JsonFeed`, newest event first."""
-    rows = readable.connection.execute(read_sql("feed_events"), {"shown": SHOWN}).fetchall()
+    rows = context.connection.execute(read_sql("feed_events"), {"shown": SHOWN}).fetchall()
     events = [
         Event(event_id, EventKind(kind), _utc(time), block, title, text, path, json.loads(facts))
         for event_id, kind, time, block, title, text, path, facts in rows
     ]
-    home = readable.base_url + "/"
+    home = context.base_url + "/"
     return {
         "version": VERSION,
         "title": "Token and runtime events",
         "home_page_url": home,
-        "feed_url": readable.base_url + FEED_PATH,
+        "feed_url": context.base_url + FEED_PATH,
         "description": "Holder snapshots, large movers, holder milestones, crossed thresholds and attestations, each "
         "from data that this service proves or names the source of.",
         "language": "en",
         "authors": [FeedAuthor(name=SERVICE_NAME, url=home)],
-        "items": [item_of(event, readable.base_url) for event in events],
+        "items": [item_of(event, context.base_url) for event in events],
     }
 
 

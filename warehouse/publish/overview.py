@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 
@@ -27,15 +27,14 @@ from contracts.publish.overview import (
     PublishedPath,
     SiteMetricValues,
 )
-from contracts.publish.registry import PROJECTIONS, Projection
-from contracts.publish.rendering import Fields, stale_after_of
+from contracts.publish.registry import PROJECTIONS, Fields, Projection
+from contracts.publish.rendering import fields_of, stale_after_of
 from contracts.world.ontology import DOMAINS
+from warehouse.document_context import DocumentContext
+from warehouse.publish.readers import read
 from warehouse.statements import read_sql
 from warehouse.token.holder_status import known_token
 from warehouse.token.holders import first_row
-
-if TYPE_CHECKING:
-    from warehouse.publish.readers import Readable
 
 HOLDERS, PRICE, ETH = "/api/token/holders", "/api/token/price", ETH_PRICE_PATH
 BIDWALL, TRUST, GRAPH = "/api/bidwall/balance", "/api/v2/trust/protocol", "/api/worldmodel/live"
@@ -56,9 +55,15 @@ class _Graph:
 Contents = Mapping[str, tuple[Projection, Fields]]
 
 
-def compose_site_metrics(contents: Contents, readable: Readable) -> Fields:
+def _contents(context: DocumentContext) -> Contents:
+    """The documents that others are put together from, by path, with the content of each."""
+    return {row.path: (row, fields_of(read(row, context))) for row in PROJECTIONS if row.path in PARTS}
+
+
+def read_site_metrics(context: DocumentContext) -> Fields:
     """Fields of `SiteMetrics`."""
-    graph = _graph(readable.connection)
+    contents = _contents(context)
+    graph = _graph(context.connection)
 
     def metric(path: str, name: str, unit: str) -> Metric:
         part, value = _part(contents, path), _value(contents, path, name)
@@ -87,10 +92,11 @@ def compose_site_metrics(contents: Contents, readable: Readable) -> Fields:
     }
 
 
-def compose_context(contents: Contents, readable: Readable) -> Fields:
+def read_context(context: DocumentContext) -> Fields:
     """Fields of `ContextSnapshot`."""
-    graph = _graph(readable.connection)
-    status = first_row(readable.connection, read_sql("holder_status"))
+    contents = _contents(context)
+    graph = _graph(context.connection)
+    status = first_row(context.connection, read_sql("holder_status"))
     consistency = _value(contents, HOLDERS, "consistency")
     concentration = _value(contents, HOLDERS, "concentration")
     trigger = _value(contents, BIDWALL, "trigger")
@@ -131,21 +137,21 @@ def compose_context(contents: Contents, readable: Readable) -> Fields:
         **_freshness(contents, list(parts.values())),
         "mode": _mode(list(parts.values())),
         "network": _network(status),
-        "token": known_token(readable.connection),
+        "token": known_token(context.connection),
         **parts,
         "next": _NEXT,
     }
 
 
-def read_service_context(readable: Readable) -> Fields:
+def read_service_context(context: DocumentContext) -> Fields:
     """Fields of `ServiceContext`: what the service is, which changes with its settings alone."""
-    status = first_row(readable.connection, read_sql("holder_status"))
+    status = first_row(context.connection, read_sql("holder_status"))
     return {
         "schema_": "svc.context.v1",
         "name": SERVICE_NAME,
         "description": SERVICE_DESCRIPTION,
-        "base_url": readable.base_url,
-        "openapi": f"{readable.base_url}/openapi.json",
+        "base_url": context.base_url,
+        "openapi": f"{context.base_url}/openapi.json",
         "network": _network(status),
         "token": status and status[1],
         "domains": list(DOMAINS),

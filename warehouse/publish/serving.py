@@ -16,9 +16,10 @@ import duckdb
 from contracts.discovery.installation import Installation
 from contracts.errors import NotReady, StoreUnusable
 from contracts.publish.routes import file_of
+from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import STORAGE_VERSION
 from warehouse.publish.generations import Generation, Part, current_generation, current_pointer
-from warehouse.publish.readers import SHOWN_IN_VARIANTS, Readable
+from warehouse.publish.readers import SHOWN_IN_VARIANTS
 from warehouse.statements import read_sql
 
 FILE_NAME = "serving.duckdb"
@@ -65,7 +66,7 @@ class Reading:
     """One request's view: the generation and what its documents are read from."""
 
     generation: Generation
-    readable: Readable
+    context: DocumentContext
 
 
 class ServedGenerations:
@@ -89,8 +90,8 @@ class ServedGenerations:
             cursor = held.connection.cursor()
         try:
             installation = Installation(held.generation.manifest.base_url)
-            readable = Readable(cursor, held.generation.path / "holders", installation, held.bodies)
-            yield Reading(held.generation, readable)
+            context = DocumentContext(cursor, held.generation.path / "holders", installation, held.bodies)
+            yield Reading(held.generation, context)
         finally:
             with self._lock:
                 cursor.close()

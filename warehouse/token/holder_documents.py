@@ -6,16 +6,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 import duckdb
 import msgspec
-from pydantic import BaseModel
 
 from contracts.base import Quality
 from contracts.errors import CursorInvalid, SnapshotUnknown
-from contracts.publish.rendering import Fields
+from contracts.publish.registry import Fields
 from contracts.token.holder_documents import (
     Backfill,
     Churn,
@@ -34,11 +33,9 @@ from contracts.token.holder_documents import (
 )
 from contracts.token.holders import decimal_text, decode_cursor, encode_cursor, list_file_name
 from contracts.token.proof import Proof
+from warehouse.document_context import DocumentContext
 from warehouse.statements import read_sql
 from warehouse.token.holders import compare, first_row, one_row
-
-if TYPE_CHECKING:
-    from warehouse.publish.readers import Readable
 
 MAP_PATH = "/api/token/holders-map"
 
@@ -86,9 +83,10 @@ class _List:
         }
 
 
-def read_token_holders(readable: Readable, parameters: BaseModel | None) -> Fields:
+def read_token_holders(context: DocumentContext) -> Fields:
     """Fields of `TokenHolders`, from the newest list."""
-    status, lists = _status(readable.connection), _lists(readable.connection)
+    status, lists = _status(context.connection), _lists(context.connection)
+    sources = context.connection.execute(read_sql("holder_sources")).fetchall()
     shared = {"token": status.token, "chain_id": status.chain_id, "backfill": status.backfill}
     if not lists:
         return {
@@ -112,19 +110,18 @@ def read_token_holders(readable: Readable, parameters: BaseModel | None) -> Fiel
         "total_supply_raw": supply_raw,
         "total_supply": None if supply_raw is None or decimals is None else decimal_text(int(supply_raw), decimals),
         "consistency": newest.consistency,
-        "discrepancy": _discrepancies(readable.connection, newest.holders),
+        "discrepancy": _discrepancies(sources, newest.holders),
         "concentration": newest.concentration,
         "snapshots": _snapshots(lists),
     }
 
 
-def read_holders_map(readable: Readable, parameters: BaseModel | None) -> Fields:
+def read_holders_map(context: DocumentContext, asked: HoldersMapParameters) -> Fields:
     """Fields of `TokenHoldersMap`: one page of the newest list, or of the cursor's.
 
     Raises `CursorInvalid` where the cursor is not ours or its list is no longer readable.
     """
-    asked = parameters if isinstance(parameters, HoldersMapParameters) else HoldersMapParameters()
-    status, lists = _status(readable.connection), _lists(readable.connection)
+    status, lists = _status(context.connection), _lists(context.connection)
     shared = {
         "token": status.token,
         "chain_id": status.chain_id,
@@ -151,9 +148,9 @@ def read_holders_map(readable: Readable, parameters: BaseModel | None) -> Fields
         }
     held = lists[0]
     row = one_row(
-        readable.connection,
+        context.connection,
         read_sql("holder_page"),
-        {"path": str(readable.holders_dir / list_file_name(held.block)), "after": after, "limit": asked.limit},
+        {"path": str(context.holders_dir / list_file_name(held.block)), "after": after, "limit": asked.limit},
     )
     last = after + asked.limit
     cursor = encode_cursor(held.block, last) if last < held.holders else None
@@ -170,11 +167,10 @@ def read_holders_map(readable: Readable, parameters: BaseModel | None) -> Fields
     }
 
 
-def read_holders_temporal(readable: Readable, parameters: BaseModel | None) -> Fields:
+def read_holders_temporal(context: DocumentContext, asked: HoldersTemporalParameters) -> Fields:
     """Fields of `TokenHoldersTemporal`. Raises `SnapshotUnknown` where an asked snapshot is not readable."""
-    asked = parameters if isinstance(parameters, HoldersTemporalParameters) else HoldersTemporalParameters()
-    status = _status(readable.connection)
-    snapshots = [each for each in _lists(readable.connection) if each.snapshot]
+    status = _status(context.connection)
+    snapshots = [each for each in _lists(context.connection) if each.snapshot]
     shared = {"token": status.token, "chain_id": status.chain_id, "snapshots": _snapshots(snapshots)}
     sides = _sides(snapshots, asked)
     if sides is None:
@@ -189,9 +185,9 @@ def read_holders_temporal(readable: Readable, parameters: BaseModel | None) -> F
         }
     before, after = sides
     compared = compare(
-        readable.connection,
-        readable.holders_dir / list_file_name(before.block),
-        readable.holders_dir / list_file_name(after.block),
+        context.connection,
+        context.holders_dir / list_file_name(before.block),
+        context.holders_dir / list_file_name(after.block),
         before_time=before.block_time,
         after_time=after.block_time,
     )
@@ -274,7 +270,7 @@ def _snapshots(lists: Sequence[_List]) -> list[SnapshotRef]:
     return [SnapshotRef(id=str(each.block), block=each.block, time=each.block_time) for each in lists if each.snapshot]
 
 
-def _discrepancies(connection: duckdb.DuckDBPyConnection, ours: int) -> list[Discrepancy]:
+def _discrepancies(sources: Sequence[tuple[Any, ...]], ours: int) -> list[Discrepancy]:
     return [
         Discrepancy(
             source=source,
@@ -286,7 +282,7 @@ def _discrepancies(connection: duckdb.DuckDBPyConnection, ours: int) -> list[Dis
             quality=Quality.UNAVAILABLE if theirs is None else Quality.DERIVED,
             reason=reason,
         )
-        for source, theirs, reason, fetched_at in connection.execute(read_sql("holder_sources")).fetchall()
+        for source, theirs, reason, fetched_at in sources
     ]
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import msgspec
-from pydantic import BaseModel
 
 from contracts.base import Quality
-from contracts.publish.rendering import Fields
+from contracts.publish.registry import Fields
 from contracts.trust import (
     ERC8004,
     FUNCTIONS,
@@ -27,13 +26,11 @@ from contracts.trust import (
     level_of,
     thresholds,
 )
+from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import transaction
 from warehouse.statements import read_sql
 from warehouse.token.chain_head import SeenHead
 from warehouse.token.holders import first_row, one_row
-
-if TYPE_CHECKING:
-    from warehouse.publish.readers import Readable
 
 SCORE_PATH = "/api/v2/trust/score/{address}"
 NOT_CONFIGURED = "not_configured"
@@ -203,9 +200,9 @@ class _Status:
         return None if self.chain_id is None else f"eip155:{self.chain_id}"
 
 
-def read_trust_protocol(readable: Readable, parameters: BaseModel | None) -> Fields:
+def read_trust_protocol(context: DocumentContext) -> Fields:
     """Fields of `TrustProtocol`."""
-    status = _status(readable.connection)
+    status = _status(context.connection)
     return {
         **status.freshness,
         "registry": status.registry,
@@ -223,11 +220,11 @@ def read_trust_protocol(readable: Readable, parameters: BaseModel | None) -> Fie
     }
 
 
-def read_trust_score(readable: Readable, agent: str) -> Fields:
+def read_trust_score(context: DocumentContext, agent: str) -> Fields:
     """Fields of `TrustScore` of an agent (lower-case hex); one without attestations has zeros and is not registered."""
-    status = _status(readable.connection)
+    status = _status(context.connection)
     known = status.consistency is not None
-    row = first_row(readable.connection, read_sql("trust_score"), {"agent": agent}) if known else None
+    row = first_row(context.connection, read_sql("trust_score"), {"agent": agent}) if known else None
     count, weighted, average, last_at = row or (0, 0, 0, None)
     return {
         **status.freshness,

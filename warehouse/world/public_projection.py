@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel
-
-from contracts.publish.rendering import Fields
+from contracts.publish.registry import Fields
 from contracts.world.layout import home_of, place
 from contracts.world.public_projection import NODES_DRAWN, NODES_SHOWN, RenderParameters, RenderView, public_title
+from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Connection
 from warehouse.statements import read_sql
 
@@ -32,8 +31,9 @@ def place_new_nodes(connection: Connection) -> int:
     return len(fresh)
 
 
-def read_world_live(connection: Connection) -> Fields:
+def read_world_live(context: DocumentContext) -> Fields:
     """Fields of `WorldProjection`."""
+    connection = context.connection
     counts = _counts(connection)
     nodes, edges = _shown(connection, NODES_SHOWN)
     return {
@@ -52,9 +52,9 @@ def read_world_live(connection: Connection) -> Fields:
     }
 
 
-def read_world_render(connection: Connection, parameters: BaseModel | None) -> Fields:
+def read_world_render(context: DocumentContext, asked: RenderParameters) -> Fields:
     """Fields of `WorldRender`."""
-    asked = parameters if isinstance(parameters, RenderParameters) else RenderParameters()
+    connection = context.connection
     compact = asked.compact is not None
     counts = _counts(connection)
     nodes, edges = _shown(connection, NODES_DRAWN[asked.view])

@@ -9,8 +9,10 @@ import pytest
 from publishing import House
 
 from contracts.discovery.openapi import OPENAPI_PATH
-from contracts.discovery.registry_rows import DISCOVERY_DOCUMENTS
 from contracts.discovery.service import AGENT_CARD_PATH, AGENT_PATH, CAPABILITIES_PATH, SERVER_CARD_PATH
+from contracts.publish.registry import PROJECTIONS
+
+DOCUMENTS = [row for row in PROJECTIONS if row.cache == "discovery" and row.media_type.endswith("json")]
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +31,8 @@ def ask(house: House, *requests: tuple[str, str, dict[str, str]]) -> list[httpx.
 
 
 def test_every_document_is_served_with_its_type_uncounted_and_for_anybody(house: House):
-    answers = ask(house, *(("GET", each.path, {}) for each in DISCOVERY_DOCUMENTS for _ in range(2)))
-    for each, answer in zip([each for each in DISCOVERY_DOCUMENTS for _ in range(2)], answers, strict=True):
+    answers = ask(house, *(("GET", each.path, {}) for each in DOCUMENTS for _ in range(2)))
+    for each, answer in zip([each for each in DOCUMENTS for _ in range(2)], answers, strict=True):
         assert answer.status_code == 200, each.path
         assert answer.headers["content-type"] == each.media_type
         assert answer.headers["access-control-allow-origin"] == "*"
@@ -96,7 +98,7 @@ def test_before_anybody_has_looked_the_registry_says_so_and_states_no_time(house
 
 def test_publishing_again_changes_no_document(house: House):
     def bodies() -> dict[str, bytes]:
-        paths = [each.path for each in DISCOVERY_DOCUMENTS]
+        paths = [each.path for each in DOCUMENTS]
         table = json.loads((house.current / "public/routes.json").read_text())["routes"]
         return {path: (house.current / "public" / table[path]["file"]).read_bytes() for path in paths}
 

@@ -13,7 +13,6 @@ from contracts.connect.tools import TOOLS
 from contracts.discovery.capabilities import Capability, Status, capability_states, load_capabilities
 from contracts.discovery.installation import Installation
 from contracts.discovery.openapi import OPENAPI_FILE
-from contracts.discovery.registry_rows import DISCOVERY_DOCUMENTS
 from contracts.discovery.texts import agents_txt, connect_md, llms_txt
 from contracts.publish.registry import PROJECTIONS, REDIRECTS
 from contracts.settings import PREFIX, Settings
@@ -196,5 +195,5 @@ def test_own_documents_fit_their_published_schemas():
 
 
 def test_names_of_documents_are_their_own():
-    names = [each.name for each in DISCOVERY_DOCUMENTS]
+    names = [row.name for row in PROJECTIONS]
     assert len(set(names)) == len(names)

@@ -25,8 +25,9 @@ from contracts.discovery.checks import texts as checks
 from contracts.discovery.installation import Installation, installation_of
 from contracts.discovery.texts import (
     COMPATIBILITY_PATH,
+    MARKDOWN,
+    PLAIN,
     SKILL_NAME,
-    TEXT_DOCUMENTS,
     agents_txt,
     compatibility_md,
     connect_md,
@@ -41,7 +42,7 @@ from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 
 AGENTS_SKILLS = Path(sys.executable).with_name("agentskills")
-MADE = {each.name: each.make for each in TEXT_DOCUMENTS if each.make is not None}
+MADE = {row.name: row.make for row in PROJECTIONS if row.make is not None and row.media_type in (MARKDOWN, PLAIN)}
 ADDRESS = re.compile(r"https?://[^\s)>\]`'\",;]+")
 
 

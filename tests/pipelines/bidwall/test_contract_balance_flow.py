@@ -27,7 +27,7 @@ from warehouse.bidwall.contract_balance import (
     record_bidwall_status,
     replace_events,
 )
-from warehouse.publish.readers import Readable
+from warehouse.document_context import DocumentContext
 from warehouse.token.chain_head import SeenHead
 from warehouse.token.transfers import CONTRACT_TRANSFERS, forget_unless_of, tip_blocks
 
@@ -79,11 +79,11 @@ class Place:
         )
 
     @property
-    def readable(self) -> Readable:
-        return Readable(self.connection, None, Installation("http://x"))
+    def context(self) -> DocumentContext:
+        return DocumentContext(self.connection, None, Installation("http://x"))
 
     def events(self, **asked) -> list:
-        return read_bidwall_events(self.readable, BidwallEventsParameters(**asked))["events"]
+        return read_bidwall_events(self.context, BidwallEventsParameters(**asked))["events"]
 
 
 def reading_of(url: str, contract: str, head: SeenHead, **pool) -> BalanceReading:
@@ -113,7 +113,7 @@ def test_balance_and_events_are_those_of_an_independent_read_at_the_same_block(p
     place.mine(3)
     place.run()
 
-    body = read_bidwall_snapshot(place.readable, BidwallSnapshotParameters(events_limit=20))
+    body = read_bidwall_snapshot(place.context, BidwallSnapshotParameters(events_limit=20))
     web3 = Web3(HTTPProvider(place.anvil.url))
     at = body["at"]
     assert at.block == web3.eth.get_block("finalized")["number"]
@@ -200,13 +200,13 @@ def test_a_dead_node_gives_a_reason_and_the_last_balance_is_served_stale(place):
     assert (failed.balance_wei, failed.reason) == (None, "rpc_unavailable")
     record_balance(place.connection, place.bidwall, failed)
     place.serve(place.report.to_block)
-    body = read_bidwall_balance(place.readable, None)
+    body = read_bidwall_balance(place.context)
     assert (body["balance_wei"], body["stale"], body["reason"]) == ("5", True, "rpc_unavailable")
     assert body["observed_at"] == body["at"].time
 
     place.mine(1)
     place.run()
-    body = read_bidwall_balance(place.readable, None)
+    body = read_bidwall_balance(place.context)
     assert (body["balance_wei"], body["stale"], body["reason"]) == ("5", False, None)
 
 
@@ -214,6 +214,6 @@ def test_a_balance_that_fills_uint256_is_exact(place):
     place.rpc.call("anvil_setBalance", place.bidwall, hex(2**256 - 1))
     place.mine(3)
     place.run()
-    body = read_bidwall_balance(place.readable, None)
+    body = read_bidwall_balance(place.context)
     assert int(body["balance_wei"]) == 2**256 - 1
     assert body["trigger"].reached and body["trigger"].progress == 1.0

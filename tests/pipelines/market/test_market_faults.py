@@ -15,9 +15,10 @@ from contracts.publish.registry import PROJECTIONS
 from contracts.publish.rendering import Origin, render
 from contracts.settings import Settings
 from pipelines.market.observe import choose_eth, choose_token, look_at_eth, look_at_token, prices_due
+from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Warehouse
 from warehouse.duck.fetch_log import source_health
-from warehouse.publish.readers import Readable, read
+from warehouse.publish.readers import read
 
 TOKEN = "0x" + "70" * 20
 ORIGIN = Origin("g", datetime(2026, 1, 1, tzinfo=UTC))
@@ -83,9 +84,9 @@ class Desk:
             choose_eth(connection, self.settings, now)
             look_at_token(connection, self.settings, now)
             choose_token(connection, self.settings, now)
-            readable = Readable(connection, self.settings.data_dir, Installation("https://svc.example"))
-            token = render(ROWS["token_price"], read(ROWS["token_price"], readable), ORIGIN)
-            eth = render(ROWS["eth_price"], read(ROWS["eth_price"], readable), ORIGIN)
+            context = DocumentContext(connection, self.settings.data_dir, Installation("https://svc.example"))
+            token = render(ROWS["token_price"], read(ROWS["token_price"], context), ORIGIN)
+            eth = render(ROWS["eth_price"], read(ROWS["eth_price"], context), ORIGIN)
         TokenPrice.model_validate_json(token)
         EthPrice.model_validate_json(eth)
         return json.loads(token)["data"], json.loads(eth)

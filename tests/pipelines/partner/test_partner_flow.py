@@ -22,10 +22,11 @@ from contracts.publish.rendering import Origin, render
 from pipelines.clients.http_json import Feeds
 from pipelines.partner.snapshot import as_text
 from pipelines.partner.source import ask_marketplace, ask_partner
+from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Warehouse
 from warehouse.duck.fetch_log import Attempt, source_health
 from warehouse.partner.snapshots import record_figures, record_partner, serve_figures, serve_partner
-from warehouse.publish.readers import Readable, read
+from warehouse.publish.readers import read
 
 PARTNER_PATH = "/api/integrations/partner/base-snapshot"
 REVENUE_PATH = "/api/revenue/marketplace"
@@ -77,7 +78,9 @@ def served(house: House, path: str) -> dict[str, Any]:
     """The document as it would be published now."""
     row = next(row for row in PROJECTIONS if row.path == path)
     with Warehouse(house.data_dir).connect() as connection:
-        content = read(row, Readable(connection, house.data_dir / "holders", Installation("https://svc.example")))
+        content = read(
+            row, DocumentContext(connection, house.data_dir / "holders", Installation("https://svc.example"))
+        )
     body = render(row, content, Origin("g", house.now))
     assert row.model is not None
     row.model.model_validate_json(body)

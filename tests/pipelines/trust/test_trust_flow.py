@@ -16,7 +16,7 @@ from contracts.discovery.installation import Installation
 from contracts.token.holder_documents import ConsistencyLevel
 from pipelines.token.sparse_events import Attestations
 from pipelines.trust.source import ask_scores, read_half_life
-from warehouse.publish.readers import Readable
+from warehouse.document_context import DocumentContext
 from warehouse.token.chain_head import SeenHead
 from warehouse.trust.attestations import (
     fold_scores,
@@ -70,11 +70,11 @@ class Place:
         record_checks(self.connection, state.block, found, datetime.now(UTC))
         return found
 
-    def serve(self, **changed) -> Readable:
+    def serve(self, **changed) -> DocumentContext:
         head = SeenHead(0, "0x", self.report.finalized_block, "0x", ConsistencyLevel.FINALIZED)
         options = {"registry": self.registry, "escrow": None, "head": head, "reason": None, **changed}
         record_trust_status(self.connection, chain_id=8453, now=datetime.now(UTC), **options)
-        return Readable(self.connection, None, Installation("http://x"))
+        return DocumentContext(self.connection, None, Installation("http://x"))
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_a_sample_is_asked_of_the_contract_and_said(place):
         place.attest(agent, 90)
     place.count()
     assert all(check.theirs == check.ours for check in place.check())
-    protocol = read_trust_protocol(place.serve(), None)
+    protocol = read_trust_protocol(place.serve())
     sampled = protocol["consistency"].sampled
     assert (sampled.checked, sampled.equal, sampled.verdict) == (9, 9, "proven")
     assert (protocol["quality"], protocol["totals"].attestations, protocol["totals"].agents) == ("exact", 3, 3)

@@ -25,7 +25,7 @@ def publish(data_dir: Path, now: datetime):
 
 
 def theirs(reading) -> int:
-    return reading.readable.connection.execute("select theirs from out_holders__sources").fetchone()[0]
+    return reading.context.connection.execute("select theirs from out_holders__sources").fetchone()[0]
 
 
 def test_the_copy_holds_out_tables_and_nothing_raw(tmp_path):
@@ -34,7 +34,7 @@ def test_the_copy_holds_out_tables_and_nothing_raw(tmp_path):
     served = ServedGenerations(tmp_path)
     with served.reading() as reading:
         assert theirs(reading) == 7
-        names = reading.readable.connection.execute("select table_name from duckdb_tables()").fetchall()
+        names = reading.context.connection.execute("select table_name from duckdb_tables()").fetchall()
     assert names and all(name.startswith("out_") for (name,) in names)
     served.close()
 

@@ -22,8 +22,9 @@ from contracts.publish.rendering import Origin, render
 from contracts.token.holder_documents import ConsistencyLevel, HoldersMapParameters, HoldersTemporalParameters, Token
 from contracts.token.holders import ZERO_ADDRESS, encode_cursor
 from pipelines.token.holder_lists import take_list
+from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Warehouse
-from warehouse.publish.readers import Readable, read
+from warehouse.publish.readers import read
 from warehouse.token.fold import fold_balances
 from warehouse.token.holder_lists import lists_dir
 from warehouse.token.holder_status import backfill_percent, known_token, record_source, record_status
@@ -37,69 +38,69 @@ A, B, C, D = (address(number) for number in (0xA, 0xB, 0xC, 0xD))
 
 
 @pytest.fixture
-def readable(tmp_path: Path) -> Iterator[Readable]:
+def context(tmp_path: Path) -> Iterator[DocumentContext]:
     with Warehouse(tmp_path).connect() as opened:
-        yield Readable(opened, lists_dir(tmp_path), Installation("https://svc.example"))
+        yield DocumentContext(opened, lists_dir(tmp_path), Installation("https://svc.example"))
 
 
-def grow(readable: Readable, rows: Sequence[Row], upto: int, **odd: Any) -> None:
+def grow(context: DocumentContext, rows: Sequence[Row], upto: int, **odd: Any) -> None:
     """Fold `rows`, take a snapshot at `upto`, and record the status of a chain that is read to its end."""
-    put_transfers(readable.connection, rows, upto)
-    fold_balances(readable.connection)
-    history = readable.connection.execute(
+    put_transfers(context.connection, rows, upto)
+    fold_balances(context.connection)
+    history = context.connection.execute(
         "select block_number, '0x' || lower(hex(from_address)), '0x' || lower(hex(to_address)), value_raw.limb0 "
         "from raw_chain__transfers"
     ).fetchall()
     asyncio.run(
         take_list(
-            readable.connection,
+            context.connection,
             FakeToken(history, head=upto, **odd),
-            readable.holders_dir.parent,
+            context.holders_dir.parent,
             token=THE_TOKEN,
             level=ConsistencyLevel.FINALIZED,
             snapshot_reason="demand",
             now=NOW,
         )
     )
-    record_status(readable.connection, chain_id=8453, token=THE_TOKEN, start_block=0, finalized_block=upto, now=NOW)
+    record_status(context.connection, chain_id=8453, token=THE_TOKEN, start_block=0, finalized_block=upto, now=NOW)
 
 
-def body(name: str, readable: Readable, parameters: Any = None) -> dict[str, Any]:
+def body(name: str, context: DocumentContext, parameters: Any = None) -> dict[str, Any]:
     """The document as it is served; it validates against its own model."""
     projection = BY_NAME[name]
-    rendered = render(projection, read(projection, readable, parameters), ORIGIN)
+    rendered = render(projection, read(projection, context, parameters), ORIGIN)
     projection.model.model_validate_json(rendered)
     parsed: dict[str, Any] = json.loads(rendered)
     return parsed
 
 
 @pytest.mark.parametrize("name", ["token_holders", "token_holders_map", "token_holders_map_temporal"])
-def test_without_a_token_a_document_says_that_none_is_configured(readable: Readable, name: str) -> None:
-    assert body(name, readable)["reason"] == "not_configured"
-    record_status(readable.connection, chain_id=8453, token=None, start_block=0, finalized_block=None, now=NOW)
-    answer = body(name, readable)
+def test_without_a_token_a_document_says_that_none_is_configured(context: DocumentContext, name: str) -> None:
+    assert body(name, context)["reason"] == "not_configured"
+    record_status(context.connection, chain_id=8453, token=None, start_block=0, finalized_block=None, now=NOW)
+    answer = body(name, context)
     assert (answer["quality"], answer["reason"], answer["chainId"]) == ("unavailable", "not_configured", 8453)
 
 
 @pytest.mark.parametrize("name", ["token_holders", "token_holders_map", "token_holders_map_temporal"])
-def test_during_the_backfill_a_document_says_so(readable: Readable, name: str) -> None:
-    put_transfers(readable.connection, [(1, ZERO_ADDRESS, A, 5)], 49)
-    fold_balances(readable.connection)
-    record_status(readable.connection, chain_id=8453, token=THE_TOKEN, start_block=0, finalized_block=199, now=NOW)
-    answer = body(name, readable)
+def test_during_the_backfill_a_document_says_so(context: DocumentContext, name: str) -> None:
+    put_transfers(context.connection, [(1, ZERO_ADDRESS, A, 5)], 49)
+    fold_balances(context.connection)
+    record_status(context.connection, chain_id=8453, token=THE_TOKEN, start_block=0, finalized_block=199, now=NOW)
+    answer = body(name, context)
     assert (answer["quality"], answer["reason"]) == ("unavailable", "backfilling")
     if name != "token_holders_map_temporal":
         assert answer["backfill"] == {"percent": 25.0, "block": 49, "finalizedBlock": 199}
-    assert known_token(readable.connection) == THE_TOKEN
+    assert known_token(context.connection) == THE_TOKEN
 
 
-def test_the_holders_document_carries_count_supply_proof_and_concentration(readable: Readable) -> None:
-    grow(readable, [(1, ZERO_ADDRESS, A, 1000), (2, A, B, 250)], 5)
-    record_source(readable.connection, "scan.example", counters_holders=3, token_holders=4, reason=None, fetched_at=NOW)
+def test_the_holders_document_carries_count_supply_proof_and_concentration(context: DocumentContext) -> None:
+    grow(context, [(1, ZERO_ADDRESS, A, 1000), (2, A, B, 250)], 5)
+    record_source(context.connection, "scan.example", counters_holders=3, token_holders=4, reason=None, fetched_at=NOW)
     record_source(
-        readable.connection, "down.example", counters_holders=None, token_holders=None, reason="timeout", fetched_at=NOW
+        context.connection, "down.example", counters_holders=None, token_holders=None, reason="timeout", fetched_at=NOW
     )
-    answer = body("token_holders", readable)
+    answer = body("token_holders", context)
     assert (answer["ok"], answer["quality"], answer["reason"], answer["holderCount"]) == (True, "exact", None, 2)
     assert (answer["totalSupplyRaw"], answer["totalSupply"]) == ("1000", "10")
     assert (answer["observedAt"], answer["fetchedAt"]) == ("2026-01-01T00:05:00Z", "2026-02-01T00:00:00Z")
@@ -123,21 +124,21 @@ def test_the_holders_document_carries_count_supply_proof_and_concentration(reada
         ({"supply": 7}, "estimated", "supply_mismatch"),
     ],
 )
-def test_what_is_not_proven_is_never_exact(readable: Readable, odd: Any, quality: str, reason: str) -> None:
-    grow(readable, [(1, ZERO_ADDRESS, A, 1000)], 5, **odd)
+def test_what_is_not_proven_is_never_exact(context: DocumentContext, odd: Any, quality: str, reason: str) -> None:
+    grow(context, [(1, ZERO_ADDRESS, A, 1000)], 5, **odd)
     for name in ("token_holders", "token_holders_map"):
-        answer = body(name, readable)
+        answer = body(name, context)
         assert (answer["quality"], answer["reason"]) == (quality, reason)
 
 
-def test_a_walk_by_cursor_gives_every_holder_once_and_stays_on_its_list(readable: Readable) -> None:
-    grow(readable, [(1, ZERO_ADDRESS, address(number), 1000 + number // 2) for number in range(1, 151)], 5)
-    page = body("token_holders_map", readable, HoldersMapParameters(limit=60))
-    grow(readable, [(7, ZERO_ADDRESS, address(0xFFF), 10**6)], 9)
+def test_a_walk_by_cursor_gives_every_holder_once_and_stays_on_its_list(context: DocumentContext) -> None:
+    grow(context, [(1, ZERO_ADDRESS, address(number), 1000 + number // 2) for number in range(1, 151)], 5)
+    page = body("token_holders_map", context, HoldersMapParameters(limit=60))
+    grow(context, [(7, ZERO_ADDRESS, address(0xFFF), 10**6)], 9)
     seen = list(page["holders"])
     while page["nextCursor"] is not None:
         assert page["links"]["next"] == f"/api/token/holders-map?limit=60&cursor={page['nextCursor']}"
-        page = body("token_holders_map", readable, HoldersMapParameters(limit=60, cursor=page["nextCursor"]))
+        page = body("token_holders_map", context, HoldersMapParameters(limit=60, cursor=page["nextCursor"]))
         assert (page["snapshot"], page["block"], page["total"], page["limit"]) == ("5", 5, 150, 60)
         seen += page["holders"]
     assert page["links"] == {"next": None}
@@ -146,7 +147,7 @@ def test_a_walk_by_cursor_gives_every_holder_once_and_stays_on_its_list(readable
         ((1000 + number // 2, address(number)) for number in range(1, 151)), key=lambda pair: (-pair[0], pair[1])
     )
     assert sum(row["share"] for row in seen) == pytest.approx(1)
-    newest = body("token_holders_map", readable)
+    newest = body("token_holders_map", context)
     assert (newest["block"], newest["limit"], len(newest["holders"])) == (9, 100, 100)
     assert newest["holders"][0] == {
         "rank": 1, "address": address(0xFFF), "balanceRaw": "1000000", "balance": "10000",
@@ -157,26 +158,26 @@ def test_a_walk_by_cursor_gives_every_holder_once_and_stays_on_its_list(readable
 
 
 @pytest.mark.parametrize("cursor", ["x", "!!!", encode_cursor(4, 0), encode_cursor(5, 3), "NS4wLjAwMDAwMDAw"])
-def test_a_cursor_that_is_not_ours_or_of_no_readable_list_is_refused(readable: Readable, cursor: str) -> None:
-    grow(readable, [(1, ZERO_ADDRESS, A, 10)], 5)
+def test_a_cursor_that_is_not_ours_or_of_no_readable_list_is_refused(context: DocumentContext, cursor: str) -> None:
+    grow(context, [(1, ZERO_ADDRESS, A, 10)], 5)
     with pytest.raises(CursorInvalid):
-        body("token_holders_map", readable, HoldersMapParameters(cursor=cursor))
+        body("token_holders_map", context, HoldersMapParameters(cursor=cursor))
 
 
-def test_one_snapshot_is_not_enough_to_compare(readable: Readable) -> None:
-    grow(readable, [(1, ZERO_ADDRESS, A, 10)], 5)
-    answer = body("token_holders_map_temporal", readable)
+def test_one_snapshot_is_not_enough_to_compare(context: DocumentContext) -> None:
+    grow(context, [(1, ZERO_ADDRESS, A, 10)], 5)
+    answer = body("token_holders_map_temporal", context)
     assert (answer["quality"], answer["reason"]) == ("unavailable", "not_enough_snapshots")
     assert (answer["from"], answer["to"], answer["churn"]) == (None, None, None)
     assert [each["id"] for each in answer["snapshots"]] == ["5"]
 
 
-def test_two_snapshots_compared_tell_who_came_left_and_moved(readable: Readable) -> None:
+def test_two_snapshots_compared_tell_who_came_left_and_moved(context: DocumentContext) -> None:
     minutes_a_day = 24 * 60
-    grow(readable, [(1, ZERO_ADDRESS, A, 600), (1, ZERO_ADDRESS, B, 300), (1, ZERO_ADDRESS, C, 100)], 5)
+    grow(context, [(1, ZERO_ADDRESS, A, 600), (1, ZERO_ADDRESS, B, 300), (1, ZERO_ADDRESS, C, 100)], 5)
     later = 2 * minutes_a_day
-    grow(readable, [(later, B, D, 300), (later, A, C, 50), (later, ZERO_ADDRESS, C, 5)], later)
-    answer = body("token_holders_map_temporal", readable)
+    grow(context, [(later, B, D, 300), (later, A, C, 50), (later, ZERO_ADDRESS, C, 5)], later)
+    answer = body("token_holders_map_temporal", context)
     assert (answer["from"]["id"], answer["to"]["id"], answer["to"]["sumRaw"]) == ("5", str(later), "1005")
     assert answer["churn"] == {"entered": 1, "left": 1, "retained": 2, "rate": pytest.approx(1 / 3)}
     assert answer["movers"]["up"] == [
@@ -190,24 +191,24 @@ def test_two_snapshots_compared_tell_who_came_left_and_moved(readable: Readable)
         "under_1_day": (3, 1), "under_7_days": (0, 2), "under_30_days": (0, 0), "under_90_days": (0, 0),
         "90_days_or_more": (0, 0),
     }  # fmt: skip
-    turned = body("token_holders_map_temporal", readable, HoldersTemporalParameters(from_=str(later), to="5"))
+    turned = body("token_holders_map_temporal", context, HoldersTemporalParameters(from_=str(later), to="5"))
     assert (turned["churn"]["entered"], turned["movers"]["up"][0]["address"]) == (1, B)
 
 
-def test_from_and_to_choose_among_readable_snapshots(readable: Readable) -> None:
+def test_from_and_to_choose_among_readable_snapshots(context: DocumentContext) -> None:
     for block in (5, 6, 7):
-        grow(readable, [(block, ZERO_ADDRESS, address(block), 10)], block)
-    chosen = body("token_holders_map_temporal", readable, HoldersTemporalParameters(from_="5"))
+        grow(context, [(block, ZERO_ADDRESS, address(block), 10)], block)
+    chosen = body("token_holders_map_temporal", context, HoldersTemporalParameters(from_="5"))
     assert (chosen["from"]["id"], chosen["to"]["id"], chosen["churn"]["entered"]) == ("5", "7", 2)
-    earlier = body("token_holders_map_temporal", readable, HoldersTemporalParameters(to="6"))
+    earlier = body("token_holders_map_temporal", context, HoldersTemporalParameters(to="6"))
     assert (earlier["from"]["id"], earlier["to"]["id"]) == ("5", "6")
     with pytest.raises(SnapshotUnknown) as problem:
-        body("token_holders_map_temporal", readable, HoldersTemporalParameters(to="8"))
+        body("token_holders_map_temporal", context, HoldersTemporalParameters(to="8"))
     assert problem.value.errors == [("/query/to", "is not among `snapshots`")]
 
 
-def test_movers_compare_exactly_beyond_what_floats_tell_apart(readable: Readable, tmp_path: Path) -> None:
-    connection = readable.connection
+def test_movers_compare_exactly_beyond_what_floats_tell_apart(context: DocumentContext, tmp_path: Path) -> None:
+    connection = context.connection
     for name, amounts in (("before", (2**200, 2**200)), ("after", (2**200 + 1, 2**200 - 2))):
         rows = ", ".join(
             f"({rank}, '{who}', '{amount}', 'whale', timestamp '2026-01-01')"
@@ -240,14 +241,14 @@ def test_movers_compare_exactly_beyond_what_floats_tell_apart(readable: Readable
     ],
 )
 def test_concentration_of_literal_lists(
-    readable: Readable, tmp_path: Path, balances: list[float], expected: tuple[float, float, float]
+    context: DocumentContext, tmp_path: Path, balances: list[float], expected: tuple[float, float, float]
 ) -> None:
     total = sum(balances)
     rows = ", ".join(f"({rank}, {amount / total}::double)" for rank, amount in enumerate(balances, start=1))
     source = f"values {rows}" if balances else "select 1, 1.0::double where false"
     path = tmp_path / "list.parquet"
-    readable.connection.execute(f"copy (from ({source}) as list(rank, share)) to '{path}'")
-    found = concentration(readable.connection, path)
+    context.connection.execute(f"copy (from ({source}) as list(rank, share)) to '{path}'")
+    found = concentration(context.connection, path)
     for value, wanted in zip(found.values(), expected, strict=True):
         assert math.isclose(value, wanted, abs_tol=1e-12)
 
