@@ -5,9 +5,9 @@ Rooms' own models live in a module per room.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field
 from pydantic.alias_generators import to_camel
@@ -82,6 +82,33 @@ class Freshness(Document):
     stale: bool
     generation: str = Field(description="The generation in which this document's inputs last changed")
     generated_at: Timestamp = Field(description="When that generation was built (UTC)")
+
+
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def unpublished(
+    *,
+    source: str | None,
+    quality: Quality,
+    reason: str | None,
+    observed_at: datetime | None,
+    fetched_at: datetime | None,
+    stale: bool = False,
+    stale_after: datetime | None = None,
+) -> dict[str, Any]:
+    """The fields of `Freshness` before publishing, which sets the origin and, where it is None, `stale_after`."""
+    return {
+        "source": source,
+        "quality": quality,
+        "reason": reason,
+        "observed_at": observed_at,
+        "fetched_at": fetched_at,
+        "stale_after": stale_after,
+        "stale": stale,
+        "generation": "",
+        "generated_at": NEVER,
+    }
 
 
 class TelemetryDocument(Freshness):

@@ -106,17 +106,17 @@ def artifact_texts() -> dict[str, dict[str, Any]]:
     return texts
 
 
-def artifact_fields(name: str, facts: Facts) -> dict[str, Any]:
-    """The fields of one document."""
-    texts = artifact_texts()[name]
-    return {
-        "artifact": f"svc.intake.{name}",
-        "schema_": f"svc.intake.{name.replace('-', '_')}.v1",
-        "title": texts["title"],
-        "summary": texts["summary"],
-        "links": _links(name, facts),
-        **ARTIFACT_KINDS[name].own(facts, texts),
-    }
+def artifact(name: str, facts: Facts) -> Artifact:
+    """One document."""
+    texts, kind = artifact_texts()[name], ARTIFACT_KINDS[name]
+    return kind.model(
+        artifact=f"svc.intake.{name}",
+        schema_=f"svc.intake.{name.replace('-', '_')}.v1",
+        title=texts["title"],
+        summary=texts["summary"],
+        links=_links(name, facts),
+        **kind.own(facts, texts),
+    )
 
 
 def _links(name: str, facts: Facts) -> list[ArtifactLink]:

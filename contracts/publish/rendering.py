@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import msgspec
 from pydantic import BaseModel
 
+from contracts.base import NEVER
 from contracts.canonical import sha256_hex
 from contracts.discovery.encoding import document_bytes
 from contracts.publish.registry import Content, Fields, Projection
@@ -25,7 +27,7 @@ class Origin:
     generated_at: datetime
 
 
-NOWHERE = Origin(generation="", generated_at=datetime(1970, 1, 1, tzinfo=UTC))
+NOWHERE = Origin(generation="", generated_at=NEVER)
 """The origin of a document that is not published yet."""
 
 
@@ -73,7 +75,8 @@ def rendered(projection: Projection, content: Content) -> Rendered:
     if "ok" in names:
         names.remove("ok")
         names.insert(0, "ok")
-    members = _encoded({model.model_fields[name].serialization_alias or name: values[name] for name in names})
+    aliases = {name: model.model_fields[name].serialization_alias or name for name in names}
+    members = _encoded({aliases[name]: values[name] for name in names} | _dumped(content, values, aliases))
     body = _whole(projection, members)
     if projection.freshness is None:
         return Rendered(projection, body)
@@ -109,8 +112,8 @@ def stale_after_of(projection: Projection, content: Content) -> datetime | None:
     if isinstance(content, bytes) or projection.max_age_s is None:
         return None
     values = fields_of(content)
-    if "stale_after" in values:
-        return None if values["stale_after"] is None else _utc(values["stale_after"])
+    if values.get("stale_after") is not None:
+        return _utc(values["stale_after"])
     fetched_at = values["fetched_at"]
     return None if fetched_at is None else _utc(fetched_at) + timedelta(seconds=projection.max_age_s)
 
@@ -137,6 +140,14 @@ def _values(projection: Projection, model: type[BaseModel], content: BaseModel |
     if difference := values.keys() ^ model.model_fields.keys():
         raise ValueError(f"{projection.name}: fields and model differ in {', '.join(sorted(difference))}")
     return {name: _utc(value) if isinstance(value, datetime) else value for name, value in values.items()}
+
+
+def _dumped(content: BaseModel | Fields, values: Fields, aliases: Mapping[str, str]) -> dict[str, Any]:
+    """The members of a model that rendering left as they are, in plain values: in one go, which is faster than each."""
+    if not isinstance(content, BaseModel):
+        return {}
+    plain = content.model_dump(mode="json", by_alias=True)
+    return {alias: plain[alias] for name, alias in aliases.items() if values[name] is getattr(content, name)}
 
 
 def _whole(projection: Projection, members: dict[str, msgspec.Raw]) -> bytes:

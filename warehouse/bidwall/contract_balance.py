@@ -9,12 +9,15 @@ from typing import Any
 
 import duckdb
 
-from contracts.base import Quality
+from contracts.base import Quality, unpublished
 from contracts.bidwall import (
     ETH_PRICE_PATH,
     MAX_AGE_S,
     MAX_EVENTS,
+    BidwallBalance,
+    BidwallEvents,
     BidwallEventsParameters,
+    BidwallSnapshot,
     BidwallSnapshotParameters,
     BlockRef,
     CacheInfo,
@@ -28,7 +31,6 @@ from contracts.bidwall import (
     trigger_of,
 )
 from contracts.market import MAX_AGE, EthPrice
-from contracts.publish.registry import Fields
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import transaction
 from warehouse.statements import read_sql
@@ -165,14 +167,14 @@ class _Status:
     def balance_freshness(self) -> dict[str, Any]:
         """Of the balance: the last one that was read is stale where a later reading failed."""
         not_final = "not_final" if self.quality is Quality.ESTIMATED else None
-        return {
-            "source": None if self.at is None else "chain",
-            "quality": self.quality,
-            "reason": self.missing or self.reason or not_final,
-            "stale": self.at is not None and self.reason is not None,
-            "observed_at": None if self.at is None else self.at.time,
-            "fetched_at": self.fetched_at,
-        }
+        return unpublished(
+            source=None if self.at is None else "chain",
+            quality=self.quality,
+            reason=self.missing or self.reason or not_final,
+            stale=self.at is not None and self.reason is not None,
+            observed_at=None if self.at is None else self.at.time,
+            fetched_at=self.fetched_at,
+        )
 
     @property
     def balance(self) -> dict[str, Any]:
@@ -194,48 +196,54 @@ class _Status:
         return CacheInfo(max_age_s=MAX_AGE_S, age_s=age_s)
 
 
-def read_bidwall_balance(context: DocumentContext) -> Fields:
-    """Fields of `BidwallBalance`."""
+def read_bidwall_balance(context: DocumentContext) -> BidwallBalance:
+    """The balance of the contract, as the newest reading has it.."""
     status = _status(context.connection)
-    return {**status.balance_freshness, **status.balance, "cache": status.cache(status.fetched_at)}
+    return BidwallBalance(
+        **status.balance_freshness,
+        **status.balance,
+        cache=status.cache(status.fetched_at),
+    )
 
 
-def read_bidwall_snapshot(context: DocumentContext, asked: BidwallSnapshotParameters) -> Fields:
+def read_bidwall_snapshot(context: DocumentContext, asked: BidwallSnapshotParameters) -> BidwallSnapshot:
     """Fields of `BidwallSnapshot`: the balance's freshness; `eth_usd` and `events_info` have their own."""
     status = _status(context.connection)
     scope = _scope(asked.scope, asked.token, status.service_token)
-    return {
+    return BidwallSnapshot(
         **status.balance_freshness,
         **status.balance,
-        "eth_usd": _eth_usd(context, status.balance_wei),
-        "scope": scope,
-        "events_limit": asked.events_limit,
-        "events": _events(context.connection, scope, asked.events_limit),
-        "events_info": status.events,
-        "cache": status.cache(status.fetched_at),
-    }
+        eth_usd=_eth_usd(context, status.balance_wei),
+        scope=scope,
+        events_limit=asked.events_limit,
+        events=_events(context.connection, scope, asked.events_limit),
+        events_info=status.events,
+        cache=status.cache(status.fetched_at),
+    )
 
 
-def read_bidwall_events(context: DocumentContext, asked: BidwallEventsParameters) -> Fields:
-    """Fields of `BidwallEvents`."""
+def read_bidwall_events(context: DocumentContext, asked: BidwallEventsParameters) -> BidwallEvents:
+    """The newest transfers from or to the contract."""
     status = _status(context.connection)
     scope = _scope(asked.scope, asked.token, status.service_token)
     info = status.events
     fetched_at = None if info.block is None else status.recorded_at
-    return {
-        "source": None if info.block is None else "warehouse",
-        "quality": info.quality,
-        "reason": info.reason,
-        "observed_at": info.time,
-        "fetched_at": fetched_at,
-        "contract": status.contract,
-        "chain_id": status.chain_id,
-        "scope": scope,
-        "limit": asked.limit,
-        "events": _events(context.connection, scope, asked.limit),
-        "events_info": info,
-        "cache": status.cache(fetched_at),
-    }
+    return BidwallEvents(
+        **unpublished(
+            source=None if info.block is None else "warehouse",
+            quality=info.quality,
+            reason=info.reason,
+            observed_at=info.time,
+            fetched_at=fetched_at,
+        ),
+        contract=status.contract,
+        chain_id=status.chain_id,
+        scope=scope,
+        limit=asked.limit,
+        events=_events(context.connection, scope, asked.limit),
+        events_info=info,
+        cache=status.cache(fetched_at),
+    )
 
 
 def _scope(requested: Scope, token: str | None, service_token: str | None) -> ScopeInfo:

@@ -21,6 +21,7 @@ from contracts.feed import (
     Event,
     EventKind,
     FeedAuthor,
+    JsonFeed,
     ListSeen,
     Move,
     attestation_events,
@@ -31,7 +32,6 @@ from contracts.feed import (
     threshold_events,
     to_keep,
 )
-from contracts.publish.registry import Fields
 from contracts.token.holders import list_file_name
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import transaction
@@ -71,25 +71,25 @@ def record_events(
     return new
 
 
-def read_feed(context: DocumentContext) -> Fields:
-    """Fields of `JsonFeed`, newest event first."""
+def read_feed(context: DocumentContext) -> JsonFeed:
+    """The feed, newest event first."""
     rows = context.connection.execute(read_sql("feed_events"), {"shown": SHOWN}).fetchall()
     events = [
         Event(event_id, EventKind(kind), _utc(time), block, title, text, path, json.loads(facts))
         for event_id, kind, time, block, title, text, path, facts in rows
     ]
     home = context.base_url + "/"
-    return {
-        "version": VERSION,
-        "title": "Token and runtime events",
-        "home_page_url": home,
-        "feed_url": context.base_url + FEED_PATH,
-        "description": "Holder snapshots, large movers, holder milestones, crossed thresholds and attestations, each "
+    return JsonFeed(
+        version=VERSION,
+        title="Token and runtime events",
+        home_page_url=home,
+        feed_url=context.base_url + FEED_PATH,
+        description="Holder snapshots, large movers, holder milestones, crossed thresholds and attestations, each "
         "from data that this service proves or names the source of.",
-        "language": "en",
-        "authors": [FeedAuthor(name=SERVICE_NAME, url=home)],
-        "items": [item_of(event, context.base_url) for event in events],
-    }
+        language="en",
+        authors=[FeedAuthor(name=SERVICE_NAME, url=home)],
+        items=[item_of(event, context.base_url) for event in events],
+    )
 
 
 def _movers(

@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from contracts.access.rail import rail_of
-from contracts.intake.artifacts import ARTIFACT_KINDS, DAYS, FUNNEL, SETTINGS, Facts, LaneFunnel, SeenSettings
-from contracts.intake.artifacts import artifact_fields as fields_of
+from contracts.intake.artifact_documents import Artifact
+from contracts.intake.artifacts import ARTIFACT_KINDS, DAYS, FUNNEL, SETTINGS, Facts, LaneFunnel, SeenSettings, artifact
 from contracts.intake.intake_documents import DayCounts
 from contracts.intake.requests import Lane
-from contracts.publish.registry import Fields
 from contracts.settings import Settings
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Connection
@@ -19,8 +18,8 @@ LOOKED_FOR = timedelta(hours=1)
 """How long it is not said anew that the settings are as they were, so that documents keep their bytes."""
 
 
-def read_artifact(context: DocumentContext, name: str) -> Fields:
-    """The fields of one document."""
+def read_artifact(context: DocumentContext, name: str) -> Artifact:
+    """One document under `/artifacts/`."""
     connection = context.connection
     asked = (SETTINGS, *ARTIFACT_KINDS[name].questions)
     rows = {question: connection.execute(read_sql(question)).fetchall() for question in asked}
@@ -34,7 +33,7 @@ def read_artifact(context: DocumentContext, name: str) -> Fields:
         DayCounts(day=day, agent=agent, human=human, enterprise=enterprise)
         for day, agent, human, enterprise in rows.get(DAYS, ())
     )
-    return fields_of(name, Facts(context.base_url, seen, funnel, days))
+    return artifact(name, Facts(context.base_url, seen, funnel, days))
 
 
 def see_settings(connection: Connection, settings: Settings, now: datetime, *, anew: bool) -> bool:

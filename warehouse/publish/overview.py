@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from contracts.base import Quality
+from contracts.base import Quality, unpublished
 from contracts.bidwall import ETH_PRICE_PATH
 from contracts.discovery.service import SERVICE_DESCRIPTION, SERVICE_NAME
 from contracts.publish.overview import (
@@ -19,12 +19,15 @@ from contracts.publish.overview import (
     ContextGraph,
     ContextHolders,
     ContextPrice,
+    ContextSnapshot,
     ContextTrust,
     Metric,
     NextStep,
     OverviewMode,
     Part,
     PublishedPath,
+    ServiceContext,
+    SiteMetrics,
     SiteMetricValues,
 )
 from contracts.publish.registry import PROJECTIONS, Fields, Projection
@@ -60,8 +63,8 @@ def _contents(context: DocumentContext) -> Contents:
     return {row.path: (row, fields_of(read(row, context))) for row in PROJECTIONS if row.path in PARTS}
 
 
-def read_site_metrics(context: DocumentContext) -> Fields:
-    """Fields of `SiteMetrics`."""
+def read_site_metrics(context: DocumentContext) -> SiteMetrics:
+    """Every live number."""
     contents = _contents(context)
     graph = _graph(context.connection)
 
@@ -82,18 +85,18 @@ def read_site_metrics(context: DocumentContext) -> Fields:
         graph_nodes=Metric(**counted, value=graph and graph.nodes, unit="nodes"),
         graph_edges=Metric(**counted, value=graph and graph.edges, unit="edges"),
     )
-    return {
+    return SiteMetrics(
         **_freshness(contents, [getattr(metrics, name) for name in SiteMetricValues.model_fields]),
-        "ledger_seq": graph and graph.revision,
-        "node_count": graph and graph.nodes,
-        "edge_count": graph and graph.edges,
-        "domain_counts": graph and graph.domains,
-        "metrics": metrics,
-    }
+        ledger_seq=graph and graph.revision,
+        node_count=graph and graph.nodes,
+        edge_count=graph and graph.edges,
+        domain_counts=graph and graph.domains,
+        metrics=metrics,
+    )
 
 
-def read_context(context: DocumentContext) -> Fields:
-    """Fields of `ContextSnapshot`."""
+def read_context(context: DocumentContext) -> ContextSnapshot:
+    """The context with which an agent begins."""
     contents = _contents(context)
     graph = _graph(context.connection)
     status = first_row(context.connection, read_sql("holder_status"))
@@ -133,34 +136,34 @@ def read_context(context: DocumentContext) -> Fields:
             revision=graph and graph.revision,
         ),
     }
-    return {
+    return ContextSnapshot(
         **_freshness(contents, list(parts.values())),
-        "mode": _mode(list(parts.values())),
-        "network": _network(status),
-        "token": known_token(context.connection),
+        mode=_mode(list(parts.values())),
+        network=_network(status),
+        token=known_token(context.connection),
         **parts,
-        "next": _NEXT,
-    }
+        next=_NEXT,
+    )
 
 
-def read_service_context(context: DocumentContext) -> Fields:
-    """Fields of `ServiceContext`: what the service is, which changes with its settings alone."""
+def read_service_context(context: DocumentContext) -> ServiceContext:
+    """The service and its documents: what the service is, which changes with its settings alone."""
     status = first_row(context.connection, read_sql("holder_status"))
-    return {
-        "schema_": "svc.context.v1",
-        "name": SERVICE_NAME,
-        "description": SERVICE_DESCRIPTION,
-        "base_url": context.base_url,
-        "openapi": f"{context.base_url}/openapi.json",
-        "network": _network(status),
-        "token": status and status[1],
-        "domains": list(DOMAINS),
-        "live": _NEXT,
-        "documents": [
+    return ServiceContext(
+        schema_="svc.context.v1",
+        name=SERVICE_NAME,
+        description=SERVICE_DESCRIPTION,
+        base_url=context.base_url,
+        openapi=f"{context.base_url}/openapi.json",
+        network=_network(status),
+        token=status and status[1],
+        domains=list(DOMAINS),
+        live=_NEXT,
+        documents=[
             PublishedPath(path=row.path, summary=row.summary, media_type=row.media_type, max_age_s=row.max_age_s)
             for row in sorted(PROJECTIONS, key=lambda row: row.path)
         ],
-    }
+    )
 
 
 _NEXT = [
@@ -214,15 +217,15 @@ def _freshness(contents: Contents, parts: list[Any]) -> dict[str, Any]:
     observed = [part.observed_at for part in there if part.observed_at is not None]
     old = [part for part in there if part.stale]
     late = [part.stale_after for part in there if part.stale_after is not None]
-    return {
-        "source": "warehouse" if there else None,
-        "quality": max((part.quality for part in there), key=list(Quality).index, default=Quality.UNAVAILABLE),
-        "reason": next((part.reason for part in [*old, *missing] if part.reason), None) if there else "no_data",
-        "observed_at": min(observed, default=None),
-        "fetched_at": min(fetched, default=None),
-        "stale_after": min(late, default=None) if fetched else None,
-        "stale": bool(old),
-    }
+    return unpublished(
+        source="warehouse" if there else None,
+        quality=max((part.quality for part in there), key=list(Quality).index, default=Quality.UNAVAILABLE),
+        reason=next((part.reason for part in [*old, *missing] if part.reason), None) if there else "no_data",
+        observed_at=min(observed, default=None),
+        fetched_at=min(fetched, default=None),
+        stale_after=min(late, default=None) if fetched else None,
+        stale=bool(old),
+    )
 
 
 _OFF = (NOT_CONFIGURED, NO_GRAPH)

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import duckdb
 import msgspec
 
-from contracts.base import Quality
+from contracts.base import Quality, unpublished
 from contracts.errors import CursorInvalid, SnapshotUnknown
 from contracts.publish.registry import Fields
 from contracts.token.holder_documents import (
@@ -30,6 +30,8 @@ from contracts.token.holder_documents import (
     Movers,
     SnapshotRef,
     Token,
+    TokenHolders,
+    TokenHoldersTemporal,
 )
 from contracts.token.holders import decimal_text, decode_cursor, encode_cursor, list_file_name
 from contracts.token.proof import Proof
@@ -74,46 +76,46 @@ class _List:
 
     @property
     def freshness(self) -> dict[str, Any]:
-        return {
-            "source": "warehouse",
-            "quality": self.quality,
-            "reason": None if self.quality is Quality.EXACT else self.proof.reason,
-            "observed_at": self.block_time,
-            "fetched_at": self.taken_at,
-        }
+        return unpublished(
+            source="warehouse",
+            quality=self.quality,
+            reason=None if self.quality is Quality.EXACT else self.proof.reason,
+            observed_at=self.block_time,
+            fetched_at=self.taken_at,
+        )
 
 
-def read_token_holders(context: DocumentContext) -> Fields:
-    """Fields of `TokenHolders`, from the newest list."""
+def read_token_holders(context: DocumentContext) -> TokenHolders:
+    """The holder count with its proof, from the newest list."""
     status, lists = _status(context.connection), _lists(context.connection)
     sources = context.connection.execute(read_sql("holder_sources")).fetchall()
     shared = {"token": status.token, "chain_id": status.chain_id, "backfill": status.backfill}
     if not lists:
-        return {
+        return TokenHolders(
             **_unavailable(status.reason),
             **shared,
-            "holder_count": None,
-            "total_supply_raw": None,
-            "total_supply": None,
-            "consistency": None,
-            "discrepancy": [],
-            "concentration": None,
-            "snapshots": [],
-        }
+            holder_count=None,
+            total_supply_raw=None,
+            total_supply=None,
+            consistency=None,
+            discrepancy=[],
+            concentration=None,
+            snapshots=[],
+        )
     newest = lists[0]
     supply_raw = newest.proof.total_supply
     decimals = status.token.decimals if status.token else None
-    return {
+    return TokenHolders(
         **newest.freshness,
         **shared,
-        "holder_count": newest.holders,
-        "total_supply_raw": supply_raw,
-        "total_supply": None if supply_raw is None or decimals is None else decimal_text(int(supply_raw), decimals),
-        "consistency": newest.consistency,
-        "discrepancy": _discrepancies(sources, newest.holders),
-        "concentration": newest.concentration,
-        "snapshots": _snapshots(lists),
-    }
+        holder_count=newest.holders,
+        total_supply_raw=supply_raw,
+        total_supply=None if supply_raw is None or decimals is None else decimal_text(int(supply_raw), decimals),
+        consistency=newest.consistency,
+        discrepancy=_discrepancies(sources, newest.holders),
+        concentration=newest.concentration,
+        snapshots=_snapshots(lists),
+    )
 
 
 def read_holders_map(context: DocumentContext, asked: HoldersMapParameters) -> Fields:
@@ -167,22 +169,22 @@ def read_holders_map(context: DocumentContext, asked: HoldersMapParameters) -> F
     }
 
 
-def read_holders_temporal(context: DocumentContext, asked: HoldersTemporalParameters) -> Fields:
-    """Fields of `TokenHoldersTemporal`. Raises `SnapshotUnknown` where an asked snapshot is not readable."""
+def read_holders_temporal(context: DocumentContext, asked: HoldersTemporalParameters) -> TokenHoldersTemporal:
+    """Two snapshots compared. Raises `SnapshotUnknown` where an asked snapshot is not readable."""
     status = _status(context.connection)
     snapshots = [each for each in _lists(context.connection) if each.snapshot]
     shared = {"token": status.token, "chain_id": status.chain_id, "snapshots": _snapshots(snapshots)}
     sides = _sides(snapshots, asked)
     if sides is None:
-        return {
+        return TokenHoldersTemporal(
             **_unavailable("not_enough_snapshots" if snapshots else status.reason),
             **shared,
-            "from_": None,
-            "to": None,
-            "churn": None,
-            "movers": None,
-            "cohorts": None,
-        }
+            from_=None,
+            to=None,
+            churn=None,
+            movers=None,
+            cohorts=None,
+        )
     before, after = sides
     compared = compare(
         context.connection,
@@ -192,17 +194,15 @@ def read_holders_temporal(context: DocumentContext, asked: HoldersTemporalParame
         after_time=after.block_time,
     )
     weaker = max(before, after, key=lambda side: list(Quality).index(side.quality))
-    return {
-        **after.freshness,
-        "quality": weaker.quality,
-        "reason": weaker.freshness["reason"],
+    return TokenHoldersTemporal(
+        **after.freshness | {"quality": weaker.quality, "reason": weaker.freshness["reason"]},
         **shared,
-        "from_": _compared(before),
-        "to": _compared(after),
-        "churn": Churn.model_validate(compared["churn"]),
-        "movers": Movers.model_validate(compared["movers"]),
-        "cohorts": Cohorts.model_validate(compared["cohorts"]),
-    }
+        from_=_compared(before),
+        to=_compared(after),
+        churn=Churn.model_validate(compared["churn"]),
+        movers=Movers.model_validate(compared["movers"]),
+        cohorts=Cohorts.model_validate(compared["cohorts"]),
+    )
 
 
 def _sides(snapshots: Sequence[_List], asked: HoldersTemporalParameters) -> tuple[_List, _List] | None:
@@ -287,10 +287,4 @@ def _discrepancies(sources: Sequence[tuple[Any, ...]], ours: int) -> list[Discre
 
 
 def _unavailable(reason: str) -> dict[str, Any]:
-    return {
-        "source": None,
-        "quality": Quality.UNAVAILABLE,
-        "reason": reason,
-        "observed_at": None,
-        "fetched_at": None,
-    }
+    return unpublished(source=None, quality=Quality.UNAVAILABLE, reason=reason, observed_at=None, fetched_at=None)

@@ -10,8 +10,7 @@ from typing import Any
 import duckdb
 import msgspec
 
-from contracts.base import Quality
-from contracts.publish.registry import Fields
+from contracts.base import Quality, unpublished
 from contracts.trust import (
     ERC8004,
     FUNCTIONS,
@@ -20,6 +19,8 @@ from contracts.trust import (
     SampledScores,
     Standing,
     TrustConsistency,
+    TrustProtocol,
+    TrustScore,
     TrustTotals,
     Weighting,
     attested,
@@ -200,46 +201,46 @@ class _Status:
         return None if self.chain_id is None else f"eip155:{self.chain_id}"
 
 
-def read_trust_protocol(context: DocumentContext) -> Fields:
-    """Fields of `TrustProtocol`."""
+def read_trust_protocol(context: DocumentContext) -> TrustProtocol:
+    """The trust registry, and how its scores come about."""
     status = _status(context.connection)
-    return {
+    return TrustProtocol(
         **status.freshness,
-        "registry": status.registry,
-        "escrow": status.escrow,
-        "network": status.network,
-        "lowest_score": 1,
-        "highest_score": 100,
-        "thresholds": thresholds(),
-        "weighting": Weighting(half_life_s=status.half_life_s, rule=WEIGHTING_RULE),
-        "totals": status.totals,
-        "score_path": SCORE_PATH,
-        "functions": FUNCTIONS,
-        "erc8004": ERC8004,
-        "consistency": status.consistency,
-    }
+        registry=status.registry,
+        escrow=status.escrow,
+        network=status.network,
+        lowest_score=1,
+        highest_score=100,
+        thresholds=thresholds(),
+        weighting=Weighting(half_life_s=status.half_life_s, rule=WEIGHTING_RULE),
+        totals=status.totals,
+        score_path=SCORE_PATH,
+        functions=FUNCTIONS,
+        erc8004=ERC8004,
+        consistency=status.consistency,
+    )
 
 
-def read_trust_score(context: DocumentContext, agent: str) -> Fields:
-    """Fields of `TrustScore` of an agent (lower-case hex); one without attestations has zeros and is not registered."""
+def read_trust_score(context: DocumentContext, agent: str) -> TrustScore:
+    """The score of an agent (lower-case hex); one without attestations has zeros and is not registered."""
     status = _status(context.connection)
     known = status.consistency is not None
     row = first_row(context.connection, read_sql("trust_score"), {"agent": agent}) if known else None
     count, weighted, average, last_at = row or (0, 0, 0, None)
-    return {
+    return TrustScore(
         **status.freshness,
-        "agent": agent,
-        "trust_score": average if known else None,
-        "weighted_score": weighted if known else None,
-        "attestation_count": count if known else None,
-        "registered": count > 0 if known else None,
-        "thresholds": thresholds(),
-        "level": level_of(weighted, count > 0) if known else None,
-        "last_attested_at": None if last_at is None else last_at.replace(tzinfo=UTC),
-        "registry": status.registry,
-        "network": status.network,
-        "consistency": status.consistency,
-    }
+        agent=agent,
+        trust_score=average if known else None,
+        weighted_score=weighted if known else None,
+        attestation_count=count if known else None,
+        registered=count > 0 if known else None,
+        thresholds=thresholds(),
+        level=level_of(weighted, count > 0) if known else None,
+        last_attested_at=None if last_at is None else last_at.replace(tzinfo=UTC),
+        registry=status.registry,
+        network=status.network,
+        consistency=status.consistency,
+    )
 
 
 def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
@@ -261,22 +262,22 @@ def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
         )
     totals = TrustTotals(attestations=attestations, agents=agents, attesters=attesters) if consistency else None
     if consistency is None:
-        freshness: dict[str, Any] = {
-            "source": None,
-            "quality": Quality.UNAVAILABLE,
-            "reason": reason or (NOT_CONFIGURED if registry is None else BACKFILLING),
-            "observed_at": None,
-            "fetched_at": None,
-        }
+        freshness = unpublished(
+            source=None,
+            quality=Quality.UNAVAILABLE,
+            reason=reason or (NOT_CONFIGURED if registry is None else BACKFILLING),
+            observed_at=None,
+            fetched_at=None,
+        )
     else:
         quality, why = _quality(complete, consistency.sampled)
-        freshness = {
-            "source": "warehouse",
-            "quality": quality,
-            "reason": reason or why,
-            "observed_at": consistency.time,
-            "fetched_at": recorded_at.replace(tzinfo=UTC),
-        }
+        freshness = unpublished(
+            source="warehouse",
+            quality=quality,
+            reason=reason or why,
+            observed_at=consistency.time,
+            fetched_at=recorded_at.replace(tzinfo=UTC),
+        )
     return _Status(chain_id, registry, escrow, half_life_s, totals, consistency, freshness)
 
 

@@ -5,9 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from contracts.publish.registry import Fields
 from contracts.world.layout import home_of, place
-from contracts.world.public_projection import NODES_DRAWN, NODES_SHOWN, RenderParameters, RenderView, public_title
+from contracts.world.public_projection import (
+    NODES_DRAWN,
+    NODES_SHOWN,
+    DrawnDomain,
+    DrawnEdge,
+    DrawnNode,
+    ProjectedEdge,
+    ProjectedNode,
+    RenderParameters,
+    RenderView,
+    WorldProjection,
+    WorldRender,
+    public_title,
+)
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Connection
 from warehouse.statements import read_sql
@@ -31,60 +43,61 @@ def place_new_nodes(connection: Connection) -> int:
     return len(fresh)
 
 
-def read_world_live(context: DocumentContext) -> Fields:
-    """Fields of `WorldProjection`."""
-    connection = context.connection
-    counts = _counts(connection)
-    nodes, edges = _shown(connection, NODES_SHOWN)
-    return {
+def read_world_live(context: DocumentContext) -> WorldProjection:
+    """The public graph."""
+    counts = _counts(context.connection)
+    nodes, edges = _shown(context.connection, NODES_SHOWN)
+    return WorldProjection(
         **counts.fields,
-        "nodes": [
-            {
-                "id": node["id"],
-                "title": public_title(node["type"], node["title"]),
-                "type": node["type"],
-                "domain": node["domain"],
-            }
+        nodes=[
+            ProjectedNode(
+                id=node["id"],
+                title=public_title(node["type"], node["title"]),
+                type=node["type"],
+                domain=node["domain"],
+            )
             for node in sorted(nodes, key=lambda node: node["id"])
         ],
-        "edges": edges,
-        "truncated": len(nodes) < counts.nodes or len(edges) < counts.edges,
-    }
+        edges=[ProjectedEdge(**edge) for edge in edges],
+        truncated=len(nodes) < counts.nodes or len(edges) < counts.edges,
+    )
 
 
-def read_world_render(context: DocumentContext, asked: RenderParameters) -> Fields:
-    """Fields of `WorldRender`."""
-    connection = context.connection
+def read_world_render(context: DocumentContext, asked: RenderParameters) -> WorldRender:
+    """The public graph with positions."""
     compact = asked.compact is not None
-    counts = _counts(connection)
-    nodes, edges = _shown(connection, NODES_DRAWN[asked.view])
+    counts = _counts(context.connection)
+    nodes, edges = _shown(context.connection, NODES_DRAWN[asked.view])
     # A node that was folded by a run which did not come to placing it has no place yet.
     drawn = [node for node in nodes if node["x"] is not None]
     placed = {node["id"] for node in drawn}
-    edges = [edge for edge in edges if edge["source"] in placed and edge["target"] in placed]
-    return {
+    return WorldRender(
         **counts.fields,
-        "view": asked.view,
-        "compact": compact,
-        "domains": [
-            {"name": name, "x": home_of(name)[0], "y": home_of(name)[1], "nodeCount": count}
+        view=asked.view,
+        compact=compact,
+        domains=[
+            DrawnDomain(name=name, x=home_of(name)[0], y=home_of(name)[1], node_count=count)
             for name, count in counts.domains.items()
         ],
-        "nodes": [
-            {
-                "id": node["id"],
-                "title": None if compact else public_title(node["type"], node["title"]),
-                "type": None if compact else node["type"],
-                "domain": node["domain"],
-                "x": node["x"],
-                "y": node["y"],
-                "weight": node["weight"],
-            }
+        nodes=[
+            DrawnNode(
+                id=node["id"],
+                title=None if compact else public_title(node["type"], node["title"]),
+                type=None if compact else node["type"],
+                domain=node["domain"],
+                x=node["x"],
+                y=node["y"],
+                weight=node["weight"],
+            )
             for node in drawn
         ],
-        "edges": [edge | {"type": None} for edge in edges] if compact else edges,
-        "truncated": len(drawn) < counts.nodes,
-    }
+        edges=[
+            DrawnEdge(source=edge["source"], target=edge["target"], type=None if compact else edge["type"])
+            for edge in edges
+            if edge["source"] in placed and edge["target"] in placed
+        ],
+        truncated=len(drawn) < counts.nodes,
+    )
 
 
 @dataclass(frozen=True)

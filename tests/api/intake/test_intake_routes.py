@@ -15,7 +15,7 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT4
 
 from contracts.discovery.openapi import OPENAPI_FILE
-from contracts.intake.artifacts import ARTIFACT_KINDS, Facts, artifact_fields
+from contracts.intake.artifacts import ARTIFACT_KINDS, Facts, artifact
 from contracts.intake.intake_documents import (
     IntakeLinks,
     IntakeProvisioningCapsule,
@@ -173,9 +173,9 @@ def test_links_lead_into_the_app_where_there_is_one(ledger_settings):
 
 
 def test_templates_of_the_published_artifact_can_be_sent(lasting):
-    made = artifact_fields("intake-template", Facts(BASE_URL, None, (), ()))
-    assert [template.lane.value for template in made["templates"]] == ["agent", "human", "enterprise"]
-    for template in made["templates"]:
+    made = artifact("intake-template", Facts(BASE_URL, None, (), ()))
+    assert [template.lane.value for template in made.templates] == ["agent", "human", "enterprise"]
+    for template in made.templates:
         registered(lasting, template.body)
         assert set(template.body) <= {*template.required, *template.optional}
     assert len(ARTIFACT_KINDS) == 16

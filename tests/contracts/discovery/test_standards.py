@@ -27,7 +27,7 @@ from contracts.connect.server import PROTOCOL_VERSIONS, SERVER_DESCRIPTION, SERV
 from contracts.discovery.agent_card import agent_card, signed_card
 from contracts.discovery.encoding import reverse_dns
 from contracts.discovery.texts import skill_md
-from contracts.intake.artifacts import Facts, artifact_fields
+from contracts.intake.artifacts import Facts, artifact
 
 EVERYWHERE = [installed(), bare(), bare("http://127.0.0.1:8000")]
 
@@ -274,7 +274,7 @@ def test_the_schema_of_a_registration_takes_what_the_templates_send_and_no_reque
     schema = documents(installed())["schema_svc_intake_request"]
     assert documents(installed())["registration_contract"]["request"]["jsonSchema"] == schema
     check = Draft202012Validator(schema)
-    for template in artifact_fields("intake-template", Facts(PREFIXED, None, (), ()))["templates"]:
+    for template in artifact("intake-template", Facts(PREFIXED, None, (), ())).templates:
         body = template.body
         check.validate(body)
         assert not check.is_valid({name: value for name, value in body.items() if name != "consent"})

@@ -83,7 +83,7 @@ class Place:
         return DocumentContext(self.connection, None, Installation("http://x"))
 
     def events(self, **asked) -> list:
-        return read_bidwall_events(self.context, BidwallEventsParameters(**asked))["events"]
+        return read_bidwall_events(self.context, BidwallEventsParameters(**asked)).events
 
 
 def reading_of(url: str, contract: str, head: SeenHead, **pool) -> BalanceReading:
@@ -115,12 +115,12 @@ def test_balance_and_events_are_those_of_an_independent_read_at_the_same_block(p
 
     body = read_bidwall_snapshot(place.context, BidwallSnapshotParameters(events_limit=20))
     web3 = Web3(HTTPProvider(place.anvil.url))
-    at = body["at"]
+    at = body.at
     assert at.block == web3.eth.get_block("finalized")["number"]
     assert at.block_hash == "0x" + web3.eth.get_block(at.block)["hash"].hex()
     contract = Web3.to_checksum_address(place.bidwall)
-    assert int(body["balance_wei"]) == web3.eth.get_balance(contract, at.block)
-    assert (body["quality"], body["stale"], at.finality) == ("exact", False, "final")
+    assert int(body.balance_wei) == web3.eth.get_balance(contract, at.block)
+    assert (body.quality, body.stale, at.finality) == ("exact", False, "final")
 
     logs = web3.eth.get_logs({"fromBlock": 0, "toBlock": at.block, "topics": [TRANSFER_TOPIC]})
     expected = [
@@ -201,13 +201,13 @@ def test_a_dead_node_gives_a_reason_and_the_last_balance_is_served_stale(place):
     record_balance(place.connection, place.bidwall, failed)
     place.serve(place.report.to_block)
     body = read_bidwall_balance(place.context)
-    assert (body["balance_wei"], body["stale"], body["reason"]) == ("5", True, "rpc_unavailable")
-    assert body["observed_at"] == body["at"].time
+    assert (body.balance_wei, body.stale, body.reason) == ("5", True, "rpc_unavailable")
+    assert body.observed_at == body.at.time
 
     place.mine(1)
     place.run()
     body = read_bidwall_balance(place.context)
-    assert (body["balance_wei"], body["stale"], body["reason"]) == ("5", False, None)
+    assert (body.balance_wei, body.stale, body.reason) == ("5", False, None)
 
 
 def test_a_balance_that_fills_uint256_is_exact(place):
@@ -215,5 +215,5 @@ def test_a_balance_that_fills_uint256_is_exact(place):
     place.mine(3)
     place.run()
     body = read_bidwall_balance(place.context)
-    assert int(body["balance_wei"]) == 2**256 - 1
-    assert body["trigger"].reached and body["trigger"].progress == 1.0
+    assert int(body.balance_wei) == 2**256 - 1
+    assert body.trigger.reached and body.trigger.progress == 1.0

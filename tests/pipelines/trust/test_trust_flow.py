@@ -101,13 +101,13 @@ def test_counted_in_steps_the_scores_are_the_contracts_at_the_same_block(place):
                 assert (meets, score) == (agent in ours and ours[agent] >= least, ours.get(agent, 0))
     body = read_trust_score(place.serve(), AGENTS[0])
     asked = Web3.to_checksum_address(AGENTS[0])
-    assert body["trust_score"] == contract.functions.averageScore(asked).call()
-    assert body["attestation_count"] == contract.functions.attestationCount(asked).call()
+    assert body.trust_score == contract.functions.averageScore(asked).call()
+    assert body.attestation_count == contract.functions.attestationCount(asked).call()
     history = place.connection.execute(
         "select number, weighted_score from core_trust__history where agent = ? order by number", [AGENTS[0]]
     ).fetchall()
-    assert [number for number, _ in history] == list(range(1, body["attestation_count"] + 1))
-    assert history[-1][1] == body["weighted_score"]
+    assert [number for number, _ in history] == list(range(1, body.attestation_count + 1))
+    assert history[-1][1] == body.weighted_score
 
 
 def test_a_sample_is_asked_of_the_contract_and_said(place):
@@ -116,22 +116,22 @@ def test_a_sample_is_asked_of_the_contract_and_said(place):
     place.count()
     assert all(check.theirs == check.ours for check in place.check())
     protocol = read_trust_protocol(place.serve())
-    sampled = protocol["consistency"].sampled
+    sampled = protocol.consistency.sampled
     assert (sampled.checked, sampled.equal, sampled.verdict) == (9, 9, "proven")
-    assert (protocol["quality"], protocol["totals"].attestations, protocol["totals"].agents) == ("exact", 3, 3)
+    assert (protocol.quality, protocol.totals.attestations, protocol.totals.agents) == ("exact", 3, 3)
 
     place.connection.execute("update core_trust__scores set weighted_score = 89 where agent = ?", [AGENTS[0]])
     place.check()
     body = read_trust_score(place.serve(), AGENTS[0])
-    assert (body["quality"], body["reason"]) == ("estimated", "score_mismatch")
-    assert body["consistency"].sampled.verdict == "failed"
+    assert (body.quality, body.reason) == ("estimated", "score_mismatch")
+    assert body.consistency.sampled.verdict == "failed"
 
 
 def test_an_unknown_agent_is_not_registered_and_a_registry_without_attestations_is_exact(place):
     place.count()
     body = read_trust_score(place.serve(), AGENTS[0])
-    assert (body["registered"], body["trust_score"], body["weighted_score"], body["level"]) == (False, 0, 0, "none")
-    assert (body["quality"], body["reason"]) == ("exact", None)
+    assert (body.registered, body.trust_score, body.weighted_score, body.level) == (False, 0, 0, "none")
+    assert (body.quality, body.reason) == ("exact", None)
 
 
 def test_without_a_registry_or_before_it_is_read_scores_are_null_with_a_reason(place):
@@ -143,8 +143,8 @@ def test_without_a_registry_or_before_it_is_read_scores_are_null_with_a_reason(p
         ({"reason": "registry_unanswered"}, "registry_unanswered"),
     ):
         body = read_trust_score(place.serve(**changed), AGENTS[0])
-        assert (body["quality"], body["reason"], body["trust_score"]) == ("unavailable", reason, None)
-        assert body["registered"] is None
+        assert (body.quality, body.reason, body.trust_score) == ("unavailable", reason, None)
+        assert body.registered is None
 
 
 def test_where_the_contract_does_not_answer_the_scores_are_derived(place):
@@ -161,7 +161,7 @@ def test_where_the_contract_does_not_answer_the_scores_are_derived(place):
     assert {check.reason for check in dead} == {"rpc_unavailable"}
     record_checks(place.connection, read_trust_state(place.connection).block, dead, datetime.now(UTC))
     body = read_trust_score(place.serve(), AGENTS[0])
-    assert (body["quality"], body["reason"], body["trust_score"]) == ("derived", "rpc_unavailable", 80)
+    assert (body.quality, body.reason, body.trust_score) == ("derived", "rpc_unavailable", 80)
 
 
 def test_another_registry_or_half_life_starts_over(place):
