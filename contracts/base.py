@@ -47,13 +47,14 @@ Listed = Annotated[list[T], FailFast()]
 
 
 class Document(BaseModel):
-    """Closed, camelCase on the wire, snake_case in Python; every field is always present."""
+    """Closed, camelCase on the wire, snake_case in Python; every field is always present, every number finite."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
         populate_by_name=True,
         extra="forbid",
         frozen=True,
+        allow_inf_nan=False,
         json_schema_serialization_defaults_required=True,
     )
 

@@ -1,14 +1,13 @@
-"""Which documents agents look for, as the interface (4.1) and today's standards have them, and how each is served."""
+"""The documents that agents look for, as the interface (4.1) and today's standards have them, and their serving."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
+from contracts.publish.registry import PROJECTIONS
+
 JSON = ("application/json",)
-TEXT = ("text/plain",)
-MARKDOWN = ("text/markdown",)
-HTML = ("text/html",)
 
 Service = Literal["file", "live", "limited", "redirect"]
 
@@ -24,39 +23,32 @@ class Expected:
     served: Service = "file"
 
 
+_ALSO_ALLOWED = {
+    "agent_card": "application/a2a+json",
+    "llms": "text/markdown",
+    "server_card": "application/mcp-server-card+json",
+    "sitemap": "text/xml",
+}
+"""Media types that the standard of a shape allows beside ours."""
+
+
+def _media_types(media_type: str, shape: str) -> tuple[str, ...]:
+    own = media_type.partition(";")[0]
+    also = _ALSO_ALLOWED.get(shape, own)
+    return (own,) if also == own else (own, also)
+
+
 EXPECTED = (
-    Expected("/", HTML, "page", "redirect"),
-    Expected("/connect/", HTML, "page"),
-    Expected("/connect/index.md", MARKDOWN, "markdown"),
-    Expected("/llms.txt", (*TEXT, *MARKDOWN), "llms"),
-    Expected("/agents.txt", TEXT, "agents"),
-    Expected("/.well-known/agents.txt", TEXT, "agents"),
-    Expected("/robots.txt", TEXT, "robots"),
-    Expected("/sitemap.xml", ("application/xml", "text/xml"), "sitemap"),
-    Expected("/.well-known/security.txt", TEXT, "security"),
-    Expected("/skill.md", MARKDOWN, "skill"),
-    Expected("/.well-known/agent-skills/index.json", JSON, "agent_skills"),
-    Expected("/openapi.json", JSON, "openapi"),
-    Expected("/openapi-v2.yaml", ("application/yaml",), "openapi"),
-    Expected("/.well-known/api-catalog", ("application/linkset+json",), "api_catalog"),
-    Expected("/.well-known/ai-catalog.json", ("application/ai-catalog+json",), "ai_catalog"),
-    Expected("/mcp/server-card", ("application/mcp-server-card+json",), "server_card"),
-    Expected("/.well-known/mcp.json", ("application/mcp-server-card+json", *JSON), "server_card"),
-    Expected("/.well-known/agent-card.json", (*JSON, "application/a2a+json"), "agent_card"),
-    Expected("/.well-known/agent.json", (*JSON, "application/a2a+json"), "agent_card"),
+    Expected("/", ("text/html",), "page", "redirect"),
+    *(
+        Expected(path, _media_types(row.media_type, row.shape), row.shape)
+        for row in PROJECTIONS
+        if row.shape is not None
+        for path in (row.path, *(alias.path for alias in row.aliases))
+    ),
     Expected("/.well-known/jwks.json", (*JSON, "application/jwk-set+json"), "jwks"),
-    Expected("/.well-known/x402.json", JSON, "x402"),
-    Expected("/.well-known/x402-metadata.json", JSON, "x402_metadata"),
-    Expected("/.well-known/svc-base-capabilities.json", JSON, "capabilities"),
-    Expected("/.well-known/svc-public-contract.json", JSON, "public_contract"),
-    Expected("/.well-known/svc-agent-registration.json", JSON, "registration"),
-    Expected("/.well-known/agent-registration.json", JSON, "erc8004"),
-    Expected("/.well-known/ai-plugin.json", JSON, "ai_plugin"),
-    Expected("/actions.json", JSON, "action_rules"),
     Expected("/blink/guardrail", JSON, "action", "limited"),
     Expected("/blink/worldmodel", JSON, "action", "limited"),
-    Expected("/svc-context.json", JSON, "context"),
-    Expected("/hodlers-care/feed.json", ("application/feed+json",), "feed"),
     Expected("/health", JSON, "health", "live"),
     Expected("/api/agent-access/plans", JSON, "plans", "limited"),
 )

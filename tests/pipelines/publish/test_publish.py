@@ -176,6 +176,13 @@ def test_a_body_that_breaks_its_model_is_not_published(tmp_path):
         published_document(HOLDERS, UNAVAILABLE | {"holder_count": "many"}, begin(tmp_path, House(tmp_path).now))
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_number_that_is_not_finite_is_not_published(tmp_path, number):
+    backfill = {"percent": number, "block": None, "finalizedBlock": None}
+    with pytest.raises(ValidationError, match="finite"):
+        published_document(HOLDERS, UNAVAILABLE | {"backfill": backfill}, begin(tmp_path, House(tmp_path).now))
+
+
 def test_rendering_past_its_time_says_expired_and_keeps_a_reason_of_its_own(tmp_path):
     now = House(tmp_path).now
     fields = UNAVAILABLE | {"fetched_at": now, "quality": "estimated", "reason": "backfilling"}
