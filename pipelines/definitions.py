@@ -16,7 +16,7 @@ from pipelines.checks import expectation_checks
 from pipelines.connect import assets as connect
 from pipelines.discovery import assets as discovery
 from pipelines.discovery.probe import probe_due
-from pipelines.due import why_due
+from pipelines.due import chain_due
 from pipelines.failure import mark_stale
 from pipelines.feed import assets as feed
 from pipelines.guardrail import assets as guardrail
@@ -186,7 +186,7 @@ def build_definitions(settings: Settings) -> dg.Definitions:
             chain_job,
             CHAIN_CRON,
             "Every two minutes, when the chain has moved or a snapshot is due; else nothing starts.",
-            lambda: why_due(settings, datetime.now(UTC), lock_wait_s=LOCK_PATIENCE_S),
+            lambda: chain_due(settings, datetime.now(UTC), lock_wait_s=LOCK_PATIENCE_S),
         ),
         _when_due(
             prices_job,

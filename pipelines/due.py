@@ -1,4 +1,4 @@
-"""When a run is due. Nothing here reads or writes the warehouse's rows."""
+"""Decides whether a run of the chain job is due, and why."""
 
 from __future__ import annotations
 
@@ -29,43 +29,43 @@ from warehouse.token.holders import read_state
 from warehouse.world.events import head_revision
 from warehouse.world.fold import read_world_state
 
-LOOK_TIMEOUT_S, LOOK_PATIENCE_S = 10.0, 30.0
-"""For one request and for all of a look: Dagster ends a tick that takes a minute."""
+POLL_TIMEOUT_S, POLL_PATIENCE_S = 10.0, 30.0
+"""For one request and for a whole poll: Dagster ends a tick that takes a minute."""
 
 
-async def look_at_chain(settings: Settings) -> ChainHead:
-    """Where the chain stands now, in one batch per node."""
+async def poll_chain(settings: Settings) -> ChainHead:
+    """Reads the head of the chain, in one batch per node."""
     async with RpcPool(
-        settings.rpc_urls, chain_id=settings.chain_id, timeout_s=LOOK_TIMEOUT_S, patience_s=LOOK_PATIENCE_S
+        settings.rpc_urls, chain_id=settings.chain_id, timeout_s=POLL_TIMEOUT_S, patience_s=POLL_PATIENCE_S
     ) as pool:
         return await probe(pool, confirmations=settings.confirmations)
 
 
-def why_due(settings: Settings, now: datetime, *, lock_wait_s: float) -> str | None:
-    """Look at the chain and say why a run is due, as `why_run` does.
+def chain_due(settings: Settings, now: datetime, *, lock_wait_s: float) -> str | None:
+    """Polls the chain and returns `due_reason` for its head.
 
-    A chain that can't be looked at is what a failed run would be: what is published is marked stale, and the problem
-    raised. Raises `RunBusy` where another run holds the lock for longer than `lock_wait_s` seconds.
+    An unreachable chain is treated like a failed run: published documents are marked stale, and the problem is raised.
+    Raises `RunBusy` where another run holds the lock for longer than `lock_wait_s` seconds.
     """
     with run_lock(settings.data_dir, wait_s=lock_wait_s):
         try:
-            head = asyncio.run(look_at_chain(settings)) if settings.token_address else None
+            head = asyncio.run(poll_chain(settings)) if settings.token_address else None
         except OperatorProblem as problem:
             mark_stale(settings, problem)
             raise
-        return why_run(settings, head, now)
+        return due_reason(settings, head, now)
 
 
-def graph_has_moved(settings: Settings) -> bool:
-    """Whether the ledger holds events of the graph that are not folded yet. Raises `RunBusy` while a run goes on."""
+def graph_has_unsynced_changes(settings: Settings) -> bool:
+    """Returns whether the ledger holds graph events that are not folded yet. Raises `RunBusy` during a run."""
     with closing(open_ledger(settings, settings.data_dir)) as ledger, ledger.read() as reader:
         revision = head_revision(reader)
     with Warehouse(settings.data_dir).read_only() as connection:
         return connection is not None and read_world_state(connection).revision < revision
 
 
-def room_has_moved(settings: Settings, follower: Follower) -> bool:
-    """Whether a room changed in the ledger since a run took it over. Raises `RunBusy` while one goes on."""
+def has_unsynced_changes(settings: Settings, follower: Follower) -> bool:
+    """Returns whether the ledger holds changes of a room that no run has synced. Raises `RunBusy` during a run."""
     with Warehouse(settings.data_dir).read_only() as connection:
         if connection is None:
             return False
@@ -74,8 +74,8 @@ def room_has_moved(settings: Settings, follower: Follower) -> bool:
         return follower.has_moved(ledger, since)
 
 
-def stated_settings_have_moved(settings: Settings, generation: Generation) -> bool:
-    """Whether a document that is made of the settings alone would be another one now than in `generation`."""
+def stated_settings_changed(settings: Settings, generation: Generation) -> bool:
+    """Returns whether a document that depends only on the settings would differ from the one in `generation`."""
     installation = installation_of(settings)
     return any(
         entry is None or entry.inputs != rendered(row, row.make(installation)).inputs_sha256
@@ -85,25 +85,25 @@ def stated_settings_have_moved(settings: Settings, generation: Generation) -> bo
     )
 
 
-def why_run(settings: Settings, head: ChainHead | None, now: datetime) -> str | None:
-    """Why a run would change something, in a few words; None where it would not. Raises `RunBusy` while one goes on.
+def due_reason(settings: Settings, head: ChainHead | None, now: datetime) -> str | None:
+    """Returns why a run would change something, in a few words, or None. Raises `RunBusy` during a run.
 
-    `head` is where the chain stands now, None where no token is configured.
+    `head` is the current head of the chain, None where no token is configured.
     """
     generation = current_generation(settings.data_dir)
     if generation is None or generation.manifest.base_url != settings.public_base_url:
         return "nothing is published for this address"
     if any(document.stale_reason for document in generation.manifest.documents.values()):
         return "what is published is marked stale"
-    if stated_settings_have_moved(settings, generation):
+    if stated_settings_changed(settings, generation):
         return "what documents state of the settings has changed"
-    if graph_has_moved(settings):
+    if graph_has_unsynced_changes(settings):
         return "the graph has moved"
-    if room_has_moved(settings, ACCESS):
+    if has_unsynced_changes(settings, ACCESS):
         return "quotes, claims or keys have changed"
-    if room_has_moved(settings, INTAKE):
+    if has_unsynced_changes(settings, INTAKE):
         return "intakes have changed"
-    if room_has_moved(settings, CONNECT):
+    if has_unsynced_changes(settings, CONNECT):
         return "connect sessions have changed"
     if head is None:
         return None

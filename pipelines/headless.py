@@ -15,7 +15,7 @@ from contracts.settings import Settings
 from pipelines.access.watch import watch_claims
 from pipelines.definitions import CHAIN_JOB, DISCOVERY_JOB, PARTNER_JOB, PRICES_JOB, build_definitions, quiet_console
 from pipelines.discovery.probe import hourly_probe_due
-from pipelines.due import why_due
+from pipelines.due import chain_due
 from pipelines.failure import mark_stale
 from pipelines.instance import prepare_home
 from pipelines.market.observe import prices_due
@@ -48,7 +48,7 @@ def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
     prepare_home(settings.data_dir)
     watch_claims(settings)
     try:
-        due = why_due(settings, datetime.now(UTC), lock_wait_s=RUN_LOCK_WAIT_S)
+        due = chain_due(settings, datetime.now(UTC), lock_wait_s=RUN_LOCK_WAIT_S)
     except OperatorProblem:
         _run_sources(settings)
         raise

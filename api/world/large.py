@@ -139,7 +139,7 @@ def answer_past(
     with ledger.read() as reader:
         events = events_after(reader, after, MOST_EVENTS)
     with served.reading() as generation:
-        view = PastView(generation.readable.connection, events, past, owner)
+        view = PastView(generation.context.connection, events, past, owner)
         return shown(query.answer(view, wanted), owner, view.node_count(), view.edge_count())
 
 

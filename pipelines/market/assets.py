@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from pipelines.market.observe import Look, choose_eth, choose_token, look_at_eth, look_at_token
+from pipelines.market.observe import PollResult, choose_eth, choose_token, poll_eth_sources, poll_token_sources
 from pipelines.presentation import OWNERS, QUICK, lines_chart, markdown_table, row_count, table_facts
 from pipelines.resources import Runtime
 from warehouse.duck.connection import Connection
@@ -47,8 +47,8 @@ def raw_market__eth_prices(
 ) -> dg.MaterializeResult:
     """Ask the sources of ETH/USD that are due; their failures are rows, not errors."""
     with runtime.warehouse.connect() as connection:
-        look = look_at_eth(connection, runtime.settings, datetime.now(UTC))
-        return dg.MaterializeResult(metadata=_facts(context, connection, look, "raw_market__eth_prices", "eth_price"))
+        poll = poll_eth_sources(connection, runtime.settings, datetime.now(UTC))
+        return dg.MaterializeResult(metadata=_facts(context, connection, poll, "raw_market__eth_prices", "eth_price"))
 
 
 @dg.asset(
@@ -96,8 +96,8 @@ def raw_market__token_prices(
 ) -> dg.MaterializeResult:
     """Ask the token's sources that are due; their failures are rows, not errors."""
     with runtime.warehouse.connect() as connection:
-        look = look_at_token(connection, runtime.settings, datetime.now(UTC))
-        facts = _facts(context, connection, look, "raw_market__token_prices", "token_price")
+        poll = poll_token_sources(connection, runtime.settings, datetime.now(UTC))
+        facts = _facts(context, connection, poll, "raw_market__token_prices", "token_price")
         return dg.MaterializeResult(metadata=facts)
 
 
@@ -128,11 +128,11 @@ SERVED_TABLES = frozenset({"out_market__eth_price", "out_market__token_price"})
 
 
 def _facts(
-    context: dg.AssetExecutionContext, connection: Connection, look: Look, table: str, series: str
+    context: dg.AssetExecutionContext, connection: Connection, poll: PollResult, table: str, series: str
 ) -> dict[str, Any]:
     facts = row_count(connection, table) | {
-        "asked": ", ".join(look.asked) or "nobody",
-        "failed": ", ".join(f"{source}: {reason}" for source, reason in look.failed.items()) or "nobody",
+        "asked": ", ".join(poll.asked) or "nobody",
+        "failed": ", ".join(f"{source}: {reason}" for source, reason in poll.failed.items()) or "nobody",
     }
     if QUICK.items() <= context.run.tags.items():
         return facts

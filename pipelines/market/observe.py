@@ -12,7 +12,7 @@ from warehouse.duck.connection import Connection, Warehouse
 from warehouse.duck.fetch_log import may_ask
 from warehouse.market.prices import (
     Market,
-    Said,
+    SourceAnswer,
     choose_eth_price,
     choose_token_price,
     fresh_eth_price,
@@ -22,29 +22,29 @@ from warehouse.market.prices import (
 
 
 @dataclass(frozen=True)
-class Look:
+class PollResult:
     """Which sources were asked, and which of them gave no price, with the reason."""
 
     asked: tuple[str, ...]
     failed: dict[str, str]
 
 
-def look_at_eth(connection: Connection, settings: Settings, now: datetime) -> Look:
+def poll_eth_sources(connection: Connection, settings: Settings, now: datetime) -> PollResult:
     """Ask the sources of ETH/USD that are due this minute, and keep what they say."""
     wanted = _due(connection, eth_sources(settings), now)
-    said = asyncio.run(ask_eth_sources(settings, wanted)) if wanted else []
-    return _kept(connection, "eth", said)
+    answers = asyncio.run(ask_eth_sources(settings, wanted)) if wanted else []
+    return _kept(connection, "eth", answers)
 
 
-def look_at_token(connection: Connection, settings: Settings, now: datetime) -> Look:
+def poll_token_sources(connection: Connection, settings: Settings, now: datetime) -> PollResult:
     """Ask the token's sources that are due this minute, and keep what they say."""
     wanted = _due(connection, token_sources(settings), now)
     if not wanted:
-        return Look((), {})
+        return PollResult((), {})
     eth_usd = fresh_eth_price(connection, eth_sources(settings), now)
     past = pool_past(connection, settings.pool_address, now) if settings.pool_address else None
-    said = asyncio.run(ask_token_sources(settings, wanted, eth_usd=eth_usd, past=past))
-    return _kept(connection, "token", said, token=settings.token_address)
+    answers = asyncio.run(ask_token_sources(settings, wanted, eth_usd=eth_usd, past=past))
+    return _kept(connection, "token", answers, token=settings.token_address)
 
 
 def choose_eth(connection: Connection, settings: Settings, now: datetime) -> None:
@@ -77,7 +77,9 @@ def _due(connection: Connection, sources: tuple[str, ...], now: datetime) -> lis
     return [source for source in sources if may_ask(connection, source, now)]
 
 
-def _kept(connection: Connection, market: Market, said: list[Said], *, token: str | None = None) -> Look:
-    record_prices(connection, market, said, token=token)
-    failed = {answer.attempt.source: answer.attempt.reason for answer in said if answer.attempt.reason is not None}
-    return Look(tuple(answer.attempt.source for answer in said), failed)
+def _kept(
+    connection: Connection, market: Market, answers: list[SourceAnswer], *, token: str | None = None
+) -> PollResult:
+    record_prices(connection, market, answers, token=token)
+    failed = {answer.attempt.source: answer.attempt.reason for answer in answers if answer.attempt.reason is not None}
+    return PollResult(tuple(answer.attempt.source for answer in answers), failed)

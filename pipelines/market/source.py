@@ -22,7 +22,7 @@ from pipelines.clients.http_json import TIMEOUT_S, Answer, Feeds
 from pipelines.clients.rpc import RpcPool
 from pipelines.market import chainlink, coinbase, dexscreener, geckoterminal, pair
 from warehouse.duck.fetch_log import Attempt
-from warehouse.market.prices import PoolPast, Said
+from warehouse.market.prices import PoolPast, SourceAnswer
 
 Decoded = Quote | Refusal
 Call = tuple[str, Sequence[Any]]
@@ -49,10 +49,10 @@ def eth_sources(settings: Settings) -> tuple[str, ...]:
     return tuple(source for source, on in configured.items() if on)
 
 
-async def ask_eth_sources(settings: Settings, wanted: Collection[str]) -> list[Said]:
+async def ask_eth_sources(settings: Settings, wanted: Collection[str]) -> list[SourceAnswer]:
     """What each of the wanted sources says of ETH/USD now; all are asked at once."""
     async with Feeds() as feeds:
-        asked: dict[str, Callable[[], Awaitable[Said]]] = {
+        asked: dict[str, Callable[[], Awaitable[SourceAnswer]]] = {
             CHAINLINK: lambda: _on_chain(settings, CHAINLINK, _read_feed),
             COINBASE: lambda: _over_http(feeds, COINBASE, f"{settings.coinbase_url}{coinbase.PATH}", coinbase.decode),
         }
@@ -61,7 +61,7 @@ async def ask_eth_sources(settings: Settings, wanted: Collection[str]) -> list[S
 
 async def ask_token_sources(
     settings: Settings, wanted: Collection[str], *, eth_usd: Decimal | None, past: PoolPast | None
-) -> list[Said]:
+) -> list[SourceAnswer]:
     """What each of the wanted sources says of the token now.
 
     The pool is read with `eth_usd`, where it is one against ether, and with what our own transfers say of its `past`.
@@ -79,7 +79,7 @@ async def ask_token_sources(
         return await _read_pair(chain, block, settings, eth_usd, past)
 
     async with Feeds() as feeds:
-        asked: dict[str, Callable[[], Awaitable[Said]]] = {
+        asked: dict[str, Callable[[], Awaitable[SourceAnswer]]] = {
             DEXSCREENER: lambda: _over_http(
                 feeds, DEXSCREENER, f"{settings.dexscreener_url}{dexscreener.path(token)}", dexscreener_quote
             ),
@@ -106,17 +106,17 @@ class _Block:
         return hex(self.number)
 
 
-async def _over_http(feeds: Feeds, source: str, url: str, decode: Callable[[Any], Decoded]) -> Said:
+async def _over_http(feeds: Feeds, source: str, url: str, decode: Callable[[Any], Decoded]) -> SourceAnswer:
     answer: Answer[Any] = await feeds.get(url)
     decoded = Refusal(answer.reason) if answer.reason is not None else decode(answer.value)
     if isinstance(decoded, Refusal):
-        return Said(answer.attempt(source, reason=decoded.reason), None)
-    return Said(answer.attempt(source, quality=decoded.quality), decoded)
+        return SourceAnswer(answer.attempt(source, reason=decoded.reason), None)
+    return SourceAnswer(answer.attempt(source, quality=decoded.quality), decoded)
 
 
 async def _on_chain(
     settings: Settings, source: str, read: Callable[[RpcPool, _Block, Settings], Awaitable[Decoded]]
-) -> Said:
+) -> SourceAnswer:
     """One reading at the newest block, in the time that a feed has; a silent node leaves some of it to the others."""
     started = time.monotonic()
     request_s = TIMEOUT_S / len(settings.rpc_urls)
@@ -140,8 +140,8 @@ async def _on_chain(
     latency_ms = round((time.monotonic() - started) * 1000)
     now = datetime.now(UTC)
     if isinstance(decoded, Refusal):
-        return Said(Attempt(source, now, latency_ms, decoded.reason, Quality.UNAVAILABLE), None)
-    return Said(Attempt(source, now, latency_ms, None, decoded.quality), decoded)
+        return SourceAnswer(Attempt(source, now, latency_ms, decoded.reason, Quality.UNAVAILABLE), None)
+    return SourceAnswer(Attempt(source, now, latency_ms, None, decoded.quality), decoded)
 
 
 async def _read_feed(chain: RpcPool, block: _Block, settings: Settings) -> Decoded:

@@ -1,4 +1,4 @@
-"""Events that are few, as rows: transfers of any token that touch a contract, attestations of the registry. Pure."""
+"""Sparse events as rows: transfers of any token that touch a contract, attestations of the registry. Pure."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ class EventColumns:
         return pa.table(columns)
 
 
-class RareEvents(ABC):
-    """What the kinds below share. A kind says which logs are asked for (`matches`) and what a log says (`values`)."""
+class SparseEvents(ABC):
+    """Base of the event kinds below. A kind selects logs (`matches`) and reads a log into values (`values`)."""
 
     tables: EventTables
     kinds: Mapping[str, str]
@@ -167,7 +167,7 @@ class RareEvents(ABC):
 
 
 @dataclass(frozen=True)
-class ContractTransfers(RareEvents):
+class ContractTransfers(SparseEvents):
     """ERC-20 Transfer events, of whatever token, that name the contract as sender or recipient."""
 
     contract_address: str
@@ -203,7 +203,7 @@ class ContractTransfers(RareEvents):
 
 
 @dataclass(frozen=True)
-class Attestations(RareEvents):
+class Attestations(SparseEvents):
     """Attestations that the trust registry took."""
 
     registry_address: str

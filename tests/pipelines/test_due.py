@@ -20,7 +20,7 @@ from contracts.evm.codec import BlockHeader
 from contracts.settings import Settings
 from contracts.token.holder_documents import ConsistencyLevel
 from pipelines.definitions import CHAIN_JOB, LOCK_PATIENCE_S, build_definitions
-from pipelines.due import LOOK_PATIENCE_S, LOOK_TIMEOUT_S, why_run
+from pipelines.due import POLL_PATIENCE_S, POLL_TIMEOUT_S, due_reason
 from pipelines.runs import PROCESS_TAG, RUNS_KEPT_FOR, delete_old_runs, end_lost_runs, this_process
 from pipelines.token.head import ChainHead
 from warehouse.duck.connection import Warehouse, run_lock
@@ -66,18 +66,18 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> House:
 def test_a_run_is_due_when_it_would_change_something(
     house: House, head: ChainHead | None, after: timedelta, settings: dict[str, Any], why: str | None
 ):
-    assert why_run(house.settings.model_copy(update=settings), head, NOON + after) == why
+    assert due_reason(house.settings.model_copy(update=settings), head, NOON + after) == why
 
 
 def test_a_run_is_due_before_anything_is_published(tmp_path: Path):
     settings = Settings(data_dir=tmp_path, _env_file=None)
-    assert why_run(settings, None, NOON) == "nothing is published for this address"
+    assert due_reason(settings, None, NOON) == "nothing is published for this address"
 
 
 def test_a_run_is_due_while_documents_are_marked_stale(tmp_path: Path):
     house = published_house(tmp_path)
     house.republish_stale("check_failed")
-    assert why_run(house.settings, chain_at(), NOON) == "what is published is marked stale"
+    assert due_reason(house.settings, chain_at(), NOON) == "what is published is marked stale"
 
 
 @pytest.fixture
@@ -177,4 +177,4 @@ def test_a_run_names_its_process(place: Place):
 
 def test_a_tick_that_looks_at_silent_nodes_ends_before_dagster_gives_it_up():
     # A last try may begin right before patience ends.
-    assert LOCK_PATIENCE_S + LOOK_PATIENCE_S + LOOK_TIMEOUT_S <= 0.8 * DEFAULT_SCHEDULE_GRPC_TIMEOUT
+    assert LOCK_PATIENCE_S + POLL_PATIENCE_S + POLL_TIMEOUT_S <= 0.8 * DEFAULT_SCHEDULE_GRPC_TIMEOUT

@@ -42,20 +42,20 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Said:
-    """One answer of a source: the attempt, and its quote where it gave one. Without one `attempt.reason` says why."""
+class SourceAnswer:
+    """An attempt to ask a source, and the quote it returned. `quote` is None where `attempt.reason` is set."""
 
     attempt: Attempt
     quote: Quote | None
 
 
 def record_prices(
-    connection: duckdb.DuckDBPyConnection, market: Market, said: Sequence[Said], *, token: str | None = None
+    connection: duckdb.DuckDBPyConnection, market: Market, answers: Sequence[SourceAnswer], *, token: str | None = None
 ) -> None:
-    """Keep answers, each judged against the last sound price before them. `token` names the token's own."""
-    reference = _reference(connection, market, token, said)
+    """Stores answers and marks jumps from the last sound price before them. `token` is set for the token's prices."""
+    reference = _reference(connection, market, token, answers)
     with transaction(connection):
-        for answer in said:
+        for answer in answers:
             record_attempt(connection, answer.attempt)
             connection.execute(
                 read_sql(f"add_{market}_price"),
@@ -76,7 +76,7 @@ def fresh_eth_price(connection: duckdb.DuckDBPyConnection, sources: Sequence[str
 
 
 def choose_eth_price(connection: duckdb.DuckDBPyConnection, sources: Sequence[str], now: datetime) -> None:
-    """Replace the row that is served by what the first of `sources` with a sound price said.
+    """Replace the row that is served by what the first of `sources` with a sound price answers.
 
     Without any source configured there is no row. Where no source has a sound price now, the last one is served, stale.
     """
@@ -186,13 +186,13 @@ def _choose(
     if not sources:
         return None
     latest = {row["source"]: row for row in _rows(connection, f"latest_{market}_prices", _named(token))}
-    said = [latest[source] for source in sources if source in latest]
-    fresh = [row for row in said if row["price_usd"] is not None and _age_s(row, now) <= MAX_AGE.total_seconds()]
+    answers = [latest[source] for source in sources if source in latest]
+    fresh = [row for row in answers if row["price_usd"] is not None and _age_s(row, now) <= MAX_AGE.total_seconds()]
     sound = [row for row in fresh if not row["suspicious"]]
     served = next(iter(sound), None) or _last_sound(connection, market, token, sources)
-    listed = json.dumps([_listed(row, served) for row in said])
+    listed = json.dumps([_listed(row, served) for row in answers])
     jump = "price_jump" if fresh else None
-    why_none = jump or next((row["reason"] for row in said if row["reason"]), None) or "not_asked_yet"
+    why_none = jump or next((row["reason"] for row in answers if row["reason"]), None) or "not_asked_yet"
     if served is None:
         return _Chosen(None, Quality.UNAVAILABLE, why_none, stale=False, age_s=None, sources=listed)
     age_s = _age_s(served, now)
@@ -221,7 +221,7 @@ def _listed(row: Row, served: Row | None) -> dict[str, Any]:
 
 
 def _own_change(connection: duckdb.DuckDBPyConnection, token: str, served: Row | None, span: timedelta) -> float | None:
-    """Change in percent of the served price against what the same source said `span` before; None where unknown."""
+    """Change in percent of the served price against what the same source answered `span` before; None where unknown."""
     if served is None:
         return None
     parameters = {
@@ -235,13 +235,13 @@ def _own_change(connection: duckdb.DuckDBPyConnection, token: str, served: Row |
 
 
 def _reference(
-    connection: duckdb.DuckDBPyConnection, market: Market, token: str | None, said: Sequence[Said]
+    connection: duckdb.DuckDBPyConnection, market: Market, token: str | None, answers: Sequence[SourceAnswer]
 ) -> Decimal | None:
     """The last sound price before these answers, where it is young enough to compare with."""
     last = _last_sound(connection, market, token, ())
-    if last is None or not said:
+    if last is None or not answers:
         return None
-    age = _naive(said[0].attempt.asked_at) - last["fetched_at"]
+    age = _naive(answers[0].attempt.asked_at) - last["fetched_at"]
     price: Decimal = last["price_usd"]
     return price if age <= REFERENCE_AGE else None
 
@@ -254,7 +254,7 @@ def _last_sound(
     return next(iter(_rows(connection, f"last_sound_{market}_price", parameters)), None)
 
 
-def _kept(market: Market, answer: Said, reference: Decimal | None) -> Row:
+def _kept(market: Market, answer: SourceAnswer, reference: Decimal | None) -> Row:
     """The columns that come from a quote, empty where there is none."""
     names = _TOKEN_FIELDS if market == "token" else _ETH_FIELDS
     quote = answer.quote

@@ -17,7 +17,7 @@ from contracts.intake.graph import node_ids as intake_node_ids
 from contracts.settings import Settings
 from pipelines.checks import EXPECTATIONS, judge
 from pipelines.connect.assets import take_over_connect_tables
-from pipelines.due import room_has_moved
+from pipelines.due import has_unsynced_changes
 from pipelines.intake.assets import take_over_intake_tables
 from pipelines.resources import runtime_resource
 from warehouse.connect import sessions
@@ -81,14 +81,14 @@ def nodes_and_edges(service, node_id: str):
 def test_a_finished_set_up_is_seen_in_the_graph_the_tables_and_dagster_and_an_unfinished_one_is_counted(service):
     settings = service.settings
     take_over(service)
-    assert not room_has_moved(settings, CONNECT)
+    assert not has_unsynced_changes(settings, CONNECT)
     intake_id = register(service, HUMAN).json()["id"]
     plan = plan_of(assistant="codex", os="linux")
     session = keep(service.ledger, open_session(service.ledger), finished(plan, intake_id=intake_id), intake_id)
     begun = advance(plan, start(plan), StepReport(step_id=plan.steps[0].id, outcome="failed"))
     keep(service.ledger, open_session(service.ledger), begun)
     close(service.ledger, open_session(service.ledger))
-    assert room_has_moved(settings, CONNECT)
+    assert has_unsynced_changes(settings, CONNECT)
     said = materialize(settings)
     assert said["connect_events"] == {"approved": 1, "rejected": 0}
     assert said["raw_ledger__connect_sessions"] == {"dagster/row_count": 3, "changed_sessions": 3}
@@ -113,7 +113,7 @@ def test_a_finished_set_up_is_seen_in_the_graph_the_tables_and_dagster_and_an_un
     }
     assert nodes_and_edges(service, work)[0][0].domain == "EXECUTION"
     assert graph(service) == ({"SYMBIOSIS": 2, "EXECUTION": 2}, 3)
-    assert not room_has_moved(settings, CONNECT)
+    assert not has_unsynced_changes(settings, CONNECT)
     assert materialize(settings)["connect_events"] == {"approved": 0, "rejected": 0}
 
 
@@ -198,12 +198,12 @@ def test_a_set_up_whose_intake_the_graph_does_not_know_is_told_without_it(servic
 def test_a_run_is_due_when_a_session_has_changed(ledger_settings: Settings, ledger):
     with Warehouse(ledger_settings.data_dir).connect():
         pass
-    assert not room_has_moved(ledger_settings, CONNECT)
+    assert not has_unsynced_changes(ledger_settings, CONNECT)
     with ledger.transaction() as tx:
         sessions.issue_code(tx, b"pepper")
-    assert not room_has_moved(ledger_settings, CONNECT)
+    assert not has_unsynced_changes(ledger_settings, CONNECT)
     open_session(ledger)
-    assert room_has_moved(ledger_settings, CONNECT)
+    assert has_unsynced_changes(ledger_settings, CONNECT)
 
 
 SESSION = (

@@ -23,7 +23,7 @@ from contracts.settings import Settings
 from pipelines.checks import EXPECTATIONS, judge
 from pipelines.definitions import DISCOVERY_JOB, build_definitions
 from pipelines.discovery.probe import ask_ourselves, hourly_probe_due, probe_due
-from pipelines.due import stated_settings_have_moved, why_run
+from pipelines.due import due_reason, stated_settings_changed
 from pipelines.initial_publish import publish_held
 from pipelines.instance import prepare_home
 from warehouse.discovery.probes import is_our_generation, read_findings
@@ -246,12 +246,12 @@ def test_switching_a_part_off_is_published_by_the_next_look(place: Place, servic
 
 
 def test_a_changed_setting_makes_a_whole_run_due_which_changes_every_document_at_once(place: Place):
-    assert not stated_settings_have_moved(place.settings(), current(place))
+    assert not stated_settings_changed(place.settings(), current(place))
     changed = place.settings(token_address=None)
-    assert stated_settings_have_moved(changed, current(place))
-    assert why_run(changed, None, datetime.now(UTC)) == "what documents state of the settings has changed"
+    assert stated_settings_changed(changed, current(place))
+    assert due_reason(changed, None, datetime.now(UTC)) == "what documents state of the settings has changed"
     publish_held(changed)
-    assert not stated_settings_have_moved(changed, current(place))
+    assert not stated_settings_changed(changed, current(place))
     assert registry(place)["token_holders"]["reason"] == "not_configured"
     public = place.data_dir / "current/public"
     contract = json.loads((public / PUBLIC_CONTRACT_PATH.removeprefix("/")).read_bytes())

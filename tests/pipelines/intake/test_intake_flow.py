@@ -17,7 +17,7 @@ from cli.main import app
 from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 from pipelines.checks import EXPECTATIONS, judge
-from pipelines.due import room_has_moved
+from pipelines.due import has_unsynced_changes
 from pipelines.intake.assets import take_over_intake_tables
 from pipelines.publish.generation import publish
 from pipelines.resources import runtime_resource
@@ -75,9 +75,9 @@ def graph(service) -> tuple[dict[str, int], int]:
 def test_intakes_are_told_to_the_graph_and_counted_once(service):
     settings = service.settings
     take_over(settings)
-    assert not room_has_moved(settings, intake_sync.INTAKE)
+    assert not has_unsynced_changes(settings, intake_sync.INTAKE)
     ids = [register(service, body).json()["id"] for body in (*LANES, AGENT)]
-    assert room_has_moved(settings, intake_sync.INTAKE)
+    assert has_unsynced_changes(settings, intake_sync.INTAKE)
     said = take_over(settings)
     assert said["intake_events"] == {"approved": 4, "rejected": 0}
     assert said["raw_ledger__intakes"] == {"dagster/row_count": 4, "changed_rows": 4}

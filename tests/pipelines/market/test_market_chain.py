@@ -22,7 +22,7 @@ from contracts.token.holders import ZERO_ADDRESS
 from pipelines.market import chainlink, pair
 from pipelines.market.source import ask_eth_sources, ask_token_sources, eth_sources, token_sources
 from warehouse.duck.connection import Warehouse
-from warehouse.market.prices import PoolPast, Said, pool_past
+from warehouse.market.prices import PoolPast, SourceAnswer, pool_past
 
 NOW = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)
 NOW_S = int(NOW.timestamp())
@@ -116,17 +116,17 @@ class Scene:
         }
         return Settings(**(named | changes))
 
-    def ask_pool(self, past: PoolPast | None = None, **changes: Any) -> Said:
+    def ask_pool(self, past: PoolPast | None = None, **changes: Any) -> SourceAnswer:
         settings = self.settings(**changes)
         assert token_sources(settings) == (POOL,)
-        (said,) = asyncio.run(ask_token_sources(settings, [POOL], eth_usd=Decimal(3000), past=past))
-        return said
+        (answer,) = asyncio.run(ask_token_sources(settings, [POOL], eth_usd=Decimal(3000), past=past))
+        return answer
 
-    def ask_feed(self, **changes: Any) -> Said:
+    def ask_feed(self, **changes: Any) -> SourceAnswer:
         settings = self.settings(**changes)
         assert eth_sources(settings) == (CHAINLINK,)
-        (said,) = asyncio.run(ask_eth_sources(settings, [CHAINLINK]))
-        return said
+        (answer,) = asyncio.run(ask_eth_sources(settings, [CHAINLINK]))
+        return answer
 
 
 @pytest.fixture
@@ -155,14 +155,14 @@ def test_a_sequencer_that_is_down_or_just_back_silences_the_feed(scene: Scene) -
 def test_the_pool_is_read_from_its_reserves(scene: Scene) -> None:
     assert scene.ask_pool().attempt.reason == "empty_pool"
     block = scene.hold(1_996_000_000, 499_000_000)
-    said = scene.ask_pool()
-    assert said.quote is not None
-    assert (decimal_of(said.quote.price_usd), said.quote.quality, said.quote.reason) == (
+    answer = scene.ask_pool()
+    assert answer.quote is not None
+    assert (decimal_of(answer.quote.price_usd), answer.quote.quality, answer.quote.reason) == (
         "0.25",
         Quality.ESTIMATED,
         "thin_liquidity",
     )
-    assert (said.quote.block, said.quote.liquidity_usd, said.quote.mcap_usd) == (block, 998.0, 499.0)
+    assert (answer.quote.block, answer.quote.liquidity_usd, answer.quote.mcap_usd) == (block, 998.0, 499.0)
     scene.hold(2_004_000_000, 1_501_000_000)
     quote = scene.ask_pool().quote
     assert quote is not None

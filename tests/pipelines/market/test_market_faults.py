@@ -14,7 +14,7 @@ from contracts.market import EthPrice, TokenPrice
 from contracts.publish.registry import PROJECTIONS
 from contracts.publish.rendering import Origin, render
 from contracts.settings import Settings
-from pipelines.market.observe import choose_eth, choose_token, look_at_eth, look_at_token, prices_due
+from pipelines.market.observe import choose_eth, choose_token, poll_eth_sources, poll_token_sources, prices_due
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Warehouse
 from warehouse.duck.fetch_log import source_health
@@ -80,9 +80,9 @@ class Desk:
         """The same without any time passing."""
         now = datetime.now(UTC)
         with Warehouse(self.settings.data_dir).connect() as connection:
-            look_at_eth(connection, self.settings, now)
+            poll_eth_sources(connection, self.settings, now)
             choose_eth(connection, self.settings, now)
-            look_at_token(connection, self.settings, now)
+            poll_token_sources(connection, self.settings, now)
             choose_token(connection, self.settings, now)
             context = DocumentContext(connection, self.settings.data_dir, Installation("https://svc.example"))
             token = render(ROWS["token_price"], read(ROWS["token_price"], context), ORIGIN)
@@ -142,8 +142,8 @@ def test_where_the_first_source_fails_the_next_one_is_served(desk: Desk, fault: 
         "exact",
         False,
     )
-    said = {each["source"]: (each["price"], each["reason"]) for each in token["sources"]}
-    assert said == {"dexscreener": (None, reason), "geckoterminal": ("0.71", None)}
+    outcomes = {answer["source"]: (answer["price"], answer["reason"]) for answer in token["sources"]}
+    assert outcomes == {"dexscreener": (None, reason), "geckoterminal": ("0.71", None)}
 
 
 @pytest.mark.parametrize("fault", [SLOW, TRICKLE], ids=["slow", "trickle"])

@@ -13,7 +13,7 @@ from access_sales import NOON, PAYER, TREASURY, miss, redeem, sell
 
 from contracts.settings import Settings
 from pipelines.checks import EXPECTATIONS, judge
-from pipelines.due import room_has_moved
+from pipelines.due import has_unsynced_changes
 from warehouse.access.cases import cases_in
 from warehouse.access.claim_sync import ACCESS, TAKEN_OVER, take_over_access
 from warehouse.access.claims import reverse_claim
@@ -90,12 +90,12 @@ def test_changes_of_others_are_no_reason_to_take_over(ledger: Ledger) -> None:
 def test_a_run_is_due_when_sales_have_moved_and_not_twice(ledger_settings: Settings, ledger: Ledger) -> None:
     with Warehouse(ledger_settings.data_dir).connect() as connection:
         take_over_access(connection, ledger)
-    assert not room_has_moved(ledger_settings, ACCESS)
+    assert not has_unsynced_changes(ledger_settings, ACCESS)
     sell(ledger)
-    assert room_has_moved(ledger_settings, ACCESS)
+    assert has_unsynced_changes(ledger_settings, ACCESS)
     with Warehouse(ledger_settings.data_dir).connect() as connection:
         take_over_access(connection, ledger)
-    assert not room_has_moved(ledger_settings, ACCESS)
+    assert not has_unsynced_changes(ledger_settings, ACCESS)
 
 
 def test_no_address_hash_nonce_signature_or_key_reaches_the_warehouse(ledger: Ledger, tmp_path: Path) -> None:
