@@ -1,4 +1,4 @@
-"""`svc doctor`: is this machine fit to run the service, and is what it holds sound? A cure per failing line."""
+"""`svc doctor`: checks this machine, the settings and the stores, and prints a cure for each failing line."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ from cli.output import AsJson, operator_problem, print_json, say
 from cli.same_origin import LOOPBACK_ADDRESS
 from contracts.connect.handoff import may_be_asked
 from contracts.errors import OperatorProblem, RunBusy, StoreUnusable
-from contracts.market import CHAINLINK, COINBASE, DEXSCREENER, GECKOTERMINAL, POOL
-from contracts.partner import MARKETPLACE, PARTNER
 from contracts.settings import Settings
 from pipelines.instance import DIARY_CURE
+from pipelines.market.sources import PRICE_SOURCES
+from pipelines.partner.source import PARTNER_SOURCES
+from pipelines.token.blockscout import BLOCKSCOUT
 from warehouse.duck.connection import ChainIdentity, Warehouse
 from warehouse.duck.fetch_log import SourceHealth, source_health
 from warehouse.file_modes import Correction, correct_modes, is_shared
@@ -41,6 +42,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FREE_DISK_BYTES = 2_000_000_000
 CLOCK_SKEW_S = 30
 RPC_TIMEOUT_S = 3.0
+SOURCES = (BLOCKSCOUT, *PRICE_SOURCES, *PARTNER_SOURCES)
 MARKS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
 
 
@@ -201,8 +203,8 @@ def warehouse_opens(settings: Settings) -> Iterator[Finding]:
 
 
 def sources(settings: Settings) -> Iterator[Finding]:
-    """How each source that is configured has answered lately, as the last runs found it."""
-    configured = configured_sources(settings)
+    """Reports how each configured source has answered lately, as the last runs recorded it."""
+    configured = [source for source in SOURCES if source.is_configured(settings)]
     try:
         with Warehouse(settings.data_dir).read_only() as connection:
             if connection is None:
@@ -214,26 +216,11 @@ def sources(settings: Settings) -> Iterator[Finding]:
         return
     except StoreUnusable:
         return  # as the warehouse's own line says
-    for source, setting in configured.items():
-        if source in lately:
-            yield _source(lately[source], setting)
+    for source in configured:
+        if source.name in lately:
+            yield _source(lately[source.name], source.setting)
         else:
-            yield Finding(f"source {source}", "warn", "not asked yet", "Run `svc pipeline run`, or `svc run`.")
-
-
-def configured_sources(settings: Settings) -> dict[str, str]:
-    """Short name of each source that is configured, and the setting that names it."""
-    settings_of = {
-        "blockscout": (settings.blockscout_url, "SVC_BLOCKSCOUT_URL"),
-        DEXSCREENER: (settings.dexscreener_url, "SVC_DEXSCREENER_URL"),
-        GECKOTERMINAL: (settings.geckoterminal_url, "SVC_GECKOTERMINAL_URL"),
-        POOL: (settings.pool_address, "SVC_POOL_ADDRESS"),
-        CHAINLINK: (settings.chainlink_feed_address, "SVC_CHAINLINK_FEED_ADDRESS"),
-        COINBASE: (settings.coinbase_url, "SVC_COINBASE_URL"),
-        PARTNER: (settings.partner_url, "SVC_PARTNER_URL"),
-        MARKETPLACE: (settings.marketplace_url and settings.marketplace_agent_id, "SVC_MARKETPLACE_URL"),
-    }
-    return {source: setting for source, (value, setting) in settings_of.items() if value}
+            yield Finding(f"source {source.name}", "warn", "not asked yet", "Run `svc pipeline run`, or `svc run`.")
 
 
 def _source(health: SourceHealth, setting: str) -> Finding:
@@ -260,7 +247,7 @@ def ledger_opens(settings: Settings) -> Iterator[Finding]:
 
 
 def other_stores(settings: Settings) -> Iterator[Finding]:
-    """Whether the counters, the guardrail's log and Dagster's records can be opened, where they are there."""
+    """Checks that the counters, the guardrail's log and Dagster's records open, where they exist."""
     for name, opened in (("counters", open_counters), ("guardrail log", open_guardrail_log)):
         try:
             opened(settings, settings.data_dir).close()
@@ -288,7 +275,7 @@ def _same_token(store: str, settings: Settings, held: ChainIdentity | LedgerIden
 
 
 def companion(settings: Settings) -> Iterator[Finding]:
-    """Whether codes of the companion application can be believed, where there is one."""
+    """Checks that codes of the companion application are authentic, where there is one."""
     if settings.app_url is None:
         yield Finding("pairing", "ok", "no companion application: `svc pair` prints codes")
     elif may_be_asked(settings.app_url, signed=settings.handoff_secret is not None):
@@ -346,7 +333,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def _found(check: Check, settings: Settings) -> Iterator[Finding]:
-    """The findings of one check; where a store stops it, the last one says so, and other checks go on."""
+    """Returns the findings of one check; where a store stops it, the last one reports that, and other checks go on."""
     try:
         yield from check(settings)
     except (OperatorProblem, OSError) as error:

@@ -1,6 +1,6 @@
 """Prices: bodies of the token price and ETH/USD documents, and the laws by which an observation counts.
 
-How a source spells its answer is its adapter's matter, in `pipelines/market/`.
+How a source spells its answer is the matter of its module in `pipelines/market/sources/`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,6 @@ from contracts.base import (
     TelemetryEnvelope,
     Timestamp,
 )
-
-DEXSCREENER, GECKOTERMINAL, POOL, CHAINLINK, COINBASE = "dexscreener", "geckoterminal", "pool", "chainlink", "coinbase"
-TOKEN_SOURCES = (DEXSCREENER, GECKOTERMINAL, POOL)
-"""In the order in which they are believed."""
-
-ETH_SOURCES = (CHAINLINK, COINBASE)
 
 PLACES = Decimal("1e-24")
 """Prices are kept to 24 places."""

@@ -19,7 +19,6 @@ from contracts.base import DecimalAmount, Document, Sha256Hex, TelemetryDocument
 PARTNER, MARKETPLACE = "partner", "marketplace"
 """The sources' short names."""
 
-PARTNER_EVERY, MARKETPLACE_EVERY = timedelta(minutes=5), timedelta(minutes=15)
 PARTNER_MAX_AGE_S, MARKETPLACE_MAX_AGE_S = 900, 3600
 
 MAX_DEPTH = 16

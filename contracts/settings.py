@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from contracts.errors import SettingsInvalid
@@ -49,6 +49,10 @@ WebAddress = Annotated[str, AfterValidator(web_address)]
 WebAddresses = Annotated[tuple[WebAddress, ...], NoDecode, BeforeValidator(_comma_separated)]
 Url = Annotated[WebAddress, AfterValidator(_no_trailing_slash)]
 Address = Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{40}$"), AfterValidator(_lower)]
+
+_ETH_PRICE: dict[str, JsonValue] = {"gives": "eth_price"}
+_TOKEN_PRICE: dict[str, JsonValue] = {"gives": "token_price"}
+"""Mark a setting that turns a capability on, as one of several that do."""
 
 
 class Settings(BaseSettings):
@@ -92,7 +96,6 @@ class Settings(BaseSettings):
     token_start_block: int = Field(
         default=0, ge=0, description="First block to read; the token's deployment block saves empty ranges"
     )
-    pool_address: Address | None = Field(default=None, description="On-chain pool of the token, the last price source")
     bidwall_address: Address | None = Field(default=None, description="The contract of the contract-balance family")
     bidwall_trigger_wei: int | None = Field(
         default=None, ge=1, description="Balance in wei at which the contract triggers"
@@ -101,11 +104,20 @@ class Settings(BaseSettings):
     treasury_address: Address | None = Field(default=None, description="Who receives payments")
     trust_registry_address: Address | None = Field(default=None, description="Trust registry contract")
     escrow_address: Address | None = Field(default=None, description="Escrow contract")
-    chainlink_feed_address: Address | None = Field(default=None, description="Chainlink ETH/USD feed")
+    chainlink_feed_address: Address | None = Field(
+        default=None, description="Chainlink ETH/USD feed", json_schema_extra=_ETH_PRICE
+    )
     sequencer_feed_address: Address | None = Field(default=None, description="Chainlink sequencer uptime feed")
-    dexscreener_url: Url | None = Field(default=None, description="https://api.dexscreener.com")
-    geckoterminal_url: Url | None = Field(default=None, description="https://api.geckoterminal.com/api/v2")
-    coinbase_url: Url | None = Field(default=None, description="https://api.coinbase.com")
+    coinbase_url: Url | None = Field(default=None, description="https://api.coinbase.com", json_schema_extra=_ETH_PRICE)
+    dexscreener_url: Url | None = Field(
+        default=None, description="https://api.dexscreener.com", json_schema_extra=_TOKEN_PRICE
+    )
+    geckoterminal_url: Url | None = Field(
+        default=None, description="https://api.geckoterminal.com/api/v2", json_schema_extra=_TOKEN_PRICE
+    )
+    pool_address: Address | None = Field(
+        default=None, description="On-chain pool of the token, the last price source", json_schema_extra=_TOKEN_PRICE
+    )
     blockscout_url: Url | None = Field(
         default=None, description="Origin of a Blockscout instance, for the holder-count discrepancy"
     )
@@ -139,6 +151,12 @@ class Settings(BaseSettings):
     def public_base_url(self) -> str:
         """`BASE_URL`, or where the API listens. No trailing slash."""
         return self.base_url or f"http://{self.host}:{self.port}"
+
+
+def settings_that_give(capability: str) -> tuple[str, ...]:
+    """Returns the names (`SVC_POOL_ADDRESS`) of the settings of which any one turns a capability on; often none."""
+    fields = Settings.model_fields.items()
+    return tuple(PREFIX + name.upper() for name, field in fields if field.json_schema_extra == {"gives": capability})
 
 
 def load_settings(environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:

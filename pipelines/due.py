@@ -32,6 +32,9 @@ from warehouse.world.fold import read_world_state
 POLL_TIMEOUT_S, POLL_PATIENCE_S = 10.0, 30.0
 """For one request and for a whole poll: Dagster ends a tick that takes a minute."""
 
+LOCK_PATIENCE_S = 5.0
+"""How long a tick of the chain waits for a run of another job to end."""
+
 
 async def poll_chain(settings: Settings) -> ChainHead:
     """Reads the head of the chain, in one batch per node."""
@@ -41,7 +44,7 @@ async def poll_chain(settings: Settings) -> ChainHead:
         return await probe(pool, confirmations=settings.confirmations)
 
 
-def chain_due(settings: Settings, now: datetime, *, lock_wait_s: float) -> str | None:
+def chain_due(settings: Settings, now: datetime, *, lock_wait_s: float = LOCK_PATIENCE_S) -> str | None:
     """Polls the chain and returns `due_reason` for its head.
 
     An unreachable chain is treated like a failed run: published documents are marked stale, and the problem is raised.

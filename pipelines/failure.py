@@ -1,21 +1,51 @@
-"""What a failed run leaves behind: the last good generation, marked stale with the reason; or nothing touched."""
+"""Marks the last good generation stale after a failed run, with the reason. Nothing else decides what to mark."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import dagster as dg
 from dagster._core.errors import DagsterAssetCheckFailedError
 
 from contracts.errors import CheckFailed, ForeignStore, OperatorProblem
 from contracts.publish.registry import PRICE_GROUP, PROJECTIONS
 from contracts.settings import Settings
 from pipelines.publish.generation import PublishReport, republish_stale
+from warehouse.duck.connection import run_lock
 
 RUN_FAILED = "run_failed"
 
 
-def stale_reason(failure: BaseException | None) -> str | None:
-    """The stable code that documents carry after a failed run: the problem's own, `check_failed`, or `run_failed`.
+@dg.failure_hook(name="leave_last_good", required_resource_keys={"runtime"})
+def leave_last_good(context: dg.HookContext) -> None:
+    """Marks what is published stale after a failed step of a run in Dagster, which holds the run lock."""
+    mark_stale(context.resources.runtime.settings, context.op_exception)
 
-    None where the stores are of another chain or token: what is published there is not this run's to touch.
+
+@contextmanager
+def failure_marked(settings: Settings, *, lock_wait_s: float) -> Iterator[None]:
+    """Does the same for a job that raises to its caller: such a job does not call its hooks.
+
+    Raises `CheckFailed` where a check of the run failed, else the run's own exception.
+    """
+    try:
+        yield
+    except Exception as failure:
+        with run_lock(settings.data_dir, wait_s=lock_wait_s):
+            mark_stale(settings, failure)
+        if isinstance(failure, DagsterAssetCheckFailedError):
+            raise CheckFailed(
+                f"What was read breaks its contract: {' '.join(str(failure).split())}. Nothing of it was published.",
+                cure="The check's facts are in Dagster; the last good generation stays up, marked stale.",
+            ) from failure
+        raise
+
+
+def stale_reason(failure: BaseException | None) -> str | None:
+    """Returns the stable code that documents carry after a failed run: the problem's own, or `run_failed`.
+
+    None where the stores are of another chain or token: this run must not touch what is published there.
     """
     while failure is not None:
         if isinstance(failure, ForeignStore):
@@ -29,15 +59,15 @@ def stale_reason(failure: BaseException | None) -> str | None:
 
 
 def mark_stale(settings: Settings, failure: BaseException | None) -> None:
-    """Mark what is published stale for `failure`. The caller holds the run lock."""
+    """Marks what is published stale for `failure`. The caller holds the run lock."""
     if reason := stale_reason(failure):
         mark_stale_for(settings, reason)
 
 
 def mark_stale_for(settings: Settings, reason: str) -> PublishReport:
-    """Mark stale what `reason` touches: everything where a check failed.
+    """Marks stale what `reason` touches: everything where a check failed, else everything except prices.
 
-    Else prices go on, from sources of their own and by the minute; where those fail, their documents say so.
+    Prices have sources of their own and are published every minute; where those fail, their documents say so.
     """
     touched = [row for row in PROJECTIONS if reason == CheckFailed.code or row.group != PRICE_GROUP]
     return republish_stale(settings, reason, projections=touched)

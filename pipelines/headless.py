@@ -1,4 +1,4 @@
-"""Running the jobs without any Dagster process: what `svc pipeline run` and cron call."""
+"""Runs the jobs that are due without any Dagster process, for `svc pipeline run` and cron."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
-from dagster._core.errors import DagsterAssetCheckFailedError
 
-from contracts.errors import CheckFailed, OperatorProblem
+from contracts.errors import OperatorProblem
 from contracts.settings import Settings
 from pipelines.access.watch import watch_claims
-from pipelines.definitions import CHAIN_JOB, DISCOVERY_JOB, PARTNER_JOB, PRICES_JOB, build_definitions, quiet_console
-from pipelines.discovery.probe import hourly_probe_due
+from pipelines.definitions import build_definitions
 from pipelines.due import chain_due
-from pipelines.failure import mark_stale
+from pipelines.failure import failure_marked
 from pipelines.instance import prepare_home
-from pipelines.market.observe import prices_due
-from pipelines.partner.source import partner_due
 from pipelines.resources import RUN_LOCK_WAIT_S
 from pipelines.runs import end_lost_runs, opened_instance
+from pipelines.schedules import CHAIN_JOB, JOBS, quiet_console
 from pipelines.token.holder_assets import ListConfig
 from warehouse.duck.connection import run_lock
 from warehouse.publish.generations import current_generation
@@ -29,7 +26,7 @@ from warehouse.publish.generations import current_generation
 
 @dataclass(frozen=True)
 class PipelineReport:
-    """What `svc pipeline run` did: runs made, why the first was due, and what each asset of the last one said."""
+    """The outcome of `svc pipeline run`: the number of runs, why the first was due, and facts of the last one."""
 
     runs: int
     why: str | None
@@ -39,87 +36,71 @@ class PipelineReport:
 
 
 def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
-    """Run slice after slice until the chain is read up to finality, each publishing.
+    """Runs slice after slice until the chain is read up to finality, publishing each.
 
-    Waits for a run that goes on. Raises `CheckFailed`, or whatever stopped a step; the last good generation is marked
-    stale then, but not for stores of another chain or token. Where the chain has nothing new, or does not answer, only
-    the other sources are run, where they are due. Issued claims are looked at first, so that their state is taken over.
+    Waits for a run that is on. Raises `CheckFailed`, or the exception that stopped a step; the last good generation is
+    marked stale then, except for stores of another chain or token. Where the chain has nothing new, or does not answer,
+    only the other jobs are run, where they are due. Issued claims are watched first, so that their state is synced.
     """
     prepare_home(settings.data_dir)
     watch_claims(settings)
     try:
         due = chain_due(settings, datetime.now(UTC), lock_wait_s=RUN_LOCK_WAIT_S)
     except OperatorProblem:
-        _run_sources(settings)
+        _run_other_jobs(settings)
         raise
     why = "a snapshot is asked for" if snapshot else due
     if why is None:
-        return _run_sources(settings)
+        return _run_other_jobs(settings)
     job = build_definitions(settings).resolve_job_def(CHAIN_JOB)
+    config = quiet_console("CRITICAL")  # a failure is raised, and reported once
+    config.ops["out_holders__lists"] = ListConfig(snapshot=snapshot)
     with opened_instance(settings.data_dir) as instance:
         end_lost_runs(instance)
         runs = 0
         while True:
-            result = _run_once(job, instance, settings, why, snapshot=snapshot)
+            with failure_marked(settings, lock_wait_s=RUN_LOCK_WAIT_S):
+                result = job.execute_in_process(instance=instance, run_config=config, tags={"why": why})
             runs += 1
-            assets, checks = _said(result)
-            if all(said.get("complete", True) for said in assets.values()):
+            assets, checks = _facts(result)
+            if all(facts.get("complete", True) for facts in assets.values()):
                 return PipelineReport(runs, why, _generation(settings), assets, checks)
 
 
-def _run_sources(settings: Settings) -> PipelineReport:
-    """Runs of the sources that are due, apart from the chain."""
-    whys: list[str] = []
+def _run_other_jobs(settings: Settings) -> PipelineReport:
+    """Runs the jobs that are due apart from the chain's. Their failures mark nothing: their documents age."""
+    reasons: list[str] = []
     assets: dict[str, dict[str, Any]] = {}
-    for name, due in ((PRICES_JOB, prices_due), (PARTNER_JOB, partner_due), (DISCOVERY_JOB, hourly_probe_due)):
+    for job in JOBS:
+        if job.headless_due is None:
+            continue
         with run_lock(settings.data_dir, wait_s=RUN_LOCK_WAIT_S):
-            why = due(settings, datetime.now(UTC))
-        if why is not None:
-            job = build_definitions(settings).resolve_job_def(name)
+            reason = job.headless_due(settings, datetime.now(UTC))
+        if reason is not None:
+            made = build_definitions(settings).resolve_job_def(job.name)
             with opened_instance(settings.data_dir) as instance:
-                # What fails here touches no other document, and its own say themselves when their time has passed.
                 config = quiet_console("CRITICAL")
-                result = job.execute_in_process(instance=instance, run_config=config, tags={"why": why})
-            said, _ = _said(result)
-            whys.append(why)
-            assets |= said
-    return PipelineReport(len(whys), "; ".join(whys) or None, _generation(settings), assets, {})
+                result = made.execute_in_process(instance=instance, run_config=config, tags={"why": reason})
+            reasons.append(reason)
+            assets |= _facts(result)[0]
+    return PipelineReport(len(reasons), "; ".join(reasons) or None, _generation(settings), assets, {})
 
 
-def _run_once(
-    job: dg.JobDefinition, instance: dg.DagsterInstance, settings: Settings, why: str, *, snapshot: bool
-) -> dg.ExecuteInProcessResult:
-    config = quiet_console("CRITICAL")  # what fails is raised, and said once
-    config.ops["out_holders__lists"] = ListConfig(snapshot=snapshot)
-    try:
-        return job.execute_in_process(instance=instance, run_config=config, tags={"why": why})
-    except Exception as failure:
-        # A job that raises to its caller does not call its failure hooks.
-        with run_lock(settings.data_dir, wait_s=RUN_LOCK_WAIT_S):
-            mark_stale(settings, failure)
-        if isinstance(failure, DagsterAssetCheckFailedError):
-            raise CheckFailed(
-                f"What was read breaks its contract: {' '.join(str(failure).split())}. Nothing of it was published.",
-                cure="The check's facts are in Dagster; the last good generation stays up, marked stale.",
-            ) from failure
-        raise
-
-
-def _said(result: dg.ExecuteInProcessResult) -> tuple[dict[str, dict[str, Any]], dict[str, bool]]:
+def _facts(result: dg.ExecuteInProcessResult) -> tuple[dict[str, dict[str, Any]], dict[str, bool]]:
     assets = {
         "/".join(event.asset_key.path): _plain(event.step_materialization_data.materialization.metadata)
         for event in result.all_events
         if event.is_step_materialization and event.asset_key
     }
     evaluations = result.get_asset_check_evaluations()
-    checks = {f"{'/'.join(each.asset_key.path)}:{each.check_name}": each.passed for each in evaluations}
+    checks = {f"{'/'.join(check.asset_key.path)}:{check.check_name}": check.passed for check in evaluations}
     return assets, checks
 
 
 def _plain(metadata: Mapping[str, dg.MetadataValue]) -> dict[str, Any]:
-    """The values that make sense outside Dagster: no schemas, pictures or tables."""
-    kept = (dg.IntMetadataValue, dg.FloatMetadataValue, dg.TextMetadataValue, dg.BoolMetadataValue)
-    return {name.removeprefix("dagster/"): value.value for name, value in metadata.items() if isinstance(value, kept)}
+    """Selects the values that make sense outside Dagster: no schemas, pictures or tables."""
+    plain = (dg.IntMetadataValue, dg.FloatMetadataValue, dg.TextMetadataValue, dg.BoolMetadataValue)
+    return {name.removeprefix("dagster/"): value.value for name, value in metadata.items() if isinstance(value, plain)}
 
 
 def _generation(settings: Settings) -> str | None:

@@ -1,13 +1,13 @@
-"""What an analyst sees of an asset in Dagster: column schema, row counts, tables in Markdown, charts."""
+"""Declares assets as an analyst sees them in Dagster: headers, column schemas, row counts, tables, charts."""
 
 from __future__ import annotations
 
 import base64
 import io
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import dagster as dg
 import polars as pl
@@ -22,31 +22,44 @@ OWNERS = ["team:data"]
 
 LEDGER_GROUP = "ledger"
 
+POOL = "warehouse"
+"""Dagster runs one step of this pool at a time: the warehouse has one writer."""
+
 QUICK = {"svc/quick": "true"}
-"""Tags of runs so frequent that they draw no pictures."""
+"""Tags a run that is too frequent to draw pictures."""
 
 
-def table_facts(table: str) -> dict[str, Any]:
-    """What holds of a warehouse table before any run, under Dagster's own keys: its name and its column schema."""
-    columns = [dg.TableColumn(each.name, each.type, each.description) for each in columns_of(table)]
-    return {"dagster/table_name": f"warehouse.main.{table}", "dagster/column_schema": dg.TableSchema(columns)}
+class Header(TypedDict, total=False):
+    """Optional parts of an asset's header. `kinds` are those besides `duckdb`."""
+
+    deps: Sequence[str | dg.AssetSpec]
+    kinds: Collection[str]
+    freshness: dg.FreshnessPolicy | None
 
 
-def ledger_table(table: str, deps: list[str], description: str) -> dg.AssetSpec:
-    """The asset of a warehouse table whose rows come from the ledger."""
-    return dg.AssetSpec(
-        table,
-        deps=deps,
-        group_name=LEDGER_GROUP,
-        description=description,
-        kinds={"duckdb"},
-        owners=OWNERS,
-        metadata=table_facts(table),
-    )
+def table_asset(
+    group: str, description: str, **more: Unpack[Header]
+) -> Callable[[Callable[..., dg.MaterializeResult]], dg.AssetsDefinition]:
+    """Declares a function as the asset that makes the warehouse table of the same name."""
+
+    def declare(function: Callable[..., dg.MaterializeResult]) -> dg.AssetsDefinition:
+        return dg.asset(**_header(function.__name__, group, description, **more), pool=POOL)(function)
+
+    return declare
+
+
+def table_spec(table: str, group: str, description: str, **more: Unpack[Header]) -> dg.AssetSpec:
+    """Makes the spec of a warehouse table, for a step that makes several."""
+    return dg.AssetSpec(table, **_header(table, group, description, **more))
+
+
+def external(key: str, group: str, description: str, kind: str) -> dg.AssetSpec:
+    """Makes the spec of something that assets read and that no run makes: a service, the chain, a log."""
+    return dg.AssetSpec(key, group_name=group, description=description, kinds={kind}, owners=OWNERS)
 
 
 def model_schema(model: type[BaseModel]) -> dg.TableSchema:
-    """The fields of a document as Dagster shows columns: JSON name, JSON type, description."""
+    """Describes the fields of a document as columns: JSON name, JSON type, description."""
     properties = model.model_json_schema(by_alias=True, mode="serialization")["properties"]
     return dg.TableSchema(
         [dg.TableColumn(name, _json_type(field), field.get("description")) for name, field in properties.items()]
@@ -54,12 +67,12 @@ def model_schema(model: type[BaseModel]) -> dg.TableSchema:
 
 
 def row_count(connection: Connection, table: str) -> dict[str, Any]:
-    """How many rows the table holds now, under Dagster's own key."""
+    """Counts the rows of a table, under Dagster's key."""
     return {"dagster/row_count": count_rows(connection, table)}
 
 
-def verdicts_told(log: logging.Logger, decisions: Sequence[Decision]) -> dict[str, int]:
-    """How many proposals of a run the validator approved and rejected; why it failed any is logged."""
+def log_verdicts(log: logging.Logger, decisions: Sequence[Decision]) -> dict[str, int]:
+    """Counts the approved and the rejected proposals of a run, and logs why a stage rejected one."""
     for decision in decisions:
         for stage in decision.stages:
             if stage.result == "fail":
@@ -69,7 +82,7 @@ def verdicts_told(log: logging.Logger, decisions: Sequence[Decision]) -> dict[st
 
 
 def markdown_table(frame: pl.DataFrame, rows: int = 10) -> dg.MarkdownMetadataValue:
-    """The first rows of a frame, for reading."""
+    """Renders the first rows of a frame."""
     with pl.Config(
         tbl_formatting="MARKDOWN",
         tbl_hide_dataframe_shape=True,
@@ -83,21 +96,21 @@ def markdown_table(frame: pl.DataFrame, rows: int = 10) -> dg.MarkdownMetadataVa
 
 
 def proof_markdown(proof: Proof) -> dg.MarkdownMetadataValue:
-    """The proof of a list as an analyst reads it: the verdict, then each figure."""
+    """Renders the proof of a list: the verdict, then its figures."""
     facts = proof.model_dump(mode="json", by_alias=True)
     lines = "\n".join(f"| {name} | {_cell(value)} |" for name, value in facts.items())
     return dg.MetadataValue.md(f"**{proof.verdict.value}**\n\n| figure | value |\n|---|---|\n{lines}")
 
 
 def line_chart(title: str, points: Sequence[tuple[datetime, float]], unit: str) -> dg.MarkdownMetadataValue:
-    """A count over time as a picture in Markdown. Times in UTC."""
+    """Draws a count over time as a picture in Markdown. Times in UTC."""
     return lines_chart(title, {"": points}, unit, whole=True)
 
 
 def lines_chart(
     title: str, lines: Mapping[str, Sequence[tuple[datetime, float]]], unit: str, *, whole: bool = False
 ) -> dg.MarkdownMetadataValue:
-    """Named lines over time as a picture in Markdown; `whole` where values are counts. Times in UTC."""
+    """Draws named lines over time as a picture in Markdown; `whole` where values are counts. Times in UTC."""
     # matplotlib costs a second to import, which only a run that draws should pay.
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
     from matplotlib.figure import Figure
@@ -126,8 +139,29 @@ def lines_chart(
     return dg.MetadataValue.md(f"![{title}](data:image/png;base64,{encoded})")
 
 
+def _header(
+    table: str,
+    group: str,
+    description: str,
+    *,
+    deps: Sequence[str | dg.AssetSpec] = (),
+    kinds: Collection[str] = (),
+    freshness: dg.FreshnessPolicy | None = None,
+) -> dict[str, Any]:
+    columns = [dg.TableColumn(column.name, column.type, column.description) for column in columns_of(table)]
+    return {
+        "deps": deps,
+        "group_name": group,
+        "description": description,
+        "kinds": {"duckdb", *kinds},
+        "owners": OWNERS,
+        "metadata": {"dagster/table_name": f"warehouse.main.{table}", "dagster/column_schema": dg.TableSchema(columns)},
+        "freshness_policy": freshness,
+    }
+
+
 def _json_type(field: Mapping[str, Any]) -> str:
-    """A field's type in a word or two: `integer or null`, `array of HolderRow`."""
+    """Names a field's type: `integer or null`, `array of HolderRow`."""
     if "anyOf" in field:
         return " or ".join(_json_type(choice) for choice in field["anyOf"])
     if "$ref" in field:
@@ -139,5 +173,5 @@ def _json_type(field: Mapping[str, Any]) -> str:
 
 def _cell(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_cell(each)}" for name, each in value.items())
+        return ", ".join(f"{name} {_cell(part)}" for name, part in value.items())
     return "none" if value is None else str(value)

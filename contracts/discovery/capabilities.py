@@ -15,6 +15,7 @@ from typing import Any, Literal
 import yaml
 
 from contracts.discovery.installation import Installation
+from contracts.settings import settings_that_give
 
 CAPABILITIES_FILE = Path(__file__).with_name("capabilities.yaml")
 
@@ -106,7 +107,9 @@ def _state(capability: Capability, configured: frozenset[str]) -> CapabilityStat
 
 
 def _capability(row: dict[str, Any]) -> Capability:
-    needs = (need if isinstance(need, list) else [need] for need in row.get("needs", ()))
+    needs: list[tuple[str, ...]] = [(name,) for name in row.get("needs", ())]
+    if alternatives := settings_that_give(row["id"]):
+        needs.append(alternatives)
     return Capability(
         id=row["id"],
         title=row["title"],
@@ -116,7 +119,7 @@ def _capability(row: dict[str, Any]) -> Capability:
         routes=tuple(row["routes"]),
         judged=_judged(row["judged"]),
         tools=tuple(row.get("tools", ())),
-        needs=tuple(tuple(names) for names in needs),
+        needs=tuple(needs),
         planned=row.get("planned"),
         skill=row.get("skill", False),
     )

@@ -1,11 +1,11 @@
-"""Paid access as assets: what the ledger holds of it, revenue and funnel by day, and money that waits for somebody."""
+"""Paid access as assets: the ledger's rows, revenue and funnel by day, and payments that wait for the operator."""
 
 from collections.abc import Iterator
 from contextlib import closing
 
 import dagster as dg
 
-from pipelines.presentation import LEDGER_GROUP, OWNERS, ledger_table, markdown_table, row_count
+from pipelines.presentation import LEDGER_GROUP, POOL, external, markdown_table, row_count, table_spec
 from pipelines.resources import Runtime
 from warehouse.access.claim_sync import take_over_access
 from warehouse.duck.inspection import preview
@@ -22,35 +22,36 @@ RAW = {
 }
 REVENUE, FUNNEL = "out_access__revenue_daily", "out_access__funnel"
 
-ledger = dg.AssetSpec(
+ledger = external(
     "ledger",
-    group_name=LEDGER_GROUP,
-    description="The system of record for what people send: SQLite, or PostgreSQL by SVC_LEDGER_URL.",
-    kinds={"ledger"},
-    owners=OWNERS,
+    LEDGER_GROUP,
+    "The system of record for what people send: SQLite, or PostgreSQL by SVC_LEDGER_URL.",
+    "ledger",
 )
 
 
 @dg.multi_asset(
     name="take_over_access",
     specs=[
-        *(ledger_table(table, ["ledger"], description) for table, description in RAW.items()),
-        ledger_table(
+        *(table_spec(table, LEDGER_GROUP, description, deps=["ledger"]) for table, description in RAW.items()),
+        table_spec(
             REVENUE,
-            ["raw_ledger__claims"],
+            LEDGER_GROUP,
             "What claims paid, and what was reversed since. Grain: one row per UTC day of issue and plan; amounts in "
             "the coin's smallest unit.",
+            deps=["raw_ledger__claims"],
         ),
-        ledger_table(
+        table_spec(
             FUNNEL,
-            ["raw_ledger__quotes", "raw_ledger__claims", "raw_ledger__unmatched_payments"],
+            LEDGER_GROUP,
             "Quotes, those paid, those claimed. Grain: one row per UTC day of the quote and plan.",
+            deps=["raw_ledger__quotes", "raw_ledger__claims", "raw_ledger__unmatched_payments"],
         ),
     ],
-    pool="warehouse",
+    pool=POOL,
 )
 def take_over_access_tables(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
-    """Take over what changed in the ledger since the last run, and sum it up."""
+    """Syncs the changes in the ledger since the last run, and sums them up."""
     with (
         runtime.warehouse.connect() as connection,
         closing(open_ledger(runtime.settings, runtime.data_dir)) as opened,
@@ -68,10 +69,10 @@ def take_over_access_tables(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.M
     name="none_waits",
     description="No payment that matched nothing waits for the operator: `svc claim unmatched`, `svc claim resolve`.",
     blocking=False,
-    pool="warehouse",
+    pool=POOL,
 )
 def none_waits(runtime: dg.ResourceParam[Runtime]) -> dg.AssetCheckResult:
-    """Show what waits, oldest first."""
+    """Shows the waiting payments, oldest first."""
     with runtime.warehouse.connect() as connection:
         waiting = preview(connection, "access_open_payments")
     return dg.AssetCheckResult(

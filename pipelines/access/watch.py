@@ -1,4 +1,4 @@
-"""Issued claims held against the chain on a clock, as the API does between requests: either alone suffices."""
+"""Checks issued claims against the chain on a clock, as the API does between requests; either suffices."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from warehouse.ledger.ledger import Ledger, open_ledger
 TIMEOUT_S = 5.0
 
 
-def claims_due(settings: Settings) -> str | None:
-    """Why claims have to be looked at; None where payments are not set up or every claim is final."""
+def claims_due(settings: Settings, now: datetime) -> str | None:
+    """Returns why claims have to be watched; None where payments are not set up or every claim is final."""
     rail = rail_of(settings)
     if rail.missing:
         return None
@@ -32,7 +32,7 @@ def claims_due(settings: Settings) -> str | None:
 
 
 def watch_claims(settings: Settings) -> Counter[Outcome]:
-    """Look once at every payment that is not final; how many came to what. Raises `StoreBusy`, `StoreUnusable`."""
+    """Looks once at every payment that is not final; counts the outcomes. Raises `StoreBusy`, `StoreUnusable`."""
     rail = rail_of(settings)
     if rail.missing:
         return Counter()

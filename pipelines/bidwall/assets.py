@@ -1,4 +1,4 @@
-"""The watched contract as assets: its balance over time, its newest transfers, and what is served of both."""
+"""The watched contract as assets: its balance over time, its newest transfers, and the rows that are served."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 
 from pipelines.bidwall.source import read_balance
-from pipelines.presentation import OWNERS, line_chart, markdown_table, row_count, table_facts
+from pipelines.presentation import line_chart, markdown_table, row_count, table_asset
 from pipelines.resources import Runtime
 from warehouse.bidwall.contract_balance import BalanceReading, record_balance, record_bidwall_status, replace_events
 from warehouse.duck.inspection import preview
@@ -18,25 +18,20 @@ OFF = {"off": "SVC_BIDWALL_ADDRESS or SVC_TOKEN_ADDRESS is not set"}
 
 
 def watched(runtime: Runtime) -> str | None:
-    """The contract, or None where nothing is read: the warehouse is one of a token's chain."""
+    """Returns the contract; None without a token, since the warehouse belongs to a token's chain."""
     return runtime.settings.bidwall_address if runtime.settings.token_address else None
 
 
-@dg.asset(
+@table_asset(
+    GROUP,
+    "Native balance of the watched contract in wei (BIGNUM, exact over uint256), each at a named block: the final "
+    "one, or the newest where no node has older state. Grain: one row per block read, or per failed reading.",
     deps=["raw_chain__ranges"],
-    group_name=GROUP,
-    kinds={"evm", "duckdb"},
-    owners=OWNERS,
-    metadata=table_facts("raw_bidwall__balances"),
-    freshness_policy=FRESHNESS,
-    pool="warehouse",
-    description=(
-        "Native balance of the watched contract in wei (BIGNUM, exact over uint256), each at a named block: the final "
-        "one, or the newest where no node has older state. Grain: one row per block read, or per failed reading."
-    ),
+    kinds=("evm",),
+    freshness=FRESHNESS,
 )
 def raw_bidwall__balances(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
-    """Read the balance at finality; a failure is a row, not an error."""
+    """Reads the balance at finality; a failure is a row, not an error."""
     contract = watched(runtime)
     reading = None
     with runtime.warehouse.connect() as connection:
@@ -61,20 +56,14 @@ def raw_bidwall__balances(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
     return dg.MaterializeResult(metadata=metadata)
 
 
-@dg.asset(
+@table_asset(
+    GROUP,
+    "The newest 40 transfers of each token from or to the watched contract, pending ones above finality included. "
+    "Grain: one row per event; `value_raw` in the smallest unit of its token; times UTC.",
     deps=["raw_chain__contract_transfers", "raw_chain__contract_tip_transfers"],
-    group_name=GROUP,
-    kinds={"duckdb"},
-    owners=OWNERS,
-    metadata=table_facts("out_bidwall__events"),
-    pool="warehouse",
-    description=(
-        "The newest 40 transfers of each token from or to the watched contract, pending ones above finality included. "
-        "Grain: one row per event; `value_raw` in the smallest unit of its token; times UTC."
-    ),
 )
 def out_bidwall__events(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
-    """Make the newest transfers anew from what is held."""
+    """Rebuilds the newest transfers from the stored ones."""
     contract = watched(runtime)
     with runtime.warehouse.connect() as connection:
         replace_events(connection, contract)
@@ -83,20 +72,14 @@ def out_bidwall__events(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRes
     return dg.MaterializeResult(metadata=metadata | ({"newest": markdown_table(newest)} if contract else OFF))
 
 
-@dg.asset(
+@table_asset(
+    GROUP,
+    "The watched contract, its newest balance in wei, its trigger, and the block up to which its transfers are "
+    "held. Grain: one row.",
     deps=["raw_bidwall__balances", "raw_chain__contract_ranges", "out_bidwall__events"],
-    group_name=GROUP,
-    kinds={"duckdb"},
-    owners=OWNERS,
-    metadata=table_facts("out_bidwall__status"),
-    pool="warehouse",
-    description=(
-        "The watched contract, its newest balance in wei, its trigger, and the block up to which its transfers are "
-        "held. Grain: one row."
-    ),
 )
 def out_bidwall__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
-    """Record what is served of the balance, and how far events reach."""
+    """Records the balance that is served, and how far events reach."""
     settings = runtime.settings
     contract = watched(runtime)
     with runtime.warehouse.connect() as connection:

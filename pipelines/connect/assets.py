@@ -5,7 +5,7 @@ from contextlib import closing
 
 import dagster as dg
 
-from pipelines.presentation import LEDGER_GROUP, OWNERS, ledger_table, markdown_table, row_count, verdicts_told
+from pipelines.presentation import LEDGER_GROUP, OWNERS, POOL, log_verdicts, markdown_table, row_count, table_spec
 from pipelines.resources import Runtime
 from warehouse.connect.session_sync import take_over_sessions
 from warehouse.duck.inspection import preview
@@ -30,21 +30,37 @@ DAILY, BY_STEP = "out_connect__daily", "out_connect__steps"
                 "set-up that changed."
             ),
         ),
-        ledger_table(SESSIONS, ["ledger"], "Sessions as they are now, without who paired. Grain: one row per session."),
-        ledger_table(
-            STEPS,
-            ["ledger"],
-            "Steps as they stand, without what was said of them. Grain: one row per session and step.",
+        table_spec(
+            SESSIONS,
+            LEDGER_GROUP,
+            "Sessions as they are now, without who paired. Grain: one row per session.",
+            deps=["ledger"],
         ),
-        ledger_table(DAILY, [SESSIONS], "Sessions and how far they came. Grain: one row per UTC day of opening."),
-        ledger_table(BY_STEP, [SESSIONS, STEPS], "How far set-ups come. Grain: one row per assistant and step."),
+        table_spec(
+            STEPS,
+            LEDGER_GROUP,
+            "Steps as they stand, without what was said of them. Grain: one row per session and step.",
+            deps=["ledger"],
+        ),
+        table_spec(
+            DAILY,
+            LEDGER_GROUP,
+            "Sessions and how far they came. Grain: one row per UTC day of opening.",
+            deps=[SESSIONS],
+        ),
+        table_spec(
+            BY_STEP,
+            LEDGER_GROUP,
+            "How far set-ups come. Grain: one row per assistant and step.",
+            deps=[SESSIONS, STEPS],
+        ),
     ],
-    pool="warehouse",
+    pool=POOL,
 )
 def take_over_connect_tables(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
 ) -> Iterator[dg.MaterializeResult]:
-    """Tell the graph what was finished, take sessions over, and count."""
+    """Proposes finished set-ups to the graph, syncs sessions, and counts."""
     with (
         runtime.warehouse.connect() as connection,
         closing(open_ledger(runtime.settings, runtime.data_dir)) as opened,
@@ -53,6 +69,6 @@ def take_over_connect_tables(
         found = {table: row_count(connection, table) for table in (SESSIONS, STEPS, DAILY, BY_STEP)}
         found[DAILY]["preview"] = markdown_table(preview(connection, "connect_shown_days"), rows=20)
         found[BY_STEP]["preview"] = markdown_table(preview(connection, "connect_shown_steps"), rows=60)
-    yield dg.MaterializeResult(asset_key="connect_events", metadata=verdicts_told(context.log, taken.decisions))
+    yield dg.MaterializeResult(asset_key="connect_events", metadata=log_verdicts(context.log, taken.decisions))
     for table, metadata in found.items():
         yield dg.MaterializeResult(asset_key=table, metadata=metadata | {"changed_sessions": taken.changed})

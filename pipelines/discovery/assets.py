@@ -1,4 +1,4 @@
-"""How every capability stands, as an asset: by the settings, by what was read, and by what the service answers."""
+"""The status of every capability as an asset: from the settings, the documents and the service's own answers."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ from contracts.discovery.installation import installation_of
 from contracts.discovery.judging import documents_needed, judge, requests_needed
 from contracts.publish.registry import PROJECTIONS
 from pipelines.discovery.probe import ask_ourselves, is_due
-from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
+from pipelines.presentation import external, markdown_table, row_count, table_asset
 from pipelines.resources import Runtime
 from warehouse.discovery.probes import OWN_ENDPOINTS, PROBES, is_our_generation, record_findings
 from warehouse.duck.fetch_log import record_attempt
@@ -20,35 +20,28 @@ from warehouse.publish.readers import document_context, read
 
 GROUP = "discovery"
 TABLE = "out_discovery__probes"
-SERVED_TABLES = (TABLE,)
 
 _JUDGED = {each.judged.what[0] for each in load_capabilities().values() if each.judged.way == "document"}
 DOCUMENTS = {row.path: row for row in PROJECTIONS if row.path in _JUDGED}
 """The documents that say of a capability whether it has something to give."""
 
-own_endpoints = dg.AssetSpec(
+own_endpoints = external(
     OWN_ENDPOINTS,
-    group_name=GROUP,
-    description="This service at SVC_BASE_URL, asked as a client would: HEAD, OPTIONS and /health, never a write.",
-    kinds={"rest"},
-    owners=OWNERS,
+    GROUP,
+    "This service at SVC_BASE_URL, asked as a client would: HEAD, OPTIONS and /health, never a write.",
+    "rest",
 )
 
 
-@dg.asset(
+@table_asset(
+    GROUP,
+    "How every capability stands: live, planned or off, why, and by what that is known. A row that says the same "
+    "is written anew hourly. Grain: one row per capability that was looked at.",
     deps=[OWN_ENDPOINTS, *sorted(set().union(*map(tables_of, DOCUMENTS.values())))],
-    group_name=GROUP,
-    kinds={"rest", "duckdb"},
-    owners=OWNERS,
-    metadata=table_facts(TABLE),
-    pool="warehouse",
-    description=(
-        "How every capability stands: live, planned or off, why, and by what that is known. A row that says the same "
-        "is written anew hourly. Grain: one row per capability that was looked at."
-    ),
+    kinds=("rest",),
 )
 def out_discovery__probes(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
-    """Read what the documents would say, ask the service itself where that is due, and keep what was found."""
+    """Reads the documents, probes the service itself where that is due, and stores the findings."""
     installation = installation_of(runtime.settings)
     states = capability_states(installation)
     now = datetime.now(UTC)

@@ -1,30 +1,24 @@
-"""The events as an asset."""
+"""The events of the JSON Feed as an asset."""
 
 from collections import Counter
 from datetime import UTC, datetime
 
 import dagster as dg
 
-from pipelines.presentation import OWNERS, row_count, table_facts
+from pipelines.presentation import row_count, table_asset
 from pipelines.resources import Runtime
 from warehouse.feed.events import record_events
 from warehouse.token.holder_lists import lists_dir
 
 
-@dg.asset(
+@table_asset(
+    "feed",
+    "New snapshots, large movers, holder milestones, crossed thresholds and attestations, each told once under a "
+    "stable id; the newest thousand. Grain: one row per event.",
     deps=["out_holders__lists", "raw_bidwall__balances", "raw_chain__attestations"],
-    group_name="feed",
-    kinds={"duckdb"},
-    owners=OWNERS,
-    metadata=table_facts("core_feed__events"),
-    pool="warehouse",
-    description=(
-        "New snapshots, large movers, holder milestones, crossed thresholds and attestations, each told once under a "
-        "stable id; the newest thousand. Grain: one row per event."
-    ),
 )
 def core_feed__events(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
-    """Find what happened since the last run."""
+    """Records the events since the last run."""
     settings = runtime.settings
     with runtime.warehouse.connect() as connection:
         new = record_events(

@@ -1,4 +1,4 @@
-"""Guardrail checks as assets: what the API judged, and how much of it was blocked by day and stage."""
+"""Guardrail checks as assets: the API's verdicts, and the share that was blocked by day and stage."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -7,7 +7,7 @@ from typing import Any
 import dagster as dg
 
 from contracts.errors import OperatorProblem
-from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
+from pipelines.presentation import POOL, external, markdown_table, row_count, table_spec
 from pipelines.resources import Runtime
 from warehouse.duck.inspection import preview
 from warehouse.guardrail.checks import take_over_checks
@@ -15,49 +15,35 @@ from warehouse.guardrail.log import open_guardrail_log
 
 GROUP = "guardrail"
 
-guardrail_log = dg.AssetSpec(
-    "guardrail_log",
-    group_name=GROUP,
-    description="The log that the API keeps of guardrail checks beside the ledger, for a month.",
-    kinds={"sqlite"},
-    owners=OWNERS,
+guardrail_log = external(
+    "guardrail_log", GROUP, "The log that the API keeps of guardrail checks beside the ledger, for a month.", "sqlite"
 )
 
 
 @dg.multi_asset(
     name="take_over_guardrail_checks",
     specs=[
-        dg.AssetSpec(
+        table_spec(
             "raw_guardrail__checks",
+            GROUP,
+            "Guardrail checks as they were answered, without the text that was judged and who asked. "
+            "Grain: one row per check; latency in microseconds, times UTC.",
             deps=[guardrail_log],
-            group_name=GROUP,
-            description=(
-                "Guardrail checks as they were answered, without the text that was judged and who asked. "
-                "Grain: one row per check; latency in microseconds, times UTC."
-            ),
-            kinds={"duckdb"},
-            owners=OWNERS,
-            metadata=table_facts("raw_guardrail__checks"),
         ),
-        dg.AssetSpec(
+        table_spec(
             "out_guardrail__daily",
+            GROUP,
+            "Checks, those blocked, and the latency of judging. Grain: one row per UTC day and stage, and one for "
+            "all checks of the day; latency in microseconds.",
             deps=["raw_guardrail__checks"],
-            group_name=GROUP,
-            description=(
-                "Checks, those blocked, and the latency of judging. Grain: one row per UTC day and stage, and one for "
-                "all checks of the day; latency in microseconds."
-            ),
-            kinds={"duckdb"},
-            owners=OWNERS,
-            metadata=table_facts("out_guardrail__daily"),
         ),
     ],
-    pool="warehouse",
+    pool=POOL,
 )
 def take_over_guardrail_checks(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
 ) -> Iterator[dg.MaterializeResult]:
-    """Take over what the log holds beyond the last run. A log that can't be read holds up nothing else."""
+    """Syncs the log's checks since the last run. An unreadable log stops nothing else."""
     with runtime.warehouse.connect() as connection:
         taken: dict[str, Any] = {"new_checks": 0}
         try:

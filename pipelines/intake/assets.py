@@ -1,4 +1,4 @@
-"""Intake as assets: governed graph events, rows without personal data, statistics, funnel, and the settings seen."""
+"""Intake as assets: governed graph events, rows without personal data, statistics, funnel, and settings."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
-from pipelines.presentation import LEDGER_GROUP, OWNERS, ledger_table, markdown_table, row_count, verdicts_told
+from pipelines.presentation import LEDGER_GROUP, OWNERS, POOL, log_verdicts, markdown_table, row_count, table_spec
 from pipelines.resources import Runtime
 from warehouse.duck.inspection import preview
 from warehouse.intake.intake_sync import take_over_intakes
@@ -30,21 +30,28 @@ RAW, STATS, FUNNEL, SETTINGS = "raw_ledger__intakes", "out_intake__stats", "out_
                 "anything personal. Grain: one proposal per intake that changed."
             ),
         ),
-        ledger_table(RAW, ["ledger"], "Intakes as they are now, without who sent them. Grain: one row per intake."),
-        ledger_table(STATS, [RAW], "Registrations. Grain: one row per UTC day of receipt and lane."),
-        ledger_table(FUNNEL, [RAW], "How far registrations came. Grain: one row per lane and runtime profile."),
-        ledger_table(
+        table_spec(
+            RAW,
+            LEDGER_GROUP,
+            "Intakes as they are now, without who sent them. Grain: one row per intake.",
+            deps=["ledger"],
+        ),
+        table_spec(STATS, LEDGER_GROUP, "Registrations. Grain: one row per UTC day of receipt and lane.", deps=[RAW]),
+        table_spec(
+            FUNNEL, LEDGER_GROUP, "How far registrations came. Grain: one row per lane and runtime profile.", deps=[RAW]
+        ),
+        table_spec(
             SETTINGS,
-            [],
+            LEDGER_GROUP,
             "What of the settings the documents of intake state, looked at hourly and when it changes. Grain: one row.",
         ),
     ],
-    pool="warehouse",
+    pool=POOL,
 )
 def take_over_intake_tables(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
 ) -> Iterator[dg.MaterializeResult]:
-    """Tell the graph what changed, take it over, count it, and look at the settings."""
+    """Proposes changes to the graph, syncs and counts intakes, and records the settings."""
     with (
         runtime.warehouse.connect() as connection,
         closing(open_ledger(runtime.settings, runtime.data_dir)) as opened,
@@ -54,6 +61,6 @@ def take_over_intake_tables(
         found = {table: row_count(connection, table) for table in (RAW, STATS, FUNNEL, SETTINGS)}
         found[FUNNEL]["preview"] = markdown_table(preview(connection, "intake_shown_funnel"), rows=20)
         found[STATS]["preview"] = markdown_table(preview(connection, "intake_shown_days"), rows=20)
-    yield dg.MaterializeResult(asset_key="intake_events", metadata=verdicts_told(context.log, taken.decisions))
+    yield dg.MaterializeResult(asset_key="intake_events", metadata=log_verdicts(context.log, taken.decisions))
     for table, metadata in found.items():
         yield dg.MaterializeResult(asset_key=table, metadata=metadata | {"changed_rows": taken.changed})

@@ -1,4 +1,4 @@
-"""What others say of us as assets: each answer kept as history, and the row that is served."""
+"""The partner and the marketplace as assets: the history of their answers, and the rows that are served."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -10,36 +10,30 @@ from contracts.settings import Settings
 from pipelines.clients.http_json import Feeds
 from pipelines.partner.snapshot import as_text
 from pipelines.partner.source import ask_marketplace, ask_partner, due_sources
-from pipelines.presentation import OWNERS, row_count, table_facts
+from pipelines.presentation import external, row_count, table_asset
 from pipelines.resources import Runtime
 from warehouse.duck.fetch_log import Attempt
 from warehouse.partner.snapshots import record_figures, record_partner, serve_figures, serve_partner
 
 GROUP = "partner"
 
-SERVICES = tuple(
-    dg.AssetSpec(key, group_name=GROUP, description=description, kinds={"rest"}, owners=OWNERS)
-    for key, description in (
-        (PARTNER, "The partner at SVC_PARTNER_URL: a JSON object about this chain, for our credential."),
-        (MARKETPLACE, "The marketplace at SVC_MARKETPLACE_URL: totals of the agent SVC_MARKETPLACE_AGENT_ID."),
-    )
+partner = external(
+    PARTNER, GROUP, "The partner at SVC_PARTNER_URL: a JSON object about this chain, for our credential.", "rest"
+)
+marketplace = external(
+    MARKETPLACE, GROUP, "The marketplace at SVC_MARKETPLACE_URL: totals of the agent SVC_MARKETPLACE_AGENT_ID.", "rest"
 )
 
 
-@dg.asset(
+@table_asset(
+    GROUP,
+    "The partner's snapshots as they came, refused ones apart. Asked every five minutes; off without "
+    "SVC_PARTNER_URL. Grain: one row per different snapshot in a row.",
     deps=[PARTNER],
-    group_name=GROUP,
-    kinds={"rest", "duckdb"},
-    owners=OWNERS,
-    metadata=table_facts("raw_partner__snapshots"),
-    pool="warehouse",
-    description=(
-        "The partner's snapshots as they came, refused ones apart. Asked every five minutes; off without "
-        "SVC_PARTNER_URL. Grain: one row per different snapshot in a row."
-    ),
+    kinds=("rest",),
 )
 def raw_partner__snapshots(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
-    """Ask the partner, where it is due; its failure is an attempt with a reason, not an error."""
+    """Asks the partner if it is due; its failure is an attempt with a reason, not an error."""
     url = runtime.settings.partner_url
     if url is None:
         return dg.MaterializeResult(metadata={"off": "SVC_PARTNER_URL is not set"})
@@ -55,17 +49,13 @@ def raw_partner__snapshots(runtime: dg.ResourceParam[Runtime]) -> dg.Materialize
     return dg.MaterializeResult(metadata={**metadata, "asked": due})
 
 
-@dg.asset(
+@table_asset(
+    GROUP,
+    "The partner's latest snapshot as it is served, with what the newest question gave. Grain: one row.",
     deps=["raw_partner__snapshots"],
-    group_name=GROUP,
-    kinds={"duckdb"},
-    owners=OWNERS,
-    metadata=table_facts("out_partner__snapshot"),
-    pool="warehouse",
-    description="The partner's latest snapshot as it is served, with what the newest question gave. Grain: one row.",
 )
 def out_partner__snapshot(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
-    """Serve the newest snapshot; after a failed question an earlier one, stale."""
+    """Serves the newest snapshot; after a failed request an earlier one, stale."""
     url = runtime.settings.partner_url
     with runtime.warehouse.connect() as connection:
         reason = serve_partner(connection, None if url is None else host_of(url))
@@ -73,20 +63,15 @@ def out_partner__snapshot(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
     return dg.MaterializeResult(metadata={**metadata, "reason": reason or "none"})
 
 
-@dg.asset(
+@table_asset(
+    GROUP,
+    "The agent's totals as the marketplace counts them: revenue and gross apart, USD. Asked every 15 minutes; off "
+    "without SVC_MARKETPLACE_URL and SVC_MARKETPLACE_AGENT_ID. Grain: one row per usable answer.",
     deps=[MARKETPLACE],
-    group_name=GROUP,
-    kinds={"rest", "duckdb"},
-    owners=OWNERS,
-    metadata=table_facts("raw_marketplace__figures"),
-    pool="warehouse",
-    description=(
-        "The agent's totals as the marketplace counts them: revenue and gross apart, USD. Asked every 15 minutes; off "
-        "without SVC_MARKETPLACE_URL and SVC_MARKETPLACE_AGENT_ID. Grain: one row per usable answer."
-    ),
+    kinds=("rest",),
 )
 def raw_marketplace__figures(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
-    """Ask the marketplace, where it is due; its failure is an attempt with a reason, not an error."""
+    """Asks the marketplace if it is due; its failure is an attempt with a reason, not an error."""
     url, agent_id = runtime.settings.marketplace_url, runtime.settings.marketplace_agent_id
     if url is None or agent_id is None:
         return dg.MaterializeResult(metadata={"off": "SVC_MARKETPLACE_URL or SVC_MARKETPLACE_AGENT_ID is not set"})
@@ -101,31 +86,18 @@ def raw_marketplace__figures(runtime: dg.ResourceParam[Runtime]) -> dg.Materiali
     return dg.MaterializeResult(metadata={**metadata, "asked": due})
 
 
-@dg.asset(
+@table_asset(
+    GROUP,
+    "The agent's latest totals as they are served, USD, with the last of each day. Grain: one row.",
     deps=["raw_marketplace__figures"],
-    group_name=GROUP,
-    kinds={"duckdb"},
-    owners=OWNERS,
-    metadata=table_facts("out_marketplace__revenue"),
-    pool="warehouse",
-    description="The agent's latest totals as they are served, USD, with the last of each day. Grain: one row.",
 )
 def out_marketplace__revenue(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
-    """Serve the newest totals; after a failed question earlier ones, stale."""
+    """Serves the newest totals; after a failed request earlier ones, stale."""
     url, agent_id = runtime.settings.marketplace_url, runtime.settings.marketplace_agent_id
     with runtime.warehouse.connect() as connection:
         reason = serve_figures(connection, None if url is None else host_of(url), agent_id)
         metadata = row_count(connection, "out_marketplace__revenue")
     return dg.MaterializeResult(metadata={**metadata, "reason": reason or "none"})
-
-
-PARTNER_ASSETS = (
-    raw_partner__snapshots,
-    out_partner__snapshot,
-    raw_marketplace__figures,
-    out_marketplace__revenue,
-)
-SERVED_TABLES = ("out_partner__snapshot", "out_marketplace__revenue")
 
 
 async def _ask_partner(settings: Settings, url: str) -> tuple[PartnerAnswer | None, Attempt]:

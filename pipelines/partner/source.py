@@ -1,39 +1,37 @@
-"""Asking the partner and the marketplace, and when. What answers mean is said in `snapshot.py` and `marketplace.py`."""
+"""Asks the partner and the marketplace, and decides when. `snapshot.py` and `marketplace.py` decode the answers."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from pydantic import SecretStr
 
 from contracts.base import Quality
 from contracts.market import Refusal
-from contracts.partner import MARKETPLACE, MARKETPLACE_EVERY, PARTNER, PARTNER_EVERY, PartnerAnswer, RevenueAnswer
+from contracts.partner import MARKETPLACE, PARTNER, PartnerAnswer, RevenueAnswer
 from contracts.settings import Settings
 from pipelines.clients.http_json import Feeds
 from pipelines.partner import marketplace, snapshot
+from pipelines.sources import Source
 from warehouse.duck.connection import Connection, Warehouse
-from warehouse.duck.fetch_log import Attempt, may_ask
+from warehouse.duck.fetch_log import Attempt
 
 PARTNER_MAX_BYTES = 256 * 1024
 
 
+PARTNER_SOURCES = (
+    Source(name=PARTNER, needs=("partner_url",), every=timedelta(minutes=5)),
+    Source(name=MARKETPLACE, needs=("marketplace_url", "marketplace_agent_id"), every=timedelta(minutes=15)),
+)
+
+
 def due_sources(connection: Connection, settings: Settings, now: datetime) -> list[str]:
-    """Which of the configured sources are to be asked now."""
-    configured = {
-        PARTNER: (settings.partner_url is not None, PARTNER_EVERY),
-        MARKETPLACE: (
-            settings.marketplace_url is not None and settings.marketplace_agent_id is not None,
-            MARKETPLACE_EVERY,
-        ),
-    }
-    return [
-        source for source, (on, every) in configured.items() if on and may_ask(connection, source, now, every=every)
-    ]
+    """Returns the names of the configured sources that may be asked now."""
+    return [source.name for source in PARTNER_SOURCES if source.is_due(connection, settings, now)]
 
 
 def partner_due(settings: Settings, now: datetime) -> str | None:
-    """Why a run is due, in a few words; None where none is. The first one is part of the first whole run.
+    """Returns why a run is due, in a few words, or None. The first one is part of the first whole run.
 
     Raises `RunBusy` while a run writes the warehouse.
     """
@@ -45,7 +43,7 @@ def partner_due(settings: Settings, now: datetime) -> str | None:
 async def ask_partner(
     feeds: Feeds, url: str, api_key: SecretStr | None, *, chain_id: int
 ) -> tuple[PartnerAnswer | None, Attempt]:
-    """The partner's snapshot. The credential goes into the request's header and nowhere else."""
+    """Asks for the partner's snapshot. The credential goes into the request's header and nowhere else."""
     headers = {} if api_key is None else {"authorization": SecretStr(f"Bearer {api_key.get_secret_value()}")}
     answer = await feeds.get(url, headers=headers, max_bytes=PARTNER_MAX_BYTES)
     if answer.reason is not None:
@@ -58,7 +56,7 @@ async def ask_partner(
 
 
 async def ask_marketplace(feeds: Feeds, base_url: str, agent_id: str) -> tuple[RevenueAnswer | None, Attempt]:
-    """The agent's figures at the marketplace."""
+    """Asks for the agent's figures at the marketplace."""
     answer = await feeds.get(marketplace.address(base_url, agent_id))
     if answer.reason is not None:
         return None, answer.attempt(MARKETPLACE)

@@ -1,13 +1,13 @@
-"""The published documents as assets: one per row of the registry, made by one step: a generation is one thing."""
+"""The published documents as assets: one per row of the registry, all made by the step that makes a generation."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import dagster as dg
 
 from contracts.publish.registry import PROJECTIONS, Projection
-from pipelines.presentation import OWNERS, model_schema
+from pipelines.presentation import OWNERS, POOL, model_schema
 from pipelines.publish.generation import publish, republish
 from pipelines.resources import Runtime
 from warehouse.publish.lineage import tables_of
@@ -15,7 +15,7 @@ from warehouse.publish.readers import document_context
 
 
 def document_key(projection: Projection) -> dg.AssetKey:
-    """`/api/token/holders` is the asset `document/api/token/holders`."""
+    """Names the asset of a document: `document/api/token/holders` for `/api/token/holders`."""
     return dg.AssetKey(["document", *projection.path.strip("/").split("/")])
 
 
@@ -46,16 +46,11 @@ def _freshness(projection: Projection) -> dg.FreshnessPolicy | None:
     return dg.FreshnessPolicy.time_window(fail_window=2 * age, warn_window=age)
 
 
-def documents_of(tables: Collection[str]) -> tuple[Projection, ...]:
-    """The documents that read one of these tables."""
-    return tuple(row for row in PROJECTIONS if not tables_of(row).isdisjoint(tables))
-
-
-@dg.multi_asset(name="publish_generation", specs=[*map(_spec, PROJECTIONS)], pool="warehouse", can_subset=True)
+@dg.multi_asset(name="publish_generation", specs=[*map(_spec, PROJECTIONS)], pool=POOL, can_subset=True)
 def publish_generation(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
 ) -> Iterator[dg.MaterializeResult]:
-    """Build the next generation of what changed, and point to it; where some documents are asked for, of those."""
+    """Builds the next generation from the changed documents, or from the selected ones, and points to it."""
     chosen = [row for row in PROJECTIONS if document_key(row) in context.selected_asset_keys]
     with runtime.warehouse.connect() as connection:
         documents = document_context(connection, runtime.settings)

@@ -1,4 +1,4 @@
-"""Blockscout's holder count, a second opinion. Whatever goes wrong there is a value with a reason, never an error."""
+"""Blockscout's holder count, a second opinion. Every fault there is a value with a reason, never an error."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import msgspec
 
 from contracts.base import Quality
 from pipelines.clients.http_json import Feeds
+from pipelines.sources import Source
 from warehouse.duck.fetch_log import Attempt
 
-SOURCE = "blockscout"
+BLOCKSCOUT = Source(name="blockscout", needs=("blockscout_url", "token_address"))
 
 Count = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,15}$")] | Annotated[int, msgspec.Meta(ge=0, lt=10**15)]
 
@@ -32,9 +33,9 @@ class TokenInfo(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class HolderCounts:
-    """What Blockscout counts: its running counter, and the number beside the token's name; they often differ.
+    """Blockscout's running counter, and its number beside the token's name; they often differ.
 
-    `reason` says why both are missing, in the words of `pipelines.clients.http_json`.
+    `reason` is set where both are missing, in the words of `pipelines.clients.http_json`.
     """
 
     source: str
@@ -44,7 +45,7 @@ class HolderCounts:
 
 
 async def fetch_blockscout(feeds: Feeds, base_url: str, token_address: str) -> tuple[HolderCounts, Attempt]:
-    """Holder counts of a token at the Blockscout instance at `base_url`, and the attempt to be kept."""
+    """Asks the Blockscout instance at `base_url` for the holder counts of a token; returns them and the attempt."""
     address = f"{base_url}/api/v2/tokens/{token_address}"
     counters, token = await asyncio.gather(
         feeds.get(f"{address}/counters", TokenCounters), feeds.get(address, TokenInfo)
@@ -56,4 +57,4 @@ async def fetch_blockscout(feeds: Feeds, base_url: str, token_address: str) -> t
         counters.reason if token.value is None else None,
     )
     better = token if counters.value is None else counters
-    return counts, better.attempt(SOURCE, quality=Quality.ESTIMATED)
+    return counts, better.attempt(BLOCKSCOUT.name, quality=Quality.ESTIMATED)

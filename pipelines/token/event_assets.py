@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import dagster as dg
 
-from pipelines.presentation import OWNERS, row_count, table_facts
+from pipelines.presentation import POOL, row_count, table_spec
 from pipelines.progress import show_progress
 from pipelines.resources import Runtime
 from pipelines.token.engine import IngestReport, ingest
@@ -44,30 +44,22 @@ _ROWS = {
 def _specs(tables: EventTables) -> list[dg.AssetSpec]:
     # The token's ranges come first: with them the warehouse is marked as being of this chain.
     return [
-        dg.AssetSpec(
-            name,
-            deps=[evm_chain, "raw_chain__ranges"],
-            group_name=GROUP,
-            description=_ROWS[name],
-            kinds={"evm", "duckdb"},
-            owners=OWNERS,
-            metadata=table_facts(name),
-        )
+        table_spec(name, GROUP, _ROWS[name], deps=[evm_chain, "raw_chain__ranges"], kinds=("evm",))
         for name in tables.names
         if name in _ROWS
     ]
 
 
-@dg.multi_asset(name="ingest_contract_transfers", specs=_specs(CONTRACT_TRANSFERS), pool="warehouse")
+@dg.multi_asset(name="ingest_contract_transfers", specs=_specs(CONTRACT_TRANSFERS), pool=POOL)
 def ingest_contract_transfers(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
-    """Read on from the last checkpoint towards finality, and the tip once caught up. Off without a watched contract."""
+    """Reads from the last checkpoint towards finality, and the tip once caught up. Off without a watched contract."""
     address = runtime.settings.bidwall_address
     yield from _ingested(runtime, CONTRACT_TRANSFERS, address, ContractTransfers, "SVC_BIDWALL_ADDRESS")
 
 
-@dg.multi_asset(name="ingest_attestations", specs=_specs(ATTESTATIONS), pool="warehouse")
+@dg.multi_asset(name="ingest_attestations", specs=_specs(ATTESTATIONS), pool=POOL)
 def ingest_attestations(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
-    """Read on from the last checkpoint towards finality. Off without a registry."""
+    """Reads from the last checkpoint towards finality. Off without a registry."""
     address = runtime.settings.trust_registry_address
     yield from _ingested(runtime, ATTESTATIONS, address, Attestations, "SVC_TRUST_REGISTRY_ADDRESS")
 

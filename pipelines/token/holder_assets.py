@@ -1,4 +1,4 @@
-"""Holders as assets: balances folded from transfers, the list with its proof, and what other sources count."""
+"""Holders as assets: balances folded from transfers, the list with its proof, and the counts of other sources."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ from contracts.token.holder_documents import Token
 from contracts.token.holders import due_snapshot
 from contracts.token.proof import Verdict
 from pipelines.clients.http_json import Feeds
-from pipelines.presentation import OWNERS, line_chart, markdown_table, proof_markdown, row_count, table_facts
+from pipelines.presentation import POOL, line_chart, markdown_table, proof_markdown, row_count, table_asset
 from pipelines.resources import Runtime
 from pipelines.token.blockscout import HolderCounts, fetch_blockscout
 from pipelines.token.holder_lists import take_list
@@ -31,20 +31,14 @@ class ListConfig(dg.Config):
     snapshot: bool = False
 
 
-@dg.asset(
+@table_asset(
+    GROUP,
+    "Balance of every address that ever sent or received the token, in its smallest unit (BIGNUM, exact over "
+    "uint256), folded up to the last range. Grain: one row per address, the zero address apart.",
     deps=["raw_chain__transfers"],
-    group_name=GROUP,
-    kinds={"duckdb"},
-    owners=OWNERS,
-    metadata=table_facts("core_holders__balances"),
-    pool="warehouse",
-    description=(
-        "Balance of every address that ever sent or received the token, in its smallest unit (BIGNUM, exact over "
-        "uint256), folded up to the last range. Grain: one row per address, the zero address apart."
-    ),
 )
 def core_holders__balances(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
-    """Fold the transfers above the last fold into the balances."""
+    """Folds the transfers above the last fold into the balances."""
     with runtime.warehouse.connect() as connection:
         folded = fold_balances(connection)
         metadata = row_count(connection, "core_holders__balances")
@@ -57,19 +51,14 @@ def core_holders__balances(runtime: dg.ResourceParam[Runtime]) -> dg.Materialize
     return dg.MaterializeResult(metadata=metadata)
 
 
-@dg.asset(
-    group_name=GROUP,
-    kinds={"rest", "duckdb"},
-    owners=OWNERS,
-    metadata=table_facts("raw_blockscout__holder_counts"),
-    pool="warehouse",
-    description=(
-        "Holder counts as a Blockscout instance gives them, failed answers with their reason. Off without "
-        "SVC_BLOCKSCOUT_URL. Grain: one row per answer."
-    ),
+@table_asset(
+    GROUP,
+    "Holder counts as a Blockscout instance gives them, failed answers with their reason. Off without "
+    "SVC_BLOCKSCOUT_URL. Grain: one row per answer.",
+    kinds=("rest",),
 )
 def raw_blockscout__holder_counts(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
-    """Ask Blockscout, where one is set; its failure is a row, not an error."""
+    """Asks Blockscout, where one is configured; its failure is a row, not an error."""
     settings = runtime.settings
     if not settings.blockscout_url or not settings.token_address:
         return dg.MaterializeResult(metadata={"off": "SVC_BLOCKSCOUT_URL is not set"})
@@ -88,34 +77,26 @@ def raw_blockscout__holder_counts(runtime: dg.ResourceParam[Runtime]) -> dg.Mate
     return dg.MaterializeResult(metadata=metadata)
 
 
-@dg.asset(
+@table_asset(
+    GROUP,
+    "The latest holder count of each other source, to be set beside ours. Grain: one row per source.",
     deps=["raw_blockscout__holder_counts"],
-    group_name=GROUP,
-    kinds={"duckdb"},
-    owners=OWNERS,
-    metadata=table_facts("out_holders__sources"),
-    pool="warehouse",
-    description="The latest holder count of each other source, to be set beside ours. Grain: one row per source.",
 )
 def out_holders__sources(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
-    """Show what other sources count; recording an answer keeps this table."""
+    """Shows the counts of other sources; recording an answer maintains this table."""
     with runtime.warehouse.connect() as connection:
         metadata = row_count(connection, "out_holders__sources")
         latest = preview(connection, "holder_sources")
     return dg.MaterializeResult(metadata=metadata | {"preview": markdown_table(latest)})
 
 
-@dg.asset(
+@table_asset(
+    GROUP,
+    "The token as its contract names itself, and how far the chain is read. Grain: one row.",
     deps=["raw_chain__transfers", "core_holders__balances"],
-    group_name=GROUP,
-    kinds={"duckdb"},
-    owners=OWNERS,
-    metadata=table_facts("out_holders__status"),
-    pool="warehouse",
-    description="The token as its contract names itself, and how far the chain is read. Grain: one row.",
 )
 def out_holders__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
-    """Record how far balances reach towards the block that reading aims at."""
+    """Records how far balances reach towards the finalized block."""
     settings = runtime.settings
     with runtime.warehouse.connect() as connection:
         head = read_head(connection)
@@ -135,21 +116,16 @@ def out_holders__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRes
     return dg.MaterializeResult(metadata=metadata | {"preview": markdown_table(status)})
 
 
-@dg.asset(
+@table_asset(
+    GROUP,
+    "Holder lists: every holder at one finalized block, as Parquet and CSV, with the proof that its sum is "
+    "minted - burned = totalSupply() there. Persisted as a snapshot when one is due or asked for. "
+    "Grain: one row per list.",
     deps=["core_holders__balances", "out_holders__status"],
-    group_name=GROUP,
-    kinds={"duckdb", "parquet"},
-    owners=OWNERS,
-    metadata=table_facts("out_holders__lists"),
-    pool="warehouse",
-    description=(
-        "Holder lists: every holder at one finalized block, as Parquet and CSV, with the proof that its sum is "
-        "minted - burned = totalSupply() there. Persisted as a snapshot when one is due or asked for. "
-        "Grain: one row per list."
-    ),
+    kinds=("parquet",),
 )
 def out_holders__lists(runtime: dg.ResourceParam[Runtime], config: ListConfig) -> dg.MaterializeResult:
-    """Take and prove the list at the block that balances are folded to, once the chain is read up to finality."""
+    """Takes and proves the list at the block of the last fold, once the chain is read up to finality."""
     now = datetime.now(UTC)
     with runtime.warehouse.connect() as connection:
         taken = asyncio.run(_take(connection, runtime, now, on_demand=config.snapshot))
@@ -171,11 +147,11 @@ def out_holders__lists(runtime: dg.ResourceParam[Runtime], config: ListConfig) -
 
 @dg.asset_check(
     asset="out_holders__lists",
-    pool="warehouse",
+    pool=POOL,
     description="The newest list is proven: its sum is what the chain says. A token that breaks the rule is flagged.",
 )
 def proof(runtime: dg.ResourceParam[Runtime]) -> dg.AssetCheckResult:
-    """Not blocking: a list that is not proven is published as what it is."""
+    """Blocks nothing: an unproven list is published as unproven."""
     with runtime.warehouse.connect() as connection:
         state = read_state(connection)
         newest = recorded_list(connection, state.block) if state else None

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
-from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
+from pipelines.presentation import POOL, external, markdown_table, row_count, table_spec
 from pipelines.progress import show_progress
 from pipelines.resources import Runtime
 from pipelines.token.engine import IngestReport, ingest
@@ -20,60 +20,44 @@ from warehouse.token.chain_head import SeenHead, record_head
 
 GROUP = "chain"
 
-evm_chain = dg.AssetSpec(
-    "evm_chain",
-    group_name=GROUP,
-    description="The EVM chain behind SVC_RPC_URLS: blocks, logs and contract state, by JSON-RPC.",
-    kinds={"evm"},
-    owners=OWNERS,
+evm_chain = external(
+    "evm_chain", GROUP, "The EVM chain behind SVC_RPC_URLS: blocks, logs and contract state, by JSON-RPC.", "evm"
 )
 
 
 @dg.multi_asset(
     name="ingest_transfers",
     specs=[
-        dg.AssetSpec(
+        table_spec(
             "raw_chain__transfers",
+            GROUP,
+            "Transfer events of the token at or below finality. Grain: one row per event, by block and log index; "
+            "`value_raw` in the token's smallest unit, four 64-bit limbs, exact over uint256; times UTC.",
             deps=[evm_chain],
-            group_name=GROUP,
-            description=(
-                "Transfer events of the token at or below finality. Grain: one row per event, by block and log index; "
-                "`value_raw` in the token's smallest unit, four 64-bit limbs, exact over uint256; times UTC."
-            ),
-            kinds={"evm", "duckdb"},
-            owners=OWNERS,
-            metadata=table_facts("raw_chain__transfers"),
+            kinds=("evm",),
         ),
-        dg.AssetSpec(
+        table_spec(
             "raw_chain__ranges",
+            GROUP,
+            "The checkpoints: contiguous block ranges as they were read, each committed with its transfers. "
+            "Grain: one row per range; `payload_sha256` is the digest of the answer, `reasked` whether a second "
+            "node confirmed it.",
             deps=[evm_chain],
-            group_name=GROUP,
-            description=(
-                "The checkpoints: contiguous block ranges as they were read, each committed with its transfers. "
-                "Grain: one row per range; `payload_sha256` is the digest of the answer, `reasked` whether a second "
-                "node confirmed it."
-            ),
-            kinds={"evm", "duckdb"},
-            owners=OWNERS,
-            metadata=table_facts("raw_chain__ranges"),
+            kinds=("evm",),
         ),
-        dg.AssetSpec(
+        table_spec(
             "raw_chain__tip_transfers",
+            GROUP,
+            "Transfer events above finality, which may still change and are rolled back on a reorg. "
+            "Grain: one row per event.",
             deps=[evm_chain],
-            group_name=GROUP,
-            description=(
-                "Transfer events above finality, which may still change and are rolled back on a reorg. "
-                "Grain: one row per event."
-            ),
-            kinds={"evm", "duckdb"},
-            owners=OWNERS,
-            metadata=table_facts("raw_chain__tip_transfers"),
+            kinds=("evm",),
         ),
     ],
-    pool="warehouse",
+    pool=POOL,
 )
 def ingest_transfers(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
-    """Read one slice of the token's history: from the last checkpoint towards finality, and the tip once caught up."""
+    """Reads one slice of the token's history: from the last checkpoint towards finality, and the tip once caught up."""
     settings = runtime.settings
     with runtime.warehouse.connect() as connection:
         report = asyncio.run(_slice(connection, runtime)) if settings.token_address else None

@@ -1,4 +1,4 @@
-"""Trust as assets: scores counted from attestations, their history, what the contract says, and what is served."""
+"""Trust as assets: scores counted from attestations, their history, the contract's answers, and served rows."""
 
 import asyncio
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 
 from contracts.trust import sample_agents
-from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts
+from pipelines.presentation import POOL, markdown_table, row_count, table_asset, table_spec
 from pipelines.resources import Runtime
 from pipelines.trust.source import ask_scores, read_half_life
 from warehouse.duck.inspection import preview
@@ -31,42 +31,33 @@ SILENT = "registry_unanswered"
 
 
 def registry_of(runtime: Runtime) -> str | None:
-    """The registry, or None where nothing is read: the warehouse is one of a token's chain."""
+    """Returns the registry; None without a token, since the warehouse belongs to a token's chain."""
     return runtime.settings.trust_registry_address if runtime.settings.token_address else None
-
-
-def _spec(name: str, description: str, deps: list[str]) -> dg.AssetSpec:
-    return dg.AssetSpec(
-        name,
-        deps=deps,
-        group_name=GROUP,
-        description=description,
-        kinds={"duckdb"},
-        owners=OWNERS,
-        metadata=table_facts(name),
-        freshness_policy=FRESHNESS,
-    )
 
 
 @dg.multi_asset(
     name="count_scores",
     specs=[
-        _spec(
+        table_spec(
             "core_trust__scores",
+            GROUP,
             "Each agent's scores, counted from its attestations in the contract's own integer arithmetic: the plain "
             "mean and one in which recent work weighs more. Grain: one row per agent.",
-            ["raw_chain__attestations", "raw_chain__attestation_ranges"],
+            deps=["raw_chain__attestations", "raw_chain__attestation_ranges"],
+            freshness=FRESHNESS,
         ),
-        _spec(
+        table_spec(
             "core_trust__history",
+            GROUP,
             "Every attestation with the agent's scores after it: how trust came about. Grain: one row per attestation.",
-            ["raw_chain__attestations", "raw_chain__attestation_ranges"],
+            deps=["raw_chain__attestations", "raw_chain__attestation_ranges"],
+            freshness=FRESHNESS,
         ),
     ],
-    pool="warehouse",
+    pool=POOL,
 )
 def count_scores(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
-    """Count the attestations above the last fold."""
+    """Counts the attestations above the last fold."""
     registry = registry_of(runtime)
     with runtime.warehouse.connect() as connection:
         state = read_trust_state(connection)
@@ -92,20 +83,15 @@ def count_scores(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeR
         yield dg.MaterializeResult(asset_key=name, metadata=metadata)
 
 
-@dg.asset(
+@table_asset(
+    GROUP,
+    "A sample of scores and thresholds as the registry itself answers `meetsTrustThreshold` at the block up to "
+    "which attestations are counted. Grain: one row per agent and threshold at a block; kept for two days.",
     deps=["core_trust__scores"],
-    group_name=GROUP,
-    kinds={"evm", "duckdb"},
-    owners=OWNERS,
-    metadata=table_facts("core_trust__checks"),
-    pool="warehouse",
-    description=(
-        "A sample of scores and thresholds as the registry itself answers `meetsTrustThreshold` at the block up to "
-        "which attestations are counted. Grain: one row per agent and threshold at a block; kept for two days."
-    ),
+    kinds=("evm",),
 )
 def core_trust__checks(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
-    """Ask the contract about a sample that follows from the block's hash, once for each block."""
+    """Asks the contract about a sample that follows from the block's hash, once per block."""
     registry = registry_of(runtime)
     asked: list[ScoreCheck] = []
     with runtime.warehouse.connect() as connection:
@@ -131,17 +117,25 @@ def core_trust__checks(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResu
 @dg.multi_asset(
     name="serve_trust",
     specs=[
-        _spec("out_trust__scores", "Scores as served. Grain: one row per agent.", ["core_trust__scores"]),
-        _spec(
+        table_spec(
+            "out_trust__scores",
+            GROUP,
+            "Scores as served. Grain: one row per agent.",
+            deps=["core_trust__scores"],
+            freshness=FRESHNESS,
+        ),
+        table_spec(
             "out_trust__status",
+            GROUP,
             "The contracts, the block that scores hold at, and what the contract said there. Grain: one row.",
-            ["core_trust__scores", "core_trust__history", "core_trust__checks"],
+            deps=["core_trust__scores", "core_trust__history", "core_trust__checks"],
+            freshness=FRESHNESS,
         ),
     ],
-    pool="warehouse",
+    pool=POOL,
 )
 def serve_trust(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
-    """Record what is served of the scores."""
+    """Records the scores that are served."""
     settings, registry = runtime.settings, registry_of(runtime)
     with runtime.warehouse.connect() as connection:
         state = read_trust_state(connection)
@@ -164,11 +158,11 @@ def serve_trust(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeRe
 
 @dg.asset_check(
     asset="core_trust__checks",
-    pool="warehouse",
+    pool=POOL,
     description="Scores are what the registry says at the same block.",
 )
 def contract_agrees(runtime: dg.ResourceParam[Runtime]) -> dg.AssetCheckResult:
-    """Not blocking: scores that the contract contradicts are served as what they are."""
+    """Blocks nothing: scores that the contract contradicts are served with that verdict."""
     with runtime.warehouse.connect() as connection:
         newest = preview(connection, "trust_checks")
     answered = newest.drop_nulls("theirs_meets").rows(named=True)

@@ -1,11 +1,11 @@
-"""The graph as assets: its constitution, what telemetry says to it, and every state in bi-temporal tables."""
+"""The graph as assets: its constitution, the signals of telemetry, and every state in bi-temporal tables."""
 
 from collections.abc import Iterator
 from contextlib import closing
 
 import dagster as dg
 
-from pipelines.presentation import OWNERS, markdown_table, row_count, table_facts, verdicts_told
+from pipelines.presentation import OWNERS, POOL, log_verdicts, markdown_table, row_count, table_spec
 from pipelines.resources import Runtime
 from warehouse.duck.inspection import preview
 from warehouse.ledger.ledger import open_ledger
@@ -28,14 +28,14 @@ TABLES = {
     group_name=GROUP,
     kinds={"yaml", "ledger"},
     owners=OWNERS,
-    pool="warehouse",
+    pool=POOL,
     description=(
         "The constitution's nodes and edges in all seven domains, from the files of this version, written to the "
         "ledger through the validator. A changed file amends what it changed. Grain: one node or edge."
     ),
 )
 def world_constitution(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
-    """Load the constitution; nothing where it is loaded."""
+    """Loads the constitution; writes nothing where it is loaded."""
     with closing(open_ledger(runtime.settings, runtime.data_dir)) as ledger:
         decision = load_constitution(ledger)
     written = () if decision is None else (*decision.nodes, *decision.edges)
@@ -57,41 +57,35 @@ def world_constitution(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResu
     group_name=GROUP,
     kinds={"duckdb", "ledger"},
     owners=OWNERS,
-    pool="warehouse",
+    pool=POOL,
     description=(
         "Metrics, observations and alerts that the telemetry gives rise to, as TRACK nodes in the ledger through the "
         "validator: a metric changes once an hour at most or when it passes a round number. Grain: one proposal."
     ),
 )
 def world_signals(context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
-    """Say what is new; what a stage rejects is logged with its reason."""
+    """Proposes the new signals; logs the reason of a rejection."""
     with (
         runtime.warehouse.connect() as connection,
         closing(open_ledger(runtime.settings, runtime.data_dir)) as ledger,
     ):
         tracked = track(connection, ledger, lists_dir(runtime.data_dir))
-    verdicts = verdicts_told(context.log, tracked.decisions)
+    verdicts = log_verdicts(context.log, tracked.decisions)
     return dg.MaterializeResult(metadata={"readings": tracked.readings} | verdicts)
 
 
 @dg.multi_asset(
     name="fold_world",
     specs=[
-        dg.AssetSpec(
-            table,
-            deps=["world_constitution", "world_signals", "intake_events", "connect_events"],
-            group_name=GROUP,
-            kinds={"duckdb"},
-            owners=OWNERS,
-            description=description,
-            metadata=table_facts(table),
+        table_spec(
+            table, GROUP, description, deps=["world_constitution", "world_signals", "intake_events", "connect_events"]
         )
         for table, description in TABLES.items()
     ],
-    pool="warehouse",
+    pool=POOL,
 )
 def fold_world(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
-    """Fold the ledger's graph events above the last fold, and count."""
+    """Folds the ledger's graph events above the last fold, and counts."""
     with (
         runtime.warehouse.connect() as connection,
         closing(open_ledger(runtime.settings, runtime.data_dir)) as ledger,

@@ -1,27 +1,21 @@
-"""Where the graph's public nodes are drawn, as an asset."""
+"""The positions of the graph's public nodes as an asset."""
 
 import dagster as dg
 
-from pipelines.presentation import OWNERS, row_count, table_facts
+from pipelines.presentation import row_count, table_asset
 from pipelines.resources import Runtime
 from pipelines.world.assets import GROUP
 from warehouse.world.public_projection import place_new_nodes
 
 
-@dg.asset(
+@table_asset(
+    GROUP,
+    "Positions of the public nodes that any view draws, in a square from 0 to 1000. What is placed stays; new "
+    "nodes settle between their neighbours and their domain's place. Grain: one row per node.",
     deps=["out_world__nodes", "out_world__edges"],
-    group_name=GROUP,
-    kinds={"duckdb"},
-    owners=OWNERS,
-    pool="warehouse",
-    description=(
-        "Positions of the public nodes that any view draws, in a square from 0 to 1000. What is placed stays; new "
-        "nodes settle between their neighbours and their domain's place. Grain: one row per node."
-    ),
-    metadata=table_facts("out_world__positions"),
 )
 def out_world__positions(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
-    """Place what is new."""
+    """Places the new nodes."""
     with runtime.warehouse.connect() as connection:
         placed = place_new_nodes(connection)
         return dg.MaterializeResult(metadata=row_count(connection, "out_world__positions") | {"placed": placed})

@@ -1,5 +1,6 @@
 """What Dagster is given: assets that explain themselves, lineage from transfer to document, schedules that run."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,82 +10,16 @@ import yaml
 
 from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
-from pipelines.definitions import build_definitions
+from pipelines.definitions import ROOMS, build_definitions
 from pipelines.publish.assets import document_key
+from pipelines.schedules import CHAIN_JOB, JOBS
 from warehouse.duck.connection import Warehouse
 from warehouse.publish.lineage import tables_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
-GOLDEN = {
-    "evm_chain": "chain",
-    "raw_chain__transfers": "chain",
-    "raw_chain__ranges": "chain",
-    "raw_chain__tip_transfers": "chain",
-    "raw_chain__contract_transfers": "chain",
-    "raw_chain__contract_ranges": "chain",
-    "raw_chain__contract_tip_transfers": "chain",
-    "raw_chain__attestations": "chain",
-    "raw_chain__attestation_ranges": "chain",
-    "raw_bidwall__balances": "contract_balance",
-    "out_bidwall__events": "contract_balance",
-    "out_bidwall__status": "contract_balance",
-    "core_trust__scores": "trust",
-    "core_trust__history": "trust",
-    "core_trust__checks": "trust",
-    "out_trust__scores": "trust",
-    "out_trust__status": "trust",
-    "core_holders__balances": "holders",
-    "raw_blockscout__holder_counts": "holders",
-    "out_holders__sources": "holders",
-    "out_holders__status": "holders",
-    "out_holders__lists": "holders",
-    "world_constitution": "world",
-    "world_signals": "world",
-    "core_world__nodes": "world",
-    "core_world__edges": "world",
-    "out_world__nodes": "world",
-    "out_world__edges": "world",
-    "out_world__counts": "world",
-    "dexscreener": "market",
-    "geckoterminal": "market",
-    "coinbase": "market",
-    "raw_market__eth_prices": "market",
-    "out_market__eth_price": "market",
-    "raw_market__token_prices": "market",
-    "out_market__token_price": "market",
-    "partner": "partner",
-    "raw_partner__snapshots": "partner",
-    "out_partner__snapshot": "partner",
-    "marketplace": "partner",
-    "raw_marketplace__figures": "partner",
-    "out_marketplace__revenue": "partner",
-    "core_feed__events": "feed",
-    "out_world__positions": "world",
-    "ledger": "ledger",
-    "raw_ledger__quotes": "ledger",
-    "raw_ledger__claims": "ledger",
-    "raw_ledger__keys": "ledger",
-    "raw_ledger__unmatched_payments": "ledger",
-    "out_access__revenue_daily": "ledger",
-    "out_access__funnel": "ledger",
-    "intake_events": "ledger",
-    "raw_ledger__intakes": "ledger",
-    "out_intake__stats": "ledger",
-    "out_intake__funnel": "ledger",
-    "out_intake__settings": "ledger",
-    "connect_events": "ledger",
-    "raw_ledger__connect_sessions": "ledger",
-    "raw_ledger__connect_steps": "ledger",
-    "out_connect__daily": "ledger",
-    "out_connect__steps": "ledger",
-    "guardrail_log": "guardrail",
-    "raw_guardrail__checks": "guardrail",
-    "out_guardrail__daily": "guardrail",
-    "own_endpoints": "discovery",
-    "out_discovery__probes": "discovery",
-}
-"""Asset -> group, of every asset that is not a document."""
+ROOMS_FOLDER = ROOT / "pipelines"
+TABLE = ("raw_", "core_", "out_")
 
 
 @pytest.fixture(scope="module")
@@ -105,15 +40,24 @@ def test_the_definitions_load(definitions: dg.Definitions):
     dg.Definitions.validate_loadable(definitions)
 
 
-def test_assets_and_their_groups_are_those_of_the_golden_list_and_the_registry(graph: Any):
-    assert {name_of(node.key): node.group_name for node in graph.asset_nodes} == GOLDEN | {
-        name_of(document_key(row)): "publish" for row in PROJECTIONS
+def test_every_module_that_declares_assets_is_loaded():
+    declaring = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for path in ROOMS_FOLDER.glob("*/*.py")
+        if re.search(r"^@(table_asset|dg\.(multi_)?asset(_check)?)\(", path.read_text(), re.MULTILINE)
     }
+    assert declaring == {module.__name__ for module in ROOMS}
+
+
+def test_no_asset_depends_on_one_that_nothing_declares(graph: Any):
+    stubs = [name_of(node.key) for node in graph.asset_nodes if "dagster/auto_created_stub_asset" in node.metadata]
+    assert stubs == []
 
 
 def test_every_asset_has_an_owner_a_kind_and_says_its_grain(graph: Any):
     for node in graph.asset_nodes:
         assert node.owners, node.key
+        assert node.group_name != "default", node.key
         assert node.kinds, node.key
         if node.is_materializable:
             assert "Grain: one " in node.description, node.key
@@ -144,14 +88,15 @@ def test_documents_name_their_route_and_model(graph: Any):
         assert metadata.get("model") == (projection.model and projection.model.__name__)
 
 
-@pytest.mark.parametrize("name", [name for name in GOLDEN if name.startswith(("raw_", "core_", "out_"))])
-def test_every_table_shows_its_columns_with_what_they_mean(graph: Any, tmp_path: Path, name: str):
-    schema = graph.get(dg.AssetKey(name)).metadata["dagster/column_schema"]
+def test_every_table_shows_its_columns_with_what_they_mean(graph: Any, tmp_path: Path):
+    nodes = [node for node in graph.asset_nodes if name_of(node.key).startswith(TABLE)]
+    assert nodes
     with Warehouse(tmp_path).connect() as connection:
-        table = connection.table(name)
-        assert [column.name for column in schema.columns] == table.columns
-        assert [column.type for column in schema.columns] == list(map(str, table.types))
-    assert all(column.description for column in schema.columns)
+        for node in nodes:
+            columns, table = node.metadata["dagster/column_schema"].columns, connection.table(name_of(node.key))
+            assert [column.name for column in columns] == table.columns
+            assert [column.type for column in columns] == list(map(str, table.types))
+            assert all(column.description for column in columns), node.key
 
 
 def test_every_document_shows_its_fields_with_what_they_mean(graph: Any):
@@ -189,31 +134,26 @@ def test_checks_stand_on_the_tables_and_the_failing_of_rows_blocks(graph: Any):
     }
 
 
-def test_schedules_run_from_the_start(definitions: dg.Definitions):
-    schedules = {each.name: each.default_status for each in definitions.schedules}
-    assert schedules == dict.fromkeys(
-        (
-            "chain_schedule",
-            "prices_schedule",
-            "partner_schedule",
-            "discovery_schedule",
-            "claims_schedule",
-            "upkeep_schedule",
-        ),
-        dg.DefaultScheduleStatus.RUNNING,
-    )
+def test_every_job_has_a_schedule_that_runs_from_the_start(definitions: dg.Definitions):
+    schedules = {schedule.name: schedule.default_status for schedule in definitions.schedules}
+    assert schedules == {f"{job.name}_schedule": dg.DefaultScheduleStatus.RUNNING for job in JOBS}
 
 
 def test_every_job_runs_in_one_process(definitions: dg.Definitions):
-    for job in map(definitions.resolve_job_def, ("chain", "prices", "partner", "discovery", "claims", "upkeep")):
-        assert job.executor_def.name == "in_process"
+    for job in JOBS:
+        assert definitions.resolve_job_def(job.name).executor_def.name == "in_process"
     assert definitions.executor.name == "in_process"
+
+
+def test_a_failure_of_the_chain_marks_documents_and_no_failure_of_another_job_does(definitions: dg.Definitions):
+    marking = {job.name for job in JOBS if definitions.resolve_job_def(job.name).hook_defs}
+    assert marking == {CHAIN_JOB}
 
 
 def test_a_run_of_prices_makes_prices_and_what_reads_them_and_checks_nothing(definitions: dg.Definitions, graph: Any):
     job = definitions.resolve_job_def("prices")
     made = {name_of(key) for key in job.asset_layer.selected_asset_keys}
-    prices = {name for name in GOLDEN if "_market__" in name}
+    prices = {name_of(node.key) for node in graph.asset_nodes if "_market__" in name_of(node.key)}
     assert prices <= made
     for name in made - prices:
         assert graph.get(dg.AssetKey(name.split("/"))).parent_keys & {
@@ -223,9 +163,9 @@ def test_a_run_of_prices_makes_prices_and_what_reads_them_and_checks_nothing(def
     assert {node.name for node in job.nodes} == {*prices, "publish_generation"}
 
 
-def test_a_run_of_the_chain_includes_prices(definitions: dg.Definitions):
-    made = {name_of(key) for key in definitions.resolve_job_def("chain").asset_layer.selected_asset_keys}
-    assert {name for name in GOLDEN if "_market__" in name} <= made
+def test_a_run_of_the_chain_makes_every_asset_that_any_run_makes(definitions: dg.Definitions, graph: Any):
+    made = definitions.resolve_job_def(CHAIN_JOB).asset_layer.selected_asset_keys
+    assert made == graph.materializable_asset_keys
 
 
 def test_the_workspace_names_a_module_whose_definitions_load():

@@ -19,8 +19,8 @@ from cli.demo.recorded import RecordedNode
 from contracts.evm.codec import BlockHeader
 from contracts.settings import Settings
 from contracts.token.holder_documents import ConsistencyLevel
-from pipelines.definitions import CHAIN_JOB, LOCK_PATIENCE_S, build_definitions
-from pipelines.due import POLL_PATIENCE_S, POLL_TIMEOUT_S, due_reason
+from pipelines.definitions import build_definitions
+from pipelines.due import LOCK_PATIENCE_S, POLL_PATIENCE_S, POLL_TIMEOUT_S, due_reason
 from pipelines.runs import PROCESS_TAG, RUNS_KEPT_FOR, delete_old_runs, end_lost_runs, this_process
 from pipelines.token.head import ChainHead
 from warehouse.duck.connection import Warehouse, run_lock
@@ -102,7 +102,7 @@ def tick(place: Place, instance: dg.DagsterInstance) -> dg.RunRequest | dg.SkipR
 
 def record_run(instance: dg.DagsterInstance, status: dg.DagsterRunStatus, **tags: str) -> str:
     run = instance.create_run_for_job(
-        job_def=build_definitions(Settings(_env_file=None, token_address=TOKEN)).resolve_job_def(CHAIN_JOB),
+        job_def=build_definitions(Settings(_env_file=None, token_address=TOKEN)).resolve_job_def("chain"),
         status=status,
         tags={name.replace("__", "/"): value for name, value in tags.items()},
     )

@@ -13,7 +13,7 @@ from pipeline_runs import HOLDERS_ROUTES, Place, recorded_chain
 from cli.demo.recorded import RecordedChain, RecordedNode
 from contracts.errors import CheckFailed, FinalizedMismatch, ForeignStore, RpcUnavailable
 from pipelines.checks import EXPECTATIONS
-from pipelines.definitions import CHAIN_JOB, build_definitions
+from pipelines.definitions import build_definitions
 from pipelines.failure import stale_reason
 from pipelines.headless import PipelineReport
 from warehouse.ledger.ledger import LedgerIdentity, open_ledger
@@ -124,7 +124,7 @@ def test_a_failed_check_in_dagster_itself_leaves_the_last_good_generation_marked
         connection.execute(CORRUPTION)
         connection.execute("delete from core_checks__watermarks")
     chain.advance_to(60)
-    job = build_definitions(begun.settings()).resolve_job_def(CHAIN_JOB)
+    job = build_definitions(begun.settings()).resolve_job_def("chain")
     with begun.dagster() as instance:
         assert not job.execute_in_process(instance=instance, raise_on_error=False).success
     assert begun.staleness() == {(True, "check_failed")}

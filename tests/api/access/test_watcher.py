@@ -97,7 +97,7 @@ FINAL = ("issued", "active", True, 200, "issued")
 
 @WATCHERS
 def test_a_payment_that_leaves_the_chain_suspends_the_key_and_one_that_is_back_reinstates_it(sold, watch) -> None:
-    assert claims_due(sold.paid.service.settings) == "a claim is not final"
+    assert claims_due(sold.paid.service.settings, datetime.now(UTC)) == "a claim is not final"
     assert watch(sold) == {"stands": 1}
     assert sold.state() == ISSUED
     sold.reorg(1)
@@ -116,7 +116,7 @@ def test_a_payment_that_leaves_the_chain_suspends_the_key_and_one_that_is_back_r
     assert watch(sold) == {"final": 1}
     assert sold.state() == FINAL
     assert watch(sold) == {}
-    assert claims_due(sold.paid.service.settings) is None
+    assert claims_due(sold.paid.service.settings, datetime.now(UTC)) is None
 
 
 def test_a_demo_chain_has_to_have_the_block_of_a_payment_that_nobody_looks_at_again(sold) -> None:
@@ -199,7 +199,7 @@ def test_providers_that_answer_nothing_move_nothing(sold) -> None:
 def test_without_payments_set_up_nobody_is_asked(tmp_path) -> None:
     settings = Settings(_env_file=None, data_dir=tmp_path)
     assert watch_claims(settings) == {}
-    assert claims_due(settings) is None
+    assert claims_due(settings, datetime.now(UTC)) is None
     watcher = Watcher(rail_of(settings), Providers(()), lambda: pytest.fail("no ledger is needed"))
     assert asyncio.run(watcher.run()) is None
     assert watcher.skew_s is None

@@ -15,7 +15,7 @@ from contracts.discovery.installation import Installation
 from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.discovery.texts import agents_txt, connect_md, llms_txt
 from contracts.publish.registry import PROJECTIONS, REDIRECTS
-from contracts.settings import PREFIX, Settings
+from contracts.settings import PREFIX, Settings, settings_that_give
 
 STATES = {id_: state.status for id_, state in capability_states(installed()).items()}
 OPERATIONS = {
@@ -45,7 +45,8 @@ def test_every_needed_setting_exists():
 def test_one_of_several_sources_is_enough():
     assert capability_states(installed(pool_address=None, dexscreener_url="https://d.example"))["token_price"].live
     off = capability_states(installed(pool_address=None))["token_price"]
-    assert off.missing == ("SVC_DEXSCREENER_URL or SVC_GECKOTERMINAL_URL or SVC_POOL_ADDRESS",)
+    assert off.missing == (" or ".join(settings_that_give("token_price")),)
+    assert "SVC_DEXSCREENER_URL or SVC_GECKOTERMINAL_URL" in off.missing[0]
 
 
 @pytest.mark.parametrize("unset", ["usdc_address", "treasury_address", "rpc_urls"])

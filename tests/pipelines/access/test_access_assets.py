@@ -1,5 +1,7 @@
 """Paid access in Dagster: its tables are materialized with what an analyst looks for, and waiting money warns."""
 
+from datetime import UTC, datetime
+
 import dagster as dg
 import pytest
 from access_sales import NOON, miss, redeem, sell
@@ -7,7 +9,7 @@ from access_sales import NOON, miss, redeem, sell
 from contracts.settings import Settings
 from pipelines.access.assets import none_waits, take_over_access_tables
 from pipelines.access.watch import claims_due
-from pipelines.definitions import CLAIMS_JOB, build_definitions
+from pipelines.definitions import build_definitions
 from pipelines.resources import runtime_resource
 from warehouse.access.cases import cases_in, move_case
 from warehouse.ledger.ledger import Ledger, open_ledger
@@ -56,6 +58,6 @@ def test_sales_are_shown_by_day_and_waiting_money_warns(settings: Settings, ledg
 
 
 def test_the_job_that_looks_at_claims_has_nothing_to_do_without_payments(settings: Settings) -> None:
-    assert build_definitions(settings).resolve_job_def(CLAIMS_JOB).execute_in_process().success
-    assert claims_due(settings) is None
+    assert build_definitions(settings).resolve_job_def("claims").execute_in_process().success
+    assert claims_due(settings, datetime.now(UTC)) is None
     assert not settings.data_dir.joinpath("ledger.db").exists()

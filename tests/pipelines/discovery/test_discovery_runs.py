@@ -21,7 +21,7 @@ from contracts.discovery.judging import requests_needed
 from contracts.discovery.service import AGENT_CARD_PATH, CAPABILITIES_PATH, PUBLIC_CONTRACT_PATH
 from contracts.settings import Settings
 from pipelines.checks import EXPECTATIONS, judge
-from pipelines.definitions import DISCOVERY_JOB, build_definitions
+from pipelines.definitions import build_definitions
 from pipelines.discovery.probe import ask_ourselves, hourly_probe_due, probe_due
 from pipelines.due import due_reason, stated_settings_changed
 from pipelines.initial_publish import publish_held
@@ -124,7 +124,7 @@ def generation(place: Place) -> str:
 
 def look(place: Place, **changes: Any) -> None:
     """The job as a tick of its schedule runs it."""
-    job = build_definitions(place.settings(**changes)).resolve_job_def(DISCOVERY_JOB)
+    job = build_definitions(place.settings(**changes)).resolve_job_def("discovery")
     with dg.DagsterInstance.get() as instance:
         assert job.execute_in_process(instance=instance).success
 

@@ -16,11 +16,11 @@ from cli.demo.anvil import Anvil
 from cli.demo.rpc import calldata
 from cli.demo.write import deploy, mined_receipt
 from contracts.base import Quality
-from contracts.market import CHAINLINK, POOL, Quote, Refusal, decimal_of
+from contracts.market import Quote, Refusal, decimal_of
 from contracts.settings import Settings
 from contracts.token.holders import ZERO_ADDRESS
-from pipelines.market import chainlink, pair
-from pipelines.market.source import ask_eth_sources, ask_token_sources, eth_sources, token_sources
+from pipelines.market.ask import ask_sources
+from pipelines.market.sources import chainlink, configured_sources, pool
 from warehouse.duck.connection import Warehouse
 from warehouse.market.prices import PoolPast, SourceAnswer, pool_past
 
@@ -118,14 +118,16 @@ class Scene:
 
     def ask_pool(self, past: PoolPast | None = None, **changes: Any) -> SourceAnswer:
         settings = self.settings(**changes)
-        assert token_sources(settings) == (POOL,)
-        (answer,) = asyncio.run(ask_token_sources(settings, [POOL], eth_usd=Decimal(3000), past=past))
+        sources = configured_sources("token", settings)
+        assert sources == (pool.SOURCE,)
+        (answer,) = asyncio.run(ask_sources(sources, settings, eth_usd=Decimal(3000), past=past))
         return answer
 
     def ask_feed(self, **changes: Any) -> SourceAnswer:
         settings = self.settings(**changes)
-        assert eth_sources(settings) == (CHAINLINK,)
-        (answer,) = asyncio.run(ask_eth_sources(settings, [CHAINLINK]))
+        sources = configured_sources("eth", settings)
+        assert sources == (chainlink.SOURCE,)
+        (answer,) = asyncio.run(ask_sources(sources, settings))
         return answer
 
 
@@ -204,13 +206,13 @@ WETH, TOKEN = "0x4200000000000000000000000000000000000006", "0x" + "70" * 20
 @pytest.mark.parametrize("swapped", [False, True])
 def test_a_pool_against_ether_takes_its_price_in_dollars(swapped: bool) -> None:
     sides = (WETH, TOKEN) if swapped else (TOKEN, WETH)
-    found = pair.read_pair(*(words(int(side, 16)) for side in sides), TOKEN)
-    assert isinstance(found, pair.Pair)
-    assert pair.usd_of_other(found, chain_id=8453, usdc=None, eth_usd=None) == Refusal("no_eth_price")
+    found = pool.read_pair(*(words(int(side, 16)) for side in sides), TOKEN)
+    assert isinstance(found, pool.Pair)
+    assert pool.usd_of_other(found, chain_id=8453, usdc=None, eth_usd=None) == Refusal("no_eth_price")
     held = (5 * 10**18, 10_000 * 10**6) if swapped else (10_000 * 10**6, 5 * 10**18)
-    reserves = pair.read_reserves(found, words(*held, 0), (words(6), words(18)))
-    assert isinstance(reserves, pair.Reserves)
-    quote = pair.quote_of(reserves, Decimal(3000), supply_raw="0x", pool="0x01", block=1, observed_at=NOW)
+    reserves = pool.read_reserves(found, words(*held, 0), (words(6), words(18)))
+    assert isinstance(reserves, pool.Reserves)
+    quote = pool.quote_of(reserves, Decimal(3000), supply_raw="0x", pool="0x01", block=1, observed_at=NOW)
     assert isinstance(quote, Quote)
     assert (decimal_of(quote.price_usd), quote.liquidity_usd, quote.mcap_usd) == ("1.5", 30_000.0, None)
 

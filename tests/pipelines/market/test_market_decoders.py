@@ -15,8 +15,8 @@ from recorded_material import RecordedMaterial
 
 from contracts.base import Quality
 from contracts.market import Quote, Refusal, decimal_of, is_jump, usd_price
-from pipelines.market import coinbase, dexscreener, geckoterminal
 from pipelines.market.pools import Pool, quote_of
+from pipelines.market.sources import coinbase, dexscreener, geckoterminal
 
 AERO = "0x940181a94a35a4569e4529a3cdfb74e38fd98631"
 WETH_BASE = "0x4200000000000000000000000000000000000006"

@@ -14,7 +14,8 @@ from contracts.market import EthPrice, TokenPrice
 from contracts.publish.registry import PROJECTIONS
 from contracts.publish.rendering import Origin, render
 from contracts.settings import Settings
-from pipelines.market.observe import choose_eth, choose_token, poll_eth_sources, poll_token_sources, prices_due
+from pipelines.market.choose import choose_eth, choose_token
+from pipelines.market.observe import poll_eth_sources, poll_token_sources, prices_due
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Warehouse
 from warehouse.duck.fetch_log import source_health

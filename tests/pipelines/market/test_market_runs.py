@@ -18,14 +18,14 @@ from pipeline_runs import Place, recorded_chain
 from api.app import create_app
 from cli.demo.recorded import RecordedNode
 from contracts.errors import RpcUnavailable
+from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
-from pipelines.definitions import PRICES_JOB, build_definitions
+from pipelines.definitions import build_definitions
 from pipelines.failure import mark_stale_for
 from pipelines.initial_publish import publish_held
-from pipelines.market.assets import SERVED_TABLES
 from pipelines.market.observe import prices_due
-from pipelines.publish.assets import documents_of
 from warehouse.publish.generations import current_generation
+from warehouse.publish.readers import tables_of
 
 GOLDEN = Path(__file__).with_name("token_price.golden.json")
 PRICE, ETH, HOLDERS = "/api/token/price", "/api/bidwall/eth-price", "/api/token/holders"
@@ -84,7 +84,7 @@ def still(body: Any) -> Any:
 
 @cache
 def prices_job(settings: Settings) -> dg.JobDefinition:
-    return build_definitions(settings).resolve_job_def(PRICES_JOB)
+    return build_definitions(settings).resolve_job_def("prices")
 
 
 def run_prices(place: Place) -> set[str]:
@@ -101,7 +101,7 @@ def test_a_run_of_prices_publishes_what_reads_them_and_links_the_rest(place: Pla
     before = current_generation(place.data_dir)
     made = run_prices(place)
     after = current_generation(place.data_dir)
-    priced = {row.path for row in documents_of(SERVED_TABLES)}
+    priced = {row.path for row in PROJECTIONS if tables_of(row) & {"out_market__eth_price", "out_market__token_price"}}
     assert {PRICE, ETH} <= priced
     assert {key.removeprefix("document") for key in made if key.startswith("document")} == priced
     assert still(place.document(PRICE)) == json.loads(GOLDEN.read_text())

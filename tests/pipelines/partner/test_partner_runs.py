@@ -14,7 +14,7 @@ from pipeline_runs import Place, recorded_chain
 from pydantic import SecretStr
 
 from cli.demo.recorded import RecordedNode
-from pipelines.definitions import PARTNER_JOB, build_definitions
+from pipelines.definitions import build_definitions
 from pipelines.initial_publish import publish_held
 from pipelines.instance import prepare_home
 from pipelines.partner.source import partner_due
@@ -70,7 +70,7 @@ def make_older(place: Place, minutes: int) -> None:
 
 def run(place: Place) -> None:
     """The partner's job as a tick of its schedule runs it."""
-    job = build_definitions(place.settings()).resolve_job_def(PARTNER_JOB)
+    job = build_definitions(place.settings()).resolve_job_def("partner")
     with dg.DagsterInstance.get() as instance:
         assert job.execute_in_process(instance=instance).success
 
@@ -126,7 +126,7 @@ def test_runs_ask_when_due_publish_and_leave_the_credential_nowhere(
 
 
 def test_the_partners_job_makes_its_own_documents_alone(place: Place) -> None:
-    job = build_definitions(place.settings()).resolve_job_def(PARTNER_JOB)
+    job = build_definitions(place.settings()).resolve_job_def("partner")
     made = {"/".join(key.path) for key in job.asset_layer.selected_asset_keys}
     documents = {name for name in made if name.startswith("document/")}
     assert documents == {f"document{PARTNER_PATH}", f"document{REVENUE_PATH}"}

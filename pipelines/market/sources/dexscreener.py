@@ -1,23 +1,20 @@
-"""DexScreener's answer to `/latest/dex/tokens/{token}`, decoded. Pure; the request is in `source.py`."""
+"""DexScreener's pairs of the token (`/latest/dex/tokens/{token}`)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from contracts.market import HIGHEST_USD, LOWEST_USD, Quote, Refusal, inner, number, usd_price
+from contracts.settings import Settings
 from pipelines.market.pools import Pool, quote_of
+from pipelines.market.price_source import Decoded, OverHttp, PriceSource
 
 CHAINS = {1: "ethereum", 10: "optimism", 56: "bsc", 137: "polygon", 8453: "base", 42161: "arbitrum"}
 """Chain id -> DexScreener's name."""
 
 
-def path(token: str) -> str:
-    """The path under the base address."""
-    return f"/latest/dex/tokens/{token}"
-
-
 def decode(answer: Any, *, chain_id: int, token: str) -> Quote | Refusal:
-    """The quote in an answer. `token` is lower-case hex. Pairs of other chains and of other tokens are passed over."""
+    """Reads the quote in an answer; skips pairs of other chains and tokens. `token` is lower-case hex."""
     if not isinstance(answer, dict) or "pairs" not in answer:
         return Refusal("error_answer")
     pairs = answer["pairs"]
@@ -38,7 +35,7 @@ def _side(pair: Any, token: str) -> str | None:
 
 
 def _pool(pair: dict[str, Any], token: str) -> Pool | None:
-    """A pair from the token's side; None where it has no usable price."""
+    """Reads a pair from the token's side; None where it has no usable price."""
     inverted = _side(pair, token) == "quote"
     price = usd_price(pair.get("priceUsd"))
     if inverted and price is not None:
@@ -67,3 +64,18 @@ def _pool(pair: dict[str, Any], token: str) -> Pool | None:
 
 def _float(value: Any) -> float | None:
     return None if value is None else float(value)
+
+
+def _decode(answer: Any, settings: Settings) -> Decoded:
+    return decode(answer, chain_id=settings.chain_id, token=settings.token_address or "")
+
+
+SOURCE = PriceSource(
+    name="dexscreener",
+    market="token",
+    rank=1,
+    needs=("dexscreener_url", "token_address"),
+    networks=CHAINS,
+    ask=OverHttp(lambda settings: f"/latest/dex/tokens/{settings.token_address}", _decode),
+    description="DexScreener at SVC_DEXSCREENER_URL: pairs of the token with price, volume and trades.",
+)

@@ -1,16 +1,15 @@
-"""Coinbase's answer to `/v2/prices/ETH-USD/spot`, decoded. Pure; the request is in `source.py`."""
+"""Coinbase's spot price of ETH in USD."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from contracts.market import Quote, Refusal, inner, usd_price
-
-PATH = "/v2/prices/ETH-USD/spot"
+from pipelines.market.price_source import OverHttp, PriceSource
 
 
 def decode(answer: Any) -> Quote | Refusal:
-    """The spot price. The answer bears no time of its own."""
+    """Reads the spot price. The answer has no time of its own."""
     data = inner(answer, "data")
     if not isinstance(data, dict):
         return Refusal("error_answer")
@@ -18,3 +17,13 @@ def decode(answer: Any) -> Quote | Refusal:
         return Refusal("other_pair")
     price = usd_price(data.get("amount"))
     return Refusal("no_price") if price is None else Quote(price)
+
+
+SOURCE = PriceSource(
+    name="coinbase",
+    market="eth",
+    rank=2,
+    needs=("coinbase_url",),
+    ask=OverHttp(lambda _: "/v2/prices/ETH-USD/spot", lambda answer, _: decode(answer)),
+    description="Coinbase at SVC_COINBASE_URL: the spot price of ETH in USD.",
+)

@@ -1,7 +1,4 @@
-"""GeckoTerminal's answer to `/networks/{network}/tokens/{token}/pools`, decoded. Pure; the request is in `source.py`.
-
-All of its numbers are strings.
-"""
+"""GeckoTerminal's pools of the token (`/networks/{network}/tokens/{token}/pools`). All of its numbers are strings."""
 
 from __future__ import annotations
 
@@ -9,19 +6,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 from contracts.market import Quote, Refusal, inner, number, usd_price
+from contracts.settings import Settings
 from pipelines.market.pools import Pool, quote_of
+from pipelines.market.price_source import Decoded, OverHttp, PriceSource
 
 NETWORKS = {1: "eth", 10: "optimism", 56: "bsc", 137: "polygon_pos", 8453: "base", 42161: "arbitrum"}
 """Chain id -> GeckoTerminal's name."""
 
 
-def path(chain_id: int, token: str) -> str:
-    """The path under the base address."""
-    return f"/networks/{NETWORKS[chain_id]}/tokens/{token}/pools"
-
-
 def decode(answer: Any, *, chain_id: int, token: str) -> Quote | Refusal:
-    """The quote in an answer. `token` is lower-case hex. Pools of other networks and tokens are passed over."""
+    """Reads the quote in an answer; skips pools of other networks and tokens. `token` is lower-case hex."""
     listed = inner(answer, "data")
     if not isinstance(listed, list):
         return Refusal("error_answer")
@@ -41,7 +35,7 @@ def _side(pool: Any, name: str) -> str | None:
 
 
 def _pool(pool: Any, name: str) -> Pool | None:
-    """A pool from the token's side; None where it has no usable price."""
+    """Reads a pool from the token's side; None where it has no usable price."""
     side = _side(pool, name)
     facts = inner(pool, "attributes")
     price = usd_price(inner(facts, f"{side}_token_price_usd"))
@@ -76,3 +70,22 @@ def _pool(pool: Any, name: str) -> Pool | None:
 
 def _float(value: Any) -> float | None:
     return None if value is None else float(value)
+
+
+def _path(settings: Settings) -> str:
+    return f"/networks/{NETWORKS[settings.chain_id]}/tokens/{settings.token_address}/pools"
+
+
+def _decode(answer: Any, settings: Settings) -> Decoded:
+    return decode(answer, chain_id=settings.chain_id, token=settings.token_address or "")
+
+
+SOURCE = PriceSource(
+    name="geckoterminal",
+    market="token",
+    rank=2,
+    needs=("geckoterminal_url", "token_address"),
+    networks=NETWORKS,
+    ask=OverHttp(_path, _decode),
+    description="GeckoTerminal at SVC_GECKOTERMINAL_URL: pools of the token.",
+)

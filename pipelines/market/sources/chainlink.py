@@ -1,4 +1,4 @@
-"""Chainlink's ETH/USD feed and the sequencer's uptime feed: calls, and what their answers mean. Pure."""
+"""Chainlink's ETH/USD feed on the chain, believed while the sequencer's uptime feed is sound."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from contracts.evm.codec import selector
 from contracts.market import Quote, Refusal, usd_price
+from pipelines.market.price_source import Decoded, OnChain, PriceSource, Reading
 
 LATEST_ROUND = selector("latestRoundData()")
 DECIMALS = selector("decimals()")
@@ -16,7 +17,7 @@ HEARTBEAT_S = 1200 + 60
 """The feed writes at least this often on Base, and its transaction takes a while to be included."""
 
 GRACE_S = 3600
-"""So long after a sequencer's return its prices are not believed: nobody could act while it was down."""
+"""Prices are not believed for this long after a sequencer returns: nobody could act while it was down."""
 
 _CLOCK_SKEW_S = 120
 _INT256 = 1 << 256
@@ -33,7 +34,7 @@ class Round:
 
 
 def read_round(result: object) -> Round | None:
-    """The five words of an `eth_call` result; None where it is no such thing."""
+    """Reads the five words of an `eth_call` result; None where the result is something else."""
     words = read_words(result, 5)
     if words is None:
         return None
@@ -44,7 +45,7 @@ def read_round(result: object) -> Round | None:
 def decode(
     latest: object, decimals: object, sequencer: object, *, has_sequencer: bool, block: int, now: datetime
 ) -> Quote | Refusal:
-    """The price of a feed from its `eth_call` results. `sequencer` is the uptime feed's round where there is one."""
+    """Reads the price from `eth_call` results. `sequencer` is the uptime feed's round where there is one."""
     if has_sequencer and (refusal := _sequencer(read_round(sequencer), now)) is not None:
         return refusal
     feed, places = read_round(latest), read_words(decimals, 1)
@@ -64,7 +65,7 @@ def decode(
 
 
 def read_words(result: object, count: int) -> list[int] | None:
-    """The first `count` 32-byte words of an `eth_call` result as unsigned integers; None where there are fewer."""
+    """Reads the first `count` 32-byte words of an `eth_call` result as unsigned integers; None if there are fewer."""
     if not isinstance(result, str) or not result.startswith("0x") or len(result) < 2 + 64 * count:
         return None
     try:
@@ -81,3 +82,30 @@ def _sequencer(status: Round | None, now: datetime) -> Refusal | None:
     if now.timestamp() - status.started_s < GRACE_S:
         return Refusal("sequencer_grace_period")
     return None
+
+
+async def _read(reading: Reading) -> Decoded:
+    settings, block = reading.settings, reading.block
+    feed, sequencer = settings.chainlink_feed_address, settings.sequencer_feed_address
+    calls = [block.call(feed, LATEST_ROUND), block.call(feed, DECIMALS)]
+    if sequencer:
+        calls.append(block.call(sequencer, LATEST_ROUND))
+    latest, decimals, *status = await reading.chain.batch(calls)
+    return decode(
+        latest,
+        decimals,
+        status[0] if status else None,
+        has_sequencer=sequencer is not None,
+        block=block.number,
+        now=datetime.now(UTC),
+    )
+
+
+SOURCE = PriceSource(
+    name="chainlink",
+    market="eth",
+    rank=1,
+    needs=("chainlink_feed_address", "rpc_urls"),
+    ask=OnChain(_read),
+    description="Chainlink's feed at SVC_CHAINLINK_FEED_ADDRESS: ETH in USD.",
+)

@@ -1,4 +1,4 @@
-"""A token's own pool on the chain, a Uniswap v2 pair: calls, and the price that its reserves mean. Pure."""
+"""The token's own pool on the chain, a Uniswap v2 pair: the price follows from its reserves."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from decimal import Decimal
 from typing import Any
 
 from contracts.base import Quality
-from contracts.evm.codec import keccak256, selector
+from contracts.evm.codec import RpcError, keccak256, selector
 from contracts.market import THIN_USD, Quote, Refusal, change_percent, inner, usd_price
-from pipelines.market.chainlink import read_words
+from pipelines.market.price_source import Decoded, OnChain, PriceSource, Reading
+from pipelines.market.sources.chainlink import read_words
 from warehouse.market.prices import PoolPast
 
 GET_RESERVES = selector("getReserves()")
@@ -22,7 +23,7 @@ TOTAL_SUPPLY = selector("totalSupply()")
 SYNC_TOPIC = "0x" + keccak256(b"Sync(uint112,uint112)").hex()
 
 SYNC_BLOCKS = 2000
-"""How many blocks before a moment are searched for the reserves that held then; public nodes allow as many at once."""
+"""Number of blocks before a moment that are searched for its reserves; public nodes allow as many at once."""
 
 WRAPPED_ETH = {
     1: "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
@@ -50,7 +51,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Reserves:
-    """What a pool holds of our token and of the other, in whole tokens; `decimals` are those of both, ours first."""
+    """Reserves of our token and of the other, in whole tokens; `decimals` are those of both, ours first."""
 
     ours: Decimal
     other: Decimal
@@ -62,7 +63,7 @@ class Reserves:
 
 
 def read_pair(token0: object, token1: object, token: str) -> Pair | Refusal:
-    """The pair from two `eth_call` results. It must hold our token."""
+    """Reads the pair from two `eth_call` results. It must hold our token."""
     words = [read_words(token0, 1), read_words(token1, 1)]
     if words[0] is None or words[1] is None:
         return Refusal("no_pair")
@@ -71,7 +72,7 @@ def read_pair(token0: object, token1: object, token: str) -> Pair | Refusal:
 
 
 def read_reserves(pair: Pair, reserves: object, decimals: Sequence[object]) -> Reserves | Refusal:
-    """What is held, from the results of `getReserves()` and of `decimals()` of our token and of the other."""
+    """Reads the reserves from the results of `getReserves()`, and of `decimals()` of our token and of the other."""
     held = read_words(reserves, 2)
     places = [read_words(result, 1) for result in decimals]
     if held is None or any(word is None or word[0] > _DECIMALS_LIMIT for word in places):
@@ -84,7 +85,7 @@ def read_reserves(pair: Pair, reserves: object, decimals: Sequence[object]) -> R
 
 
 def usd_of_other(pair: Pair, *, chain_id: int, usdc: str | None, eth_usd: Decimal | None) -> Decimal | Refusal:
-    """What one of the other token is worth in USD: it is USDC, or wrapped ether at a price that is known."""
+    """Returns the worth of one of the other token in USD. It must be USDC, or wrapped ether at a known price."""
     if pair.other == usdc:
         return Decimal(1)
     if pair.other != WRAPPED_ETH.get(chain_id):
@@ -95,7 +96,7 @@ def usd_of_other(pair: Pair, *, chain_id: int, usdc: str | None, eth_usd: Decima
 def quote_of(
     reserves: Reserves, usd: Decimal, *, supply_raw: object, pool: str, block: int, observed_at: datetime
 ) -> Quote | Refusal:
-    """The pool's price at a block; capitalisation is that of the whole supply."""
+    """Makes the quote of a pool at a block; capitalisation is that of the whole supply."""
     price = usd_price(reserves.price_in_other * usd)
     if price is None:
         return Refusal("no_price")
@@ -116,13 +117,13 @@ def quote_of(
 
 
 def sync_filter(pool: str, block: int) -> list[dict[str, Any]]:
-    """`eth_getLogs` parameters for what a pool last held at a block."""
+    """Makes the `eth_getLogs` parameters that find a pool's last reserves at a block."""
     first = max(0, block - SYNC_BLOCKS + 1)
     return [{"address": pool, "topics": [SYNC_TOPIC], "fromBlock": hex(first), "toBlock": hex(block)}]
 
 
 def reserves_then(pair: Pair, now: Reserves, logs: object) -> Reserves | None:
-    """What the last of some Sync events says was held; None where there is none."""
+    """Reads the reserves from the last of some Sync events; None where there is no event."""
     if not isinstance(logs, list) or not logs:
         return None
     held = read_words(inner(logs[-1], "data"), 2)
@@ -133,7 +134,7 @@ def reserves_then(pair: Pair, now: Reserves, logs: object) -> Reserves | None:
 
 
 def with_past(quote: Quote, now: Reserves, hour: Reserves | None, day: Reserves | None, past: PoolPast) -> Quote:
-    """The quote with trades and volume of the last day at today's price, and changes in terms of the other token."""
+    """Adds trades and volume of the last day at today's price, and changes in terms of the other token."""
     traded = None if past.traded_raw is None else Decimal(past.traded_raw).scaleb(-now.decimals[0])
     hour_percent, day_percent = (
         None if then is None else change_percent(now.price_in_other, then.price_in_other) for then in (hour, day)
@@ -154,3 +155,47 @@ def _in_whole_tokens(ours: int, other: int, decimals: tuple[int, int]) -> Reserv
 
 def _address(word: int) -> str:
     return f"0x{word & ((1 << 160) - 1):040x}"
+
+
+async def _read(reading: Reading) -> Decoded:
+    settings, block, past = reading.settings, reading.block, reading.past
+    pool, token = settings.pool_address or "", settings.token_address or ""
+    calls = [block.call(pool, data) for data in (TOKEN0, TOKEN1, GET_RESERVES)]
+    calls += [block.call(token, data) for data in (DECIMALS, TOTAL_SUPPLY)]
+    token0, token1, held, decimals, supply = await reading.chain.batch(calls)
+    pair = read_pair(token0, token1, token)
+    if isinstance(pair, Refusal):
+        return pair
+    usd = usd_of_other(pair, chain_id=settings.chain_id, usdc=settings.usdc_address, eth_usd=reading.eth_usd)
+    if isinstance(usd, Refusal):
+        return usd
+    (other_decimals,) = await reading.chain.batch([block.call(pair.other, DECIMALS)])
+    reserves = read_reserves(pair, held, (decimals, other_decimals))
+    if isinstance(reserves, Refusal):
+        return reserves
+    quote = quote_of(reserves, usd, supply_raw=supply, pool=pool, block=block.number, observed_at=block.at)
+    if isinstance(quote, Refusal) or past is None:
+        return quote
+    # A change in USD equals one in terms of the other token only where that token keeps its worth.
+    blocks = (past.hour_block, past.day_block) if pair.other == settings.usdc_address else (None, None)
+    hour, day = [
+        None if number is None else await _reserves_at(reading, pair, reserves, pool, number) for number in blocks
+    ]
+    return with_past(quote, reserves, hour, day, past)
+
+
+async def _reserves_at(reading: Reading, pair: Pair, reserves: Reserves, pool: str, block: int) -> Reserves | None:
+    try:
+        return reserves_then(pair, reserves, await reading.chain.call("eth_getLogs", sync_filter(pool, block)))
+    except RpcError:
+        return None
+
+
+SOURCE = PriceSource(
+    name="pool",
+    market="token",
+    rank=3,
+    needs=("pool_address", "rpc_urls", "token_address"),
+    ask=OnChain(_read),
+    description="The token's own pool at SVC_POOL_ADDRESS.",
+)
