@@ -1,1 +1,1 @@
-"""Words and laws: models, rules and data. Pure: no network, no database, no clock."""
+"""Holds the models, rules and published words of the service. Pure: no network, no store, no clock."""

@@ -1,4 +1,4 @@
-"""Addresses as requests name them: one form inside, a strict check at the door. Pure."""
+"""Checks the addresses that requests name and writes them in one form. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ADDRESS: Final = re.compile(PATTERN.removesuffix("$"))
 
 
 def address_of(text: str) -> str:
-    """An address in lower case. Raises `ValueError` on another form, and on mixed case that breaks EIP-55."""
+    """Returns an address in lower case. Raises `ValueError` for another form, or for mixed case that breaks EIP-55."""
     if _ADDRESS.fullmatch(text) is None:
         raise ValueError("an address is 0x and 40 hexadecimal digits")
     digits = text[2:]
@@ -25,4 +25,4 @@ def address_of(text: str) -> str:
 
 
 AskedAddress = Annotated[str, Field(pattern=PATTERN), AfterValidator(address_of)]
-"""An address as a request names it: lower case, upper case, or mixed with a right EIP-55 checksum."""
+"""An address as requests give it: lower case, upper case, or mixed case with a correct EIP-55 checksum."""

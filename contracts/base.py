@@ -1,6 +1,6 @@
-"""The shapes every answer shares: the closed camelCase document and the freshness block.
+"""Defines the shapes that every answer shares: the closed camelCase document and the freshness block.
 
-Rooms' own models live in a module per room.
+The models of a room are in the module of that room.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ def _utc_seconds(value: datetime) -> datetime:
 
 
 def storable(text: str) -> str:
-    """`text`, where every store can hold it. Raises `ValueError`: PostgreSQL keeps no null characters."""
+    """Returns `text`. Raises `ValueError` for null characters, which PostgreSQL can't store."""
     if "\0" in text:
         raise ValueError("a text without null characters")
     return text
 
 
 Timestamp = Annotated[datetime, AfterValidator(_utc_seconds)]
-"""A UTC instant, whole seconds, written as RFC 3339 with `Z`."""
+"""A UTC instant in whole seconds, written as RFC 3339 with `Z`."""
 
 RawAmount = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,77})$")]
-"""A token amount in the token's smallest unit, a decimal string, exact over all of uint256."""
+"""A token amount in the token's smallest unit, as a decimal string; exact over all of uint256."""
 
 DecimalAmount = Annotated[str, Field(pattern=r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?$")]
-"""An amount in whole tokens, a decimal string."""
+"""An amount in whole tokens, as a decimal string."""
 
 HexHash = Annotated[str, Field(pattern=r"^0x[0-9a-f]{64}$")]
 Sha256Hex = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 AddressText = Annotated[str, Field(pattern=r"^0x[0-9a-f]{40}$")]
-"""A 20-byte address as it is published: lower case."""
+"""A 20-byte address as the service publishes it: lower case."""
 
 
 T = TypeVar("T")
 Listed = Annotated[list[T], FailFast()]
-"""A list that a client sends: its first bad element refuses it, so that thousands of them cost no more than one."""
+"""A list that a client sends. Validation stops at the first bad element, so thousands of them cost no more than one."""
 
 
 class Document(BaseModel):
-    """Closed, camelCase on the wire, snake_case in Python; every field is always present, every number finite."""
+    """A closed model, camelCase on the wire and snake_case in Python. Every field is present, every number finite."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -60,7 +60,7 @@ class Document(BaseModel):
 
 
 class Quality(StrEnum):
-    """How far a number can be trusted."""
+    """How far a reader can trust a number."""
 
     EXACT = "exact"
     DERIVED = "derived"
@@ -69,7 +69,7 @@ class Quality(StrEnum):
 
 
 class Freshness(Document):
-    """Where a body's numbers come from and until when they may be used without a second look."""
+    """The source of a body's numbers, and the time until which they count as fresh."""
 
     source: str | None = Field(description="Who said it: a host, a contract, `warehouse`; null when nothing was read")
     quality: Quality
@@ -113,13 +113,13 @@ def unpublished(
 
 
 class TelemetryDocument(Freshness):
-    """A published telemetry body: `ok`, the freshness block, and its own fields."""
+    """A published telemetry body: `ok`, the freshness block, and the document's fields."""
 
     ok: Literal[True] = True
 
 
 class TelemetryEnvelope(Document):
-    """A published telemetry body in an envelope: `ok`, and `data` with the freshness block and its own fields."""
+    """A published telemetry body in an envelope: `ok`, and `data` with freshness block and fields."""
 
     ok: Literal[True] = True
     data: Freshness

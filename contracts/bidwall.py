@@ -1,4 +1,4 @@
-"""The contract-balance family: bodies, query parameters, and when the balance triggers. Pure."""
+"""Defines the contract-balance documents and their query parameters, and computes the progress to the trigger. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Scope = Literal["all", "odai"]
 
 
 class BidwallEventsParameters(BaseModel):
-    """Which transfer events, and how many."""
+    """Selects transfer events and limits their number."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -39,7 +39,7 @@ class BidwallEventsParameters(BaseModel):
 
 
 class BidwallSnapshotParameters(BaseModel):
-    """Which transfer events are previewed, and how many."""
+    """Selects the transfer events of the preview and limits their number."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -49,7 +49,7 @@ class BidwallSnapshotParameters(BaseModel):
 
 
 class Finality(StrEnum):
-    """Whether a block can still leave the chain."""
+    """States if a block can still leave the chain."""
 
     FINAL = "final"
     PENDING = "pending"
@@ -65,14 +65,14 @@ class BlockRef(Document):
 
 
 class CacheInfo(Document):
-    """How long the document may be reused."""
+    """The time for which a client may reuse the document."""
 
     max_age_s: int = Field(description="Seconds after `fetchedAt` from which on it counts as stale")
     age_s: int | None = Field(description="Seconds from the reading to the run that published it")
 
 
 class ScopeInfo(Document):
-    """Which tokens the events are of."""
+    """The tokens whose events the document lists."""
 
     requested: Scope
     effective: Literal["all", "odai", "token"] = Field(description="`token` where the parameter overrides the scope")
@@ -80,7 +80,7 @@ class ScopeInfo(Document):
 
 
 class Trigger(Document):
-    """How near the balance is to the amount at which the contract triggers."""
+    """The distance of the balance from the amount at which the contract triggers."""
 
     trigger_wei: RawAmount | None = Field(description="Null where none is configured")
     reached: bool | None
@@ -90,7 +90,7 @@ class Trigger(Document):
 
 
 class UsdValue(Document):
-    """ETH in USD as `/api/bidwall/eth-price` has it, and what the balance is worth by it."""
+    """The ETH price in USD of `/api/bidwall/eth-price`, and the value of the balance at that price."""
 
     price: DecimalAmount | None = Field(description="USD for one ETH")
     balance_usd: DecimalAmount | None = Field(description="Balance times price, to the cent")
@@ -119,7 +119,7 @@ class ContractTransfer(Document):
 
 
 class EventsInfo(Document):
-    """How far the events are read."""
+    """The extent to which the pipeline has read the events."""
 
     quality: Quality = Field(description="`exact`: every event up to `block` is held; `estimated`: reading goes on")
     reason: str | None
@@ -141,7 +141,7 @@ class BidwallBalance(TelemetryDocument):
 
 
 class BidwallSnapshot(TelemetryDocument):
-    """Balance, its worth, how near the trigger is, and the newest transfers."""
+    """The balance with its value, its distance from the trigger, and the newest transfers."""
 
     contract: AddressText | None
     chain_id: int | None
@@ -170,7 +170,7 @@ class BidwallEvents(TelemetryDocument):
 
 
 def trigger_of(balance_wei: int | None, trigger_wei: int | None, missing: str | None) -> Trigger:
-    """Progress towards the trigger. `missing` is why there is no balance."""
+    """Computes the progress towards the trigger. `missing` is the reason for a missing balance."""
     if trigger_wei is None or balance_wei is None:
         return Trigger(
             trigger_wei=None if trigger_wei is None else str(trigger_wei),
@@ -179,7 +179,7 @@ def trigger_of(balance_wei: int | None, trigger_wei: int | None, missing: str | 
             remaining_wei=None,
             reason="not_configured" if trigger_wei is None else missing,
         )
-    # Cut, not rounded: 1.0 means that it is reached.
+    # Truncates instead of rounding: 1.0 means that the balance has reached the trigger.
     millionths = min(10**6, balance_wei * 10**6 // trigger_wei)
     return Trigger(
         trigger_wei=str(trigger_wei),
@@ -191,5 +191,5 @@ def trigger_of(balance_wei: int | None, trigger_wei: int | None, missing: str | 
 
 
 def eth_text(wei: int) -> str:
-    """Wei as ETH, a decimal string."""
+    """Returns an amount of wei as ETH, as a decimal string."""
     return decimal_text(wei, WEI_DECIMALS)

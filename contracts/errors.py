@@ -58,14 +58,14 @@ from typing import ClassVar
 
 
 class ServiceError(Exception):
-    """Root of every error the service raises on purpose."""
+    """Root of every error that the service raises on purpose."""
 
 
 class RequestProblem(ServiceError):
     """A problem with one request. `status`, `code` and `title` are stable; `detail` is for people.
 
-    `errors` holds `(pointer, detail)` pairs: a JSON pointer into the body, or `/query/<name>`, `/path/<name>`;
-    `extensions` further members of the body, which `contracts.problems.Problem` names.
+    `errors` holds `(pointer, detail)` pairs. A pointer is a JSON pointer into the body, `/query/<name>` or
+    `/path/<name>`. `extensions` holds further members of the body, which `contracts.problems.Problem` names.
     """
 
     status: ClassVar[int] = 400
@@ -91,7 +91,7 @@ class RequestProblem(ServiceError):
 
 
 class BadRequest(RequestProblem):
-    """The request can't be used as it is."""
+    """The service can't use the request."""
 
 
 class ParameterInvalid(BadRequest):
@@ -149,7 +149,7 @@ class NotAcceptable(RequestProblem):
 class Conflict(RequestProblem):
     status = 409
     code = "conflict"
-    title = "The request does not fit what is there"
+    title = "Conflict with the current state"
 
 
 class RevisionConflict(Conflict):
@@ -263,7 +263,7 @@ class WorkersBusy(RequestProblem):
 
 
 class OperatorProblem(ServiceError):
-    """Something an operator has to mend: one sentence of what, one of how."""
+    """A problem that an operator has to fix. `what` states it in one sentence, `cure` states the fix in another."""
 
     code: ClassVar[str] = "operator_problem"
     exit_code: ClassVar[int] = 1
@@ -274,7 +274,7 @@ class OperatorProblem(ServiceError):
         self.cure = cure
 
     def __reduce__(self) -> tuple[Callable[..., OperatorProblem], tuple[object, ...]]:
-        # one that a worker process raises is raised again where its result was awaited
+        # An exception that a worker process raises is pickled and raised again where its result is awaited.
         return _restored, (type(self), self.args, self.__dict__)
 
     def __str__(self) -> str:
@@ -282,7 +282,7 @@ class OperatorProblem(ServiceError):
 
 
 class ConfigurationProblem(OperatorProblem):
-    """Settings, stores and chain don't fit together: trying again can't help."""
+    """Settings, stores and chain do not fit together. A retry can't help."""
 
     exit_code = 2
 

@@ -1,7 +1,7 @@
-"""The event feed: which events there are, the rules that find them, and the JSON Feed 1.1 that tells them. Pure.
+"""Finds the events of the feed by rules and writes them as a JSON Feed 1.1. Pure.
 
-An event is found from what is kept, never from when it is looked: the same history gives the same events with the same
-ids, however often and in whatever pieces it is read.
+The rules read stored history and no clock. So the same history gives the same events with the same ids, however often
+and in whatever pieces it is read.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from contracts.token.holders import decimal_text
 VERSION: Literal["https://jsonfeed.org/version/1.1"] = "https://jsonfeed.org/version/1.1"
 
 LARGE_MOVE_PERCENT = 1
-"""A holder whose balance changes by this part of all balances between two snapshots is a large mover."""
+"""Percent of all balances by which a holder's balance changes between two snapshots for a large mover."""
 
 MOVERS_OF_A_PAIR = 5
 SHOWN = 100
-"""Events in the feed."""
+"""Number of events that the feed shows."""
 
 KEPT = 1000
-"""Events in the table."""
+"""Number of events that the table keeps."""
 
 
 class EventKind(StrEnum):
-    """What happened."""
+    """The kinds of events."""
 
     SNAPSHOT = "snapshot"
     LARGE_MOVER = "large_mover"
@@ -43,7 +43,7 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True)
 class Event:
-    """One event. `occurred_at` is the time of its block (UTC); `path` is where this service says more."""
+    """One event. `occurred_at` is the time of its block (UTC); `path` leads to the details on this service."""
 
     id: str
     kind: EventKind
@@ -57,7 +57,7 @@ class Event:
 
 @dataclass(frozen=True)
 class ListSeen:
-    """A holder list as the rules see it. `sum_raw` is all balances in smallest units."""
+    """A holder list as the rules see it. `sum_raw` is the sum of all balances in smallest units."""
 
     block: int
     block_time: datetime
@@ -69,7 +69,7 @@ class ListSeen:
 
 @dataclass(frozen=True)
 class Move:
-    """A change of one holder's balance between two snapshots, smallest units."""
+    """A change of one holder's balance between two snapshots, in smallest units."""
 
     address: str
     before_raw: int
@@ -99,45 +99,48 @@ class AttestationSeen:
 
 
 def snapshot_events(lists: Iterable[ListSeen]) -> list[Event]:
-    """A persisted snapshot was taken."""
+    """Returns an event for each persisted snapshot."""
     return [
         Event(
-            id=f"snapshot:{each.block}",
+            id=f"snapshot:{holder_list.block}",
             kind=EventKind.SNAPSHOT,
-            occurred_at=each.block_time,
-            block=each.block,
-            title=f"Holder snapshot at block {each.block}",
-            text=f"{each.holders} holders at block {each.block}; the list is {each.quality}.",
+            occurred_at=holder_list.block_time,
+            block=holder_list.block,
+            title=f"Holder snapshot at block {holder_list.block}",
+            text=f"{holder_list.holders} holders at block {holder_list.block}; the list is {holder_list.quality}.",
             path="/api/token/holders",
-            facts={"holders": each.holders, "quality": each.quality},
+            facts={"holders": holder_list.holders, "quality": holder_list.quality},
         )
-        for each in lists
-        if each.snapshot
+        for holder_list in lists
+        if holder_list.snapshot
     ]
 
 
 def milestone_events(lists: Iterable[ListSeen]) -> list[Event]:
-    """The number of holders reached 1, 2.5 or 5 times a power of ten (100 and more) for the first time that is kept."""
+    """Returns an event for each milestone that the number of holders reaches for the first time in the stored history.
+
+    Milestones are 1, 2.5 and 5 times a power of ten, from 100.
+    """
     events: list[Event] = []
     most: int | None = None
-    for each in sorted(lists, key=lambda seen: seen.block):
+    for holder_list in sorted(lists, key=lambda seen: seen.block):
         if most is not None:
-            events += [_milestone(each, reached) for reached in milestones(most, each.holders)]
-        most = each.holders if most is None else max(most, each.holders)
+            events += [_milestone(holder_list, reached) for reached in milestones(most, holder_list.holders)]
+        most = holder_list.holders if most is None else max(most, holder_list.holders)
     return events
 
 
 def milestones(above: int, upto: int) -> list[int]:
-    """The milestones in (above, upto], ascending."""
-    found, power = [], 100
+    """Returns the milestones in (above, upto], ascending."""
+    reached, power = [], 100
     while power <= upto:
-        found += [count for count in (power, power * 5 // 2, power * 5) if above < count <= upto]
+        reached += [count for count in (power, power * 5 // 2, power * 5) if above < count <= upto]
         power *= 10
-    return found
+    return reached
 
 
 def mover_events(before: ListSeen, after: ListSeen, moves: Iterable[Move], decimals: int | None) -> list[Event]:
-    """Holders whose balance changed by 1 % or more of all balances between two snapshots, the largest five."""
+    """Returns the five largest balance changes of 1 % or more of all balances between two snapshots."""
     large = [
         move for move in moves if abs(move.after_raw - move.before_raw) * 100 >= after.sum_raw * LARGE_MOVE_PERCENT > 0
     ]
@@ -146,7 +149,7 @@ def mover_events(before: ListSeen, after: ListSeen, moves: Iterable[Move], decim
 
 
 def threshold_events(balances: Iterable[BalanceSeen], trigger_wei: int | None) -> list[Event]:
-    """The watched contract's balance went from below the trigger to it or above, or back, between two readings."""
+    """Returns an event for each pair of readings between which the balance crossed the trigger, in either direction."""
     if trigger_wei is None:
         return []
     ordered = sorted(balances, key=lambda seen: seen.block)
@@ -158,32 +161,41 @@ def threshold_events(balances: Iterable[BalanceSeen], trigger_wei: int | None) -
 
 
 def attestation_events(attestations: Iterable[AttestationSeen]) -> list[Event]:
-    """An attester scored an agent."""
+    """Returns an event for each score that an attester gave an agent."""
     return [
         Event(
-            id=f"attestation:{each.tx_hash}:{each.log_index}",
+            id=f"attestation:{attestation.tx_hash}:{attestation.log_index}",
             kind=EventKind.ATTESTATION,
-            occurred_at=each.block_time,
-            block=each.block,
-            title=f"Attestation of {each.score} for {each.agent}",
-            text=f"{each.attester} attested a score of {each.score} of 100 to {each.agent} at block {each.block}.",
-            path=f"/api/v2/trust/score/{each.agent}",
-            facts={"agent": each.agent, "attester": each.attester, "score": each.score, "txHash": each.tx_hash},
+            occurred_at=attestation.block_time,
+            block=attestation.block,
+            title=f"Attestation of {attestation.score} for {attestation.agent}",
+            text=f"{attestation.attester} attested a score of {attestation.score} of 100 to {attestation.agent} "
+            f"at block {attestation.block}.",
+            path=f"/api/v2/trust/score/{attestation.agent}",
+            facts={
+                "agent": attestation.agent,
+                "attester": attestation.attester,
+                "score": attestation.score,
+                "txHash": attestation.tx_hash,
+            },
         )
-        for each in attestations
+        for attestation in attestations
     ]
 
 
-def to_keep(known: Sequence[tuple[datetime, str]], found: Iterable[Event]) -> list[Event]:
-    """Which found events are new: not among `known` (time, id), and not so old that the table has no room for them."""
+def to_keep(known: Sequence[tuple[datetime, str]], events: Iterable[Event]) -> list[Event]:
+    """Returns the events that are new and that the table has room for.
+
+    An event is new if `known`, as (time, id), does not contain it. The table keeps the newest `KEPT` events.
+    """
     ids = {event_id for _, event_id in known}
-    new = {event.id: event for event in found if event.id not in ids}
+    new = {event.id: event for event in events if event.id not in ids}
     newest = sorted([*known, *((event.occurred_at, event.id) for event in new.values())], reverse=True)[:KEPT]
     return [new[event_id] for _, event_id in newest if event_id in new]
 
 
 class FeedAuthor(BaseModel):
-    """Who writes the feed."""
+    """The author of the feed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -192,7 +204,7 @@ class FeedAuthor(BaseModel):
 
 
 class FeedFacts(BaseModel):
-    """What the event is about, for machines."""
+    """The facts of an event, for machines."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -231,7 +243,7 @@ class JsonFeed(BaseModel):
 
 
 def item_of(event: Event, base_url: str) -> FeedItem:
-    """An event as the feed tells it."""
+    """Returns an event as an item of the feed."""
     return FeedItem(
         id=event.id,
         url=base_url + event.path,

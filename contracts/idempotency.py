@@ -1,4 +1,4 @@
-"""Idempotency-Keys of requests that create something: their scope, and how long a replay repeats a token. Pure."""
+"""Scopes the Idempotency-Keys of creating requests and limits how long a replay repeats a one-time token. Pure."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ IDEMPOTENCY_HEADER = "Idempotency-Key"
 LONGEST_IDEMPOTENCY_KEY = 200
 
 SHORTEST_ANONYMOUS_KEY = 22
-"""Characters of a key that comes without an API key: 22 of base64 hold 128 random bits, and a UUID has 32 or 36. All
-anonymous callers share one scope, so a key that others can guess would give them the answer, or take it from its owner.
+"""Least length of a key that comes without an API key, in characters.
+
+22 characters of base64 hold 128 random bits, and a UUID has 32 or 36 characters. All anonymous callers share one scope,
+so a caller who guesses another's key would get that caller's answer, or block the key for its owner.
 """
 
 TOKENS_REPEATED_FOR = timedelta(minutes=10)
-"""How long after its first answer a replay repeats the one-time token of that answer."""
+"""Time after the first answer in which a replay still repeats the one-time token of that answer."""
 
 
 def request_digest(pepper: bytes, route: str, owner: str | None, idempotency_key: str) -> str:
-    """Returns the digest that identifies a request by its key: of one route, and of one owner's API keys.
+    """Returns the digest that identifies a request by route, owner and idempotency key.
 
-    `owner` is None for an anonymous caller. Raises `ParameterInvalid` where the key of such a caller is too short.
+    `owner` is None for an anonymous caller. Raises `ParameterInvalid` if the key of such a caller is too short.
     """
     if owner is None and len(idempotency_key) < SHORTEST_ANONYMOUS_KEY:
         wanted = f"without an API key it has at least {SHORTEST_ANONYMOUS_KEY} characters: send a random UUID"

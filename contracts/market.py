@@ -1,6 +1,6 @@
-"""Prices: bodies of the token price and ETH/USD documents, and the laws by which an observation counts.
+"""Defines the price documents and the rules by which an observation counts.
 
-How a source spells its answer is the matter of its module in `pipelines/market/sources/`.
+The modules of `pipelines/market/sources/` parse the answers of the sources.
 """
 
 from __future__ import annotations
@@ -25,37 +25,43 @@ from contracts.base import (
 )
 
 PLACES = Decimal("1e-24")
-"""Prices are kept to 24 places."""
+"""Prices have 24 decimal places."""
 
 _WIDE = Context(prec=60)
 
 LOWEST_USD, HIGHEST_USD = Decimal("1e-18"), Decimal("1e9")
-"""A price outside is absurd, and refused."""
+"""Prices outside these bounds are absurd and are refused."""
 
 JUMP = 10
-"""A price that is this many times the last sound one, or this small a part of it, is suspicious."""
+"""A price is suspicious if it is this many times the last sound price, or less than that part of it."""
 
 MAX_AGE = timedelta(seconds=90)
-"""Sources are asked every minute, and a run takes some seconds: a price is fresh until the next one is due."""
+"""Age up to which a price is fresh.
+
+The pipeline queries the sources every minute and a run takes some seconds, so a price stays fresh until the next one.
+"""
 
 REFERENCE_AGE = timedelta(hours=24)
-"""A sound price that is older says nothing about a jump any more."""
+"""Age up to which the last sound price is a reference for jumps."""
 
 DISAGREEMENT = Decimal("0.5")
-"""Sources whose prices differ by more than this part of the larger one lower the quality of the one that is served."""
+"""Largest difference between two sources, as a part of the larger price.
+
+A larger difference lowers the quality of the price that is served.
+"""
 
 THIN_USD = 1000
-"""Below this much liquidity anybody can set a price."""
+"""Liquidity in USD below which anybody can set a price."""
 
 CHANGE_TOLERANCE = 5.0
-"""Percentage points by which a source's change may differ from our own history's."""
+"""Percentage points by which a source's change may differ from the change in our own history."""
 
 
 @dataclass(frozen=True)
 class Quote:
-    """What one source says of a price now. Amounts in USD, changes in percent; None where it does not say.
+    """One source's answer about a price. Amounts are in USD, changes in percent; None where the source gives no value.
 
-    `observed_at` is the source's own time, `pool` where the price is from, `pools` how many sound ones there are.
+    `observed_at` is the source's own time, `pool` the origin of the price, `pools` the number of sound pools.
     """
 
     price_usd: Decimal
@@ -76,58 +82,58 @@ class Quote:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a source's answer is of no use, as a stable code: error_answer, unknown_token, no_price and the like."""
+    """The reason for refusing a source's answer, as a stable code such as error_answer, unknown_token or no_price."""
 
     reason: str
 
 
 def number(value: Any, lowest: Decimal | float, highest: Decimal | float) -> Decimal | None:
-    """A JSON number or decimal string within bounds; None for anything else, NaN and infinity included."""
+    """Returns a JSON number or decimal string within the bounds, or None for anything else (NaN, infinity, ...)."""
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal, str)):
         return None
     if isinstance(value, str) and len(value) > 80:
         return None
     try:
-        found = Decimal(str(value))
+        parsed = Decimal(str(value))
     except InvalidOperation:
         return None
-    return found if found.is_finite() and lowest <= found <= highest else None
+    return parsed if parsed.is_finite() and lowest <= parsed <= highest else None
 
 
 def usd_price(value: Any) -> Decimal | None:
-    """A price in USD to 24 places; None where it is missing, zero, negative or absurd."""
-    found = number(value, LOWEST_USD, HIGHEST_USD)
-    return None if found is None else found.quantize(PLACES, context=_WIDE)
+    """Returns a price in USD to 24 places, or None if it is missing, zero, negative or absurd."""
+    price = number(value, LOWEST_USD, HIGHEST_USD)
+    return None if price is None else price.quantize(PLACES, context=_WIDE)
 
 
 def is_jump(price: Decimal, reference: Decimal | None) -> bool:
-    """Whether a price is too far from the last sound one to be believed."""
+    """Decides whether a price is too far from the last sound one to be believed."""
     return reference is not None and not reference / JUMP < price < reference * JUMP
 
 
 def disagree(price: Decimal, other: Decimal) -> bool:
-    """Whether two sources mean something else by the price."""
+    """Decides whether two sources differ so much that they can't mean the same price."""
     return abs(price - other) > DISAGREEMENT * max(price, other)
 
 
 def change_percent(now: Decimal, before: Decimal) -> float:
-    """100 (now - before) / before."""
+    """Returns 100 (now - before) / before."""
     return round(float(100 * (now - before) / before), 4)
 
 
 def agrees(theirs: float | None, ours: float | None) -> bool | None:
-    """Whether a source's change is ours within the tolerance; None where one of them is missing."""
+    """Decides whether a source's change equals ours within the tolerance. Returns None if one of them is missing."""
     return None if theirs is None or ours is None else abs(theirs - ours) <= CHANGE_TOLERANCE
 
 
 def decimal_of(price: Decimal) -> str:
-    """A price as published: without exponent or trailing zeros."""
+    """Returns a price as it is published: without exponent or trailing zeros."""
     text = f"{price:f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
 
 
 class PriceObservation(Document):
-    """The latest answer of one source, beside the one that is served."""
+    """The latest answer of one source."""
 
     source: str
     price: DecimalAmount | None = Field(description="In USD; null where the source gave none")
@@ -141,7 +147,7 @@ class PriceObservation(Document):
 
 
 class ChangeCheck(Document):
-    """Changes by our own observations, beside those of the source."""
+    """Changes computed from our own observations, for comparison with those of the source."""
 
     change_1h: float | None = Field(alias="change1h", description="Percent, from what was observed an hour ago")
     change_24h: float | None = Field(alias="change24h", description="Percent, from what was observed a day ago")
@@ -177,7 +183,7 @@ class TokenPrice(TelemetryEnvelope):
 
 
 class EthPrice(TelemetryDocument):
-    """ETH in USD: Chainlink's answer on the chain, else a spot price."""
+    """ETH in USD: the answer of Chainlink's feed on the chain, or else a spot price."""
 
     price: DecimalAmount | None = Field(description="USD for one ETH")
     age_s: int | None = Field(description="Seconds from the observation to the tick that published it")
@@ -186,7 +192,7 @@ class EthPrice(TelemetryDocument):
 
 
 def inner(value: Any, *path: str) -> Any:
-    """What lies at `path` of nested JSON objects; None where there is no such thing."""
+    """Returns the value at `path` of nested JSON objects, or None if there is none."""
     for name in path:
         if not isinstance(value, Mapping):
             return None

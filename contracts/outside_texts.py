@@ -1,6 +1,6 @@
-"""Texts of others that are published: of a contract, an attester, the partner. They are data and never instructions.
+"""Cleans the texts of contracts, attesters and the partner. They are data and never instructions.
 
-They are cleaned here, where they are taken in. Prose names a token by its ticker, where that is one, or its address.
+The service cleans a text when it takes it in. Prose names a token by its ticker if that is one, or else by its address.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ _INVISIBLE = frozenset(
     {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0x180B, 0x1810)}
     | {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
 )
-"""Letters, marks and symbols that show nothing: fillers, blanks, and variation selectors, which can carry a text."""
+"""Invisible letters, marks and symbols: fillers, blanks, and variation selectors, which can carry a hidden text."""
 
 
 def outside_text(text: str, longest: int) -> str | None:
-    """Returns `text` as one line of at most `longest` visible characters in NFC, or None where nothing is left.
+    """Returns `text` as one line of at most `longest` visible characters in NFC, or None if nothing is left.
 
-    Control characters and line ends become spaces; characters that reorder or hide what is shown are left out.
+    Control characters and line ends become spaces. Characters that reorder or hide what is shown are removed.
     """
     shown = "".join(_shown(character) for character in text)
     return unicodedata.normalize("NFC", " ".join(shown.split()))[:longest].rstrip() or None
 
 
 def outside_value(value: Any, longest: int) -> Any:
-    """Returns a JSON value whose texts and names are outside texts. A text of which nothing is left is empty."""
+    """Returns a JSON value with every text and name cleaned. A text of which nothing is left becomes empty."""
     if isinstance(value, str):
         return outside_text(value, longest) or ""
     if isinstance(value, dict):
@@ -43,7 +43,7 @@ def outside_value(value: Any, longest: int) -> Any:
 
 
 def without_outside_texts(body: Any) -> Any:
-    """Returns a published body as it is shown in a description: its shape, and nothing that others wrote."""
+    """Returns the shape of a published body without the texts of others, as a description shows it."""
     if isinstance(body, list):
         return [without_outside_texts(inner) for inner in body]
     if not isinstance(body, dict):
@@ -62,7 +62,7 @@ def _cleaned(longest: int) -> BeforeValidator:
 
 OutsideName = Annotated[Annotated[str, Field(max_length=LONGEST_NAME)] | None, _cleaned(LONGEST_NAME)]
 OutsideSymbol = Annotated[Annotated[str, Field(max_length=LONGEST_SYMBOL)] | None, _cleaned(LONGEST_SYMBOL)]
-"""What a contract calls itself, and its ticker, however they came."""
+"""Name and ticker of a contract, cleaned whatever their source."""
 
 
 def _shown(character: str) -> str:

@@ -1,6 +1,6 @@
-"""What others say of us: bodies of the partner snapshot and the marketplace revenue, and the bounds they are held to.
+"""Defines the partner and marketplace documents and checks the bounds of the sources' answers.
 
-How a source spells its answer is its adapter's matter, in `pipelines/partner/`.
+The adapters in `pipelines/partner/` parse the answers of the sources.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pydantic import Field
 from contracts.base import DecimalAmount, Document, Sha256Hex, TelemetryDocument, Timestamp
 
 PARTNER, MARKETPLACE = "partner", "marketplace"
-"""The sources' short names."""
+"""Short names of the sources."""
 
 PARTNER_MAX_AGE_S, MARKETPLACE_MAX_AGE_S = 900, 3600
 
@@ -25,10 +25,10 @@ MAX_DEPTH = 16
 MAX_VALUES = 5_000
 MAX_TEXT = 4_000
 _ABSURD = 10**30
-"""Numbers of this size or more, either way, are absurd in a partner's snapshot."""
+"""Magnitude from which a number in a partner's snapshot is absurd, positive or negative."""
 
 HIGHEST_USD = Decimal("1e12")
-"""Amounts above are absurd for one agent."""
+"""Amounts above this are absurd for one agent."""
 
 _AHEAD = timedelta(minutes=5)
 _TIME_NAMES = ("observedAt", "asOf", "updatedAt", "generatedAt", "timestamp", "observed_at", "as_of", "updated_at")
@@ -36,7 +36,7 @@ _TIME_NAMES = ("observedAt", "asOf", "updatedAt", "generatedAt", "timestamp", "o
 
 @dataclass(frozen=True)
 class PartnerAnswer:
-    """A usable snapshot, and the partner's own time of it."""
+    """A usable snapshot with the partner's own time."""
 
     snapshot: dict[str, Any]
     observed_at: datetime | None
@@ -44,9 +44,9 @@ class PartnerAnswer:
 
 @dataclass(frozen=True)
 class RevenueAnswer:
-    """An agent's totals at the marketplace. Revenue is what it earned, gross what passed through its jobs; both in USD.
+    """An agent's totals at the marketplace, in USD: revenue is its earnings, gross is what passed through its jobs.
 
-    `reason` names what is odd about them, as a stable code.
+    `reason` names an anomaly of the totals as a stable code.
     """
 
     revenue_usd: Decimal | None
@@ -60,7 +60,7 @@ class RevenueAnswer:
 
 
 class PartnerSnapshot(TelemetryDocument):
-    """The partner's latest snapshot, as it gave it: third-party words and numbers, not checked by us."""
+    """The partner's latest snapshot as the partner gave it: third-party words and numbers that we don't check."""
 
     age_s: int | None = Field(
         description="Seconds from its reading to our newest question; 0 while the partner answers"
@@ -74,7 +74,7 @@ class PartnerSnapshot(TelemetryDocument):
 
 
 class RevenuePoint(Document):
-    """The totals as read last on one day."""
+    """The last reading of the totals on one day."""
 
     fetched_at: Timestamp
     revenue_usd: DecimalAmount | None
@@ -82,7 +82,7 @@ class RevenuePoint(Document):
 
 
 class MarketplaceRevenue(TelemetryDocument):
-    """Totals of the service's agent as the marketplace counts them, undocumented and so never better than estimated."""
+    """The marketplace's totals for the service's agent: undocumented, and so estimates at best."""
 
     age_s: int | None = Field(
         description="Seconds from the reading to our newest question; 0 while the marketplace answers"
@@ -99,38 +99,38 @@ class MarketplaceRevenue(TelemetryDocument):
 
 
 def host_of(url: str) -> str:
-    """Host and port of an address, without what may be secret in it: user, path and query."""
+    """Returns host and port of a URL without the parts that may be secret: user, path and query."""
     parts = urlsplit(url)
     return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
 
 
 def moment(value: Any) -> datetime | None:
-    """An RFC 3339 text or Unix time (s or ms) as UTC; None for anything else, times before 2015 included."""
-    found: datetime | None = None
+    """Returns an RFC 3339 text or a Unix time (s or ms) as UTC, or None for anything else and for times before 2015."""
+    time: datetime | None = None
     try:
         if isinstance(value, str) and len(value) <= 40:
             read = datetime.fromisoformat(value)
-            found = read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
+            time = read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
         elif isinstance(value, int | Decimal) and not isinstance(value, bool):
             number = int(value)
-            found = datetime.fromtimestamp(number // 1000 if number >= 10**11 else number, UTC)
+            time = datetime.fromtimestamp(number // 1000 if number >= 10**11 else number, UTC)
     except (ValueError, ArithmeticError, OSError):
         return None
-    return found if found is not None and found.year >= 2015 else None
+    return time if time is not None and time.year >= 2015 else None
 
 
 def own_time(answer: dict[str, Any]) -> datetime | None:
-    """The time that an answer bears under one of the usual names."""
-    return next((found for name in _TIME_NAMES if (found := moment(answer.get(name))) is not None), None)
+    """Returns the time that an answer carries under one of the usual names, or None."""
+    return next((time for name in _TIME_NAMES if (time := moment(answer.get(name))) is not None), None)
 
 
 def is_ahead(observed_at: datetime | None, now: datetime) -> bool:
-    """Whether a source's own time lies in the future by more than clocks differ."""
+    """Decides whether a source's own time is further in the future than clocks differ."""
     return observed_at is not None and observed_at > now + _AHEAD
 
 
 def says_error(answer: dict[str, Any]) -> bool:
-    """Whether a 200 holds an error after all."""
+    """Decides whether an answer with status 200 reports an error."""
     refused = answer.get("ok") is False or answer.get("success") is False
     failed = str(answer.get("status", "")).lower() in ("error", "fail", "failed")
     code = answer.get("statusCode")
@@ -138,31 +138,37 @@ def says_error(answer: dict[str, Any]) -> bool:
 
 
 def bounds_broken(value: Any) -> str | None:
-    """Why a snapshot is not passed on: too_deep, too_many_values, text_too_long, absurd_value; None where it may be."""
+    """Returns the reason for refusing a snapshot, or None if it is acceptable.
+
+    The reasons are too_deep, too_many_values, text_too_long and absurd_value.
+    """
     left = MAX_VALUES
     pending: list[tuple[Any, int]] = [(value, 1)]
     while pending:
-        each, depth = pending.pop()
+        inner, depth = pending.pop()
         left -= 1
         if depth > MAX_DEPTH:
             return "too_deep"
         if left < 0:
             return "too_many_values"
-        if isinstance(each, dict):
-            pending += [(part, depth + 1) for pair in each.items() for part in pair]
-        elif isinstance(each, list):
-            pending += [(part, depth + 1) for part in each]
-        elif isinstance(each, str) and len(each) > MAX_TEXT:
+        if isinstance(inner, dict):
+            pending += [(part, depth + 1) for pair in inner.items() for part in pair]
+        elif isinstance(inner, list):
+            pending += [(part, depth + 1) for part in inner]
+        elif isinstance(inner, str) and len(inner) > MAX_TEXT:
             return "text_too_long"
-        elif isinstance(each, int | float | Decimal) and not -_ABSURD < each < _ABSURD:
+        elif isinstance(inner, int | float | Decimal) and not -_ABSURD < inner < _ABSURD:
             return "absurd_value"
     return None
 
 
 def gives_away(text: str, secret: str) -> bool:
-    """Whether a text holds a secret: as it is, as it stands in JSON or an address, in Base64 or hexadecimal digits."""
+    """Decides whether a text contains a secret.
+
+    It searches for the secret itself, its URL and JSON form, Base64 and hexadecimal digits.
+    """
     forms = {secret, quote(secret, safe=""), secret.encode().hex()}
-    # Base64 depends on where in a group of three bytes the secret begins.
+    # The Base64 of a secret depends on its offset within a group of three bytes.
     for lead in range(3):
         encoded = b64encode(b"\0" * lead + secret.encode()).decode().rstrip("=")
         forms.add(encoded[lead + 1 if lead else 0 : -1] if len(encoded) > 6 else encoded)

@@ -1,4 +1,4 @@
-"""The one error body: RFC 9457 problem details with what an agent branches on."""
+"""Writes the one error body: RFC 9457 problem details with the fields by which an agent branches."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from contracts.publish.routes import BLINK_PREFIX
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 
 MOST_ERRORS = 20
-"""Parts of a request that one answer names; a request may have thousands that can't be used."""
+"""Most errors that one answer lists. A request may have thousands of unusable parts."""
 
 LONGEST_POINTER = 300
 
 QUOTA_TYPE = "https://iana.org/assignments/http-problem-types#quota-exceeded"
-"""The registered type of a refusal by a RateLimit policy; it comes with `violated-policies`."""
+"""The registered type of a refusal by a RateLimit policy. It comes with `violated-policies`."""
 
 
 class ProblemError(Document):
-    """One part of a request that can't be used."""
+    """One unusable part of a request."""
 
     pointer: str = Field(description="JSON pointer into the body, or `/query/<name>`, `/path/<name>`, `/header/<name>`")
     detail: str
 
 
 class Problem(Document):
-    """Why a request was not served."""
+    """The reason for refusing a request."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=False)
 
@@ -71,7 +71,7 @@ class Problem(Document):
 
 
 def problem_body(problem: RequestProblem, instance: str, request_id: str) -> bytes:
-    """The body of `problem` as it is sent; an API key that the request brought along by mistake is redacted."""
+    """Returns the body of `problem` as it is sent. API keys that the request contained by mistake are redacted."""
     more = len(problem.errors) - MOST_ERRORS
     detail = f"{problem.detail} ({more:,} more errors are not listed.)" if more > 0 else problem.detail
     quota = {"violated-policies": problem.violated_policies} if problem.violated_policies else {}

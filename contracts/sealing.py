@@ -1,4 +1,4 @@
-"""Texts that are kept sealed until somebody has acknowledged them: AES-256-GCM, bound to what they belong to."""
+"""Encrypts texts until their owner acknowledges them: AES-256-GCM, bound to what they belong to."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _NONCE_BYTES = 12
 
 
 def seal(key: bytes, text: str, belongs_to: str) -> str:
-    """`text` under `key` (32 bytes), readable again only beside the same `belongs_to`."""
+    """Encrypts `text` under `key` (32 bytes). Only the same `belongs_to` decrypts it."""
     nonce = secrets.token_bytes(_NONCE_BYTES)
     return base64.b64encode(nonce + AESGCM(key).encrypt(nonce, text.encode(), belongs_to.encode())).decode()
 
 
 def unseal(key: bytes, sealed: str, belongs_to: str) -> str | None:
-    """The text that was sealed; None where key or owner is another, or it was tampered with."""
+    """Returns the sealed text, or None if the key or the owner is another one or the sealed text was changed."""
     try:
         data = base64.b64decode(sealed)
         return AESGCM(key).decrypt(data[:_NONCE_BYTES], data[_NONCE_BYTES:], belongs_to.encode()).decode()

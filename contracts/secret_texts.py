@@ -1,6 +1,6 @@
-"""Secrets that don't belong into a text: seed phrases (BIP-39), private keys in PEM, and API keys of ours. Pure.
+"""Finds secrets in texts: seed phrases (BIP-39), private keys in PEM, and our API keys. Pure.
 
-A private key in hexadecimal is not looked for: it can't be told from the hash of a transaction.
+It does not search for hexadecimal private keys, which look like the hash of a transaction.
 """
 
 from __future__ import annotations
@@ -30,23 +30,26 @@ _SHORTEST_PHRASE = _WORD_COUNTS[0]
 _BITS_A_WORD = 11
 
 _SHORTEST_SECRET = 44
-"""Characters of the shortest API key; twelve words of three letters have 47 with what is between them."""
+"""Characters of the shortest secret, an API key. Twelve words of three letters have 47 with their separators."""
 
 _MOST_CANDIDATES = 500
-"""Phrases, keys and headers that are looked at in one text. Of random words every sixteenth phrase has a right check,
-so a text that holds that many wrong ones was made to cost time."""
+"""Most phrases, keys and headers that are checked in one text.
+
+Of random words every sixteenth phrase has a correct checksum, so a text with that many wrong ones was made to waste
+time.
+"""
 
 _LONGEST_RUN = _MOST_CANDIDATES + _WORD_COUNTS[-1]
 
 _PEM_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_BODY = re.compile(r"[A-Za-z0-9+/=]{40}")
 _PEM_BODY_WITHIN = 1_000
-"""Characters behind the header, which may hold the fields of an encrypted key before its Base64."""
+"""Characters after the header in which the body may begin. An encrypted key has fields before its Base64."""
 
 _WORDS_ONLY = bytes(
     byte if chr(byte).islower() and byte < 0x80 else byte + 32 if 65 <= byte <= 90 else 32 for byte in range(256)
 )
-"""Byte by byte: ASCII letters in lower case, a space for everything else."""
+"""Maps bytes: ASCII letters to lower case, everything else to a space."""
 
 
 class SecretInText(BadRequest):
@@ -55,11 +58,11 @@ class SecretInText(BadRequest):
 
 
 def refuse_secrets(value: Any) -> None:
-    """Raise `SecretInText` where a text of a JSON value holds a secret, or a list of texts spells one.
+    """Raises `SecretInText` if a text of a JSON value contains a secret, or if a list of texts spells one.
 
     The problem points to the text and does not repeat it.
     """
-    for kind, pointer in _found_in(value, ""):
+    for kind, pointer in _secrets_in(value, ""):
         reason = f"holds {_WHAT[kind]}"
         raise SecretInText(
             f"The text {reason}. It is not kept. Take it out and send the rest; replace the secret, since it has been "
@@ -69,18 +72,18 @@ def refuse_secrets(value: Any) -> None:
 
 
 def secret_in(text: str) -> SecretKind | None:
-    """Returns the kind of secret that `text` holds, or None. A mebibyte takes some 10 ms, and never more than 50."""
+    """Returns the kind of secret that `text` contains, or None. A mebibyte takes some 10 ms, and never more than 50."""
     if len(text) < _SHORTEST_SECRET:
         return None
     if "PRIVATE KEY" in text and _holds_private_key(text):
         return "private_key"
-    if "svc_" in text and any(parse_key(found[0]) for found in islice(KEY_FORM.finditer(text), _MOST_CANDIDATES)):
+    if "svc_" in text and any(parse_key(key[0]) for key in islice(KEY_FORM.finditer(text), _MOST_CANDIDATES)):
         return "api_key"
     return "seed_phrase" if _holds_seed_phrase(text) else None
 
 
-def _found_in(value: Any, pointer: str) -> Iterator[tuple[SecretKind, str]]:
-    """Yields secrets with the pointers to their texts. A name that is a secret itself is in no pointer."""
+def _secrets_in(value: Any, pointer: str) -> Iterator[tuple[SecretKind, str]]:
+    """Yields each secret with the pointer to its text. No pointer contains a name that is itself a secret."""
     if isinstance(value, str):
         if kind := secret_in(value):
             yield kind, pointer
@@ -88,14 +91,14 @@ def _found_in(value: Any, pointer: str) -> Iterator[tuple[SecretKind, str]]:
         for name, inner in value.items():
             if kind := secret_in(name):
                 yield kind, pointer
-            yield from _found_in(inner, f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}")
+            yield from _secrets_in(inner, f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}")
     elif isinstance(value, list):
         texts = [inner for inner in value if isinstance(inner, str)]
         if kind := secret_in(" ".join(texts)):
             yield kind, pointer
         for place, inner in enumerate(value):
             if not isinstance(inner, str):
-                yield from _found_in(inner, f"{pointer}/{place}")
+                yield from _secrets_in(inner, f"{pointer}/{place}")
 
 
 def _holds_private_key(text: str) -> bool:
@@ -111,7 +114,7 @@ def _holds_seed_phrase(text: str) -> bool:
     numbers = _word_numbers()
     checked = 0
     place = _SHORTEST_PHRASE - 1
-    # every run of twelve words of the list covers one of these places
+    # Every run of twelve words of the list covers one of these places, so it is enough to look at each twelfth word.
     while place < len(words) and checked < _MOST_CANDIDATES:
         if words[place] not in numbers:
             place += _SHORTEST_PHRASE
@@ -126,13 +129,13 @@ def _holds_seed_phrase(text: str) -> bool:
         if any(_has_right_check(run[start : start + count]) for start in starts for count in _WORD_COUNTS):
             return True
         checked += len(starts)
-        # the word behind a run is not in the list, so the next run begins after it
+        # The word after a run is not in the list, so the next run begins after it.
         place = end + _SHORTEST_PHRASE
     return False
 
 
 def _has_right_check(phrase: list[int]) -> bool:
-    """Decides whether the last bits of a phrase are those of the SHA-256 of its entropy, as BIP-39 says."""
+    """Decides whether the last bits of a phrase equal those of the SHA-256 of its entropy, as BIP-39 requires."""
     if len(phrase) not in _WORD_COUNTS:
         return False
     bits = 0
@@ -145,7 +148,10 @@ def _has_right_check(phrase: list[int]) -> bool:
 
 @cache
 def _word_numbers() -> dict[bytes, int]:
-    """The English words of BIP-39 with their numbers, from eth-account's data: importing it takes a second."""
+    """Returns the English words of BIP-39 with their numbers.
+
+    It reads the data file of eth-account, because importing that package takes a second.
+    """
     spec = find_spec("eth_account")
     assert spec is not None and spec.origin is not None, "a dependency of ours"
     words = Path(spec.origin).with_name("hdaccount") / "wordlist" / "english.txt"

@@ -1,4 +1,4 @@
-"""What is derived from the one master secret. Where that comes from is `warehouse/ledger/master_secret.py`'s matter."""
+"""Derives the secrets of an installation from its master secret, which `warehouse/ledger/master_secret.py` provides."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from contracts.errors import SettingsInvalid
 from contracts.settings import Settings
 
 SHORTEST_MASTER_SECRET = 32
-"""Characters; 32 hex digits hold 128 bits."""
+"""Least characters of the master secret; 32 hex digits hold 128 bits."""
 
 PEPPER_VERSION = 1
-"""Stored beside each key's HMAC, so that a later pepper can live beside this one."""
+"""Stored with each key's HMAC, so that keys of a later pepper can coexist with these."""
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedSecrets:
-    """Independent 32-byte secrets of one installation; none tells anything of another or of the master."""
+    """Independent 32-byte secrets of one installation. None of them reveals another one or the master secret."""
 
     pepper: bytes = field(repr=False)
-    """Of the HMACs under which API keys, session tokens and pairing codes are stored."""
+    """Keys the HMACs under which API keys, session tokens and pairing codes are stored."""
     sealing_key: bytes = field(repr=False)
-    """AES-256-GCM key of what is kept sealed until a client has acknowledged it."""
+    """AES-256-GCM key for texts that stay sealed until a client acknowledges them."""
 
 
 def derive_secrets(master: str) -> DerivedSecrets:
-    """All derived secrets of `master`."""
+    """Returns all derived secrets of `master`."""
     return DerivedSecrets(
         pepper=_derive(master, f"pepper {PEPPER_VERSION}"),
         sealing_key=_derive(master, "sealing 1"),
@@ -36,9 +36,9 @@ def derive_secrets(master: str) -> DerivedSecrets:
 
 
 def require_secrets(settings: Settings) -> None:
-    """Raise `SettingsInvalid` where a secret has to be set and is not, or is too short to be one.
+    """Raises `SettingsInvalid` if a required secret is not set or is too short.
 
-    Processes on several hosts may share a PostgreSQL ledger, so none of them may make up a secret of its own.
+    Processes on several hosts may share a PostgreSQL ledger, so none of them may generate a secret for itself.
     """
     if settings.master_secret is not None:
         if len(settings.master_secret.get_secret_value()) < SHORTEST_MASTER_SECRET:

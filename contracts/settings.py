@@ -1,4 +1,4 @@
-"""The settings, read once from `SVC_*` and `.env` and passed in. Nothing else reads the environment."""
+"""Reads the settings once, from `SVC_*` and `.env`; callers pass them on. Nothing else reads the environment."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def _comma_separated(value: Any) -> Any:
 
 
 def web_address(text: str) -> str:
-    """`text`, where it is an http(s) address. Raises `ValueError`, which does not repeat it: it may hold a key."""
+    """Returns `text` if it is an http(s) URL. Raises `ValueError` without the text, which may contain a key."""
     try:
         parts = urlsplit(text)
-        # What no resolver takes, such as an empty label, is no host either.
+        # A host that no resolver accepts, such as an empty label, is invalid too.
         named = parts.scheme in ("http", "https") and (parts.hostname or "").encode("idna") and parts.port != 0
     except ValueError:
         named = False
@@ -56,7 +56,7 @@ _TOKEN_PRICE: dict[str, JsonValue] = {"gives": "token_price"}
 
 
 class Settings(BaseSettings):
-    """One field per `SVC_` name. A part whose setting is unset is off, and the documents say so."""
+    """One field for each `SVC_` name. A feature whose setting is unset is off, and the documents say so."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
@@ -149,7 +149,7 @@ class Settings(BaseSettings):
 
     @property
     def public_base_url(self) -> str:
-        """`BASE_URL`, or where the API listens. No trailing slash."""
+        """Returns `BASE_URL`, or the address that the API listens on, without a trailing slash."""
         return self.base_url or f"http://{self.host}:{self.port}"
 
 
@@ -160,7 +160,7 @@ def settings_that_give(capability: str) -> tuple[str, ...]:
 
 
 def load_settings(environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
-    """Read the settings. Raises `SettingsInvalid`, which names bad values (not their content) and the nearest name."""
+    """Reads the settings. Raises `SettingsInvalid`, which names bad values (not their content) and the nearest name."""
     known = {PREFIX + name.upper() for name in Settings.model_fields}
     for name in sorted(os.environ if environ is None else environ):
         if name.startswith(PREFIX) and name not in known:

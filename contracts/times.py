@@ -1,4 +1,4 @@
-"""Times as texts that sort as instants do, RFC 3339 in UTC with microseconds and `Z`; and those of header fields."""
+"""Reads and writes times: RFC 3339 in UTC with microseconds and `Z`, which sort as text; and times of header fields."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII)
-"""The graph takes times without their seconds too."""
+"""Seconds are optional because the graph accepts times without them."""
 
 
 def utc_text(instant: datetime) -> str:
-    """How the ledger and the graph write a time. Raises `OverflowError` beyond the years 1 to 9999."""
+    """Writes a time as the ledger and the graph store it. Raises `OverflowError` outside of the years 1 to 9999."""
     return instant.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def utc_seconds(instant: datetime) -> str:
-    """Writes a time of whole seconds, as quotes have them."""
+    """Writes a time of whole seconds, as quotes contain it."""
     return utc_text(instant).replace(".000000", "")
 
 
 def instant_of(text: str) -> datetime:
-    """An RFC 3339 time, which has an offset, in UTC. Raises `ValueError` where it is none (ISO 8601 has many other
-    forms), or beyond the years 1 to 9999."""
+    """Parses an RFC 3339 time, which has an offset, and returns it in UTC.
+
+    Raises `ValueError` for other texts (ISO 8601 has many other forms) and for times outside of the years 1 to 9999.
+    """
     if _RFC_3339.fullmatch(text) is None:
         raise ValueError("a time is written as RFC 3339 says, with its offset: 2026-01-31T12:00:00Z")
     try:
@@ -32,7 +34,7 @@ def instant_of(text: str) -> datetime:
 
 
 def is_instant(text: str) -> bool:
-    """Whether a text is an RFC 3339 time."""
+    """Decides whether a text is an RFC 3339 time."""
     try:
         instant_of(text)
     except ValueError:
@@ -41,14 +43,14 @@ def is_instant(text: str) -> bool:
 
 
 def normal_instant(text: str) -> str:
-    """An RFC 3339 time as `utc_text` writes it. Raises `ValueError` where it is none."""
+    """Returns an RFC 3339 time in the form of `utc_text`. Raises `ValueError` for other texts."""
     return utc_text(instant_of(text))
 
 
 def retry_after_s(text: str, now: datetime | None) -> float | None:
-    """Seconds until a `Retry-After`, which names them or a date, is over; less than 0 for one that is past.
+    """Returns the seconds until a `Retry-After` of seconds or of a date is over. Negative if the date is past.
 
-    None where it is neither, or a date and `now` is not known.
+    Returns None if it is neither, or if it is a date and `now` is None.
     """
     text = text.strip()
     if text.isascii() and text.isdecimal():

@@ -1,4 +1,4 @@
-"""Trust: bodies, thresholds, and how the registry weighs attestations, in the same integer arithmetic. Pure."""
+"""Defines the trust documents and weighs attestations in the registry's own integer arithmetic. Pure."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ONE: Final = 10**18
 
 MAX_AGE_S: Final = 900
 SAMPLE: Final = 8
-"""Agents whose scores are compared with the contract's at each block."""
+"""Number of agents whose scores are compared with the contract's at each block."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """What the registry keeps of one agent; sums are of weights and of weighted scores, in units of 1e-18."""
+    """The registry's record of one agent. Sums are of weights and of weighted scores, in units of 1e-18."""
 
     count: int
     last_at_s: int
@@ -34,12 +34,12 @@ class Standing:
 
     @property
     def weighted_score(self) -> int:
-        """The mean in which recent work weighs more, rounded down."""
+        """Returns the mean in which recent work weighs more, rounded down."""
         return self.weighted_sum // self.weight_sum
 
     @property
     def average_score(self) -> int:
-        """The plain mean, rounded down."""
+        """Returns the plain mean, rounded down."""
         return self.score_sum // self.count
 
 
@@ -47,13 +47,13 @@ NEW: Final = Standing(0, 0, 0, 0, 0)
 
 
 def decayed(total: int, age_s: int, half_life_s: int) -> int:
-    """What a sum of weights is `age_s` later: halved with each half-life, in a straight line in between."""
+    """Returns a sum of weights after `age_s` seconds: halved with each half-life, and linear in between."""
     halvings, rest_s = divmod(age_s, half_life_s)
     return (total >> halvings) * (2 * half_life_s - rest_s) // (2 * half_life_s) if halvings < 256 else 0
 
 
 def attested(before: Standing, score: int, at_s: int, half_life_s: int) -> Standing:
-    """The agent's standing after one more attestation, made at Unix time `at_s`."""
+    """Returns the agent's record after one more attestation at Unix time `at_s`."""
     age_s = at_s - before.last_at_s
     return Standing(
         count=before.count + 1,
@@ -65,9 +65,9 @@ def attested(before: Standing, score: int, at_s: int, half_life_s: int) -> Stand
 
 
 def sample_agents(agents: Collection[str], touched: Collection[str], block_hash: str) -> list[str]:
-    """Which agents to compare with the contract at a block: half of them newly attested, the rest by lot.
+    """Selects the agents to compare with the contract at a block: half of them newly attested, the rest by lot.
 
-    The lot follows from the block's hash, so that nobody can choose it and anybody can repeat it.
+    The lot follows from the block's hash, so nobody can choose it and anybody can repeat it.
     """
 
     def lot(agent: str) -> str:
@@ -86,7 +86,7 @@ class Thresholds(Document):
 
 
 class SampledScores(Document):
-    """Scores and thresholds asked of the contract (`meetsTrustThreshold`) at the block."""
+    """Scores and thresholds that the contract returned (`meetsTrustThreshold`) at the block."""
 
     checked: int = Field(ge=0, description="Answers of the contract")
     equal: int = Field(ge=0, description="Of these, how many say what we say")
@@ -98,7 +98,7 @@ class SampledScores(Document):
 
 
 class TrustConsistency(Document):
-    """The block up to which attestations are counted, and what the contract says there."""
+    """The block up to which attestations are counted, and the comparison with the contract at that block."""
 
     level: Literal["finalized", "confirmations"]
     block: int = Field(ge=0)
@@ -126,14 +126,14 @@ class TrustScore(TelemetryDocument):
 
 
 class Weighting(Document):
-    """How attestations weigh."""
+    """The rule by which attestations weigh."""
 
     half_life_s: int | None = Field(description="Read from the contract")
     rule: str
 
 
 class TrustTotals(Document):
-    """What the registry holds, by the events."""
+    """Totals of the registry, counted from its events."""
 
     attestations: int
     agents: int
@@ -141,7 +141,7 @@ class TrustTotals(Document):
 
 
 class Erc8004Mapping(Document):
-    """How an attestation would read as feedback under ERC-8004, which this registry does not implement."""
+    """A mapping of an attestation to feedback under ERC-8004, which this registry does not implement."""
 
     compatible: Literal[False] = False
     value: str
@@ -151,7 +151,7 @@ class Erc8004Mapping(Document):
 
 
 class TrustProtocol(TelemetryDocument):
-    """What the trust scores are: contracts, thresholds, weighting, totals, and the block they are counted at."""
+    """The definition of the trust scores: contracts, thresholds, weighting, totals, and the block of the count."""
 
     registry: AddressText | None
     escrow: AddressText | None
@@ -193,7 +193,7 @@ def thresholds() -> Thresholds:
 
 
 def level_of(weighted_score: int, registered: bool) -> Literal["none", "low", "medium", "high"]:
-    """The highest threshold that a score meets."""
+    """Returns the highest threshold that a score meets."""
     if registered and weighted_score >= THRESHOLDS["high"]:
         return "high"
     if registered and weighted_score >= THRESHOLDS["medium"]:
