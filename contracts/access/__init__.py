@@ -1,1 +1,1 @@
-"""Paid access as rules: plans, quotes, proofs, matching of payments and receipts. No network, store or clock."""
+"""Holds the rules of paid access: plans, quotes, proofs, payment matching, receipts. No network, store or clock."""

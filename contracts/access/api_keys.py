@@ -1,7 +1,7 @@
-"""API keys as text: how they are made, checked offline, hashed and shown. Who holds one is the ledger's matter.
+"""Makes, checks, hashes and redacts API keys as text. The ledger knows their owners.
 
-`svc_<tier>_`, 30 base62 characters (178 random bits), and the CRC-32 of all that as 6 more, so that a typing
-error is seen without asking anybody. Only the HMAC of a key is ever stored.
+A key is `svc_<tier>_`, 30 base62 characters (178 random bits), and 6 more with the CRC-32 of all that, so a typing
+error is found offline. Only the HMAC of a key is ever stored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SHOWN_LENGTH = 4
 
 
 class ApiKey:
-    """A whole key. It shows itself redacted wherever it is printed; only `reveal` gives the text."""
+    """A whole key. It prints itself redacted everywhere; only `reveal` returns the text."""
 
     __slots__ = ("_text",)
 
@@ -34,17 +34,17 @@ class ApiKey:
         self._text = text
 
     def reveal(self) -> str:
-        """The text of the key, for the one answer that hands it out."""
+        """Returns the text of the key, for the one answer that contains it."""
         return self._text
 
     @property
     def redacted(self) -> str:
-        """Prefix and last four characters, as in `svc_free_…k3Xa`."""
+        """Returns the prefix and the last four characters, as in `svc_free_…k3Xa`."""
         prefix = self._text[: -(RANDOM_LENGTH + CHECKSUM_LENGTH)]
         return f"{prefix}…{self._text[-_SHOWN_LENGTH:]}"
 
     def digest(self, pepper: bytes) -> str:
-        """HMAC-SHA256 under the pepper, as 64 hex digits: what is stored of a key."""
+        """Returns the HMAC-SHA256 under the pepper as 64 hex digits, the only form in which a key is stored."""
         return hmac.digest(pepper, self._text.encode(), hashlib.sha256).hex()
 
     def __repr__(self) -> str:
@@ -63,13 +63,13 @@ class ApiKey:
 
 
 def new_key(tier: Tier) -> ApiKey:
-    """A key that nobody has, its prefix that of `tier`."""
+    """Returns a random key with the prefix of `tier`."""
     body = f"svc_{tier}_" + "".join(secrets.choice(BASE62) for _ in range(RANDOM_LENGTH))
     return ApiKey(body + checksum(body))
 
 
 def parse_key(text: str) -> ApiKey | None:
-    """The key that `text` is; None where it has not the form of one or its checksum is wrong."""
+    """Returns `text` as a key, or None if its form or its checksum is wrong."""
     if len(text) > KEY_LENGTH_MAX or KEY_FORM.fullmatch(text) is None:
         return None
     if checksum(text[:-CHECKSUM_LENGTH]) != text[-CHECKSUM_LENGTH:]:
@@ -78,7 +78,7 @@ def parse_key(text: str) -> ApiKey | None:
 
 
 def checksum(text: str) -> str:
-    """CRC-32 of ASCII `text` in base62, six digits, most significant first."""
+    """Returns the CRC-32 of ASCII `text` in base62: six digits, most significant first."""
     left = zlib.crc32(text.encode())
     digits = ""
     for _ in range(CHECKSUM_LENGTH):
@@ -88,8 +88,8 @@ def checksum(text: str) -> str:
 
 
 def redact_keys(text: str) -> str:
-    """`text` with everything that has the form of a key, or of a session's token, redacted."""
+    """Returns `text` with everything redacted that has the form of a key or of a session token."""
     text = redact_tokens(text)
     if "svc_" not in text:
         return text
-    return KEY_FORM.sub(lambda found: ApiKey(found[0]).redacted, text)
+    return KEY_FORM.sub(lambda key: ApiKey(key[0]).redacted, text)

@@ -1,4 +1,4 @@
-"""How the sender of a case's money reads it: a challenge to sign, and what the case answers."""
+"""Lets the sender of a case's money read the case: a challenge to sign, and the answer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class CaseRequest(RecoveryRequest):
 
 
 class CaseChallenge(Document):
-    """What the sender of the money has to sign, and where the signature goes."""
+    """The message that the sender of the money has to sign, and the URL for the signature."""
 
     ok: Literal[True] = True
     schema_: Literal["svc.agent_access.case_challenge.v1"] = Field(
@@ -57,7 +57,7 @@ class CaseChallenge(Document):
 
 
 class CasePayment(Document):
-    """The transfer as the chain holds it."""
+    """The transfer as the chain contains it."""
 
     network: str
     asset: str
@@ -72,7 +72,7 @@ class CasePayment(Document):
 
 
 class CaseQuote(Document):
-    """The quote that the money came for."""
+    """The quote for which the money was sent."""
 
     quote_id: str
     plan_id: str
@@ -82,7 +82,7 @@ class CaseQuote(Document):
 
 
 class CaseRefund(Document):
-    """What goes back to the sender. The operator sends it; the service never does."""
+    """The amount to return to the sender. The operator sends it; the service never does."""
 
     amount_units: str
     amount: str | None
@@ -93,7 +93,7 @@ CaseAction = Literal["pay_difference", "claim_with_signature", "wait_for_operato
 
 
 class CaseNext(Document):
-    """What happens next."""
+    """The next step of a case."""
 
     action: CaseAction
     detail: str
@@ -104,7 +104,7 @@ class CaseNext(Document):
 
 
 class CaseAnswer(Document):
-    """A case as it is now, for the sender of its money only."""
+    """The current state of a case, for the sender of its money only."""
 
     ok: Literal[True] = True
     schema_: Literal["svc.agent_access.case.v1"] = Field(default="svc.agent_access.case.v1", alias="schema")
@@ -122,12 +122,12 @@ class CaseAnswer(Document):
 
 
 def case_url(base_url: str, case_id: str) -> str:
-    """Returns the address of a case."""
+    """Returns the URL of a case."""
     return base_url + CASE_PATH.replace("{caseId}", case_id)
 
 
 def recorded_of(case: Case, quote: Quote, base_url: str) -> Recorded:
-    """Returns what a refusal of a claim of `quote` says of a case."""
+    """Returns the case as a refusal of a claim of `quote` names it."""
     return Recorded(
         case.case_id,
         case_url(base_url, case.case_id),
@@ -138,7 +138,7 @@ def recorded_of(case: Case, quote: Quote, base_url: str) -> Recorded:
 
 
 def supplement_url(base_url: str, case_id: str) -> str:
-    """Returns the address that makes the supplementary quote of a case."""
+    """Returns the URL that creates the supplementary quote of a case."""
     return base_url + CASE_SUPPLEMENT_PATH.replace("{caseId}", case_id)
 
 
@@ -149,7 +149,7 @@ def case_typed_data(case_id: str, issued_at: int, chain_id: int) -> dict[str, An
 
 
 def case_challenge(case: Case, *, base_url: str, now: datetime) -> CaseChallenge:
-    """Returns the challenge of this moment."""
+    """Returns a challenge that is issued `now`."""
     issued_at = int(now.timestamp())
     return CaseChallenge(
         case_id=case.case_id,
@@ -162,14 +162,14 @@ def case_challenge(case: Case, *, base_url: str, now: datetime) -> CaseChallenge
     )
 
 
-def check_case_access(asked: CaseRequest, case: Case, *, now: datetime) -> Proved | NotProved | AskContract:
-    """Decides whether the sender of the money signed a challenge of the last minutes for this case."""
-    message = case_typed_data(case.case_id, asked.issued_at, case.chain_id)
-    return check_challenge(asked, message, signer=case.transfer.sender, now=now)
+def check_case_access(request: CaseRequest, case: Case, *, now: datetime) -> Proved | NotProved | AskContract:
+    """Decides whether the sender of the money signed a recent challenge for this case."""
+    message = case_typed_data(case.case_id, request.issued_at, case.chain_id)
+    return check_challenge(request, message, signer=case.transfer.sender, now=now)
 
 
 def case_answer(standing: CaseStanding, *, asset: str, base_url: str) -> CaseAnswer:
-    """Returns a case as it is answered; `asset` is the coin that is sold for."""
+    """Returns the answer for a case. `asset` is the coin in which plans are sold."""
     case, quote, terms = standing.case, standing.quote, standing.terms
     ours = case.transfer.asset == asset
     return CaseAnswer(

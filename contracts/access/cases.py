@@ -1,6 +1,10 @@
-"""Cases: money that came with a claim and that no claim uses. Their states, whose they are, and what can be done.
+"""Decides about cases: states, owners and remedies of money that came with a claim and that no claim uses.
 
-One case is one transfer. How a payer reads a case is in `case_access.py`, what it is offered in `supplements.py`.
+A case is one transfer. `case_access.py` lets a payer read a case, `supplements.py` makes the quote for the difference.
+
+Example: a quote asks for 5.000123 USDC and the payer sends 4. The claim is refused with `amount_mismatch`, and the
+transfer becomes a case. The payer gets a supplementary quote for 1.000123; its claim issues the key of the first quote,
+and both transfers count as used.
 """
 
 from __future__ import annotations
@@ -28,12 +32,12 @@ from contracts.access.provider_views import BlockView
 from contracts.access.quotes import Quote
 
 CASE_FOR = timedelta(days=30)
-"""How long after it was recorded a case offers the payer to pay the difference."""
+"""Time after the recording of a case in which the payer may pay the difference."""
 
 CaseState = Literal["open", "supplement_offered", "claimed", "issued", "refund_due", "refunded"]
 
 WAITING: tuple[CaseState, ...] = ("open", "supplement_offered", "refund_due")
-"""States in which somebody still has to do something."""
+"""States in which somebody still has to act."""
 
 MOVES: dict[CaseState, frozenset[CaseState]] = {
     "open": frozenset({"supplement_offered", "claimed", "issued", "refund_due", "refunded"}),
@@ -43,12 +47,14 @@ MOVES: dict[CaseState, frozenset[CaseState]] = {
     "refund_due": frozenset({"refunded"}),
     "refunded": frozenset(),
 }
-"""The states that may follow each. No state is reached twice."""
+"""The states that may follow each state. A case reaches no state twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A transfer that was recorded. `quote_id` is a quote of its sender, None while no claim of one has named it."""
+    """A recorded transfer. `quote_id` is a quote of its sender, or None until a claim of such a quote names the
+    transfer.
+    """
 
     case_id: str
     chain_id: int
@@ -58,10 +64,10 @@ class Case:
     code: str
     quote_id: str | None
     proven: bool
-    """Whether the sender signed the claim that it is filed by."""
+    """True if the sender signed the claim under which the case is filed."""
     state: CaseState
     refund_amount: int | None
-    """What is, or was, to be sent back, in the token's smallest unit."""
+    """The amount to send back, or already sent back, in the token's smallest unit."""
     refund_transaction_hash: str | None
     recorded_at: datetime
     changed_at: datetime
@@ -77,7 +83,7 @@ class Filing:
 
 @dataclass(frozen=True, slots=True)
 class CaseStanding:
-    """A case among quotes and claims: what it was sent for, what uses it, and what can be paid for the rest."""
+    """A case with its quote, the claim that uses it, and the amount that can still be paid."""
 
     case: Case
     quote: Quote | None = None
@@ -86,7 +92,7 @@ class CaseStanding:
     claim_id: str | None = None
     """The claim that uses the money, or that redeemed the quote with other money."""
     needs_signature: bool = False
-    """Whether the payer has to sign a claim of the quote before anything is issued for the money."""
+    """True if the payer has to sign a claim of the quote before anything is issued for the money."""
     other_cases: tuple[str, ...] = ()
 
 
@@ -103,17 +109,17 @@ def is_senders(transfer: Transfer, quote: Quote) -> bool:
 def is_payers_own(filing: Filing) -> bool:
     """Decides whether only the payer can gain by a filing.
 
-    Anybody can order a quote for somebody else's address and name an operator of their own; so such a quote is the
-    payer's own only once the payer signed for it.
+    Anybody can order a quote for another person's address and name an operator. So a quote that names an operator
+    counts as the payer's only once the payer signs for it.
     """
     return filing.proven or not filing.quote.names_operator
 
 
 def replaces(new: Filing, old: Filing | None, transfer: Transfer) -> bool:
-    """Decides whether a filing takes the place of an older one, so that the order of claims does not matter.
+    """Decides whether a filing replaces an older one. The rule makes the order of claims irrelevant.
 
-    The payer's signature is stronger than any claim without it, a quote that names nobody else is stronger than one
-    that does, and of two alike the one that asks for the amount nearer to what was sent.
+    A filing with the payer's signature beats one without. A quote that names no operator beats one that does. Between
+    two equal filings, the quote wins whose amount is nearer to the transfer's.
     """
     return is_senders(transfer, new.quote) and (old is None or _strength(new, transfer) > _strength(old, transfer))
 
@@ -123,14 +129,15 @@ def _strength(filing: Filing, transfer: Transfer) -> tuple[bool, bool, int]:
 
 
 def code_of(transfer: Transfer, quote: Quote, code: str) -> str:
-    """Returns the code of a transfer that a claim of `quote` found. The claim's own is for its payer's money."""
+    """Returns a transfer's code under a claim of `quote`. The claim's own `code` is only for its payer's money."""
     return code if is_senders(transfer, quote) or code == "wrong_asset" else "payer_mismatch"
 
 
 def shortfall(case: Case, quote: Quote, terms: Terms, *, now: datetime) -> int | None:
-    """Returns how much is missing where the payer may pay the difference, or None. `terms` are the quote's.
+    """Returns the missing amount if the payer may pay the difference, or None. `terms` are the quote's.
 
-    Only money that came in the quote's own time counts: what an address sent before for something else does not.
+    Only money that came during the quote's own time counts. An earlier payment from the same address was for something
+    else.
     """
     missing = terms.amount - case.transfer.amount
     offered = (
@@ -148,20 +155,20 @@ def shortfall(case: Case, quote: Quote, terms: Terms, *, now: datetime) -> int |
 
 
 def came_in_time(case: Case, terms: Terms) -> bool:
-    """Decides whether the money came between the making of the quote and the end of its claim grace."""
+    """Decides whether the money came between the creation of the quote and the end of its claim grace."""
     time_s = case.block.time_s
     return terms.issued_at.timestamp() - SKEW_S <= time_s <= (terms.expires_at + CLAIM_GRACE).timestamp()
 
 
 def terms_of_transfer(terms: Terms, amount: int) -> Terms:
-    """The terms of a quote for a transfer of another amount that a claim of it uses."""
+    """Returns the terms of a quote with the amount of another transfer that its claim uses."""
     return replace(terms, amount=amount)
 
 
 def still_there(case: Case, terms: Terms, settled: Agreed, *, used: Collection[int]) -> Match | None:
-    """Returns where the chain holds a recorded transfer now, or None where it is not at its place any more.
+    """Returns the present position of a recorded transfer on the chain, or None if it is no longer where it was.
 
-    `terms` are its quote's; `used` are log positions of the transaction that claims use.
+    `terms` are those of its quote. `used` holds the log positions of the transaction that claims use.
     """
     transfers = transfers_of(settled.receipt)
     there = (

@@ -1,4 +1,4 @@
-"""Claims: what a client sends, and what it is given: receipt and activation packet, or why it has to wait."""
+"""Defines claims: the request, the receipt, the activation packet and the answer that tells a client to wait."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from contracts.canonical import canonical_json, canonical_sha256
 RETRY_AFTER_S = 5
 
 ANSWER_KEPT = timedelta(hours=24)
-"""How long an answer can be repeated under its Idempotency-Key, unless the key is used before."""
+"""Time for which an answer can be repeated under its Idempotency-Key, unless the key is used before."""
 
 Sha256Asked = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -59,7 +59,7 @@ class ClaimIntegrity(Document):
 
     @property
     def payer(self) -> PayerProof | None:
-        """The payer's proof, where it is given."""
+        """Returns the payer's proof, or None."""
         if self.type is None or self.signature is None:
             return None
         return PayerProof(type=self.type, signature=self.signature)
@@ -76,12 +76,12 @@ class ClaimRequest(Document):
 
     @property
     def payer_proof(self) -> PayerProof | None:
-        """The payer's signature, where it is given."""
+        """Returns the payer's signature, or None."""
         return None if self.integrity is None else self.integrity.payer
 
     @property
     def operator_proof(self) -> OperatorProof | None:
-        """The operator's consent, where it is given."""
+        """Returns the operator's consent, or None."""
         return None if self.integrity is None else self.integrity.operator
 
     @property
@@ -95,8 +95,11 @@ ClaimState = Literal["issued", "reversed"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim as the ledger holds it. With chain and transaction, `log_position` names the transfer that came for its
-    quote; `amount` is that of all its payments."""
+    """A claim as the ledger stores it.
+
+    Together with chain and transaction, `log_position` identifies the transfer that was sent for its quote. `amount` is
+    the sum of all its payments.
+    """
 
     claim_id: str
     receipt_id: str
@@ -105,9 +108,9 @@ class Claim:
     tier: Tier
     payer: str
     operator: str
-    """Named by the quote; the payer where it names no other."""
+    """The operator that the quote names; the payer if it names no other address."""
     owner: str
-    """Who owns the claim's keys: the payer, or the operator once it has signed."""
+    """The owner of the claim's keys: the payer, or the operator once it has signed."""
     agent_id: str | None
     user_id: str | None
     chain_id: int
@@ -121,13 +124,16 @@ class Claim:
     changed_at: datetime
     access_expires_at: datetime | None
     final: bool
-    """Whether the payment's block is final, so that nobody need look at it again."""
+    """True if the payment's block is final, so that nobody has to check it again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """A transfer that a claim uses, and the quote that it was sent for. A claim has two where a supplementary quote
-    brought the rest; it holds while all of them are on the chain."""
+    """A transfer that a claim uses, and the quote for which it was sent.
+
+    A claim has two payments if a supplementary quote brought the rest. The claim holds while all of them are on the
+    chain.
+    """
 
     claim_id: str
     quote_id: str
@@ -144,7 +150,7 @@ class Payment:
 
 
 class PendingAnswer(Document):
-    """The payment is not settled, or can't be seen at the moment: ask again, and never pay again."""
+    """The payment is not settled yet, or the providers can't tell. The client should ask again and never pay again."""
 
     ok: Literal[True] = True
     code: UnknownCode
@@ -153,7 +159,7 @@ class PendingAnswer(Document):
 
 
 class ReceiptClaim(Document):
-    """Who was given what."""
+    """The grant: the plan, the owner and the key."""
 
     claim_id: str
     plan_id: str
@@ -184,7 +190,7 @@ class ReceiptPayment(Document):
 
 
 class ReceiptGovernance(Document):
-    """How the payment was verified, and what happens to a key whose payment leaves the chain."""
+    """The verification of the payment, and the consequence for the key if the payment leaves the chain."""
 
     verification: Verification
     head_at_issue: int = Field(description="Lowest head of the providers that agreed")
@@ -194,7 +200,7 @@ class ReceiptGovernance(Document):
 
 
 class ReceiptRecovery(Document):
-    """How to get a new key when this one was lost: its owner signs for it, and the old one is revoked."""
+    """The way to replace a lost key: its owner signs for a new one, and the old one is revoked."""
 
     method: Literal["payer_signed_rotation", "owner_signed_rotation"]
     signer: str = Field(description="The owner when the claim was issued; the challenge at `url` names that of now")
@@ -202,7 +208,7 @@ class ReceiptRecovery(Document):
 
 
 class ReceiptLinks(Document):
-    """Where to go on."""
+    """Links for the next steps."""
 
     receipt: str
     recovery: str
@@ -211,7 +217,7 @@ class ReceiptLinks(Document):
 
 
 class ReceiptIntegrity(Document):
-    """What receiptHash is made of."""
+    """The fields from which receiptHash is computed."""
 
     algorithm: Literal["SHA-256"] = "SHA-256"
     canonicalization: Literal["RFC 8785"] = "RFC 8785"
@@ -240,7 +246,7 @@ class ReceiptBody(Document):
 
 
 class Receipt(ReceiptBody):
-    """The redacted, signed record of a claim. `status`, `owner` and `operator` are of now, and not signed."""
+    """The redacted, signed record of a claim. `status`, `owner` and `operator` are current values and not signed."""
 
     ok: Literal[True] = True
     receipt_hash: str
@@ -263,7 +269,7 @@ class ClaimRecord(Document):
 
 
 class ActivationPacket(Document):
-    """The API key, which is shown here only, and how to use it."""
+    """The API key, which appears only here, and instructions to use it."""
 
     api_key: str = Field(repr=False)
     key_id: str
@@ -276,7 +282,7 @@ class ActivationPacket(Document):
 
 
 class ClaimData(Document):
-    """What a claim gives."""
+    """The result of a claim."""
 
     claim: ClaimRecord
     receipt: Receipt
@@ -296,7 +302,7 @@ class ClaimAnswer(Document):
 def activation_packet(
     claim: Claim, *, key_text: str, key_id: str, requests_per_day: int | None, base_url: str
 ) -> ActivationPacket:
-    """What hands the key of a claim out."""
+    """Returns the packet that gives the key of a claim to the client."""
     return ActivationPacket(
         api_key=key_text,
         key_id=key_id,
@@ -311,7 +317,7 @@ def activation_packet(
 
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """A transfer that pays, or that brings a part: the quote that it was sent for, and where the chain holds it."""
+    """A transfer that pays all or a part, the quote for which it was sent, and its position on the chain."""
 
     quote_id: str
     transaction_hash: str
@@ -321,8 +327,8 @@ class Paid:
 def receipt_body(
     claim: Claim, paid: Sequence[Paid], *, key_id: str, key_hint: str, rail: PaymentRail, base_url: str, keys_url: str
 ) -> ReceiptBody:
-    """The receipt of a claim whose transfers and key are these."""
-    first, *further = (_receipt_payment(claim.chain_id, each) for each in paid)
+    """Returns the receipt of a claim with these transfers and this key."""
+    first, *further = (_receipt_payment(claim.chain_id, transfer) for transfer in paid)
     recovery = recovery_url(base_url, claim.claim_id)
     return ReceiptBody(
         receipt_id=claim.receipt_id,
@@ -343,7 +349,7 @@ def receipt_body(
         payment=first,
         further_payments=further,
         governance=ReceiptGovernance(
-            verification=verification_of(rail), head_at_issue=min(each.match.head for each in paid)
+            verification=verification_of(rail), head_at_issue=min(transfer.match.head for transfer in paid)
         ),
         recovery=ReceiptRecovery(
             method="payer_signed_rotation" if claim.owner == claim.payer else "owner_signed_rotation",
@@ -377,12 +383,12 @@ def _receipt_payment(chain_id: int, paid: Paid) -> ReceiptPayment:
 
 
 def receipt_json(body: ReceiptBody) -> str:
-    """The canonical bytes, as text, that a receipt's hash is of."""
+    """Returns, as text, the canonical bytes that a receipt's hash covers."""
     return canonical_json(body.model_dump(mode="json", by_alias=True)).decode()
 
 
 def operator_of(claim: Claim, base_url: str, *, was_unsure: bool = False) -> OperatorState | None:
-    """The operator that a claim's quote names, as it stands; None where that is the payer."""
+    """Returns the operator that a claim's quote names, in its current state, or None if that is the payer."""
     return operator_state(
         claim.operator, claim.owner, claim.payer, consent_url(base_url, claim.claim_id), was_unsure=was_unsure
     )
@@ -391,7 +397,7 @@ def operator_of(claim: Claim, base_url: str, *, was_unsure: bool = False) -> Ope
 def receipt_fields(
     body_json: str, receipt_hash: str, signature: dict[str, str], claim: Claim, base_url: str
 ) -> dict[str, Any]:
-    """A kept receipt as it is answered (`Receipt`): what was hashed is taken over as it is."""
+    """Returns the fields of a stored receipt (`Receipt`). The hashed part is copied unchanged."""
     body: dict[str, Any] = json.loads(body_json)
     integrity = ReceiptIntegrity(hashed_fields=sorted(body))
     operator = operator_of(claim, base_url)
@@ -410,7 +416,7 @@ def receipt_fields(
 def claim_fields(
     claim: Claim, receipt: dict[str, Any], packet: ActivationPacket, operator: OperatorState | None
 ) -> dict[str, Any]:
-    """The answer that issues (`ClaimAnswer`), and its repetition."""
+    """Returns the fields of the answer that issues a key (`ClaimAnswer`), also when it is repeated."""
     record = ClaimRecord(
         claim_id=claim.claim_id,
         quote_id=claim.quote_id,
@@ -431,10 +437,10 @@ def claim_fields(
 
 
 def receipt_url(base_url: str, claim_id: str) -> str:
-    """Where a claim's receipt is."""
+    """Returns the URL of a claim's receipt."""
     return base_url + RECEIPT_PATH.replace("{claimId}", claim_id)
 
 
 def recovery_url(base_url: str, claim_id: str) -> str:
-    """Where a lost key is replaced."""
+    """Returns the URL that replaces a lost key."""
     return f"{receipt_url(base_url, claim_id)}/recovery"

@@ -1,7 +1,8 @@
-"""Consent of the operator that a quote names: its own signature, by which the key of that quote becomes its own.
+"""Defines the consent by which the operator that a quote names becomes the owner of the quote's key.
 
-With a claim it is over the quote's hash, and later over the claim's id, since a receipt shows no quote's hash. Every
-form names the operator, so that no consent can be taken for a payer's proof, nor for the consent of somebody else.
+The operator signs either the quote's hash, together with the claim, or later the claim's id, because a receipt contains
+no quote hash. Each message names the operator, so nobody can pass a consent off as a payer's proof or as the consent of
+somebody else.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from contracts.base import AddressText, Document
 CONSENT_PATH = RECEIPT_PATH + "/operator"
 
 CONTRACT_UNSURE = "operator_contract_unsure"
-"""Why an operator is not proven yet: too few providers say the same of its contract's word."""
+"""The reason why an operator is not proven yet: too few providers return the same answer of its contract."""
 
 
 class OperatorProof(Document):
@@ -54,7 +55,7 @@ class OperatorState(Document):
 
 
 class OperatorStep(Document):
-    """How the operator that a quote names becomes the owner of the key: with the claim, or after it."""
+    """The way in which the operator of a quote becomes the owner of the key: with the claim, or after it."""
 
     address: AddressText
     typed_data: dict[str, Any] = Field(description="EIP-712 `OperatorConsent`, for `eip712` and `erc1271`")
@@ -64,7 +65,7 @@ class OperatorStep(Document):
 
 
 class OperatorChallenge(Document):
-    """The operator and the owner of a claim's key, and what the operator signs to become its owner."""
+    """The operator and the owner of a claim's key, and the message by which the operator becomes the owner."""
 
     ok: Literal[True] = True
     schema_: Literal["svc.agent_access.operator_challenge.v1"] = Field(
@@ -80,7 +81,7 @@ class OperatorChallenge(Document):
 
 
 class ConsentRequest(Document):
-    """The operator's signature, of the claim's own message or of the one that came with the quote."""
+    """The operator's signature of the claim's message or of the message that came with the quote."""
 
     proof: OperatorProof
     over: Literal["claim", "quote"] = Field(
@@ -89,7 +90,7 @@ class ConsentRequest(Document):
 
 
 class MovedParts(Document):
-    """What the key wrote before and this consent moved to the operator."""
+    """The nodes and edges that the key wrote before and that this consent moved to the operator."""
 
     nodes: int
     edges: int
@@ -120,7 +121,7 @@ class ConsentAnswer(Document):
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """What an operator signs, in both spellings."""
+    """The message that an operator signs, as typed data and as text."""
 
     operator: str
     typed_data: dict[str, Any]
@@ -128,7 +129,7 @@ class Consent:
 
 
 def consent_to_quote(quote_hash: str, operator: str, chain_id: int) -> Consent:
-    """The consent that goes with the claim of a quote; `operator` in lower case."""
+    """Returns the consent that accompanies the claim of a quote; `operator` in lower case."""
     fields = [("quoteHash", "bytes32"), ("operatorAddress", "address")]
     message = {"quoteHash": f"0x{quote_hash}", "operatorAddress": operator}
     return Consent(
@@ -139,7 +140,7 @@ def consent_to_quote(quote_hash: str, operator: str, chain_id: int) -> Consent:
 
 
 def consent_to_claim(claim_id: str, operator: str, chain_id: int) -> Consent:
-    """The consent after a claim was issued; `operator` in lower case."""
+    """Returns the consent for a claim that is issued already; `operator` in lower case."""
     fields = [("claimId", "string"), ("operatorAddress", "address")]
     message = {"claimId": claim_id, "operatorAddress": operator}
     return Consent(
@@ -148,7 +149,7 @@ def consent_to_claim(claim_id: str, operator: str, chain_id: int) -> Consent:
 
 
 def check_consent(proof: OperatorProof, consent: Consent) -> Proved | NotProved | AskContract:
-    """Whether the operator signed the consent."""
+    """Decides whether the operator signed the consent."""
     match proof.type:
         case "eip191":
             return check_message(consent.text, proof.signature, consent.operator)
@@ -161,7 +162,7 @@ def check_consent(proof: OperatorProof, consent: Consent) -> Proved | NotProved 
 def operator_state(
     operator: str, owner: str, payer: str, consent_url: str, *, was_unsure: bool = False
 ) -> OperatorState | None:
-    """The operator of a claim whose key `owner` owns; None where no other address than the payer is named."""
+    """Returns the operator of a claim whose key `owner` owns, or None if the quote names only the payer."""
     if operator == payer:
         return None
     proven = owner == operator
@@ -175,7 +176,7 @@ def operator_state(
 
 
 def operator_step(quote_hash: str, operator: str, chain_id: int, base_url: str) -> OperatorStep:
-    """What a quote says to the operator that it names."""
+    """Returns the instructions of a quote for the operator that it names."""
     consent = consent_to_quote(quote_hash, operator, chain_id)
     return OperatorStep(
         address=operator, typed_data=consent.typed_data, text=consent.text, later=base_url + CONSENT_PATH
@@ -183,7 +184,7 @@ def operator_step(quote_hash: str, operator: str, chain_id: int, base_url: str) 
 
 
 def consent_url(base_url: str, claim_id: str) -> str:
-    """Where the operator of a claim signs."""
+    """Returns the URL at which the operator of a claim signs."""
     return base_url + CONSENT_PATH.replace("{claimId}", claim_id)
 
 

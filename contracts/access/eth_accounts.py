@@ -1,7 +1,7 @@
-"""The only import of `eth_account` in this process: it costs half a second, so it happens on first use.
+"""Imports `eth_account` for this process. Nothing else does: the import takes half a second and happens on first use.
 
-A dependency of it, py_ecc, raises the recursion limit of the process to 100,000. At that limit 1 MB of nested JSON
-overflows the C stack and kills the process, where Python otherwise raises `RecursionError`; so the limit is put back.
+Its dependency py_ecc raises the recursion limit of the process to 100,000. At that limit 1 MB of nested JSON overflows
+the C stack and kills the process, where Python otherwise raises `RecursionError`. So this module restores the limit.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _importing = Lock()
 
 @cache
 def eth_account() -> ModuleType:
-    """Returns the package with its submodule `messages`, and leaves the recursion limit as it was."""
-    # Under a lock: another thread must not take the raised limit for the one to put back.
+    """Returns the package with its submodule `messages`. The recursion limit stays as it was."""
+    # The lock keeps another thread from reading the raised limit as the one to restore.
     with _importing:
         limit = sys.getrecursionlimit()
         import eth_account

@@ -1,4 +1,4 @@
-"""A quote as an installation would make it, for nobody: what the connect page and the description show a payer."""
+"""Makes an example quote of an installation, which the connect page and the description show to payers."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ EXAMPLE_PAYER = "0x" + "70" * 20
 """An address whose key nobody has."""
 
 _ISSUED_AT = datetime(2026, 1, 1, tzinfo=UTC)
-"""Long over, so that nobody pays it; and always the same."""
+"""A constant in the past, so that nobody pays the example and its bytes never change."""
 
 
 def example_quote(rail: PaymentRail, base_url: str) -> Quote:
-    """The quote. Raises what `make_quote` does on a rail that is not set up."""
+    """Returns the example quote. Raises the same errors as `make_quote` if the rail is not set up."""
     digits = sha256_hex(b"an example")[:32]
     plan = load_plans()[EXAMPLE_PLAN]
     return make_quote(
@@ -37,7 +37,7 @@ def example_quote(rail: PaymentRail, base_url: str) -> Quote:
 
 
 def example_quote_answer(rail: PaymentRail, base_url: str, keys: KeySet) -> dict[str, Any]:
-    """The whole answer that hands it out, signed by the first of `keys`."""
+    """Returns the whole answer with the example quote, signed by the first of `keys`."""
     quote = example_quote(rail, base_url)
     signature = keys.signer(_ISSUED_AT).sign(quote.quote_hash)
     answer = quote_answer(quote, signature, rail, base_url, keys_url=base_url + JWKS_PATH)

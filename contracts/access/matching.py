@@ -1,7 +1,13 @@
-"""Whether a transaction pays a quote, by what RPC providers say: yes, no, or not known yet. Never a guess.
+"""Decides whether a transaction pays a quote, from the answers of RPC providers: match, mismatch or unknown.
 
-"No" is said of a canonical, buried block alone; whatever could still change, or that providers don't agree on, is
-unknown. One log pays, whole and alone: amounts are never summed, and a transaction is never looked at but its logs.
+A mismatch needs a canonical, buried block. Everything that can still change, and everything on which providers
+disagree, is unknown. One log pays, with the whole amount: amounts are never summed. Only the logs of a transaction are
+read.
+
+Example: a quote asks payer P for 5.000123 USDC. Of two providers, one shows a receipt with a USDC transfer of 5.000123
+from P to the treasury, and the other does not know the transaction: Unknown("rpc_disagree"), so the client asks again.
+Once both show the same receipt in the same buried block, the transfer is a Match. Had P sent 2.5 and 2.500123, the
+transaction would be a Mismatch("amount_mismatch") with both transfers in `found`.
 """
 
 from __future__ import annotations
@@ -19,10 +25,10 @@ SKEW_S = 60
 """Seconds by which the chain's clock may be behind ours."""
 
 CLAIM_GRACE = timedelta(days=7)
-"""How long after its expiry a quote that was paid in time can still be claimed."""
+"""Time after its expiry in which a quote that was paid in time can still be claimed."""
 
 MOST_FOUND = 8
-"""Transfers of one transaction that are reported as unmatched, the payer's first; it may hold thousands of others."""
+"""Most transfers of one transaction that are reported as unmatched, the payer's first. It may contain thousands."""
 
 UnknownCode = Literal["unknown_tx", "confirmations", "not_canonical", "rpc_unavailable", "rpc_disagree"]
 
@@ -44,7 +50,7 @@ MismatchCode = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a quote asks for: addresses in lower case, `amount` in smallest units, instants in UTC."""
+    """The terms of a quote: addresses in lower case, `amount` in smallest units, instants in UTC."""
 
     chain_id: int
     asset: str
@@ -55,12 +61,12 @@ class Terms:
     expires_at: datetime
     burial: Burial
     quorum: int
-    """How many providers have to agree."""
+    """Number of providers that have to agree."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """One ERC-20 transfer; with chain and transaction, `position` among the receipt's logs (from 0) identifies it."""
+    """One ERC-20 transfer. Chain, transaction and `position` among the receipt's logs (from 0) identify it."""
 
     position: int
     asset: str
@@ -71,7 +77,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The transfer that pays, and where the chain holds it."""
+    """The transfer that pays, and its position on the chain."""
 
     transfer: Transfer
     block: BlockView
@@ -82,8 +88,10 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """The transaction definitely does not pay. `found` is money that came to us with it and that no claim has used, the
-    payer's first."""
+    """The transaction definitely does not pay.
+
+    `found` is money that came to us in it and that no claim uses, the payer's first.
+    """
 
     code: MismatchCode
     found: tuple[Transfer, ...] = ()
@@ -92,7 +100,7 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nobody can say yet. Asking again later is right, paying again is not."""
+    """Nobody can decide yet. The client should ask again later, and not pay again."""
 
     code: UnknownCode
     detail: str = ""
@@ -103,7 +111,7 @@ Verdict = Match | Mismatch | Unknown
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """What enough providers say alike of a transaction in a canonical, buried block."""
+    """The data on which enough providers agree about a transaction in a canonical, buried block."""
 
     receipt: ReceiptView
     block: BlockView
@@ -117,7 +125,7 @@ def verify(
     now: datetime,
     used: Collection[int] = (),
 ) -> Verdict:
-    """Judge one transaction. `used` are positions of its logs that claims of other quotes have used."""
+    """Judges one transaction. `used` holds the positions of its logs that claims of other quotes use."""
     settled = settle(terms, views)
     if isinstance(settled, Unknown):
         return settled
@@ -125,48 +133,51 @@ def verify(
 
 
 def settle(terms: Terms, views: Sequence[View | Silence]) -> Agreed | Unknown:
-    """What providers agree on of a transaction whose block is canonical and buried, or why that is not known."""
-    heard = [view for view in views if isinstance(view, View)]
-    if not right_chain(terms, heard):
+    """Returns the data on which providers agree if the transaction's block is canonical and buried, or else Unknown.
+
+    A provider that does not know the transaction yet is no contradiction; it just does not count towards the quorum.
+    """
+    answers = [view for view in views if isinstance(view, View)]
+    if not right_chain(terms, answers):
         return Unknown("rpc_unavailable", "a provider answers for another chain")
-    if len(heard) < terms.quorum or not heard:
+    if len(answers) < terms.quorum or not answers:
         return Unknown("rpc_unavailable", "too few providers answered")
-    knowing = [view for view in heard if view.receipt is not None]
-    if not knowing:
+    informed = [view for view in answers if view.receipt is not None]
+    if not informed:
         return Unknown("unknown_tx")
-    if not agreed(knowing):
+    if not agreed(informed):
         return Unknown("rpc_disagree", "providers differ on the receipt or its block")
-    if len(knowing) < terms.quorum:
+    if len(informed) < terms.quorum:
         return Unknown("rpc_disagree", "too few providers know the transaction")
-    if not all(canonical(view) for view in knowing):
+    if not all(canonical(view) for view in informed):
         return Unknown("not_canonical")
-    if sum(buried(terms.burial, view) for view in knowing) < terms.quorum:
+    if sum(buried(terms.burial, view) for view in informed) < terms.quorum:
         return Unknown("confirmations")
-    first = knowing[0]
+    first = informed[0]
     assert first.receipt is not None and first.block is not None
-    head = min(view.head.number for view in knowing if view.head is not None)
+    head = min(view.head.number for view in informed if view.head is not None)
     return Agreed(first.receipt, first.block, head)
 
 
 def right_chain(terms: Terms, views: Sequence[View]) -> bool:
-    """Whether every provider that answered is of the quote's chain."""
+    """Decides whether every provider that answered serves the quote's chain."""
     return all(view.chain_id == terms.chain_id for view in views)
 
 
 def agreed(views: Sequence[View]) -> bool:
-    """Whether all say the same of status, block, its time and every log."""
-    said = {(view.receipt, None if view.block is None else view.block.time_s) for view in views}
-    return len(said) == 1
+    """Decides whether all providers agree on status, block, block time and every log."""
+    answers = {(view.receipt, None if view.block is None else view.block.time_s) for view in views}
+    return len(answers) == 1
 
 
 def canonical(view: View) -> bool:
-    """Whether the receipt's block is the one that the provider has at its height."""
+    """Decides whether the receipt's block is the block that the provider has at that height."""
     receipt, block = view.receipt, view.block
     return receipt is not None and block is not None and block.hash == receipt.block_hash
 
 
 def buried(burial: Burial, view: View) -> bool:
-    """Whether the receipt's block lies deep enough for the provider's head or tags."""
+    """Decides whether the receipt's block is deep enough according to the provider's head or tags."""
     if view.receipt is None or view.head is None:
         return False
     number = view.receipt.block_number
@@ -177,21 +188,28 @@ def buried(burial: Burial, view: View) -> bool:
 
 
 def judge(terms: Terms, settled: Agreed, *, now: datetime, used: Collection[int] = ()) -> Match | Mismatch:
-    """Judge what is settled: the first unused transfer that fits pays; else the code of the nearest miss."""
+    """Judges a settled transaction. The first unused fitting transfer pays; otherwise the nearest miss gives the code.
+
+    A transfer fits if it is the quoted coin, from the payer, to us, over exactly the amount. A claim that comes too
+    late is only reported for money that would otherwise pay, so that a wrong amount is reported as a wrong amount.
+    """
     block = settled.block
     if not succeeded(settled.receipt):
         return Mismatch("tx_failed", block=block)
     transfers = transfers_of(settled.receipt)
-    ours = [each for each in transfers if of_asset(terms, each) and to_treasury(terms, each)]
-    unused = sorted((each for each in ours if each.position not in used), key=lambda each: not from_payer(terms, each))
-    fitting = [each for each in ours if from_payer(terms, each) and pays_amount(terms, each)]
+    ours = [transfer for transfer in transfers if of_asset(terms, transfer) and to_treasury(terms, transfer)]
+    unused = sorted(
+        (transfer for transfer in ours if transfer.position not in used),
+        key=lambda transfer: not from_payer(terms, transfer),
+    )
+    fitting = [transfer for transfer in ours if from_payer(terms, transfer) and pays_amount(terms, transfer)]
     if not fitting:
-        return Mismatch(_nearest_miss(terms, transfers, ours), _found(terms, transfers, ours, unused), block)
+        return Mismatch(_nearest_miss(terms, transfers, ours), _unused_income(terms, transfers, ours, unused), block)
     if early(terms, block):
         return Mismatch("payment_before_quote", tuple(unused[:MOST_FOUND]), block)
     if late(terms, block):
         return Mismatch("payment_late", tuple(unused[:MOST_FOUND]), block)
-    free = [each for each in fitting if each.position not in used]
+    free = [transfer for transfer in fitting if transfer.position not in used]
     if not free:
         return Mismatch("transfer_already_used", block=block)
     if not net_covers(terms, transfers, used):
@@ -202,52 +220,56 @@ def judge(terms: Terms, settled: Agreed, *, now: datetime, used: Collection[int]
 
 
 def succeeded(receipt: ReceiptView) -> bool:
-    """Whether the transaction succeeded, as a status of exactly `0x1` says."""
+    """Decides whether the transaction succeeded. Only a status of exactly `0x1` counts."""
     return receipt.status == "0x1"
 
 
 def transfers_of(receipt: ReceiptView) -> list[Transfer]:
-    """Every well-formed ERC-20 transfer in a receipt, of whatever contract."""
-    read = (_transfer(position, log) for position, log in enumerate(receipt.logs))
-    return [each for each in read if each is not None]
+    """Returns every well-formed ERC-20 transfer in a receipt, whatever contract emitted it."""
+    transfers = (_transfer(position, log) for position, log in enumerate(receipt.logs))
+    return [transfer for transfer in transfers if transfer is not None]
 
 
 def of_asset(terms: Terms, transfer: Transfer) -> bool:
-    """Whether the quoted coin moved, and none that looks like it."""
+    """Decides whether the quoted coin moved, and not a token that imitates it."""
     return transfer.asset == terms.asset
 
 
 def to_treasury(terms: Terms, transfer: Transfer) -> bool:
-    """Whether it came to us."""
+    """Decides whether the transfer came to us."""
     return transfer.recipient == terms.pay_to
 
 
 def from_payer(terms: Terms, transfer: Transfer) -> bool:
-    """Whether it came from the quote's payer."""
+    """Decides whether the transfer came from the quote's payer."""
     return transfer.sender == terms.payer
 
 
 def pays_amount(terms: Terms, transfer: Transfer) -> bool:
-    """Whether it is the quote's amount exactly, which belongs to one quote of the payer alone."""
+    """Decides whether the amount is exactly the quote's. No other live quote of the payer has the same amount."""
     return transfer.amount == terms.amount
 
 
 def early(terms: Terms, block: BlockView) -> bool:
-    """Whether the chain took the payment before the quote was made."""
+    """Decides whether the chain included the payment before the quote was made."""
     return block.time_s < terms.issued_at.timestamp() - SKEW_S
 
 
 def late(terms: Terms, block: BlockView) -> bool:
-    """Whether the chain took the payment after the quote's expiry."""
+    """Decides whether the chain included the payment after the quote's expiry."""
     return block.time_s > terms.expires_at.timestamp()
 
 
 def net_covers(terms: Terms, transfers: Sequence[Transfer], used: Collection[int]) -> bool:
-    """Whether what stays with us of the whole transaction covers what claims used of it, and this payment."""
-    coins = [each for each in transfers if of_asset(terms, each)]
-    came = sum(each.amount for each in coins if to_treasury(terms, each))
-    went = sum(each.amount for each in coins if each.sender == terms.pay_to)
-    spent = sum(each.amount for each in coins if to_treasury(terms, each) and each.position in used)
+    """Decides whether our net income of the whole transaction covers its transfers in use and this payment.
+
+    Example: a contract wallet sends us 5 and takes 5 back in the same transaction. A log of 5 exists, but nothing
+    stays.
+    """
+    coins = [transfer for transfer in transfers if of_asset(terms, transfer)]
+    came = sum(transfer.amount for transfer in coins if to_treasury(terms, transfer))
+    went = sum(transfer.amount for transfer in coins if transfer.sender == terms.pay_to)
+    spent = sum(transfer.amount for transfer in coins if to_treasury(terms, transfer) and transfer.position in used)
     return came - went >= spent + terms.amount
 
 
@@ -265,20 +287,20 @@ def _address(topic: str) -> str | None:
 
 
 def _nearest_miss(terms: Terms, transfers: Sequence[Transfer], ours: Sequence[Transfer]) -> MismatchCode:
-    if any(from_payer(terms, each) for each in ours):
+    if any(from_payer(terms, transfer) for transfer in ours):
         return "amount_mismatch"
     if ours:
         return "payer_mismatch"
-    if any(of_asset(terms, each) and from_payer(terms, each) for each in transfers):
+    if any(of_asset(terms, transfer) and from_payer(terms, transfer) for transfer in transfers):
         return "recipient_mismatch"
-    if any(to_treasury(terms, each) for each in transfers):
+    if any(to_treasury(terms, transfer) for transfer in transfers):
         return "wrong_asset"
     return "payment_missing"
 
 
-def _found(
+def _unused_income(
     terms: Terms, transfers: Sequence[Transfer], ours: Sequence[Transfer], unused: Sequence[Transfer]
 ) -> tuple[Transfer, ...]:
-    """Our coin that came to us; where there is none, other tokens that did."""
-    others = [] if ours else [each for each in transfers if to_treasury(terms, each)]
+    """Returns the quoted coin that came to us, or, if none did, the other tokens that came to us."""
+    others = [] if ours else [transfer for transfer in transfers if to_treasury(terms, transfer)]
     return tuple([*unused, *others][:MOST_FOUND])

@@ -1,4 +1,4 @@
-"""The plans of `plans.yaml`, and the catalog that tells an agent what they cost and how to buy one."""
+"""Loads the plans of `plans.yaml` and makes the catalog with their prices and the steps to buy one."""
 
 from __future__ import annotations
 
@@ -39,12 +39,15 @@ CASE_SUPPLEMENT_PATH = CASE_PATH + "/supplement"
 UNCLAIMABLE = "payments_not_configured"
 
 SALT_UNITS = 10_000
-"""Amounts lie from the price up to this many smallest units above it, so that each is of one quote of its payer."""
+"""Size of the band of amounts above a price, in smallest units.
+
+A quote's amount lies in that band and is unique among the quotes of its payer.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What can be bought; `price` in the coin's smallest unit."""
+    """A plan that can be bought; `price` in the coin's smallest unit."""
 
     id: str
     name: str
@@ -58,14 +61,14 @@ class Plan:
 
 @cache
 def load_plans() -> dict[str, Plan]:
-    """Every plan by its id, in the order of the file."""
+    """Returns every plan by its id, in the order of the file."""
     rows: list[dict[str, Any]] = yaml.load(PLANS_FILE.read_text(), yaml.CSafeLoader)
     plans = [Plan(price=units_of(row.pop("price_usd")), tier=Tier(row.pop("tier")), **row) for row in rows]
     return {plan.id: plan for plan in plans}
 
 
 class PlanPrice(Document):
-    """A price, and the band in which the amount of a quote lies."""
+    """A price, and the band that contains the amount of a quote."""
 
     amount: str = Field(description="Decimal")
     currency: Literal["USD"] = "USD"
@@ -76,7 +79,7 @@ class PlanPrice(Document):
 
 
 class PlanPayment(Document):
-    """How a plan is paid."""
+    """The means of payment of a plan."""
 
     scheme: Literal["exact"] = "exact"
     network: str
@@ -103,7 +106,7 @@ class PlanOffer(Document):
 
 
 class Flow(Document):
-    """The steps in order, each with what to send where."""
+    """The steps in order, each with the request to send."""
 
     discover: str
     quote: str
@@ -114,7 +117,7 @@ class Flow(Document):
 
 
 class Verification(Document):
-    """How a payment is verified."""
+    """The rules by which payments are verified."""
 
     providers: int = Field(description="RPC providers that are asked")
     quorum: int = Field(description="How many of them have to agree")
@@ -125,7 +128,7 @@ class Verification(Document):
 
 
 class CatalogPayment(PlanPayment):
-    """How payments are made and verified, whatever the plan."""
+    """The means of payment and its verification, common to all plans."""
 
     live: bool
     reason: str | None
@@ -148,7 +151,7 @@ class CatalogPayment(PlanPayment):
 
 
 class TypedDataDomain(Document):
-    """The EIP-712 domain of what payers sign."""
+    """The EIP-712 domain of the messages that payers sign."""
 
     name: str = DOMAIN_NAME
     version: str = DOMAIN_VERSION
@@ -156,7 +159,7 @@ class TypedDataDomain(Document):
 
 
 class Signing(Document):
-    """How quotes and receipts are signed, and how payers sign."""
+    """The signatures of quotes, receipts and payers."""
 
     algorithm: Literal["EdDSA"] = "EdDSA"
     format: str = "compact JWS with its payload left out; the payload is the 64 characters of the hash"
@@ -167,7 +170,7 @@ class Signing(Document):
 
 
 class PlansAnswer(Document):
-    """What can be bought, for how much, and how."""
+    """The catalog of plans with prices and payment instructions."""
 
     ok: Literal[True] = True
     schema_: Literal["svc.agent_access.plans.v1"] = Field(default="svc.agent_access.plans.v1", alias="schema")
@@ -184,7 +187,7 @@ class PlansAnswer(Document):
 
 
 def plans_answer(rail: PaymentRail, base_url: str, requests_per_day: dict[Tier, int | None]) -> PlansAnswer:
-    """The catalog of a service at `base_url`; `requests_per_day` says what each tier may use."""
+    """Returns the catalog of a service at `base_url`. `requests_per_day` is the quota of each tier."""
     live = not rail.missing
     reason = None if live else UNCLAIMABLE
     where = {"network": rail.network, "asset": rail.asset or None, "pay_to": rail.treasury or None}
@@ -232,7 +235,7 @@ def plans_answer(rail: PaymentRail, base_url: str, requests_per_day: dict[Tier, 
 
 
 def verification_of(rail: PaymentRail) -> Verification:
-    """How payments on `rail` are verified."""
+    """Returns the rules by which payments on `rail` are verified."""
     return Verification(
         providers=rail.providers,
         quorum=rail.quorum,

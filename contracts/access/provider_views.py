@@ -1,4 +1,4 @@
-"""What RPC providers say of a transaction, as plain values, and the strict reading of their answers."""
+"""Parses RPC provider responses about one transaction strictly, into plain values."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _ADDRESS = re.compile(r"0x[0-9a-f]{40}")
 _DATA = re.compile(r"0x(?:[0-9a-f]{2})*")
 
 MOST_LOGS = 20_000
-"""A receipt with more is none that a node would give."""
+"""Real nodes return fewer logs, so a larger receipt is invalid."""
 
 MOST_COUNTED = 2**37
-"""Heights and times stay below, so that every store and calendar can hold them."""
+"""Heights and times stay below this, so that every store and calendar can represent them."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogView:
-    """One log as a provider gives it, hex in lower case. Its place in the receipt is its identity, not `logIndex`."""
+    """One log of a provider, hex in lower case. Its place in the receipt identifies it, not `logIndex`."""
 
     address: str
     topics: tuple[str, ...]
@@ -31,7 +31,7 @@ class LogView:
 
 @dataclass(frozen=True, slots=True)
 class ReceiptView:
-    """A receipt as a provider gives it; `status` as it was sent, None where it was missing."""
+    """A receipt of a provider. `status` is as the provider sent it, or None if it is missing."""
 
     transaction_hash: str
     status: str | None
@@ -42,7 +42,7 @@ class ReceiptView:
 
 @dataclass(frozen=True, slots=True)
 class BlockView:
-    """A block that a provider has at a height now; `time_s` is Unix seconds."""
+    """The block that a provider has at a height now; `time_s` is in Unix seconds."""
 
     number: int
     hash: str
@@ -51,10 +51,10 @@ class BlockView:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one provider says of one transaction. `block` is the one it has at the receipt's height at present.
+    """The answers of one provider about one transaction. `block` is its present block at the receipt's height.
 
-    `receipt` is None where the provider does not know the transaction (or has it in its mempool only), `block` where it
-    has none at that height yet, a height where the provider does not know that tag.
+    `receipt` is None if the provider does not know the transaction or has it only in its mempool, `block` if the
+    provider has no block at that height yet, and a height if the provider does not know that tag.
     """
 
     provider: str
@@ -68,22 +68,22 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """A provider that gave no answer which can be believed; `reason` is for the log."""
+    """A provider without a credible answer; `reason` is for the log."""
 
     provider: str
     reason: str
 
 
 def read_receipt(result: Any, transaction_hash: str) -> ReceiptView | None:
-    """A decoded `eth_getTransactionReceipt` result; None where there is none.
+    """Parses a decoded `eth_getTransactionReceipt` result. Returns None if there is no receipt.
 
-    Raises `ValueError` on anything that is no receipt of that transaction.
+    Raises `ValueError` for everything that is not a receipt of that transaction.
     """
     if result is None:
         return None
     fields = _object(result)
-    found = _word(fields.get("transactionHash"))
-    if found != transaction_hash:
+    hash_of_receipt = _word(fields.get("transactionHash"))
+    if hash_of_receipt != transaction_hash:
         raise ValueError("a receipt of another transaction")
     block_hash, block_number = fields.get("blockHash"), fields.get("blockNumber")
     if block_hash is None or block_number is None:
@@ -92,20 +92,20 @@ def read_receipt(result: Any, transaction_hash: str) -> ReceiptView | None:
     if not isinstance(logs, list) or len(logs) > MOST_LOGS:
         raise ValueError("a receipt without a list of logs")
     receipt = ReceiptView(
-        transaction_hash=found,
+        transaction_hash=hash_of_receipt,
         status=_text_or_none(fields.get("status")),
         block_number=_quantity(block_number),
         block_hash=_word(block_hash),
-        logs=tuple(_log(each) for each in logs),
+        logs=tuple(_log(log) for log in logs),
     )
-    for each in logs:
-        if _word(each.get("transactionHash")) != found or _word(each.get("blockHash")) != receipt.block_hash:
+    for log in logs:
+        if _word(log.get("transactionHash")) != hash_of_receipt or _word(log.get("blockHash")) != receipt.block_hash:
             raise ValueError("a log of another transaction or block in the receipt")
     return receipt
 
 
 def read_block(result: Any) -> BlockView | None:
-    """A decoded `eth_getBlockByNumber` result; None where there is none. Raises `ValueError`."""
+    """Parses a decoded `eth_getBlockByNumber` result. Returns None if there is no block. Raises `ValueError`."""
     if result is None:
         return None
     fields = _object(result)
@@ -114,8 +114,8 @@ def read_block(result: Any) -> BlockView | None:
     return BlockView(_quantity(fields.get("number")), _word(fields["hash"]), _quantity(fields.get("timestamp")))
 
 
-def _log(each: Any) -> LogView:
-    fields = _object(each)
+def _log(log: Any) -> LogView:
+    fields = _object(log)
     topics = fields.get("topics")
     if not isinstance(topics, list) or len(topics) > 4:
         raise ValueError("a log without a list of topics")
@@ -155,7 +155,7 @@ def _text_or_none(value: Any) -> str | None:
 def _quantity(value: Any) -> int:
     if not isinstance(value, str):
         raise ValueError("a quantity that is no text")
-    found = quantity(value)
-    if found >= MOST_COUNTED:
+    number = quantity(value)
+    if number >= MOST_COUNTED:
         raise ValueError("a height or time that no chain reaches")
-    return found
+    return number

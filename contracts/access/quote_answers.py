@@ -1,4 +1,4 @@
-"""What hands a quote out: the signed answer, and the one transfer that pays it as call data, link and QR code."""
+"""Makes the signed answer with a quote, and its payment as call data, link and QR code."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from contracts.base import Document, Timestamp
 from contracts.evm.codec import checksum_address
 
 _QR_MASK = 0
-"""The chequered one."""
+"""The chequered mask."""
 
 _VARYING = len(str(SALT_UNITS - 1))
-"""How many digits at a link's end differ from quote to quote of a plan."""
+"""Number of digits at the end of a link that differ between the quotes of a plan."""
 
 _QR_BORDER = 4
-"""Light modules around a code, as ISO/IEC 18004 asks for."""
+"""Light modules around a code, as ISO/IEC 18004 requires."""
 
 _QR_SCALE = 4
 """Pixels of a module."""
 
 
 class QuotePrice(Document):
-    """What the plan costs, and what this quote asks for."""
+    """The price of the plan, and the amount of this quote."""
 
     amount: str = Field(description="The plan's price, decimal")
     currency: Literal["USD"] = "USD"
@@ -64,7 +64,7 @@ class PayTransfer(Document):
 
 
 class ExampleClaim(Document):
-    """The body of the claim; the transaction hash is the one thing to fill in."""
+    """The body of the claim. Only the transaction hash is left to fill in."""
 
     quote_id: str
     transaction_hash: str
@@ -89,7 +89,7 @@ class ClaimStep(Document):
 
 
 class QuoteNext(Document):
-    """What to do with a quote."""
+    """The next steps with a quote."""
 
     pay: PayTransfer
     claim: ClaimStep
@@ -98,7 +98,7 @@ class QuoteNext(Document):
 
 
 class QuoteData(Document):
-    """The quote and its requirement, whose RFC 8785 bytes give the two hashes, and what to do."""
+    """The quote and its requirement, whose RFC 8785 bytes give the two hashes, and the next steps."""
 
     quote: dict[str, Any]
     payment_requirement: dict[str, Any] = Field(description="x402 v2 PaymentRequirements")
@@ -106,7 +106,7 @@ class QuoteData(Document):
 
 
 class QuoteIntegrity(Document):
-    """How the hashes are made and the signature is checked."""
+    """The rules for computing the hashes and checking the signature."""
 
     algorithm: Literal["SHA-256"] = "SHA-256"
     canonicalization: Literal["RFC 8785"] = "RFC 8785"
@@ -136,8 +136,8 @@ class QuoteAnswer(Document):
 def quote_answer(
     quote: Quote, signature: dict[str, str], rail: PaymentRail, base_url: str, *, keys_url: str
 ) -> QuoteAnswer:
-    """The answer that hands a quote out."""
-    said: dict[str, Any] = json.loads(quote.quote_json)
+    """Returns the answer that gives a quote to the client."""
+    body: dict[str, Any] = json.loads(quote.quote_json)
     requirement: dict[str, Any] = json.loads(quote.requirement_json)
     uri = payment_uri(quote.amount, rail)
     exact = usd_of(quote.amount)
@@ -147,10 +147,10 @@ def quote_answer(
         payment_requirement_hash=quote.requirement_hash,
         expires_at=quote.expires_at,
         signature=Signature(**signature),
-        price=QuotePrice(amount=said["price"]["amount"], exact_amount=exact, exact_amount_units=str(quote.amount)),
+        price=QuotePrice(amount=body["price"]["amount"], exact_amount=exact, exact_amount_units=str(quote.amount)),
         integrity=QuoteIntegrity(keys_url=keys_url),
         data=QuoteData(
-            quote=said,
+            quote=body,
             payment_requirement=requirement,
             next=QuoteNext(
                 pay=PayTransfer(
@@ -191,18 +191,18 @@ def quote_answer(
 
 
 def payment_uri(amount: int, rail: PaymentRail) -> str:
-    """The transfer as EIP-681 writes it."""
+    """Returns the transfer as an EIP-681 link."""
     asset, treasury = checksum_address(rail.asset), checksum_address(rail.treasury)
     return f"ethereum:{asset}@{rail.chain_id}/transfer?address={treasury}&uint256={amount}"
 
 
 def transfer_call(recipient: str, amount: int) -> str:
-    """Call data of ERC-20's `transfer(address,uint256)`."""
+    """Returns the call data of ERC-20's `transfer(address,uint256)`."""
     return "0xa9059cbb" + recipient[2:].rjust(64, "0") + f"{amount:064x}"
 
 
 def qr_code(text: str) -> str:
-    """A QR code of `text`: SVG in a data URI."""
+    """Returns a QR code of `text`: SVG in a data URI."""
     stem = text[: max(len(text.rstrip(string.digits)), len(text) - _VARYING)]
     stencil = _stencil(stem, len(text) - len(stem))
     modules = stencil.blank
@@ -224,7 +224,7 @@ def qr_code(text: str) -> str:
 
 @cache
 def _drawn_eighths() -> list[str]:
-    """How a path goes over eight modules of a row: a line where they are dark (1), a move where they are light."""
+    """Returns the path over eight modules of a row: lines where they are dark (1), moves where they are light."""
     return [
         "".join(f"h{len(run)}" if run[0] == "1" else f"m{len(run)} 0" for run in re.findall("0+|1+", f"{eight:08b}"))
         for eight in range(256)
@@ -233,7 +233,10 @@ def _drawn_eighths() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Stencil:
-    """The code of a text that ends in zeros, and what each bit of those digits flips; one bit of a number a module."""
+    """The code of a text that ends in zeros, and the modules that each bit of those digits flips.
+
+    Both are numbers with one bit for each module.
+    """
 
     size: int
     blank: int
@@ -242,10 +245,13 @@ class _Stencil:
 
 @lru_cache(maxsize=8)
 def _stencil(stem: str, digits: int) -> _Stencil:
-    """Codes of one mask are affine in the bits of their text: each bit flips the same modules, whatever the others are.
+    """Computes a stencil once for all codes with the same stem.
 
-    The links of a plan's quotes differ in their last digits alone, so their codes are put together from parts that
-    segno draws once a process: 0.3 ms of CPU a code, and 2.7 where it draws each.
+    Codes of one mask are affine in the bits of their text: each bit flips the same modules, whatever the other bits
+    are. The links of a plan's quotes differ only in their last digits, so a code is the XOR of parts that segno draws
+    once for each process. That takes 0.3 ms of CPU for a code instead of 2.7.
+
+    Example: code("…12") = code("…00") ^ flips of bit 0 of the tens ^ flips of bit 1 of the ones.
     """
     size, blank = _drawn(stem + "0" * digits)
     flips = tuple(
@@ -256,10 +262,10 @@ def _stencil(stem: str, digits: int) -> _Stencil:
 
 
 def _drawn(text: str) -> tuple[int, int]:
-    """Modules of a side, and the code's modules, the first row lowest and the first module of a row highest."""
+    """Returns the modules of a side, and the code's modules: first row lowest, first module of a row highest."""
     import segno
 
-    # on a screen readers need no more redundancy than this, nor the best mask
+    # Readers of a screen need neither more redundancy nor the best mask.
     code = segno.make(text, mode="byte", error="l", boost_error=False, mask=_QR_MASK, micro=False)
     rows = [int("".join(map(str, row)), 2) for row in code.matrix]
     return len(rows), sum(row << (number * len(rows)) for number, row in enumerate(rows))

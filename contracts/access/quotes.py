@@ -1,4 +1,4 @@
-"""Quotes: what a payer may ask for, what it is given, and the terms that a payment is later held against."""
+"""Makes quotes for payers and reads back the terms against which a payment is compared."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from contracts.times import utc_seconds
 QUOTE_TTL = timedelta(minutes=30)
 
 LIVE_QUOTES_MAX = 100
-"""Unclaimed quotes of one payer that hold an amount; past that the payer has to ask for more with a signature."""
+"""Most unclaimed quotes of one payer that reserve an amount. Beyond that, a request needs the payer's signature."""
 
 PROVEN_QUOTES_MAX = 5_000
-"""The same, with a signature; well below the number of amounts there are."""
+"""The same with a signature; well below the number of amounts in the band."""
 
 REQUEST_PROOF_AGE = timedelta(minutes=5)
 
@@ -54,7 +54,7 @@ class QuoteProof(Document):
 
 
 class QuoteRequest(Document):
-    """Who pays for what. One of the two addresses is needed: the payer is payerAddress, else operatorAddress."""
+    """The payer and the plan. One of the two addresses is needed: the payer is payerAddress, else operatorAddress."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -89,26 +89,26 @@ class QuoteRequest(Document):
 
     @property
     def payer(self) -> str:
-        """Who has to send the transfer, in lower case."""
+        """Returns the address that has to send the transfer, in lower case."""
         payer = self.payer_address or self.operator_address
         assert payer is not None
         return payer
 
     @property
     def operator(self) -> str:
-        """The address that the request names as operator, in lower case; the payer where it names no other."""
+        """Returns the address that the request names as operator, in lower case; the payer if it names no other."""
         return self.operator_address or self.payer
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A quote as the ledger keeps it: canonical bytes as text, with their hashes."""
+    """A quote as the ledger stores it: canonical bytes as text, with their hashes."""
 
     quote_id: str
     plan_id: str
     payer: str
     operator: str
-    """A label until that address signs an `OperatorConsent`; the payer where no other address is named."""
+    """A label until that address signs an `OperatorConsent`; the payer if the quote names no other address."""
     amount: int
     issued_at: datetime
     expires_at: datetime
@@ -121,29 +121,30 @@ class Quote:
 
     @property
     def names_operator(self) -> bool:
-        """Whether an address other than the payer may become the owner of the key."""
+        """Decides whether an address other than the payer may become the owner of the key."""
         return self.operator != self.payer
 
     @property
     def amount_held_until(self) -> datetime:
-        """Until when no other quote of the payer has this amount."""
+        """Returns the time until which no other quote of the payer has this amount."""
         return self.expires_at + CLAIM_GRACE
 
 
-def free_amount(price: int, taken: Collection[int], draw: int) -> int:
-    """An amount for a price that none of the payer's quotes has: the first free one from the `draw`-th on, going round.
+def free_amount(price: int, taken_amounts: Collection[int], draw: int) -> int:
+    """Returns the first amount of the price's band, from the `draw`-th on and wrapping around, that the payer has not
+    used.
 
-    Raises `ValueError` where none is left.
+    Raises `ValueError` if none is left.
     """
     for salt in range(draw, draw + SALT_UNITS):
         amount = price + salt % SALT_UNITS
-        if amount not in taken:
+        if amount not in taken_amounts:
             return amount
     raise ValueError("every amount for the price is taken")
 
 
 def make_quote(
-    asked: QuoteRequest,
+    request: QuoteRequest,
     plan: Plan,
     rail: PaymentRail,
     base_url: str,
@@ -153,7 +154,7 @@ def make_quote(
     amount: int,
     now: datetime,
 ) -> Quote:
-    """The quote for a request. `nonce` is 32 random hex digits: without them nobody can guess the hashes."""
+    """Makes the quote for a request. `nonce` is 32 random hex digits, so that nobody can guess the hashes."""
     issued_at = now.replace(microsecond=0)
     expires_at = issued_at + QUOTE_TTL
     requirement = {
@@ -173,9 +174,9 @@ def make_quote(
         "planId": plan.id,
         "tier": plan.tier.value,
         "paidDays": plan.paid_days,
-        "payer": asked.payer,
-        "owner": asked.payer,
-        "operator": asked.operator,
+        "payer": request.payer,
+        "owner": request.payer,
+        "operator": request.operator,
         "chainId": rail.chain_id,
         "network": rail.network,
         "asset": rail.asset,
@@ -187,23 +188,23 @@ def make_quote(
         "expiresAt": utc_seconds(expires_at),
         "paymentRequirementHash": requirement_hash,
         "claimUrl": base_url + CLAIM_PATH,
-        "agentId": asked.agent_id,
-        "agentName": asked.agent_name,
-        "assistantId": asked.assistant_id,
-        "userId": asked.user_id,
-        "callbackUrl": asked.callback_url,
+        "agentId": request.agent_id,
+        "agentName": request.agent_name,
+        "assistantId": request.assistant_id,
+        "userId": request.user_id,
+        "callbackUrl": request.callback_url,
     }
     quote_json = canonical_json(quote).decode()
     return Quote(
         quote_id=quote_id,
         plan_id=plan.id,
-        payer=asked.payer,
-        operator=asked.operator,
+        payer=request.payer,
+        operator=request.operator,
         amount=amount,
         issued_at=issued_at,
         expires_at=expires_at,
-        agent_id=asked.agent_id,
-        user_id=asked.user_id,
+        agent_id=request.agent_id,
+        user_id=request.user_id,
         quote_json=quote_json,
         requirement_json=requirement_json,
         quote_hash=sha256_hex(quote_json.encode()),
@@ -212,13 +213,13 @@ def make_quote(
 
 
 def is_intact(quote: Quote) -> bool:
-    """Whether a quote read from a store is the one that was made: its bytes hash as it says and say what it says."""
+    """Decides whether a stored quote is unchanged: its bytes match its hashes, and its columns match its bytes."""
     if sha256_hex(quote.quote_json.encode()) != quote.quote_hash:
         return False
     if sha256_hex(quote.requirement_json.encode()) != quote.requirement_hash:
         return False
-    said = json.loads(quote.quote_json)
-    return canonical_sha256(said) == quote.quote_hash and _columns(said) == (
+    body = json.loads(quote.quote_json)
+    return canonical_sha256(body) == quote.quote_hash and _columns(body) == (
         quote.quote_id,
         quote.plan_id,
         quote.payer,
@@ -233,38 +234,38 @@ def is_intact(quote: Quote) -> bool:
 
 
 def owner_of(quote: Quote, *, operator_proven: bool) -> str:
-    """Who owns the key of a quote: the address that paid, or the operator once that has signed."""
+    """Returns the owner of a quote's key: the payer, or the operator if its signature is proven."""
     return quote.operator if operator_proven else quote.payer
 
 
-def _columns(said: dict[str, Any]) -> tuple[Any, ...]:
-    """What stands beside a quote's bytes, as these say it."""
+def _columns(body: dict[str, Any]) -> tuple[Any, ...]:
+    """Returns the columns that a store keeps next to a quote's bytes, as the bytes state them."""
     return (
-        said["quoteId"],
-        said["planId"],
-        said["payer"],
-        said["operator"] if "operator" in said else said["owner"],  # earlier versions called it the owner
-        int(said["amount"]),
-        datetime.fromisoformat(said["issuedAt"]),
-        datetime.fromisoformat(said["expiresAt"]),
-        said["agentId"],
-        said["userId"],
-        said["paymentRequirementHash"],
+        body["quoteId"],
+        body["planId"],
+        body["payer"],
+        body["operator"] if "operator" in body else body["owner"],  # earlier versions called it the owner
+        int(body["amount"]),
+        datetime.fromisoformat(body["issuedAt"]),
+        datetime.fromisoformat(body["expiresAt"]),
+        body["agentId"],
+        body["userId"],
+        body["paymentRequirementHash"],
     )
 
 
 def terms_of(quote: Quote, rail: PaymentRail) -> Terms:
-    """What a payment is held against: taken from the quote's own bytes, never from columns beside them."""
-    said: dict[str, Any] = json.loads(quote.quote_json)
-    amount = int(said["amount"])
+    """Returns the terms against which a payment is compared, from the quote's own bytes and never from its columns."""
+    body: dict[str, Any] = json.loads(quote.quote_json)
+    amount = int(body["amount"])
     return Terms(
-        chain_id=said["chainId"],
-        asset=said["asset"],
-        payer=said["payer"],
-        pay_to=said["payTo"],
+        chain_id=body["chainId"],
+        asset=body["asset"],
+        payer=body["payer"],
+        pay_to=body["payTo"],
         amount=amount,
-        issued_at=datetime.fromisoformat(said["issuedAt"]),
-        expires_at=datetime.fromisoformat(said["expiresAt"]),
+        issued_at=datetime.fromisoformat(body["issuedAt"]),
+        expires_at=datetime.fromisoformat(body["expiresAt"]),
         burial=rail.burial_of(amount),
         quorum=rail.quorum,
     )
@@ -272,17 +273,17 @@ def terms_of(quote: Quote, rail: PaymentRail) -> Terms:
 
 @dataclass(frozen=True, slots=True)
 class Entitlement:
-    """What a quote promises: a key of `tier` that holds for `paid_days`, or without end."""
+    """The promise of a quote: a key of `tier` for `paid_days`, or without end if None."""
 
     tier: Tier
     paid_days: int | None
 
     def expires_at(self, issued_at: datetime) -> datetime | None:
-        """Until when a key that is issued now has the tier."""
+        """Returns the time until which a key issued now has the tier, or None if it has no end."""
         return None if self.paid_days is None else issued_at + timedelta(days=self.paid_days)
 
 
 def entitlement_of(quote: Quote) -> Entitlement:
-    """What the quote's own bytes promise, whatever became of the plan since."""
-    said: dict[str, Any] = json.loads(quote.quote_json)
-    return Entitlement(Tier(said["tier"]), said["paidDays"])
+    """Returns the promise in the quote's own bytes, even if the plan has changed since."""
+    body: dict[str, Any] = json.loads(quote.quote_json)
+    return Entitlement(Tier(body["tier"]), body["paidDays"])

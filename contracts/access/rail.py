@@ -1,4 +1,4 @@
-"""The rail that money comes in on: which chain and coin, to whom, and when a payment counts as settled."""
+"""Describes the payment rail: the chain, the coin, the recipient, and the depth at which a payment is settled."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BlockTag = Literal["safe", "finalized"]
 
 @dataclass(frozen=True, slots=True)
 class Burial:
-    """When a block is deep enough: `confirmations` blocks from it to head, itself included, or at or below `tag`."""
+    """The depth of a settled block: `confirmations` blocks up to the head, itself included, or at or below `tag`."""
 
     confirmations: int | None
     tag: BlockTag
@@ -30,9 +30,10 @@ class Burial:
 
 @dataclass(frozen=True, slots=True)
 class PaymentRail:
-    """Chain and coin, where `treasury` and `asset` are lower-case addresses; amounts are in smallest units.
+    """Chain and coin. `treasury` and `asset` are lower-case addresses; amounts are in smallest units.
 
-    `providers` is how many RPC providers are asked about a payment. With anything `missing` nothing can be sold.
+    `providers` is the number of RPC providers that are queried about a payment. With a `missing` setting nothing can be
+    sold.
     """
 
     chain_id: int
@@ -41,33 +42,33 @@ class PaymentRail:
     providers: int
     confirmations: int | None
     proof_above: int | None
-    """Above this amount a claim has to bring the payer's signature."""
+    """Above this amount a claim needs the payer's signature."""
     missing: tuple[str, ...]
-    """The settings that are unset and without which nobody can pay."""
+    """Settings that are unset and without which nobody can pay."""
 
     @property
     def network(self) -> str:
-        """The chain as CAIP-2 writes it."""
+        """Returns the chain as a CAIP-2 id."""
         return network_of(self.chain_id)
 
     @property
     def quorum(self) -> int:
-        """How many providers have to agree on a payment."""
+        """Returns the number of providers that have to agree on a payment."""
         return min(2, self.providers)
 
     def burial_of(self, amount: int) -> Burial:
-        """How deep a payment of `amount` has to lie."""
+        """Returns the depth that a payment of `amount` needs."""
         if amount >= FINALIZED_FROM:
             return Burial(None, "finalized")
         return Burial(self.confirmations, "safe")
 
     def needs_proof(self, amount: int) -> bool:
-        """Whether a claim of `amount` has to bring the payer's signature."""
+        """Decides whether a claim of `amount` needs the payer's signature."""
         return self.proof_above is not None and amount > self.proof_above
 
 
 def rail_of(settings: Settings) -> PaymentRail:
-    """The rail that the settings describe."""
+    """Returns the rail that the settings describe."""
     needed = {
         "SVC_USDC_ADDRESS": settings.usdc_address,
         "SVC_TREASURY_ADDRESS": settings.treasury_address,
@@ -87,12 +88,12 @@ def rail_of(settings: Settings) -> PaymentRail:
 
 
 def network_of(chain_id: int) -> str:
-    """A chain id as CAIP-2 writes it."""
+    """Returns a chain id as a CAIP-2 id."""
     return f"eip155:{chain_id}"
 
 
 def units_of(usd: str) -> int:
-    """US dollars as text in the coin's smallest unit. Raises `ValueError` on what that can't hold exactly."""
+    """Converts US dollars as text to the coin's smallest unit. Raises `ValueError` if that is not a whole number."""
     units = Decimal(usd) * 10**USDC_DECIMALS
     if units != units.to_integral_value():
         raise ValueError(f"{usd} USD is no whole number of the smallest unit")
@@ -100,7 +101,7 @@ def units_of(usd: str) -> int:
 
 
 def usd_of(units: int) -> str:
-    """An amount in smallest units as a decimal string in US dollars, without needless zeros."""
+    """Converts smallest units to US dollars as a decimal string without trailing zeros."""
     whole, part = divmod(units, 10**USDC_DECIMALS)
     digits = f"{part:0{USDC_DECIMALS}}".rstrip("0")
     return f"{whole}.{digits}" if digits else str(whole)

@@ -1,6 +1,6 @@
-"""Recovery of a lost key: its owner signs a challenge that names the key, and gets the next one of its family.
+"""Recovers a lost key: its owner signs a challenge that names the key, and gets the next key of its family.
 
-A challenge is good for one rotation, since the key that it names is revoked by it; so nothing is kept of challenges.
+A challenge is good for one rotation, because that revokes the key that it names. So the service stores no challenges.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class RecoveryRequest(Document):
 
 
 class RecoveryChallenge(Document):
-    """What the owner of the key has to sign, and where to send the signature."""
+    """The message that the owner of the key has to sign, and the URL for the signature."""
 
     ok: Literal[True] = True
     schema_: Literal["svc.agent_access.recovery_challenge.v1"] = Field(
@@ -81,7 +81,7 @@ class RecoveryData(Document):
 
 
 class RecoveryAnswer(Document):
-    """A key that took the place of a lost one."""
+    """A key that replaced a lost one."""
 
     ok: Literal[True] = True
     schema_: Literal["svc.agent_access.recovery_response.v1"] = Field(
@@ -91,7 +91,7 @@ class RecoveryAnswer(Document):
 
 
 def recovery_typed_data(claim_id: str, key_id: str, issued_at: int, chain_id: int) -> dict[str, Any]:
-    """The EIP-712 message by which an owner has a claim's key replaced; `issued_at` in Unix seconds."""
+    """Returns the EIP-712 message by which an owner replaces a claim's key; `issued_at` in Unix seconds."""
     fields = [("claimId", "string"), ("keyId", "string"), ("issuedAt", "uint256")]
     message = {"claimId": claim_id, "keyId": key_id, "issuedAt": issued_at}
     return typed_data("KeyRotation", fields, message, chain_id)
@@ -100,7 +100,7 @@ def recovery_typed_data(claim_id: str, key_id: str, issued_at: int, chain_id: in
 def recovery_challenge(
     claim_id: str, key_id: str, signer: str, *, chain_id: int, base_url: str, now: datetime
 ) -> RecoveryChallenge:
-    """The challenge of this moment."""
+    """Returns a challenge that is issued `now`."""
     issued_at = int(now.timestamp())
     return RecoveryChallenge(
         claim_id=claim_id,
@@ -113,20 +113,20 @@ def recovery_challenge(
 
 
 def check_recovery(
-    asked: RecoveryRequest, *, claim_id: str, key_id: str, signer: str, chain_id: int, now: datetime
+    request: RecoveryRequest, *, claim_id: str, key_id: str, signer: str, chain_id: int, now: datetime
 ) -> Proved | NotProved | AskContract:
-    """Whether `signer` (lower case) signed a challenge of the last minutes for this key of the claim."""
-    message = recovery_typed_data(claim_id, key_id, asked.issued_at, chain_id)
-    return check_challenge(asked, message, signer=signer, now=now)
+    """Decides whether `signer` (lower case) signed a recent challenge for this key of the claim."""
+    message = recovery_typed_data(claim_id, key_id, request.issued_at, chain_id)
+    return check_challenge(request, message, signer=signer, now=now)
 
 
 def check_challenge(
-    asked: RecoveryRequest, message: dict[str, Any], *, signer: str, now: datetime
+    request: RecoveryRequest, message: dict[str, Any], *, signer: str, now: datetime
 ) -> Proved | NotProved | AskContract:
-    """Decides whether `signer` (lower case) signed `message`, the typed data of a challenge of the last minutes."""
-    age_s = now.timestamp() - asked.issued_at
+    """Decides whether `signer` (lower case) signed `message`, the typed data of a recent challenge."""
+    age_s = now.timestamp() - request.issued_at
     if not -SKEW_S <= age_s <= CHALLENGE_FOR.total_seconds():
         return NotProved()
-    if asked.proof.type == "erc1271":
-        return contract_question(message, asked.proof.signature, signer)
-    return check_typed_data(message, asked.proof.signature, signer)
+    if request.proof.type == "erc1271":
+        return contract_question(message, request.proof.signature, signer)
+    return check_typed_data(message, request.proof.signature, signer)

@@ -1,4 +1,4 @@
-"""Why a quote or a claim is refused, each with a stable code. What is not known yet is no refusal: that is a 202."""
+"""Lists the refusals of quotes and claims, each with a stable code. An unknown payment is a 202, not a refusal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contracts.errors import BadRequest, Conflict, IdempotencyMismatch, NotFound
 
 
 class PaymentNotMatched(RequestProblem):
-    """The transaction definitely does not pay the quote. It is no x402 challenge."""
+    """The transaction definitely does not pay the quote. This 402 is not an x402 challenge."""
 
     status = 402
     code = "payment_not_matched"
@@ -192,18 +192,18 @@ OVER = " More was sent than asked: the operator issues the key and sends the res
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The case of the money that a refused claim found; the amounts are what was sent and what the quote asks."""
+    """The case of the money of a refused claim. `sent` and `asked` are the amounts of transfer and quote."""
 
     case_id: str
     url: str
     sent: int
     asked: int
     of_payer: bool
-    """Whether the payer of the quote sent it."""
+    """True if the payer of the quote sent it."""
 
 
 def refusal_of(code: MismatchCode, recorded: Recorded | None) -> RequestProblem:
-    """Returns what a client is answered to a mismatch; `recorded` where money that came with it has a case."""
+    """Returns the refusal for a mismatch. `recorded` is the case of the money that came with it, if there is one."""
     problem, detail = _MISMATCHES[code]
     return problem(
         detail + _advice(code, recorded), extensions=case_members(recorded, amounts=code == "amount_mismatch")
@@ -211,7 +211,7 @@ def refusal_of(code: MismatchCode, recorded: Recorded | None) -> RequestProblem:
 
 
 def case_members(recorded: Recorded | None, *, amounts: bool = False) -> dict[str, object]:
-    """Returns the members of a problem that name a case; the amounts only where the payer's own were compared."""
+    """Returns the members of a problem that name a case. The amounts are present only for the payer's own money."""
     if recorded is None:
         return {}
     members: dict[str, object] = {"caseId": recorded.case_id, "links": {"case": recorded.url}}
@@ -234,14 +234,14 @@ def _advice(code: MismatchCode, recorded: Recorded | None) -> str:
 
 
 def payer_contract_unsure() -> PayerContractUnsure:
-    """What a client hears where too few providers say the same of a contract's word."""
+    """Returns the problem for a client if too few providers agree on the payer's contract."""
     return PayerContractUnsure(
         "Too few RPC providers answer alike. Send the same again.", headers={"Retry-After": str(RETRY_AFTER_S)}
     )
 
 
 def operator_contract_unsure() -> OperatorContractUnsure:
-    """What an operator hears where too few providers say the same of its contract's word."""
+    """Returns the problem for an operator if too few providers agree on the operator's contract."""
     return OperatorContractUnsure(
         "Too few RPC providers answer alike. Send the same again.", headers={"Retry-After": str(RETRY_AFTER_S)}
     )

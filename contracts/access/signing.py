@@ -1,7 +1,7 @@
-"""Signatures of quotes and receipts: Ed25519 keys that are only ever added, detached JWS over a hash, the JWKS.
+"""Signs and verifies hashes of quotes and receipts as detached JWS, with Ed25519 keys that are only ever added.
 
-A key file is PEM text: private keys one after another, oldest first, each but the first after a line
-`Active-From: <RFC 3339>`. Reading and writing that file is `warehouse/access/signing_keys.py`.
+A key file is PEM text: private keys one after another, oldest first, each except the first after a line `Active-From:
+<RFC 3339>`. `warehouse/access/signing_keys.py` reads and writes that file.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ JWKS_PATH = "/.well-known/jwks.json"
 JWKS_MAX_AGE_S = 300
 
 ACTIVE_AFTER = timedelta(seconds=2 * JWKS_MAX_AGE_S)
-"""How long a new key is published before it signs: every cache of the key set has run out by then."""
+"""Time between the publication of a new key and its first signature. By then no cache holds an older key set."""
 
 _PEM = re.compile(r"-----BEGIN PRIVATE KEY-----.*?-----END PRIVATE KEY-----", re.DOTALL)
 _ACTIVE_FROM = re.compile(r"^Active-From:\s*(\S+)\s*$", re.MULTILINE)
@@ -61,11 +61,11 @@ class SigningKey:
 
     @property
     def jwk(self) -> dict[str, str]:
-        """The public key as RFC 8037 writes it."""
+        """Returns the public key in the form of RFC 8037."""
         return {**_public_jwk(self.private.public_key()), "kid": self.kid, "alg": ALGORITHM, "use": "sig"}
 
     def sign(self, hash_hex: str) -> dict[str, str]:
-        """`{alg, kid, jws}`: a compact JWS over the 64 characters of `hash_hex`, its middle part left out."""
+        """Returns `{alg, kid, jws}`: a compact JWS over the 64 characters of `hash_hex` without its middle part."""
         header = _protected_header(self.kid)
         signature = self.private.sign(f"{header}.{_base64url(hash_hex.encode())}".encode())
         return {"alg": ALGORITHM, "kid": self.kid, "jws": f"{header}..{_base64url(signature)}"}
@@ -73,16 +73,16 @@ class SigningKey:
 
 @dataclass(frozen=True, slots=True)
 class KeySet:
-    """Every key that ever signed, oldest first, and those that will."""
+    """Every key that has signed, oldest first, and those that will."""
 
     keys: tuple[SigningKey, ...]
 
     def signer(self, now: datetime) -> SigningKey:
-        """The key that signs at `now`: the newest one whose time has come."""
+        """Returns the key that signs at `now`: the newest active one."""
         return [key for key in self.keys if key.active_from <= now][-1]
 
     def verifies(self, signature: Mapping[str, str], hash_hex: str) -> bool:
-        """Whether `signature` is one over `hash_hex` by the key of the set that it names."""
+        """Decides whether `signature` is valid for `hash_hex` and the key of the set that it names."""
         key = next((key for key in self.keys if key.kid == signature.get("kid")), None)
         header, _, signed = signature.get("jws", "").partition("..")
         if key is None or header != _protected_header(key.kid):
@@ -96,20 +96,20 @@ class KeySet:
         return True
 
     def jwks(self) -> dict[str, list[dict[str, str]]]:
-        """The published key set, newest first."""
+        """Returns the published key set, newest first."""
         return {"keys": [key.jwk for key in reversed(self.keys)]}
 
 
 def parse_key_set(text: str, source: str) -> KeySet:
-    """The keys of a key file; `source` names it in errors. Raises `SettingsInvalid`."""
+    """Parses a key file; `source` names it in errors. Raises `SettingsInvalid`."""
     keys: list[SigningKey] = []
     end = 0
-    for found in _PEM.finditer(text):
-        stated = _ACTIVE_FROM.search(text, end, found.start())
-        end = found.end()
+    for pem in _PEM.finditer(text):
+        stated = _ACTIVE_FROM.search(text, end, pem.start())
+        end = pem.end()
         try:
             active_from = _ALWAYS if stated is None or not keys else instant_of(stated[1])
-            private = load_pem_private_key(found[0].encode(), None)
+            private = load_pem_private_key(pem[0].encode(), None)
         except (ValueError, UnsupportedAlgorithm):
             raise _unusable(f"{source} holds a key or a time that can't be read.") from None
         if not isinstance(private, Ed25519PrivateKey):
@@ -121,18 +121,18 @@ def parse_key_set(text: str, source: str) -> KeySet:
 
 
 def key_text(private: Ed25519PrivateKey, active_from: datetime | None = None) -> str:
-    """What is appended to a key file for one more key; the first one has no `active_from`."""
+    """Returns the text that adds a key to a key file. The first key has no `active_from`."""
     pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
     return pem if active_from is None else f"Active-From: {utc_text(active_from)}\n{pem}"
 
 
 def new_private_key() -> Ed25519PrivateKey:
-    """A key that nobody has."""
+    """Returns a random key."""
     return Ed25519PrivateKey.generate()
 
 
 def thumbprint(public: Ed25519PublicKey) -> str:
-    """A public key's name: its RFC 7638 thumbprint."""
+    """Returns the name of a public key: its RFC 7638 thumbprint."""
     return _base64url(bytes.fromhex(canonical_sha256(_public_jwk(public))))
 
 

@@ -1,4 +1,4 @@
-"""Supplementary quotes: what a payer who sent too little pays to get the key of the first quote."""
+"""Makes the supplementary quote by which a payer who sent too little pays the rest of the first quote."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from contracts.times import utc_seconds
 def make_supplement(
     first: Quote, case: Case, missing: int, *, quote_id: str, nonce: str, amount: int, now: datetime
 ) -> Quote:
-    """Makes the quote over what is `missing` of `first`. `amount` is that and a salt, and belongs to this quote alone.
+    """Makes the quote for the amount `missing` from `first`. `amount` is that plus a salt, and unique to this quote.
 
-    Chain, coin, recipient, payer, plan and names are the first quote's; `nonce` is 32 random hex digits.
+    Chain, coin, recipient, payer, plan and names are those of the first quote. `nonce` is 32 random hex digits.
     """
     issued_at = now.replace(microsecond=0)
     expires_at = issued_at + QUOTE_TTL
@@ -54,5 +54,5 @@ def make_supplement(
 
 
 def is_supplement(quote: Quote) -> bool:
-    """Decides by a quote's own bytes whether it asks for the rest of another quote's price."""
+    """Decides from a quote's bytes whether it asks for the rest of another quote's price."""
     return "supplementTo" in json.loads(quote.quote_json)

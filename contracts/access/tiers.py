@@ -1,4 +1,4 @@
-"""Who calls: key tiers and the caller that a valid key stands for."""
+"""Defines the tiers of keys and the caller that a valid key identifies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Tier(StrEnum):
-    """What a key may use a day. The ledger says it; a key's prefix only shows which tier it was made for."""
+    """The daily quota of a key. The ledger is the authority; a key's prefix shows the tier for which it was made."""
 
     FREE = "free"
     BASIC = "basic"
@@ -20,7 +20,7 @@ REQUESTS_A_DAY: dict[Tier, int | None] = {Tier.FREE: 100, Tier.BASIC: 1_000, Tie
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whoever sent a valid key. `owner` is a lower-case address, `local:<name>` or `profile:<id>`."""
+    """The sender of a valid key. `owner` is a lower-case address, `local:<name>` or `profile:<id>`."""
 
     key_id: str
     owner: str

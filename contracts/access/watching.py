@@ -1,7 +1,7 @@
-"""Whether an issued claim's payment is still on the chain, by what RPC providers say; where they don't, nothing moves.
+"""Decides whether an issued claim's payment is still on the chain. Nothing changes while providers are unclear.
 
-A block's hash commits to all that is in it, so a payment stands as long as the chain holds the block that it was issued
-on. Where that block is gone, the payment may have landed in another one.
+A block's hash commits to its whole content, so a payment is there as long as the chain contains the block of its issue.
+If that block is gone, the payment may be in another one.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from contracts.access.matching import (
 from contracts.access.provider_views import BlockView, Silence, View
 
 LANDS_AGAIN_WITHIN = timedelta(days=7)
-"""How long a payment that left the chain is looked for."""
+"""Time for which the service searches for a payment that left the chain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What one provider says of a claim's payment; `held` is the block that it has at the payment's height now."""
+    """The answers of one provider about a claim's payment. `held` is its present block at the payment's height."""
 
     view: View
     held: BlockView | None
@@ -40,7 +40,7 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Stands:
-    """The payment is on the chain, in `block`; `final` where nobody need look again."""
+    """The payment is on the chain, in `block`. `final` is True if nobody has to check again."""
 
     block: BlockView
     final: bool
@@ -48,14 +48,14 @@ class Stands:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """The payment is not on the chain; `for_good` where it has been looked for long enough."""
+    """The payment is not on the chain. `for_good` is True after it was searched for long enough."""
 
     for_good: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """Providers are silent, behind or differ."""
+    """Providers are silent, behind, or disagree."""
 
 
 Standing = Stands | Gone | Unclear
@@ -69,44 +69,45 @@ def look_again(
     now: datetime,
     used: Collection[int] = (),
 ) -> Standing:
-    """Where a claim's payment is now. `terms` are its quote's for the payment's amount; `used` are log positions that
-    other claims have used.
+    """Decides where a claim's payment is now.
 
-    When a payment was taken by the chain counts once only, at issue: one that lands again later is as good.
+    `terms` are its quote's, with the payment's amount. `used` holds the log positions that other claims use.
+
+    The time at which the chain included a payment only counts at issue. A payment that lands again later is as good.
     """
-    heard = [each for each in sightings if isinstance(each, Sighting)]
-    views = [each.view for each in heard]
+    answers = [sighting for sighting in sightings if isinstance(sighting, Sighting)]
+    views = [sighting.view for sighting in answers]
     if not right_chain(terms, views):
         return Unclear()
-    same = [each for each in heard if each.held is not None and each.held.hash == payment.block_hash]
-    other = [each for each in heard if each.held is not None and each.held.hash != payment.block_hash]
+    same = [sighting for sighting in answers if sighting.held is not None and sighting.held.hash == payment.block_hash]
+    other = [sighting for sighting in answers if sighting.held is not None and sighting.held.hash != payment.block_hash]
     if max(len(same), len(other)) < terms.quorum or (same and other):
         return Unclear()
     if same and payment.state == "issued":
-        held = same[0].held
-        assert held is not None
-        return Stands(held, _final(terms, views, held))
+        block = same[0].held
+        assert block is not None
+        return Stands(block, _final(terms, views, block))
     settled = settle(terms, views)
     if isinstance(settled, Agreed) and _pays(payment, terms, settled, used):
         return Stands(settled.block, _final(terms, views, settled.block))
     if same:
-        return Unclear()  # it is back, and not buried again yet
+        return Unclear()  # It is back, but not buried again yet.
     return Gone(for_good=payment.state == "reversed" and now - payment.changed_at > LANDS_AGAIN_WITHIN)
 
 
 def _pays(payment: Payment, terms: Terms, settled: Agreed, used: Collection[int]) -> bool:
-    """Whether the transfer that the claim used is at its place again."""
+    """Decides whether the transfer that the claim used is at its place again."""
     transfers = transfers_of(settled.receipt)
     return (
         succeeded(settled.receipt)
         and net_covers(terms, transfers, used)
         and any(
-            each.position == payment.log_position
-            and of_asset(terms, each)
-            and to_treasury(terms, each)
-            and from_payer(terms, each)
-            and pays_amount(terms, each)
-            for each in transfers
+            transfer.position == payment.log_position
+            and of_asset(terms, transfer)
+            and to_treasury(terms, transfer)
+            and from_payer(terms, transfer)
+            and pays_amount(terms, transfer)
+            for transfer in transfers
         )
     )
 
