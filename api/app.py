@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from api.discovery.state import StateObserver
     from api.key_gate import Admission, KeyGate
     from api.stores import Stores
-    from contracts.intake.answers import Place
+    from contracts.intake.answers import ServiceUrls
     from warehouse.ledger.counters import Counters, Take
 
 
@@ -82,7 +82,7 @@ def build_rooms(
     from api.world.router import world_writes_router
     from contracts.access.tiers import REQUESTS_A_DAY
     from contracts.discovery.installation import installation_of
-    from contracts.intake.answers import Place
+    from contracts.intake.answers import ServiceUrls
 
     installation = installation_of(stores.settings)
     app = FastAPI(title=SERVICE_NAME, version=SERVICE_VERSION, docs_url=None, redoc_url=None, openapi_url=None)
@@ -112,7 +112,7 @@ def build_rooms(
         lambda: stores.ledger,
         lambda: stores.signing_keys.current(),
     )
-    place = Place(settings.public_base_url, settings.app_url, payments_live=not access.rail.missing)
+    urls = ServiceUrls(settings.public_base_url, settings.app_url, payments_live=not access.rail.missing)
     take_in(
         app.router,
         discovery_router(site, (observer or state_observer(stores, lambda: None)).current),
@@ -123,8 +123,8 @@ def build_rooms(
         recovery_router(recovery),
         cases_router(cases),
         consent_router(OperatorConsents(access.rail, providers, settings.public_base_url, lambda: stores.ledger)),
-        intake_router(place, lambda: stores.ledger, lambda: stores.secrets.pepper),
-        connect_router(_edge(stores, site, access, place)),
+        intake_router(urls, lambda: stores.ledger, lambda: stores.secrets.pepper),
+        connect_router(_edge(stores, site, access, urls)),
         blink_router(
             installation,
             lambda asked: check_action(
@@ -150,7 +150,7 @@ def state_observer(stores: Stores, clock_skew_s: Callable[[], int | None]) -> St
     return StateObserver(observe)
 
 
-def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: AccessService, place: Place) -> Edge:
+def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: AccessService, urls: ServiceUrls) -> Edge:
     """What answers `/mcp`. The SDK is imported with the first message."""
     from api.connect.edge import Edge
     from api.connect.handoff import Handoff
@@ -173,7 +173,7 @@ def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: Acce
         from api.connect.tools import House, Toolbox
 
         service = ConnectService(
-            place,
+            urls,
             lambda: stores.ledger,
             lambda: stores.secrets.pepper,
             lambda: stores.counters,
@@ -185,7 +185,7 @@ def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: Acce
             ),
             ask_graph=lambda asked, owner: answer_query(stores, asked, owner),
             plans=access.plans,
-            intake=lambda intake_id: intake_status(stores.ledger, place, intake_id),
+            intake=lambda intake_id: intake_status(stores.ledger, urls, intake_id),
         )
         return McpServer(Toolbox(service, house), Resources(site))
 

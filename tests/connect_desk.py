@@ -16,7 +16,7 @@ from api.connect.handoff import Handoff
 from api.connect.service import ConnectService
 from contracts.connect.messages import HandshakeArguments, HandshakeResult, PlanArguments, ReportStepArguments
 from contracts.connect.tool_problems import ToolProblem
-from contracts.intake.answers import Place
+from contracts.intake.answers import ServiceUrls
 from contracts.settings import Settings
 from warehouse.connect.sessions import issue_code
 from warehouse.ledger.counters import open_counters
@@ -60,7 +60,7 @@ class Desk:
         self.counters = open_counters(settings, settings.data_dir)
         self.companion = companion
         self.service = ConnectService(
-            Place(base_url=BASE_URL, app_url=None if companion is None else companion.url),
+            ServiceUrls(base_url=BASE_URL, app_url=None if companion is None else companion.url),
             lambda: self.ledger,
             lambda: PEPPER,
             lambda: self.counters,

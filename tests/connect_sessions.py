@@ -8,17 +8,17 @@ from contracts.connect.pairing import code_digest
 from contracts.connect.progress import Progress, StepReport, advance, next_step, start
 from contracts.connect.sessions import Session
 from contracts.connect.setup_plan import Choice, ConnectPlan, plan_for
-from contracts.intake.answers import Place
+from contracts.intake.answers import ServiceUrls
 from warehouse.connect import sessions
 from warehouse.ledger.ledger import Ledger
 
-PLACE = Place("http://127.0.0.1:8000", None)
+URLS = ServiceUrls("http://127.0.0.1:8000", None)
 PEPPER = b"a pepper of tests"
 AGENT = "Grace's own operator"
 
 
 def plan_of(**choice: str) -> ConnectPlan:
-    return plan_for(Choice(**choice), PLACE)
+    return plan_for(Choice(**choice), URLS)
 
 
 def finished(plan: ConnectPlan, *, skip_optional: bool = False, intake_id: str | None = None) -> Progress:

@@ -45,7 +45,7 @@ from contracts.connect.setup_plan import Choice, ConnectPlan, plan_for
 from contracts.connect.talk import SessionFacts, TalkAnswer, answer
 from contracts.connect.tokens import is_token
 from contracts.errors import OperatorProblem
-from contracts.intake.answers import Place
+from contracts.intake.answers import ServiceUrls
 from warehouse.connect import sessions
 from warehouse.intake.intakes import find_intake
 
@@ -76,13 +76,13 @@ class ConnectService:
 
     def __init__(
         self,
-        place: Place,
+        urls: ServiceUrls,
         ledger: Callable[[], Ledger],
         pepper: Callable[[], bytes],
         counters: Callable[[], Counters],
         handoff: Callable[[], Handoff] | None,
     ) -> None:
-        self._place = place
+        self._urls = urls
         self._ledger = ledger
         self._pepper = pepper
         self._counters = counters
@@ -96,7 +96,7 @@ class ConnectService:
         with _failing_closed():
             pairing = _Pairing(asked.pairing_code, await asyncio.to_thread(self._pepper), client)
             if not await asyncio.to_thread(self._is_admitted, pairing):
-                raise tool_problems.pairing_code_rejected(self._place.app_url)
+                raise tool_problems.pairing_code_rejected(self._urls.app_url)
             if self._handoff is None:
                 opened = await asyncio.to_thread(
                     sessions.redeem_issued, self._ledger(), pairing.digest, pairing.pepper, asked.agent
@@ -104,7 +104,7 @@ class ConnectService:
             else:
                 opened = await self._redeem_vouched(self._handoff(), pairing, asked.agent)
             if opened is None:
-                raise tool_problems.pairing_code_rejected(self._place.app_url)
+                raise tool_problems.pairing_code_rejected(self._urls.app_url)
         return HandshakeResult(
             session_token=opened.token, expires_at=opened.session.expires_at, profile=opened.session.owner
         )
@@ -117,7 +117,7 @@ class ConnectService:
         with _failing_closed():
             found = await asyncio.to_thread(self._find, token) if isinstance(token, str) and is_token(token) else None
             if found is None:
-                raise tool_problems.session_required(self._place.app_url)
+                raise tool_problems.session_required(self._urls.app_url)
             return self._still_open(found)
 
     async def plan(self, session: Session, asked: PlanArguments) -> PlanResult:
@@ -178,8 +178,8 @@ class ConnectService:
             facts = SessionFacts(
                 now=self._ledger().now(),
                 expires_at=session.expires_at,
-                base_url=self._place.base_url,
-                payments_live=self._place.payments_live,
+                base_url=self._urls.base_url,
+                payments_live=self._urls.payments_live,
             )
         plan, progress = self._plan(session), _progress(session)
         return answer(asked.question, plan, progress or start(plan), facts)
@@ -238,7 +238,7 @@ class ConnectService:
 
     def _still_open(self, session: Session) -> Session:
         if not session.is_open(self._ledger().now()):
-            raise tool_problems.session_ended(self._place.app_url)
+            raise tool_problems.session_ended(self._urls.app_url)
         return session
 
     def _close(self, session_id: str) -> Session:
@@ -272,7 +272,7 @@ class ConnectService:
             given = getattr(session, name) if asked is None else getattr(asked, name) or getattr(session, name)
             if given is not None:
                 named[name] = given
-        return plan_for(Choice(**named), self._place)
+        return plan_for(Choice(**named), self._urls)
 
 
 class _Pairing:

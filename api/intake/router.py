@@ -26,7 +26,7 @@ from contracts.errors import (
 )
 from contracts.idempotency import request_digest
 from contracts.intake import answers
-from contracts.intake.answers import CAPSULE_PATH, ERASE_PATH, INTAKE_PATH, STATUS_PATH, Place
+from contracts.intake.answers import CAPSULE_PATH, ERASE_PATH, INTAKE_PATH, STATUS_PATH, ServiceUrls
 from contracts.intake.intake_documents import (
     IntakeErased,
     IntakeEraseRequest,
@@ -70,7 +70,7 @@ class IntakeRoute(JsonRoute):
         return pointed
 
 
-def intake_router(place: Place, ledger: Callable[[], Ledger], pepper: Callable[[], bytes]) -> APIRouter:
+def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Callable[[], bytes]) -> APIRouter:
     """`pepper` is that of the digests under which identities and keys are kept; both may raise `OperatorProblem`."""
     router = APIRouter(tags=["intake"], route_class=IntakeRoute)
 
@@ -100,7 +100,7 @@ def intake_router(place: Place, ledger: Callable[[], Ledger], pepper: Callable[[
         key = None if idempotency_key is None else request_digest(secret, INTAKE_PATH, owner, idempotency_key)
         with ledger().transaction() as tx:
             accepted = accept(tx, secret, asked, key)
-        answer = answers.registered(accepted.record, place, accepted.erase_token)
+        answer = answers.registered(accepted.record, urls, accepted.erase_token)
         return _answer(answer, 201, replayed_header(accepted.replayed))
 
     @router.get(
@@ -136,7 +136,7 @@ def intake_router(place: Place, ledger: Callable[[], Ledger], pepper: Callable[[
         operation_id="intake_status",
     )
     def status(intake_id: IntakeId) -> Response:
-        return _answer(intake_status(ledger(), place, intake_id))
+        return _answer(intake_status(ledger(), urls, intake_id))
 
     @router.get(
         CAPSULE_PATH,
@@ -147,7 +147,7 @@ def intake_router(place: Place, ledger: Callable[[], Ledger], pepper: Callable[[
         operation_id="intake_capsule",
     )
     def capsule(intake_id: IntakeId) -> Response:
-        return _answer(answers.capsule(_found(ledger(), intake_id), place))
+        return _answer(answers.capsule(_found(ledger(), intake_id), urls))
 
     @router.post(
         ERASE_PATH,
@@ -166,9 +166,9 @@ def intake_router(place: Place, ledger: Callable[[], Ledger], pepper: Callable[[
     return router
 
 
-def intake_status(ledger: Ledger, place: Place, intake_id: str) -> IntakeStatusResponse:
+def intake_status(ledger: Ledger, urls: ServiceUrls, intake_id: str) -> IntakeStatusResponse:
     """The intake as it stands. Raises `IntakeNotFound`."""
-    return answers.status(_found(ledger, intake_id), place)
+    return answers.status(_found(ledger, intake_id), urls)
 
 
 def _found(ledger: Ledger, intake_id: str) -> IntakeRecord:

@@ -30,7 +30,7 @@ from contracts.connect.setup_plan_rows import (
     OperatingSystem as OperatingSystem,
 )
 from contracts.connect.tool_problems import ToolProblem
-from contracts.intake.answers import INTAKE_PATH, Place
+from contracts.intake.answers import INTAKE_PATH, ServiceUrls
 from contracts.intake.profiles import Profile, load_profiles
 from contracts.intake.requests import CONSENT_VERSION, Assistant
 
@@ -184,7 +184,7 @@ class ConnectPlan(Said):
         )
 
 
-def plan_for(choice: Choice, place: Place) -> ConnectPlan:
+def plan_for(choice: Choice, place: ServiceUrls) -> ConnectPlan:
     """The plan for a choice at a service.
 
     Raises `ToolProblem`: `profile_unknown`, and `address_unsafe` where the service's address has characters that a

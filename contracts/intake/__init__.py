@@ -1,1 +1,1 @@
-"""Intake: what comes in over three lanes, the states it goes through, and the documents that tell of it. Pure."""
+"""Defines intake: the requests of three lanes, the states of an intake, and the documents about it. Pure."""

@@ -1,4 +1,4 @@
-"""From an intake as it stands to what its holder is told. The same record gives the same answer."""
+"""Builds the answers about an intake for its holder. The same record gives the same answer."""
 
 from __future__ import annotations
 
@@ -41,44 +41,46 @@ PRICE_SHAPE = "one-time set-up, recurring runtime, metered usage"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where the service is reached, and the companion application where there is one, without a trailing slash; and
-    whether payments can be made here."""
+class ServiceUrls:
+    """The public URLs of the service and of its companion application, without a trailing slash.
+
+    `app_url` is None without a companion application. `payments_live` tells if a client can pay here.
+    """
 
     base_url: str
     app_url: str | None
     payments_live: bool = False
 
 
-def registered(record: IntakeRecord, place: Place, erase_token: str | None) -> IntakeResponse:
-    """Returns the answer to a registration; without a token it is a late replay."""
+def registered(record: IntakeRecord, urls: ServiceUrls, erase_token: str | None) -> IntakeResponse:
+    """Returns the answer to a registration. A late replay has no token."""
     return IntakeResponse(
-        **_fields(record, place),
+        **_fields(record, urls),
         erase_token=erase_token,
         erase_token_state="no_longer_shown" if erase_token is None else "shown",
-        erase_url=place.base_url + ERASE_PATH.replace("{intakeId}", record.intake_id),
+        erase_url=urls.base_url + ERASE_PATH.replace("{intakeId}", record.intake_id),
     )
 
 
-def status(record: IntakeRecord, place: Place) -> IntakeStatusResponse:
-    """The intake as it stands."""
-    return IntakeStatusResponse(**_fields(record, place), activation=_activation(record, place))
+def status(record: IntakeRecord, urls: ServiceUrls) -> IntakeStatusResponse:
+    """Returns the current state of the intake."""
+    return IntakeStatusResponse(**_fields(record, urls), activation=_activation(record, urls))
 
 
-def capsule(record: IntakeRecord, place: Place) -> IntakeProvisioningCapsule:
-    """The intake as an artifact."""
+def capsule(record: IntakeRecord, urls: ServiceUrls) -> IntakeProvisioningCapsule:
+    """Returns the intake as an artifact."""
     return IntakeProvisioningCapsule(
-        **_fields(record, place),
-        activation=_activation(record, place),
+        **_fields(record, urls),
+        activation=_activation(record, urls),
         version=f"1.{len(record.steps)}",
         generated_at=record.changed_at,
     )
 
 
-def _fields(record: IntakeRecord, place: Place) -> dict[str, Any]:
+def _fields(record: IntakeRecord, urls: ServiceUrls) -> dict[str, Any]:
     profile = load_profiles()[record.profile_id]
-    held = {**profile.defaults, **record.details}
-    held.setdefault("firstMission", profile.first_mission)
+    fields = {**profile.defaults, **record.details}
+    fields.setdefault("firstMission", profile.first_mission)
     return {
         "id": record.intake_id,
         "intake_id": record.intake_id,
@@ -86,7 +88,7 @@ def _fields(record: IntakeRecord, place: Place) -> dict[str, Any]:
         "source": record.source,
         "received_at": record.received_at,
         "consent_at": record.consent_at,
-        "summary": _summary(record, profile, held),
+        "summary": _summary(record, profile, fields),
         "normalized": {
             **record.details,
             "profileId": profile.id,
@@ -97,41 +99,41 @@ def _fields(record: IntakeRecord, place: Place) -> dict[str, Any]:
         "provisioning_trail": ProvisioningTrail(
             current_state=record.states.current,
             steps=[TrailStep(step=step.name, at=step.at) for step in record.steps],
-            next_steps=_next_steps(record, place),
+            next_steps=_next_steps(record, urls),
             commercial_model=IntakeCommercialModel(price_shape=PRICE_SHAPE),
-            links=links_of(record, place),
+            links=links_of(record, urls),
         ),
-        "activation_package": _package(profile, held),
+        "activation_package": _activation_package(profile, fields),
         "launch_checklist": _checklist(record, profile),
-        "readiness": _readiness(record, place),
+        "readiness": _readiness(record, urls),
     }
 
 
 def _summary(
-    record: IntakeRecord, profile: Profile, held: dict[str, Any]
+    record: IntakeRecord, profile: Profile, fields: dict[str, Any]
 ) -> HumanSummary | AgentSummary | EnterpriseSummary:
     match record.lane:
         case Lane.AGENT:
             return AgentSummary(
-                headline=f"Agent {held['agentId']} offers a service",
-                runtime=held["runtime"],
-                agent_id=held["agentId"],
-                service_offer=held["serviceOffer"],
-                endpoint=held["endpoint"],
+                headline=f"Agent {fields['agentId']} offers a service",
+                runtime=fields["runtime"],
+                agent_id=fields["agentId"],
+                service_offer=fields["serviceOffer"],
+                endpoint=fields["endpoint"],
             )
         case Lane.ENTERPRISE:
             return EnterpriseSummary(
-                headline=f"{held['orgName']} wants a workspace",
-                org_name=held["orgName"],
+                headline=f"{fields['orgName']} wants a workspace",
+                org_name=fields["orgName"],
                 contact_full_name=record.shown_person["contactFullName"],
-                team_size=held["teamSize"],
-                use_case=held["useCase"],
+                team_size=fields["teamSize"],
+                use_case=fields["useCase"],
             )
         case Lane.HUMAN:
-            named = {name: held[wire] for name, wire in _HUMAN_FIELDS.items()}
+            named = {name: fields[wire] for name, wire in _HUMAN_FIELDS.items()}
             return HumanSummary(
-                headline=f"{held.get('agentName', 'A personal agent')} by {held['assistantId']}: {profile.label}",
-                runtime_profile=held.get("runtimeProfile", profile.id),
+                headline=f"{fields.get('agentName', 'A personal agent')} by {fields['assistantId']}: {profile.label}",
+                runtime_profile=fields.get("runtimeProfile", profile.id),
                 runtime_label=profile.label,
                 price_shape=PRICE_SHAPE,
                 **named,
@@ -145,13 +147,13 @@ _HUMAN_FIELDS = {
 }
 
 
-def links_of(record: IntakeRecord, place: Place) -> IntakeLinks:
-    """All links of the interface, for one intake."""
-    status_url = place.base_url + STATUS_PATH.replace("{intakeId}", record.intake_id)
-    capsule_url = place.base_url + CAPSULE_PATH.replace("{intakeId}", record.intake_id)
-    page = page_url(place.base_url, place.app_url)
-    # The id opens the intake, so it stands in the fragment, which no server's log sees.
-    resume = f"{place.app_url}{record.details.get('launchPath', '')}" if place.app_url else page
+def links_of(record: IntakeRecord, urls: ServiceUrls) -> IntakeLinks:
+    """Returns all links of the interface for one intake."""
+    status_url = urls.base_url + STATUS_PATH.replace("{intakeId}", record.intake_id)
+    capsule_url = urls.base_url + CAPSULE_PATH.replace("{intakeId}", record.intake_id)
+    page = page_url(urls.base_url, urls.app_url)
+    # The id opens the intake, so it belongs in the fragment, which no server's log contains.
+    resume = f"{urls.app_url}{record.details.get('launchPath', '')}" if urls.app_url else page
     return IntakeLinks(
         app=page,
         intake_status=status_url,
@@ -159,35 +161,35 @@ def links_of(record: IntakeRecord, place: Place) -> IntakeLinks:
         resume_app=f"{resume}#intake={record.intake_id}",
         activation_package=f"{capsule_url}#/activationPackage",
         launch_checklist=f"{capsule_url}#/launchChecklist",
-        registration_contract=artifact_url(place.base_url, "registration-contract"),
-        launch_status=artifact_url(place.base_url, "launch-status"),
-        pricing_artifact=artifact_url(place.base_url, "pricing"),
-        billing_contract=artifact_url(place.base_url, "billing-contract"),
-        first_mission_pack=artifact_url(place.base_url, "first-mission-pack"),
-        plans_artifact=artifact_url(place.base_url, "plans"),
-        auth_contract=artifact_url(place.base_url, "auth-contract"),
-        auth_state=artifact_url(place.base_url, "auth-state"),
-        entitlements_artifact=artifact_url(place.base_url, "entitlements"),
-        entitlements_state=artifact_url(place.base_url, "entitlements-state"),
-        provisioning_schema=artifact_url(place.base_url, "provisioning-schema"),
-        activation_contract=artifact_url(place.base_url, "activation-contract"),
-        activation_state=artifact_url(place.base_url, "activation-state"),
-        cohort_contract=artifact_url(place.base_url, "cohort-contract"),
-        activation_timeline=artifact_url(place.base_url, "activation-timeline"),
-        intake_template=artifact_url(place.base_url, "intake-template"),
+        registration_contract=artifact_url(urls.base_url, "registration-contract"),
+        launch_status=artifact_url(urls.base_url, "launch-status"),
+        pricing_artifact=artifact_url(urls.base_url, "pricing"),
+        billing_contract=artifact_url(urls.base_url, "billing-contract"),
+        first_mission_pack=artifact_url(urls.base_url, "first-mission-pack"),
+        plans_artifact=artifact_url(urls.base_url, "plans"),
+        auth_contract=artifact_url(urls.base_url, "auth-contract"),
+        auth_state=artifact_url(urls.base_url, "auth-state"),
+        entitlements_artifact=artifact_url(urls.base_url, "entitlements"),
+        entitlements_state=artifact_url(urls.base_url, "entitlements-state"),
+        provisioning_schema=artifact_url(urls.base_url, "provisioning-schema"),
+        activation_contract=artifact_url(urls.base_url, "activation-contract"),
+        activation_state=artifact_url(urls.base_url, "activation-state"),
+        cohort_contract=artifact_url(urls.base_url, "cohort-contract"),
+        activation_timeline=artifact_url(urls.base_url, "activation-timeline"),
+        intake_template=artifact_url(urls.base_url, "intake-template"),
     )
 
 
-def _package(profile: Profile, held: dict[str, Any]) -> ActivationPackage:
+def _activation_package(profile: Profile, fields: dict[str, Any]) -> ActivationPackage:
     return ActivationPackage(
         profile_id=profile.id,
         profile_label=profile.label,
         workspace_boundary=profile.workspace_boundary,
         workspace_boundary_note=profile.workspace_boundary_note,
-        operator_scope=held.get("operatorScope", "the key's owner"),
+        operator_scope=fields.get("operatorScope", "the key's owner"),
         governance_boundary=profile.governance_boundary,
         governance_boundary_note=profile.governance_boundary_note,
-        first_mission=held["firstMission"],
+        first_mission=fields["firstMission"],
         first_delivery=profile.first_delivery,
         first_delivery_note=profile.first_delivery_note,
         receipt_surface=profile.receipt_surface,
@@ -198,8 +200,8 @@ def _package(profile: Profile, held: dict[str, Any]) -> ActivationPackage:
         activation_review_note=profile.activation_review_note,
         billing_mode=profile.billing_mode,
         billing_note=profile.billing_note,
-        world_sources=held.get("worldSources", []),
-        execution_surfaces=held.get("executionSurfaces", []),
+        world_sources=fields.get("worldSources", []),
+        execution_surfaces=fields.get("executionSurfaces", []),
     )
 
 
@@ -250,32 +252,32 @@ def _item(row: ChecklistRow, record: IntakeRecord) -> ChecklistItem:
     return ChecklistItem(id=row.id, label=row.label, state=state, summary=summary, next=after)
 
 
-def _activation(record: IntakeRecord, place: Place) -> IntakeActivationStatus:
+def _activation(record: IntakeRecord, urls: ServiceUrls) -> IntakeActivationStatus:
     states = record.states
     return IntakeActivationStatus(
         review_state=states.review,
         activation_state=states.activation,
         public_launch=states.public_launch,
-        self_serve_activation="enabled" if place.payments_live else "disabled",
+        self_serve_activation="enabled" if urls.payments_live else "disabled",
     )
 
 
 def _names_it(record: IntakeRecord) -> str:
-    """How a quote names the intake."""
+    """Returns the field by which a quote names the intake."""
     return "its agentId" if record.lane is Lane.AGENT else "its intakeId as userId"
 
 
-def _next_steps(record: IntakeRecord, place: Place) -> list[str]:
+def _next_steps(record: IntakeRecord, urls: ServiceUrls) -> list[str]:
     if record.states.activation == "activated":
         steps = ["Use the key of the activation packet with API v2.", "Follow the first mission."]
     elif record.states.activation == "suspended":
         steps = ["The payment has left the chain: wait for its return, or ask for another quote."]
-    elif not place.payments_live:
-        steps = [f"Payments are not set up here: {place.base_url}{PLANS_PATH} says when they are."]
+    elif not urls.payments_live:
+        steps = [f"Payments are not set up here: {urls.base_url}{PLANS_PATH} says when they are."]
     else:
         steps = [
-            f"Read the plans at {place.base_url}{PLANS_PATH}.",
-            f"POST {place.base_url}{QUOTE_PATH} with {_names_it(record)}, pay and claim.",
+            f"Read the plans at {urls.base_url}{PLANS_PATH}.",
+            f"POST {urls.base_url}{QUOTE_PATH} with {_names_it(record)}, pay and claim.",
         ]
     if record.states.review == "pending_review":
         steps.append("An operator reviews the request; the public launch waits for it.")
@@ -284,8 +286,8 @@ def _next_steps(record: IntakeRecord, place: Place) -> list[str]:
     return steps
 
 
-def _readiness(record: IntakeRecord, place: Place) -> IntakeReadiness:
-    quote = f"POST {place.base_url}{QUOTE_PATH} with {_names_it(record)}"
+def _readiness(record: IntakeRecord, urls: ServiceUrls) -> IntakeReadiness:
+    quote = f"POST {urls.base_url}{QUOTE_PATH} with {_names_it(record)}"
     match record.states.activation:
         case "activated":
             return IntakeReadiness(
@@ -302,10 +304,10 @@ def _readiness(record: IntakeRecord, place: Place) -> IntakeReadiness:
                 billing=ReadinessItem(state="action_required", next=quote, note="The payment has left the chain."),
                 activation=wait,
             )
-    if not place.payments_live:
+    if not urls.payments_live:
         later = ReadinessItem(
             state="pending",
-            next=f"Look at {place.base_url}{PLANS_PATH} later.",
+            next=f"Look at {urls.base_url}{PLANS_PATH} later.",
             note="Payments are not set up here, and a paid claim is what activates.",
         )
         return IntakeReadiness(auth=later, entitlements=later, billing=later, activation=later)

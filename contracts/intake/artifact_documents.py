@@ -1,4 +1,4 @@
-"""Models of the documents under `/artifacts/` that intakes link to."""
+"""Defines the models of the documents under `/artifacts/` that intakes link to."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from contracts.intake.requests import Lane
 
 
 class ArtifactRule(Document):
-    """One thing that holds."""
+    """One rule."""
 
     id: str
     text: str
 
 
 class StateMeaning(Document):
-    """What a state means."""
+    """The meaning of a state."""
 
     state: str
     meaning: str
 
 
 class ArtifactLink(Document):
-    """Where to go on."""
+    """A link to a further document."""
 
     rel: str
     href: Uri
 
 
 class LiveState(Document):
-    """How one thing stands, who said so and when that was looked at."""
+    """The state of one thing, its source, and the time of the check."""
 
     name: str
     state: str
@@ -44,7 +44,7 @@ class LiveState(Document):
 
 
 class Artifact(Document):
-    """What all of these documents have in common."""
+    """The fields that all of these documents share."""
 
     ok: Literal[True] = True
     artifact: str
@@ -55,20 +55,20 @@ class Artifact(Document):
 
 
 class ContractArtifact(Artifact):
-    """Rules, and what the states are called that they lead to."""
+    """Rules, and the states to which they lead."""
 
     rules: list[ArtifactRule]
     states: list[StateMeaning]
 
 
 class StateArtifact(Artifact):
-    """How things stand."""
+    """Current states."""
 
     states: list[LiveState]
 
 
 class PricedPlan(Document):
-    """What a plan costs and gives."""
+    """The price of a plan, and what it includes."""
 
     id: str
     name: str
@@ -82,7 +82,7 @@ class PricedPlan(Document):
 
 
 class PricingArtifact(Artifact):
-    """Prices."""
+    """Prices of all plans."""
 
     currency: Literal["USD"] = "USD"
     commercial_model: IntakeCommercialModel
@@ -90,13 +90,13 @@ class PricingArtifact(Artifact):
 
 
 class PlansArtifact(PricingArtifact):
-    """Plans, and whether they can be bought."""
+    """Plans, and the current state of their sale."""
 
     states: list[LiveState]
 
 
 class TierEntitlements(Document):
-    """What a tier may use."""
+    """The rights of a tier."""
 
     tier: Tier
     key_prefix: str
@@ -137,13 +137,13 @@ class Mission(Document):
 
 
 class MissionsArtifact(Artifact):
-    """First missions."""
+    """First missions of all profiles."""
 
     missions: list[Mission]
 
 
 class LaneTemplate(Document):
-    """A body that can be sent, with the names of its fields."""
+    """A valid body with the names of its fields."""
 
     lane: Lane
     body: dict[str, Any]
@@ -152,7 +152,7 @@ class LaneTemplate(Document):
 
 
 class TemplateArtifact(Artifact):
-    """A body for each lane."""
+    """A valid body for each lane."""
 
     consent_version: str = Field(description="What is agreed to where a request names no version")
     templates: list[LaneTemplate]

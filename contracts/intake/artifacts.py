@@ -1,5 +1,6 @@
-"""The documents under `/artifacts/` that intakes link to: texts from `artifacts.yaml`, the rest from plans, profiles,
-settings and the ledger's counts. Pure.
+"""Builds the documents under `/artifacts/` that intakes link to. Pure.
+
+Texts come from `artifacts.yaml`, the rest from plans, profiles, settings and the ledger's counts.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ _REQUESTS: dict[Lane, type[Document]] = {
 
 @dataclass(frozen=True, slots=True)
 class SeenSettings:
-    """What of the settings was seen when, and which are missing for payments."""
+    """The settings that a pipeline run saw, and when. `missing` are the settings that payments still need."""
 
     chain_id: int
     missing: tuple[str, ...]
@@ -71,7 +72,7 @@ class SeenSettings:
 
 @dataclass(frozen=True, slots=True)
 class LaneFunnel:
-    """How many intakes of a lane came how far."""
+    """The number of intakes of a lane that reached each step."""
 
     lane: Lane
     registrations: int
@@ -82,7 +83,7 @@ class LaneFunnel:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What documents are made of beside texts; `seen` is None before anybody has looked."""
+    """The facts that complete the texts. `seen` is None until a pipeline run has read the settings."""
 
     base_url: str
     seen: SeenSettings | None
@@ -92,7 +93,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactKind:
-    """How one document is made: its model, what it states beside its texts, and questions asked beside the settings."""
+    """The recipe of one document: its model, the function for its own fields, and queries besides the settings."""
 
     model: type[Artifact]
     own: Callable[[Facts, Mapping[str, Any]], dict[str, Any]]
@@ -101,13 +102,13 @@ class ArtifactKind:
 
 @cache
 def artifact_texts() -> dict[str, dict[str, Any]]:
-    """Texts by name, as the file has them."""
+    """Returns the texts by name, as the file contains them."""
     texts: dict[str, dict[str, Any]] = yaml.load(TEXTS_FILE.read_text(), yaml.CSafeLoader)
     return texts
 
 
 def artifact(name: str, facts: Facts) -> Artifact:
-    """One document."""
+    """Returns one document."""
     texts, kind = artifact_texts()[name], ARTIFACT_KINDS[name]
     return kind.model(
         artifact=f"svc.intake.{name}",
@@ -121,7 +122,7 @@ def artifact(name: str, facts: Facts) -> Artifact:
 
 def _links(name: str, facts: Facts) -> list[ArtifactLink]:
     app_url = None if facts.seen is None else facts.seen.app_url
-    found = {
+    links = {
         "self": artifact_url(facts.base_url, name),
         "intake": facts.base_url + INTAKE_PATH,
         "plans": facts.base_url + PLANS_PATH,
@@ -129,7 +130,7 @@ def _links(name: str, facts: Facts) -> list[ArtifactLink]:
         "openapi": f"{facts.base_url}/openapi.json",
         "app": page_url(facts.base_url, app_url),
     }
-    return [ArtifactLink(rel=rel, href=href) for rel, href in found.items()]
+    return [ArtifactLink(rel=rel, href=href) for rel, href in links.items()]
 
 
 def _contract(_: Facts, texts: Mapping[str, Any]) -> dict[str, Any]:
@@ -275,7 +276,7 @@ EXAMPLE_BODIES: dict[Lane, dict[str, Any]] = {
         "consent": {"accepted": True, "policyVersion": CONSENT_VERSION},
     },
 }
-"""A body that can be sent, by lane: in the template, and in the examples of the OpenAPI description."""
+"""A valid body for each lane, for the template and for the examples of the OpenAPI description."""
 
 
 def _templates(_: Facts, __: Mapping[str, Any]) -> dict[str, Any]:
@@ -341,4 +342,4 @@ ARTIFACT_KINDS: dict[str, ArtifactKind] = {
     "intake-template": ArtifactKind(TemplateArtifact, _templates),
     "registration-contract": ArtifactKind(ContractArtifact, _contract),
 }
-"""By the last part of the path."""
+"""Kinds by the last part of the path."""

@@ -1,6 +1,6 @@
-"""Texts of an intake as they may be: lines, paragraphs, e-mail addresses, URIs and times, really checked.
+"""Validates the texts of an intake: lines, paragraphs, e-mail addresses, URIs and times.
 
-OpenAPI says each as a pattern; what a pattern can't say is checked beside it.
+OpenAPI describes each by a pattern. Checks beyond a pattern are functions.
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ LONGEST_URI = 2_000
 LONGEST_EMAIL = 254
 
 LINE_PATTERN = r"^[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*$"
-"""One line with something to read in it."""
+"""One line with at least one visible character."""
 
 TEXT_PATTERN = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"
-"""Lines and tabs, with something to read in them."""
+"""Lines and tabs with at least one visible character."""
 
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 _LABEL = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 EMAIL_PATTERN = rf"^{_ATOM}(\.{_ATOM})*@({_LABEL}\.)+[A-Za-z]([A-Za-z0-9-]{{0,61}}[A-Za-z])$"
-"""RFC 5321 without quoted local parts and address literals. Letters beyond ASCII, which can look like others, are for
-`idn-email`; an international domain has its `xn--` form."""
+"""RFC 5321 without quoted local parts and address literals.
+
+Letters beyond ASCII, which can imitate others, belong to `idn-email`. An international domain has its `xn--` form.
+"""
 
 _WEB = r"[hH][tT][tT][pP][sS]?"
 _AFTER_SCHEME = r"://[A-Za-z0-9\[][A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]*"
@@ -49,7 +51,7 @@ _PROOF_URI = re.compile(PROOF_URI_PATTERN)
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _HOST_LABEL = r"[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 _HOST = re.compile(rf"{_HOST_LABEL}(\.{_HOST_LABEL})*\.?|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")
-"""A name as resolvers take it, underscores too; or an IPv6 address, which `urlsplit` has checked."""
+"""A name that resolvers accept, underscores included, or an IPv6 address that `urlsplit` has checked."""
 
 
 def _line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What the graph is told of an intake: a relationship and what was done, public and without anything personal. Pure."""
+"""Builds the public graph nodes and edges for one intake, without personal data. Pure."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ from contracts.world.proposal import INTAKE, EdgeDraft, NodeDraft, Proposal
 
 SOURCE = "intake"
 
-_WHO = {Lane.AGENT: "an agent", Lane.HUMAN: "a person", Lane.ENTERPRISE: "an enterprise"}
+_SENDERS = {Lane.AGENT: "an agent", Lane.HUMAN: "a person", Lane.ENTERPRISE: "an enterprise"}
 
 
 def node_ids(graph_key: str) -> tuple[str, str, str]:
-    """Ids of the nodes of an intake, whether they are there or not."""
+    """Returns the ids of an intake's nodes, whether the graph contains them or not."""
     root = f"intake/{graph_key}"
     return root, f"{root}/received", f"{root}/activated"
 
 
 def intake_proposal(graph_key: str, *, lane: Lane, profile_id: str, day: str, state: CurrentState) -> Proposal:
-    """An intake as it stands; `day` is the UTC day of its receipt. Said again it changes nothing."""
+    """Returns the current state of an intake as a proposal; `day` is the UTC day of its receipt.
+
+    Writing the same proposal again changes nothing.
+    """
     root, received, activated = node_ids(graph_key)
-    named = f"{_WHO[lane]}, {day} ({graph_key[:8]})"
+    named = f"{_SENDERS[lane]}, {day} ({graph_key[:8]})"
     nodes = [
         NodeDraft(
             id=root,

@@ -1,4 +1,4 @@
-"""What an intake is answered with: registration, status, capsule, statistics and recent activity."""
+"""Defines the answers about intakes: registration, status, capsule, statistics and recent activity."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CAPSULE_ARTIFACT: Literal["svc.intake.capsule"] = "svc.intake.capsule"
 
 
 class HumanSummary(Document):
-    """A person's request. What was left open is as the runtime profile has it; `normalized.defaulted` names it."""
+    """A person's request. The runtime profile fills in missing fields; `normalized.defaulted` names them."""
 
     headline: str
     assistant_id: Assistant
@@ -62,7 +62,7 @@ class EnterpriseSummary(Document):
 
 
 class IntakeCommercialModel(Document):
-    """What is paid once, what again and what by use."""
+    """The billing mode of set-up, runtime and usage."""
 
     price_shape: str
     setup: Literal["one_time"] = "one_time"
@@ -71,7 +71,7 @@ class IntakeCommercialModel(Document):
 
 
 class IntakeLinks(Document):
-    """Where everything about the intake is."""
+    """Links to everything about the intake."""
 
     app: Uri
     intake_status: Uri
@@ -98,14 +98,14 @@ class IntakeLinks(Document):
 
 
 class TrailStep(Document):
-    """One step that was taken."""
+    """One step of the trail."""
 
     step: StepName
     at: Timestamp
 
 
 class ProvisioningTrail(Document):
-    """Where the intake stands, how it came there and how it goes on."""
+    """The state of the intake, the steps that led there, and the next steps."""
 
     current_state: CurrentState
     steps: list[TrailStep]
@@ -115,7 +115,7 @@ class ProvisioningTrail(Document):
 
 
 class ActivationPackage(Document):
-    """What the runtime gets, by its profile."""
+    """The configuration of the runtime, according to its profile."""
 
     profile_id: str
     profile_label: str
@@ -140,7 +140,7 @@ class ActivationPackage(Document):
 
 
 class ChecklistCounts(Document):
-    """Items by state."""
+    """Number of items in each state."""
 
     captured: int = Field(ge=0)
     defined: int = Field(ge=0)
@@ -149,7 +149,7 @@ class ChecklistCounts(Document):
 
 
 class ChecklistItem(Document):
-    """One item: sent (`captured`), as the profile has it (`defined`), or missing."""
+    """One item: sent (`captured`), filled in by the profile (`defined`), or missing."""
 
     id: str
     label: str
@@ -159,7 +159,7 @@ class ChecklistItem(Document):
 
 
 class LaunchChecklist(Document):
-    """What is there and what is missing."""
+    """Available and missing items."""
 
     profile_id: str
     profile_label: str
@@ -169,7 +169,7 @@ class LaunchChecklist(Document):
 
 
 class ReadinessItem(Document):
-    """Whether one thing is ready, and what to do for it."""
+    """The state of one requirement, and the step that fulfils it."""
 
     state: ReadinessState
     next: str
@@ -177,7 +177,7 @@ class ReadinessItem(Document):
 
 
 class IntakeReadiness(Document):
-    """What has to be ready before the runtime works."""
+    """The requirements of a working runtime."""
 
     auth: ReadinessItem
     entitlements: ReadinessItem
@@ -186,7 +186,7 @@ class IntakeReadiness(Document):
 
 
 class IntakeActivationStatus(Document):
-    """Where review and activation stand."""
+    """The states of review and activation."""
 
     review_state: ReviewState
     activation_state: ActivationState
@@ -195,7 +195,7 @@ class IntakeActivationStatus(Document):
 
 
 class IntakeFields(Document):
-    """What every answer about one intake says."""
+    """The fields that all answers about one intake share."""
 
     ok: Literal[True] = True
     id: str
@@ -237,7 +237,7 @@ class IntakeEraseRequest(Document):
 
 
 class IntakeErased(Document):
-    """An intake of which lane, profile, UTC day and states are left."""
+    """An erased intake. Only its lane, profile, UTC day and states are left."""
 
     ok: Literal[True] = True
     intake_id: str
@@ -245,13 +245,13 @@ class IntakeErased(Document):
 
 
 class IntakeStatusResponse(IntakeFields):
-    """An intake as it stands."""
+    """The current state of an intake."""
 
     activation: IntakeActivationStatus
 
 
 class IntakeProvisioningCapsule(IntakeStatusResponse):
-    """An intake as an artifact: the same until something changes."""
+    """An intake as an artifact. It stays the same until the intake changes."""
 
     artifact: Literal["svc.intake.capsule"] = CAPSULE_ARTIFACT
     version: str = Field(description="1.N, with N steps of the trail")
@@ -259,7 +259,7 @@ class IntakeProvisioningCapsule(IntakeStatusResponse):
 
 
 class LaneCounts(Document):
-    """Registrations of one lane, forgotten ones too."""
+    """Registrations of one lane, erased ones included."""
 
     registrations: int
     distinct: int = Field(description="Without those of an identity that had registered before")
@@ -285,7 +285,7 @@ class DayCounts(Document):
 
 
 class IntakeStats(Document):
-    """Registrations, counted."""
+    """Statistics of registrations."""
 
     ok: Literal[True] = True
     total: int
@@ -294,7 +294,7 @@ class IntakeStats(Document):
 
 
 class RecentIntake(Document):
-    """One registration, without anything that says whose it is."""
+    """One registration without anything that identifies its sender."""
 
     lane: Lane
     day: str = Field(json_schema_extra={"format": "date"})

@@ -1,4 +1,4 @@
-"""What can go wrong with one intake, for a client and for an operator."""
+"""Defines the errors about one intake, for clients and for operators."""
 
 from __future__ import annotations
 

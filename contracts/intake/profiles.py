@@ -1,4 +1,4 @@
-"""Runtime profiles and checklists, read from `profiles.yaml`, and the choice of one for a request."""
+"""Loads runtime profiles and checklists from `profiles.yaml` and chooses the profile of a request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROFILES_FILE = Path(__file__).with_name("profiles.yaml")
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A runtime profile. `when` chooses it, `defaults` holds for fields (names on the wire) that were left open."""
+    """A runtime profile. `when` selects it; `defaults` fill in missing fields, by their names on the wire."""
 
     id: str
     lane: Lane
@@ -43,7 +43,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class ChecklistRow:
-    """One line of a lane's checklist, as the file has it."""
+    """One line of a lane's checklist in the file."""
 
     id: str
     label: str
@@ -55,7 +55,7 @@ class ChecklistRow:
 
 @cache
 def load_profiles() -> dict[str, Profile]:
-    """Every profile by its id, in the order of the file."""
+    """Returns every profile by its id, in the order of the file."""
     rows: list[dict[str, Any]] = _read()["profiles"]
     return {
         row["id"]: Profile(
@@ -67,13 +67,16 @@ def load_profiles() -> dict[str, Profile]:
 
 @cache
 def load_checklist(lane: Lane) -> tuple[ChecklistRow, ...]:
-    """The lines of a lane's checklist."""
+    """Returns the lines of a lane's checklist."""
     rows: list[dict[str, Any]] = _read()["checklists"][lane.value]
     return tuple(ChecklistRow(fields=tuple(row.pop("fields", ())), **row) for row in rows)
 
 
 def choose_profile(lane: Lane, details: Mapping[str, Any]) -> Profile:
-    """The profile that a request names, else the first of its lane that one of its fields fits, else the lane's own."""
+    """Returns the profile that a request names, or else the first one of its lane whose `when` matches.
+
+    A profile without `when` matches every request, and each lane has one.
+    """
     of_lane = [profile for profile in load_profiles().values() if profile.lane is lane]
     named = details.get("runtimeProfile")
     for profile in of_lane:
@@ -87,5 +90,5 @@ def _fits(profile: Profile, details: Mapping[str, Any]) -> bool:
 
 
 def _read() -> dict[str, Any]:
-    found: dict[str, Any] = yaml.load(PROFILES_FILE.read_text(), yaml.CSafeLoader)
-    return found
+    content: dict[str, Any] = yaml.load(PROFILES_FILE.read_text(), yaml.CSafeLoader)
+    return content

@@ -1,4 +1,4 @@
-"""What an agent, a person or an enterprise sends to register: one model a lane, and the consent that all need."""
+"""Defines the registrations of agents, people and enterprises: a model for each lane, and the consent that all need."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from contracts.intake.formats import (
 )
 
 CONSENT_VERSION = "2026-11-21"
-"""The version of the consent that is published, which somebody agrees to who names none."""
+"""The published version of the consent. It applies if a request names no version."""
 
 PUBLISHED_CONSENT_VERSIONS = frozenset({CONSENT_VERSION})
-"""Every version that was ever published: agreement to another text can't be told from a typing error."""
+"""Every version that was ever published. Any other version may be a typing error and is unverified."""
 
 DEFAULT_SOURCE = "api"
 MOST_WORLD_SOURCES = 8
@@ -36,7 +36,7 @@ MOST_EXECUTION_SURFACES = 6
 
 
 class Lane(StrEnum):
-    """Who registers."""
+    """The kind of sender."""
 
     AGENT = "agent"
     HUMAN = "human"
@@ -50,7 +50,7 @@ LaunchPath = Literal["/create-my-agent", "/upgrade-my-agent", "/launch-builder"]
 ASSISTANTS: tuple[Assistant, ...] = get_args(Assistant)
 
 
-def _given(value: Any) -> Any:
+def _must_be_true(value: Any) -> Any:
     if value is not True:
         raise ValueError("has to be true")
     return value
@@ -65,9 +65,9 @@ def _spelled_out(value: Any) -> Any:
 
 
 class GivenConsent(Document):
-    """Consent with its time and the version of what was agreed to."""
+    """Consent with its time and the version of the text."""
 
-    accepted: Annotated[Literal[True], BeforeValidator(_given)]
+    accepted: Annotated[Literal[True], BeforeValidator(_must_be_true)]
     at: Instant | None = None
     policy_version: Line | None = None
 
@@ -107,7 +107,7 @@ class _Intake(Document):
 
 
 class AgentIntake(_Intake):
-    """An agent that offers a service. Its URIs are kept as text and never fetched."""
+    """An agent that offers a service. Its URIs are stored as text and never fetched."""
 
     lane: Literal["agent"]
     agent_id: Identifier
@@ -153,7 +153,7 @@ class HumanIntake(_Intake):
 
 
 class EnterpriseIntake(_Intake):
-    """An organization, by somebody who speaks for it."""
+    """An organization, represented by a contact person."""
 
     lane: Literal["enterprise"]
     org_name: Name
@@ -170,29 +170,29 @@ IntakeRequest = Annotated[AgentIntake | HumanIntake | EnterpriseIntake, Field(di
 AnyIntake = AgentIntake | HumanIntake | EnterpriseIntake
 
 CONTACT_FIELDS = ("email", "telegram", "twitter", "agent_contact", "contact_email", "contact_name")
-"""How somebody is reached: never in an answer, a log, a published file or the warehouse."""
+"""Contact data. It is never in an answer, a log, a published file or the warehouse."""
 
 PERSON_FIELDS = ("name", "contact_full_name", "contact_role")
-"""Who somebody is: kept with the contact data, shown to the holder of the intake's id at most."""
+"""Names and roles of people, stored with the contact data. At most the holder of the intake's id sees them."""
 
 _COMMON_FIELDS = ("lane", "consent", "consent_at", "consent_version", "source")
 
 
-def details_of(asked: AnyIntake) -> dict[str, Any]:
-    """What was sent of the request's own fields, by their names on the wire, without contact and person."""
-    apart = {*CONTACT_FIELDS, *PERSON_FIELDS, *_COMMON_FIELDS}
-    return asked.model_dump(mode="json", by_alias=True, exclude=apart, exclude_none=True)
+def details_of(request: AnyIntake) -> dict[str, Any]:
+    """Returns the fields of the lane that were sent, by their names on the wire, without contact data and names."""
+    excluded = {*CONTACT_FIELDS, *PERSON_FIELDS, *_COMMON_FIELDS}
+    return request.model_dump(mode="json", by_alias=True, exclude=excluded, exclude_none=True)
 
 
-def person_of(asked: AnyIntake) -> dict[str, Any]:
-    """Contact data and names that were sent, by their names on the wire."""
-    return asked.model_dump(mode="json", by_alias=True, include={*CONTACT_FIELDS, *PERSON_FIELDS}, exclude_none=True)
+def person_of(request: AnyIntake) -> dict[str, Any]:
+    """Returns the contact data and names that were sent, by their names on the wire."""
+    return request.model_dump(mode="json", by_alias=True, include={*CONTACT_FIELDS, *PERSON_FIELDS}, exclude_none=True)
 
 
 def unverified_fields(details: dict[str, Any], consent_version: str) -> list[str]:
-    """Returns the names of the fields that are kept as they were sent but mean nothing that we recognise.
+    """Returns the names of stored fields whose content is not recognised.
 
-    Nothing is done with them: a version that we never published, and a wallet that is no address of its checksum.
+    Nothing uses such content: a consent version that was never published, or a wallet that is not a valid address.
     """
     unverified = [] if consent_version in PUBLISHED_CONSENT_VERSIONS else ["consentVersion"]
     if "wallet" in details:
@@ -203,12 +203,12 @@ def unverified_fields(details: dict[str, Any], consent_version: str) -> list[str
     return unverified
 
 
-def identity_of(asked: AnyIntake) -> str:
-    """What two requests of one sender have in common, within a lane. It proves nothing."""
-    match asked:
+def identity_of(request: AnyIntake) -> str:
+    """Returns the text that two requests of one sender have in common within a lane. It proves no identity."""
+    match request:
         case AgentIntake():
-            return asked.agent_id.strip().casefold()
+            return request.agent_id.strip().casefold()
         case HumanIntake():
-            return asked.telegram.strip().lstrip("@").casefold()
+            return request.telegram.strip().lstrip("@").casefold()
         case EnterpriseIntake():
-            return asked.contact_email.casefold()
+            return request.contact_email.casefold()

@@ -1,5 +1,11 @@
-"""The states of an intake and how one follows another. Every step goes forward, but suspension, which can be lifted,
-and approval, which can be taken back."""
+"""Defines the states of an intake and its transitions.
+
+Steps only move forward, except that a suspension can be lifted and an approval withdrawn.
+
+Example: received and provisioned in one transaction -> an operator approves (awaiting_activation) -> a paid claim
+activates (active) -> the payment leaves the chain (suspended) -> the payment returns (activated). A claim may also
+activate before any review; the public launch then waits for the approval.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +27,7 @@ StepName = Literal[
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """The three states that an intake is in at one time."""
+    """The three states of an intake at one time."""
 
     current: CurrentState
     review: ReviewState
@@ -29,46 +35,46 @@ class States:
 
     @property
     def is_paid(self) -> bool:
-        """Whether a paid claim has named it, even where the payment has left the chain since."""
+        """Returns True if a paid claim has named it, even if the payment has left the chain since."""
         return self.activation in ("activated", "suspended")
 
     @property
     def public_launch(self) -> PublicLaunch:
-        """Who may meet it: nobody before the review, a cohort after it, everybody once it is paid for too."""
+        """Returns the audience: nobody before the review, a cohort after it, everybody once it is paid too."""
         if self.review != "approved":
             return "closed"
         return "open" if self.activation == "activated" else "cohort"
 
 
 PROVISIONED = States("provisioned", "pending_review", "not_started")
-"""Where an accepted intake stands: its capsule is made in the transaction that keeps it."""
+"""The states of an accepted intake. One transaction stores it and makes its capsule."""
 
 AWAITED = States("awaiting_activation", "approved", "awaiting_payment")
-"""Where an approved intake stands that nobody has paid for."""
+"""The states of an approved intake without a payment."""
 
 
 def approved(states: States) -> States:
-    """An operator has approved it: it waits for its payment, where that has not come."""
+    """Returns the states after an operator's approval. Without a payment, the intake waits for it."""
     return replace(states, review="approved") if states.is_paid else AWAITED
 
 
 def changes_requested(states: States) -> States:
-    """An operator wants something changed, which comes by another request: an approval before it is taken back."""
+    """Returns the states after an operator asked for changes in another request. Withdraws an approval."""
     return replace(states if states.is_paid else PROVISIONED, review="changes_requested")
 
 
 def activated(states: States) -> States:
-    """A paid claim names it."""
+    """Returns the states after a paid claim names the intake."""
     return replace(states, current="active", activation="activated")
 
 
 def suspended(states: States) -> States:
-    """The payment has left the chain."""
+    """Returns the states after the payment left the chain."""
     return replace(states, activation="suspended") if states.activation == "activated" else states
 
 
 def reinstated(states: States) -> States:
-    """The payment is back."""
+    """Returns the states after the payment returned."""
     return replace(states, activation="activated") if states.activation == "suspended" else states
 
 
@@ -82,8 +88,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class IntakeRecord:
-    """An intake as it stands. `details` is what was sent without contact and person; `shown_person` the names that the
-    interface puts into a summary."""
+    """The current state of an intake.
+
+    `details` is what was sent without contact data and names. `shown_person` contains the names that a summary may
+    show.
+    """
 
     intake_id: str
     lane: Lane

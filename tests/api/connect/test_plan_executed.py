@@ -23,7 +23,7 @@ from whole_service import PAYER, WholeService
 from contracts.connect.anonymised import session_key
 from contracts.connect.graph import node_ids
 from contracts.connect.setup_plan import Choice, ConnectPlan, PlanStep, plan_for
-from contracts.intake.answers import Place
+from contracts.intake.answers import ServiceUrls
 from contracts.intake.graph import node_ids as intake_node_ids
 from warehouse.connect.session_sync import take_over_sessions
 from warehouse.connect.sessions import issue_code, sessions_of_intake
@@ -66,7 +66,7 @@ class Desk:
     def __init__(self, service: WholeService, url: str) -> None:
         self.service = service
         self.url = url
-        self.place = Place(url, None)
+        self.urls = ServiceUrls(url, None)
 
     def ledger(self) -> Ledger:
         return open_ledger(self.service.settings, self.service.settings.data_dir)
@@ -140,7 +140,7 @@ def test_every_command_runs_every_check_is_real_and_every_step_is_undone(desk: D
     token = desk.session()
     given = desk.tool("svc_connect_plan", {"session_token": token, **choice.model_dump()})["plan"]
     plan = ConnectPlan.model_validate(given)
-    assert plan == plan_for(choice, desk.place)
+    assert plan == plan_for(choice, desk.urls)
     machine = machine_at(tmp_path / "home", desk, token, agent_id=f"agent-{choice.assistant}")
     if choice.assistant == "custom" and BASH:
         machine.shell = BASH
@@ -220,7 +220,7 @@ def follow_to(desk: Desk, machine: Machine, plan: ConnectPlan, step_id: str) -> 
 
 
 def test_a_folder_that_another_made_is_left_as_it_is(desk: Desk, tmp_path: Path):
-    plan = plan_for(PLAIN, desk.place)
+    plan = plan_for(PLAIN, desk.urls)
     machine = machine_at(tmp_path / "home", desk, "")
     folder = machine.workspace(plan)
     folder.mkdir()
@@ -234,7 +234,7 @@ def test_a_folder_that_another_made_is_left_as_it_is(desk: Desk, tmp_path: Path)
 
 
 def test_what_the_user_put_into_the_workspace_stays_there(desk: Desk, tmp_path: Path):
-    plan = plan_for(PLAIN, desk.place)
+    plan = plan_for(PLAIN, desk.urls)
     machine = machine_at(tmp_path / "home", desk, "")
     follow_to(desk, machine, plan, "register")
     (machine.workspace(plan) / "thoughts.md").write_text("mine")
@@ -246,8 +246,8 @@ def test_what_the_user_put_into_the_workspace_stays_there(desk: Desk, tmp_path: 
 
 
 def test_checks_that_only_look_fail_where_there_is_nothing_to_see(desk: Desk, tmp_path: Path):
-    nobody = Place(f"http://127.0.0.1:{free_port()}", None)
-    plan, elsewhere = plan_for(PLAIN, desk.place), plan_for(PLAIN, nobody)
+    nobody = ServiceUrls(f"http://127.0.0.1:{free_port()}", None)
+    plan, elsewhere = plan_for(PLAIN, desk.urls), plan_for(PLAIN, nobody)
     machine = machine_at(tmp_path / "home", desk, "svcs_" + "a" * 43)
     assert machine.passes(plan.step("prerequisites"))
     assert not machine.passes(elsewhere.step("prerequisites"))
@@ -258,7 +258,7 @@ def test_checks_that_only_look_fail_where_there_is_nothing_to_see(desk: Desk, tm
 
 
 def test_a_registration_that_is_refused_is_mended_and_sent_again(desk: Desk, tmp_path: Path):
-    plan = plan_for(PLAIN, desk.place)
+    plan = plan_for(PLAIN, desk.urls)
     machine = machine_at(tmp_path / "home", desk, "", use_case="short")
     step = follow_to(desk, machine, plan, "register")
     assert len(machine.do(plan, step)) == 2
@@ -270,7 +270,7 @@ def test_a_registration_that_is_refused_is_mended_and_sent_again(desk: Desk, tmp
 
 
 def test_a_transfer_that_pays_nothing_gives_no_key(desk: Desk, tmp_path: Path):
-    plan = plan_for(PLAIN, desk.place)
+    plan = plan_for(PLAIN, desk.urls)
     machine = machine_at(tmp_path / "home", desk, "")
     follow_to(desk, machine, plan, "pay")
     quote = (machine.workspace(plan) / "quote.json").read_bytes()

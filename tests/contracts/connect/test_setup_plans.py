@@ -19,12 +19,12 @@ from contracts.connect.server import SERVER_NAME
 from contracts.connect.setup_plan import OPERATING_SYSTEMS, Choice, CommandCheck, ConnectPlan, plan_for
 from contracts.connect.setup_plan_rows import INPUT, PLANS_FILE, read_plan_file, texts_of
 from contracts.connect.tool_problems import ToolProblem
-from contracts.intake.answers import Place
+from contracts.intake.answers import ServiceUrls
 from contracts.intake.profiles import load_profiles
 from contracts.intake.requests import ASSISTANTS
 
-PLACE = Place("http://127.0.0.1:8000", None)
-PREFIXED = Place("https://agents.example/svc", "https://app.example")
+URLS = ServiceUrls("http://127.0.0.1:8000", None)
+PREFIXED = ServiceUrls("https://agents.example/svc", "https://app.example")
 CHOICES = [
     Choice(assistant=assistant, os=system, runtime_profile=profile)
     for assistant, system, profile in product(ASSISTANTS, OPERATING_SYSTEMS, load_profiles())
@@ -44,11 +44,11 @@ def commands_of(plan: ConnectPlan) -> set[str]:
     return checks | {each.run for step in plan.steps for each in (*step.commands, *step.rollback.commands)}
 
 
-@pytest.mark.parametrize("place", [PLACE, PREFIXED], ids=["local", "prefixed"])
-def test_every_choice_gives_a_whole_plan_of_its_own(place: Place):
+@pytest.mark.parametrize("urls", [URLS, PREFIXED], ids=["local", "prefixed"])
+def test_every_choice_gives_a_whole_plan_of_its_own(urls: ServiceUrls):
     versions = set()
     for choice in CHOICES:
-        plan = plan_for(choice, place)
+        plan = plan_for(choice, urls)
         said = plan.model_dump(mode="json")
         assert not [text for text in texts_of(said) if "{{" in text or "}}" in text], choice
         assert ConnectPlan.model_validate_json(plan.model_dump_json()) == plan
@@ -67,20 +67,20 @@ def test_every_choice_gives_a_whole_plan_of_its_own(place: Place):
 def test_plans_of_both_unix_systems_have_the_same_commands():
     for choice in CHOICES:
         if choice.os == "macos":
-            other = plan_for(choice.model_copy(update={"os": "linux"}), PLACE)
-            assert plan_for(choice, PLACE).steps == other.steps
+            other = plan_for(choice.model_copy(update={"os": "linux"}), URLS)
+            assert plan_for(choice, URLS).steps == other.steps
 
 
-@pytest.mark.parametrize("place", [PLACE, PREFIXED], ids=["local", "prefixed"])
-def test_every_command_of_sh_is_well_formed(place: Place):
-    commands = {each for choice in CHOICES if choice.os == "linux" for each in commands_of(plan_for(choice, place))}
+@pytest.mark.parametrize("urls", [URLS, PREFIXED], ids=["local", "prefixed"])
+def test_every_command_of_sh_is_well_formed(urls: ServiceUrls):
+    commands = {each for choice in CHOICES if choice.os == "linux" for each in commands_of(plan_for(choice, urls))}
     for command in commands:
         done = subprocess.run(["/bin/sh", "-n", "-c", command], capture_output=True, text=True)
         assert done.returncode == 0, (command, done.stderr)
 
 
 def test_every_command_of_powershell_closes_what_it_opens_and_stops_at_the_first_error():
-    commands = {each for choice in CHOICES if choice.os == "windows" for each in commands_of(plan_for(choice, PLACE))}
+    commands = {each for choice in CHOICES if choice.os == "windows" for each in commands_of(plan_for(choice, URLS))}
     for command in commands:
         bare = re.sub(r"'[^']*'", "''", command)
         bare = re.sub(r'"[^"]*"', '""', bare)
@@ -94,12 +94,12 @@ def test_every_command_of_powershell_closes_what_it_opens_and_stops_at_the_first
 
 def test_what_writes_says_so_and_what_is_not_undone_says_that():
     for choice in CHOICES:
-        for step in plan_for(choice, PLACE).steps:
+        for step in plan_for(choice, URLS).steps:
             if step.files:
                 assert step.side_effects, step.id
                 assert step.rollback.commands, step.id
             assert step.rollback.note
-    plan = plan_for(Choice(), PLACE)
+    plan = plan_for(Choice(), URLS)
     assert [step.id for step in plan.steps if not step.rollback.complete] == ["register", "pay", "claim"]
     assert [step.id for step in plan.steps if step.optional] == ["register", "quote", "pay", "claim"]
     assert [step.id for step in plan.steps if step.consent] == ["register", "quote", "pay", "claim"]
@@ -107,7 +107,7 @@ def test_what_writes_says_so_and_what_is_not_undone_says_that():
 
 def test_only_files_below_the_workspace_are_written_and_secret_ones_are_the_users_alone():
     for choice in CHOICES:
-        plan = plan_for(choice, PLACE)
+        plan = plan_for(choice, URLS)
         files = [each for step in plan.steps for each in step.files]
         assert not [each.path for each in files if each.path.startswith(("/", "~", "$")) or ".." in each.path]
         private = {"svc.env", "intake-request.json"}
@@ -117,7 +117,7 @@ def test_only_files_below_the_workspace_are_written_and_secret_ones_are_the_user
 
 @pytest.mark.parametrize("assistant", ASSISTANTS)
 def test_the_configuration_is_what_the_vendor_documents(assistant: Any):
-    plan = plan_for(Choice(assistant=assistant), PLACE)
+    plan = plan_for(Choice(assistant=assistant), URLS)
     step = plan.step("connect_assistant")
     (file,) = step.files
     read = tomllib.loads(file.content) if file.path.endswith(".toml") else json.loads(file.content)
@@ -139,7 +139,7 @@ def test_the_configuration_is_what_the_vendor_documents(assistant: Any):
 
 def test_an_unknown_profile_and_an_address_that_a_shell_would_read_are_refused():
     with pytest.raises(ToolProblem) as refused:
-        plan_for(Choice(runtime_profile="nobody's"), PLACE)
+        plan_for(Choice(runtime_profile="nobody's"), URLS)
     assert refused.value.code == "profile_unknown"
     assert "guided_local" in refused.value.fix
 
@@ -148,10 +148,10 @@ def test_an_unknown_profile_and_an_address_that_a_shell_would_read_are_refused()
 def test_no_address_brings_more_than_letters_into_a_command(tail: str):
     address = "http://h" + tail
     if re.fullmatch(r"[ab/~]+", tail):
-        plan_for(Choice(), Place(address, None))
+        plan_for(Choice(), ServiceUrls(address, None))
     else:
         with pytest.raises(ToolProblem, match="address_unsafe"):
-            plan_for(Choice(), Place(address, None))
+            plan_for(Choice(), ServiceUrls(address, None))
 
 
 def changed(edit: Any) -> str:
@@ -186,7 +186,7 @@ def test_a_file_in_which_something_does_not_hold_is_not_loaded(edit: Any, fault:
 
 
 def test_a_plan_changes_its_version_with_anything_in_it():
-    plan = plan_for(Choice(), PLACE)
-    assert plan.version == plan_for(Choice(), Place(PLACE.base_url, "https://app.example")).version
+    plan = plan_for(Choice(), URLS)
+    assert plan.version == plan_for(Choice(), ServiceUrls(URLS.base_url, "https://app.example")).version
     assert plan.version != plan_for(Choice(), PREFIXED).version
     assert re.fullmatch(r"1\.\d+\.\d+\+[0-9a-f]{12}", plan.version)

@@ -21,10 +21,10 @@ from contracts.connect.progress import (
 )
 from contracts.connect.setup_plan import Choice, ConnectPlan, plan_for
 from contracts.connect.tool_problems import ToolProblem
-from contracts.intake.answers import Place
+from contracts.intake.answers import ServiceUrls
 
-PLAN = plan_for(Choice(), Place("http://127.0.0.1:8000", None))
-OTHER = plan_for(Choice(assistant="codex"), Place("http://127.0.0.1:8000", None))
+PLAN = plan_for(Choice(), ServiceUrls("http://127.0.0.1:8000", None))
+OTHER = plan_for(Choice(assistant="codex"), ServiceUrls("http://127.0.0.1:8000", None))
 IDS = [step.id for step in PLAN.steps]
 REQUIRED = [step.id for step in PLAN.steps if not step.optional]
 OUTCOMES = ("done", "failed", "skipped", "rolled_back")

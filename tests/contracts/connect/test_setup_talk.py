@@ -12,10 +12,10 @@ from contracts.connect.progress import Progress, StepReport, advance, next_step,
 from contracts.connect.setup_plan import Choice, plan_for
 from contracts.connect.setup_plan_rows import VARIABLE
 from contracts.connect.talk import SessionFacts, answer, load_talk
-from contracts.intake.answers import Place
+from contracts.intake.answers import ServiceUrls
 
-PLAN = plan_for(Choice(assistant="codex"), Place("http://127.0.0.1:8000", None))
-OTHER = plan_for(Choice(assistant="grok"), Place("http://127.0.0.1:8000", None))
+PLAN = plan_for(Choice(assistant="codex"), ServiceUrls("http://127.0.0.1:8000", None))
+OTHER = plan_for(Choice(assistant="grok"), ServiceUrls("http://127.0.0.1:8000", None))
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 FACTS = SessionFacts(
     now=NOON, expires_at=NOON + timedelta(minutes=12), base_url="http://127.0.0.1:8000", payments_live=True

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from contracts.intake.answers import Place, status
+from contracts.intake.answers import ServiceUrls, status
 from contracts.intake.requests import Lane
 from contracts.intake.states import (
     PROVISIONED,
@@ -62,7 +62,7 @@ def told(states: States, *, payments_live: bool):
         details={"agentId": "agent-seven", "serviceOffer": "Summaries", "endpoint": "https://agent.example/"},
         shown_person={},
     )
-    return status(record, Place(BASE_URL, None, payments_live=payments_live))
+    return status(record, ServiceUrls(BASE_URL, None, payments_live=payments_live))
 
 
 @pytest.mark.parametrize("states", [PROVISIONED, approved(PROVISIONED), changes_requested(PROVISIONED)])
