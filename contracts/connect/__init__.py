@@ -1,1 +1,1 @@
-"""Pairing an assistant over MCP: the server's facts, codes and sessions, plans and answers. Pure."""
+"""Holds the rules of pairing an assistant over MCP: server facts, codes, sessions, plans and answers. Pure."""

@@ -1,4 +1,4 @@
-"""What is told of a session outside the ledger: counts and states, and of nobody whose it is. Pure."""
+"""Makes anonymised rows of sessions for the warehouse and the graph: counts and states without an owner. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from contracts.connect.progress import Progress
 
 
 def session_key(session_id: str) -> str:
-    """What names a session in the graph and in the warehouse; its id can't be worked out from it."""
+    """Returns the name of a session in the graph and in the warehouse. Nobody can compute the session's id from it."""
     return sha256_hex(f"connect session in the graph {session_id}".encode())[:32]
 
 
 def session_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A session of `connect_changed` as its table has it. Who asked to be forgotten has a plan and no progress."""
+    """Returns a session of `connect_changed` as a row of its table.
+
+    A session whose owner had it erased has an assistant and no progress.
+    """
     progress = _progress(row)
     states = Counter(step.state for step in progress.steps) if progress else Counter()
     return {
@@ -37,7 +40,7 @@ def session_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def step_rows(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The steps of a session of `connect_changed` as their table has them; positions count from 1."""
+    """Returns the steps of a session of `connect_changed` as rows of their table. Positions count from 1."""
     progress = _progress(row)
     return [
         {

@@ -1,4 +1,4 @@
-"""What the graph is told of a finished set-up: the work and what it handed over, without anything personal. Pure."""
+"""Builds the public graph nodes and edges for one finished set-up, without personal data. Pure."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ _SYSTEMS = {"macos": "macOS", "linux": "Linux", "windows": "Windows"}
 
 
 def node_ids(session_key: str) -> tuple[str, str]:
-    """Ids of the nodes of a session, whether they are there or not."""
+    """Returns the ids of a session's nodes, whether the graph contains them or not."""
     return f"connect/{session_key}", f"connect/{session_key}/runtime"
 
 
 def setup_proposal(
     session_key: str, *, choice: Choice, day: str, done: int, skipped: int, intake_key: str | None
 ) -> Proposal:
-    """A finished set-up; `day` is the UTC day on which its session was opened. Said again it changes nothing.
+    """Returns a finished set-up as a proposal. Writing the same proposal again changes nothing.
 
-    `intake_key` names the intake that it registered, whose nodes have to be there.
+    `day` is the UTC day on which its session was opened. `intake_key` names the intake that it registered, whose nodes
+    must exist.
     """
     session, runtime = node_ids(session_key)
     assistant = load_plan_file().assistants[choice.assistant].label

@@ -1,6 +1,6 @@
-"""The hand-off with the companion application, as rules: what is sent, how it is signed, which replies are believed.
+"""Signs and verifies the messages exchanged with the companion application and decides which replies are credible.
 
-A message is signed over its timestamp (seconds since 1970), its nonce and its body. Sending is `api/connect`'s matter.
+The signature covers the message's timestamp (seconds since 1970), nonce and body. `api/connect` sends the messages.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ NONCE_HEADER = "X-Svc-Nonce"
 SIGNATURE_HEADER = "X-Svc-Signature"
 
 CLOCKS_DIFFER_S = 60
-"""How far the timestamp of a message may be from our clock, either way."""
+"""Seconds by which the timestamp of a message may differ from our clock, either way."""
 
 MAX_REPLY_BYTES = 8 * 1024
 
-# No dot in a nonce: what is signed could be cut at two places.
+# A nonce contains no dot, because the signed text could then be split in two places.
 _NONCE = re.compile(r"[A-Za-z0-9_+/=-]{8,128}")
 _TIMESTAMP = re.compile(r"[0-9]{1,12}")
 
 
 class ReplyRefused(ValueError):
-    """A reply that is not believed. Its text is for the log, and holds nothing that was sent or received."""
+    """A reply that is not credible. Its text is for the log and contains nothing that was sent or received."""
 
 
 class _Reply(BaseModel):
@@ -50,17 +50,17 @@ class _Reply(BaseModel):
 
 
 def request_body(code: str) -> bytes:
-    """What is asked about a pairing code."""
+    """Returns the body of the question about a pairing code."""
     return json.dumps({"pairingCode": code}, separators=(",", ":")).encode()
 
 
 def signature_of(secret: bytes, timestamp: str, nonce: str, body: bytes) -> str:
-    """The value of `X-Svc-Signature` for a message."""
+    """Returns the value of `X-Svc-Signature` for a message."""
     return "v1=" + hmac.digest(secret, f"{timestamp}.{nonce}.".encode() + body, hashlib.sha256).hex()
 
 
 def signed_headers(secret: bytes, nonce: str, body: bytes, now_s: float) -> dict[str, str]:
-    """The three headers of a message that is sent at `now_s`, seconds since 1970."""
+    """Returns the three headers of a message that is sent at `now_s`, in seconds since 1970."""
     timestamp = str(int(now_s))
     return {
         TIMESTAMP_HEADER: timestamp,
@@ -70,15 +70,15 @@ def signed_headers(secret: bytes, nonce: str, body: bytes, now_s: float) -> dict
 
 
 def signed_nonce(secret: bytes, headers: Mapping[str, str], body: bytes, now_s: float) -> tuple[str, int]:
-    """Nonce and timestamp of a message that was signed with `secret` about now; the caller takes each nonce but once.
+    """Returns nonce and timestamp of a recent message that `secret` signed. The caller accepts each nonce only once.
 
-    `headers` looks names up whatever their case. Raises `ReplyRefused`.
+    `headers` is a case-insensitive mapping. Raises `ReplyRefused`.
     """
     timestamp, nonce = headers.get(TIMESTAMP_HEADER, ""), headers.get(NONCE_HEADER, "")
-    given = headers.get(SIGNATURE_HEADER, "")
+    signature = headers.get(SIGNATURE_HEADER, "")
     if _TIMESTAMP.fullmatch(timestamp) is None or _NONCE.fullmatch(nonce) is None:
         raise ReplyRefused("it is not signed")
-    if not hmac.compare_digest(signature_of(secret, timestamp, nonce, body).encode(), given.encode()):
+    if not hmac.compare_digest(signature_of(secret, timestamp, nonce, body).encode(), signature.encode()):
         raise ReplyRefused("its signature is not that of SVC_HANDOFF_SECRET")
     if abs(int(timestamp) - now_s) > CLOCKS_DIFFER_S:
         raise ReplyRefused(f"its timestamp is more than {CLOCKS_DIFFER_S} s from our clock")
@@ -86,7 +86,9 @@ def signed_nonce(secret: bytes, headers: Mapping[str, str], body: bytes, now_s: 
 
 
 def read_reply(body: bytes, now: datetime) -> Vouched | None:
-    """Whom a good code pairs with; None where the companion says that it is not good. Raises `ReplyRefused`."""
+    """Returns the profile that a good code pairs with, or None if the companion rejects the code. Raises
+    `ReplyRefused`.
+    """
     try:
         reply = _Reply.model_validate_json(body)
     except ValidationError:
@@ -106,7 +108,7 @@ def read_reply(body: bytes, now: datetime) -> Vouched | None:
 
 
 def may_be_asked(app_url: str, *, signed: bool) -> bool:
-    """Whether a companion's word counts: any one's that signs, else only that of one on this machine."""
+    """Decides whether to query a companion: any one that signs, or else only one on this machine."""
     if signed:
         return True
     host = urlsplit(app_url).hostname or ""

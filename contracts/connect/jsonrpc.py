@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 as `/mcp` speaks it: the envelope that is taken, and errors that never reached a tool."""
+"""Defines the JSON-RPC 2.0 messages of `/mcp`: the accepted envelope, and errors outside of any tool."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ UNSUPPORTED_PROTOCOL_VERSION = -32022
 RequestId = str | int | float | None
 
 _OTHER_CODES = {429: 429, 500: INTERNAL_ERROR, 503: 503}
-"""By HTTP status. JSON-RPC leaves codes outside of -32768 to -32000 to applications."""
+"""JSON-RPC codes by HTTP status. JSON-RPC leaves codes outside of -32768 to -32000 to applications."""
 
 
 _LEAVING_OUT = ConfigDict(json_schema_serialization_defaults_required=False)
 
 
 class JsonRpcRequest(Document):
-    """One request, or a notification where `id` is left out. Arrays of them are not taken."""
+    """One request, or a notification if `id` is missing. Arrays of them are not accepted."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -37,7 +37,7 @@ class JsonRpcRequest(Document):
 
 
 class JsonRpcError(Document):
-    """Why a message was not answered. What goes wrong inside a tool is a result with `isError` instead."""
+    """The reason why a message was not answered. An error inside a tool is a result with `isError` instead."""
 
     model_config = _LEAVING_OUT
 
@@ -58,7 +58,7 @@ class JsonRpcAnswer(Document):
 
 
 class JsonRpcRefusal(Document):
-    """A message that was refused before it was looked into; its `id` is null where none could be read."""
+    """The refusal of a message before it was processed. `id` is null if the message has no readable one."""
 
     jsonrpc: Literal["2.0"]
     id: RequestId
@@ -66,11 +66,11 @@ class JsonRpcRefusal(Document):
 
 
 class MessageInvalid(ValueError):
-    """JSON that is no JSON-RPC message."""
+    """JSON that is not a JSON-RPC message."""
 
 
 def read_message(value: Any) -> dict[str, Any]:
-    """`value`, where it is one JSON-RPC request or notification. Raises `MessageInvalid`, which says what it is not."""
+    """Returns `value` if it is one JSON-RPC request or notification. Raises `MessageInvalid` otherwise."""
     if not isinstance(value, dict):
         raise MessageInvalid("The body must be one JSON-RPC object; batches are not taken.")
     if value.get("jsonrpc") != "2.0":
@@ -85,7 +85,7 @@ def read_message(value: Any) -> dict[str, Any]:
 
 
 def error_body(code: int, message: str, *, id: RequestId = None, data: dict[str, Any] | None = None) -> bytes:
-    """An error as it is sent."""
+    """Returns the body of an error."""
     error: dict[str, Any] = {"code": code, "message": message}
     if data:
         error["data"] = data
@@ -93,7 +93,7 @@ def error_body(code: int, message: str, *, id: RequestId = None, data: dict[str,
 
 
 def problem_as_error(problem: RequestProblem, request_id: str) -> bytes:
-    """A problem with an HTTP request as the JSON-RPC error that it is on `/mcp`."""
+    """Returns a problem with an HTTP request as a JSON-RPC error of `/mcp`."""
     data: dict[str, Any] = {"code": problem.code, "retryable": problem.retryable, "requestId": request_id}
     if "Retry-After" in problem.headers:
         data["retryAfter"] = int(problem.headers["Retry-After"])
@@ -101,11 +101,11 @@ def problem_as_error(problem: RequestProblem, request_id: str) -> bytes:
 
 
 def session_token_of(body: bytes) -> str | None:
-    """The session token among the arguments of the tool call that `body` is; None where it is none, or brings none."""
+    """Returns the session token in the arguments of a tool call, or None if `body` is not such a call."""
     if b"session_token" not in body:
         return None
     try:
-        found = json.loads(body)["params"]["arguments"]["session_token"]
+        token = json.loads(body)["params"]["arguments"]["session_token"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return found if isinstance(found, str) else None
+    return token if isinstance(token, str) else None

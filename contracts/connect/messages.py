@@ -1,4 +1,4 @@
-"""What the tools of connect take and answer. Names are snake_case on the wire; a client's text is never believed."""
+"""Defines arguments and results of the tools of connect: snake_case on the wire. A client's text is never trusted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import Field, WithJsonSchema
 
 from contracts.base import Timestamp
 from contracts.connect.progress import ProgressStatus, StepReport
-from contracts.connect.setup_plan import ConnectPlan, OperatingSystem, Said
+from contracts.connect.setup_plan import ConnectPlan, OperatingSystem, ToolModel
 from contracts.intake.requests import Assistant
 
 LONGEST_AGENT = 200
@@ -22,14 +22,15 @@ PairingCode = Annotated[
             "description": "The code that the user gave: 6 to 64 characters of A-Z, a-z, 0-9, _ and -. Works once.",
         }
     ),
-    # No pattern: what is malformed has to be refused like what is unknown, and neither may be repeated.
+    # There is no pattern, because malformed codes have to be refused like unknown ones, and the error may repeat
+    # neither.
     Field(repr=False),
 ]
 SessionToken = Annotated[str, Field(repr=False, max_length=200, description="As svc_connect_handshake gave it")]
 
 
-class HandshakeArguments(Said):
-    """Of `svc_connect_handshake`."""
+class HandshakeArguments(ToolModel):
+    """Arguments of `svc_connect_handshake`."""
 
     pairing_code: PairingCode
     agent: Annotated[str, Field(max_length=LONGEST_AGENT, pattern=r"^[^\x00-\x1f\x7f]*$")] | None = Field(
@@ -37,8 +38,8 @@ class HandshakeArguments(Said):
     )
 
 
-class HandshakeResult(Said):
-    """A session that was just opened: the only time that its token is there."""
+class HandshakeResult(ToolModel):
+    """A session that was just opened. No other answer contains its token."""
 
     session_token: str = Field(
         repr=False, description="To be sent in the arguments of every other tool; keep it secret"
@@ -48,14 +49,14 @@ class HandshakeResult(Said):
     next_tool: Literal["svc_connect_plan"] = "svc_connect_plan"
 
 
-class SessionArguments(Said):
-    """Of `svc_connect_status` and `svc_connect_close`."""
+class SessionArguments(ToolModel):
+    """Arguments of `svc_connect_status` and `svc_connect_close`."""
 
     session_token: SessionToken
 
 
 class PlanArguments(SessionArguments):
-    """Of `svc_connect_plan`. What is left out stays as it was chosen before, or is the default."""
+    """Arguments of `svc_connect_plan`. A missing one keeps the earlier choice, or is the default."""
 
     assistant: Assistant | None = None
     os: OperatingSystem | None = Field(default=None, description="Operating system of the user's machine")
@@ -64,8 +65,8 @@ class PlanArguments(SessionArguments):
     )
 
 
-class PlanResult(Said):
-    """The plan, and where it is."""
+class PlanResult(ToolModel):
+    """The plan with its progress."""
 
     expires_at: Timestamp = Field(description="When the session ends (UTC)")
     plan: ConnectPlan
@@ -73,7 +74,7 @@ class PlanResult(Said):
 
 
 class ReportStepArguments(StepReport):
-    """Of `svc_connect_report_step`."""
+    """Arguments of `svc_connect_report_step`."""
 
     session_token: SessionToken
     intake_id: Annotated[str, Field(max_length=100)] | None = Field(
@@ -82,20 +83,20 @@ class ReportStepArguments(StepReport):
 
     @property
     def report(self) -> StepReport:
-        """The report alone."""
+        """Returns the report without token and intake."""
         return StepReport(step_id=self.step_id, outcome=self.outcome, detail=self.detail, evidence=self.evidence)
 
 
-class ReportStepResult(Said):
-    """Where the plan is after a report."""
+class ReportStepResult(ToolModel):
+    """The progress of the plan after a report."""
 
     expires_at: Timestamp = Field(description="When the session ends (UTC)")
     progress: ProgressStatus
     intake_id: str | None = Field(description="The intake that the session registered")
 
 
-class SessionSummary(Said):
-    """What there is to say of a session."""
+class SessionSummary(ToolModel):
+    """The main facts about a session."""
 
     profile: str = Field(description="Whom the session belongs to, as `profile:<id>`")
     agent: str | None = Field(description="The name that the local operator goes by")
@@ -105,8 +106,8 @@ class SessionSummary(Said):
     revision: int = Field(description="Counts what changed since the session opened")
 
 
-class StatusResult(Said):
-    """A session as it stands: enough to go on after a lost context."""
+class StatusResult(ToolModel):
+    """The current state of a session. It is enough to continue after a lost context."""
 
     session: SessionSummary
     progress: ProgressStatus | None = Field(description="null: no plan was asked for yet")
@@ -114,13 +115,13 @@ class StatusResult(Said):
 
 
 class TalkArguments(SessionArguments):
-    """Of `svc_connect_talk`."""
+    """Arguments of `svc_connect_talk`."""
 
     question: Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
 
 
-class CloseResult(Said):
-    """A session that is over."""
+class CloseResult(ToolModel):
+    """A closed session."""
 
     closed: Literal[True] = True
     closed_at: Timestamp

@@ -1,4 +1,4 @@
-"""What a paired session may ask of the rest of the service. The answers are those of the HTTP routes."""
+"""Defines the requests of a paired session to the rest of the service. The answers are those of the HTTP routes."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from contracts.world.read_api import GraphQueryRequest
 
 
 class GuardrailCheckArguments(SessionArguments, GuardrailRequest):
-    """Of `svc_guardrail_check`."""
+    """Arguments of `svc_guardrail_check`."""
 
     @property
     def asked(self) -> GuardrailRequest:
-        """The question alone."""
+        """Returns the question without the token."""
         return GuardrailRequest(action=self.action, severity=self.severity, context=self.context)
 
 
 class WorldQueryArguments(SessionArguments, GraphQueryRequest):
-    """Of `svc_world_query`. Without anything but the token: all nodes, by id."""
+    """Arguments of `svc_world_query`. With only the token it returns all nodes, ordered by id."""
 
     model_config = ConfigDict(alias_generator=str)
 
     @property
     def asked(self) -> GraphQueryRequest:
-        """The question alone."""
+        """Returns the query without the token."""
         return GraphQueryRequest.model_validate(self.model_dump(exclude={"session_token"}), by_name=True)
 
 
 class IntakeStatusArguments(SessionArguments):
-    """Of `svc_intake_status`."""
+    """Arguments of `svc_intake_status`."""
 
     intake_id: Annotated[str, Field(max_length=100)] | None = Field(
         default=None, description="As POST /api/intake answered; left out: the intake that this session registered"

@@ -1,4 +1,4 @@
-"""Pairing codes as text, who a code pairs with, and for how long one holds. Who consumed one is the ledger's matter."""
+"""Makes, checks and hashes pairing codes and limits their lifetime. The ledger records which ones were used."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from contracts.access.api_keys import BASE62
 
 CODE_PATTERN = r"^[A-Za-z0-9_-]{6,64}$"
 CODE_LENGTH = 22
-"""Of codes that we make: 131 random bits, so that guessing at them is hopeless at any rate."""
+"""Characters of our own codes: 131 random bits, so that nobody can guess one at any rate."""
 
 CODE_LIVES = timedelta(minutes=10)
 CODE_LIVES_AT_MOST = timedelta(days=1)
-"""Of codes that a companion vouches for; what it says of longer ones is not believed."""
+"""Longest lifetime of a companion's codes. A reply about longer ones is not credible."""
 
 BUILT_IN_PROFILE = "svc-pair"
-"""The profile of codes that `svc pair` prints: whoever operates this installation."""
+"""The profile of codes that `svc pair` prints: the operator of this installation."""
 
 PROFILE_PATTERN = r"^[\x21-\x7e]{1,200}$"
 
@@ -29,7 +29,7 @@ _CODE = re.compile(CODE_PATTERN.replace("$", r"\Z"))
 
 @dataclass(frozen=True, slots=True)
 class Vouched:
-    """What a companion says of a code that is good: for whom, and when it was issued and expires (UTC)."""
+    """A companion's statement about a good code: its profile, and when it was issued and expires (UTC)."""
 
     profile_id: str
     issued_at: datetime
@@ -37,15 +37,15 @@ class Vouched:
 
 
 def new_code() -> str:
-    """A pairing code that nobody has."""
+    """Returns a random pairing code."""
     return "".join(secrets.choice(BASE62) for _ in range(CODE_LENGTH))
 
 
-def is_code(given: object) -> bool:
-    """Whether what a client gave has the form of a pairing code."""
-    return isinstance(given, str) and _CODE.match(given) is not None
+def is_code(value: object) -> bool:
+    """Decides whether a client's value has the form of a pairing code."""
+    return isinstance(value, str) and _CODE.match(value) is not None
 
 
 def code_digest(pepper: bytes, code: str) -> str:
-    """HMAC-SHA256 of a code, or of what was given for one, under the pepper, as 64 hex digits: what is stored of it."""
+    """Returns the HMAC-SHA256 under the pepper as 64 hex digits: the only stored form of a code, valid or not."""
     return hmac.digest(pepper, b"pairing code\0" + code.encode("utf-8", "surrogatepass"), hashlib.sha256).hex()

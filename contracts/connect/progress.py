@@ -1,4 +1,10 @@
-"""How far a set-up is: a state a step, moved by reports. Pure; who keeps it is decided in `warehouse/connect/`."""
+"""Tracks the progress of a set-up: a state for each step, changed by reports. Pure.
+
+`warehouse/connect/` stores it.
+
+Example: a plan has the steps a, b (optional) and c, which needs b. A report "b skipped" skips c by implication. A later
+report "b done" makes c pending again, and active once all steps before it are done or skipped.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from contracts.base import storable
-from contracts.connect.setup_plan import Choice, ConnectPlan, PlanStep, Said
+from contracts.connect.setup_plan import Choice, ConnectPlan, PlanStep, ToolModel
 from contracts.connect.tool_problems import ToolProblem
 
 StepState = Literal["pending", "active", "done", "failed", "skipped", "rolled_back"]
@@ -27,8 +33,8 @@ Detail = Annotated[str, Field(max_length=LONGEST_DETAIL), AfterValidator(storabl
 Evidence = Annotated[str, Field(max_length=LONGEST_EVIDENCE), AfterValidator(storable)]
 
 
-class StepReport(Said):
-    """What an assistant says of a step. `evidence` holds what the step itself names. Neither may hold a secret."""
+class StepReport(ToolModel):
+    """An assistant's report about a step. `evidence` holds the values that the step asks for. No secrets."""
 
     step_id: Annotated[str, Field(max_length=60)]
     outcome: Outcome
@@ -36,21 +42,21 @@ class StepReport(Said):
     evidence: dict[str, Evidence] = Field(default={}, max_length=8)
 
 
-class StepProgress(Said):
-    """Where one step is, by the last report of it."""
+class StepProgress(ToolModel):
+    """The progress of one step after its last report."""
 
     step_id: str
     digest: str
     state: StepState = "pending"
     implied: bool = False
-    """Whether it is skipped because one that it needs is."""
+    """True if the step is skipped because a step that it needs is skipped."""
     failures: int = 0
     detail: str = ""
     evidence: dict[str, str] = Field(default={})
 
 
-class Progress(Said):
-    """Where a set-up is; round-trips through JSON."""
+class Progress(ToolModel):
+    """The progress of a set-up. It survives a round trip through JSON."""
 
     plan_version: str
     choice: Choice
@@ -58,30 +64,30 @@ class Progress(Said):
 
     @property
     def finished(self) -> bool:
-        """Whether every step is done or skipped."""
+        """Returns True if every step is done or skipped."""
         return all(step.state in SETTLED for step in self.steps)
 
     @property
     def steps_done(self) -> int:
-        """How many steps are done."""
+        """Returns the number of steps that are done."""
         return sum(step.state == "done" for step in self.steps)
 
     @property
     def intake_id(self) -> str | None:
-        """The intake that the set-up registered, as it was reported; nobody has checked it."""
-        found = (step.evidence.get(INTAKE_EVIDENCE) for step in self.steps if step.state == "done")
-        return next((each for each in found if each), None)
+        """Returns the intake that the set-up registered according to its reports. Nobody has verified it."""
+        reported = (step.evidence.get(INTAKE_EVIDENCE) for step in self.steps if step.state == "done")
+        return next((intake_id for intake_id in reported if intake_id), None)
 
 
-class NextStep(Said):
-    """What to do next."""
+class NextStep(ToolModel):
+    """The next step, and advice for it."""
 
     step: PlanStep
     state: StepState
     guidance: str
 
 
-class StepStatus(Said):
+class StepStatus(ToolModel):
     """One line of a status."""
 
     step_id: str
@@ -91,8 +97,8 @@ class StepStatus(Said):
     detail: str
 
 
-class ProgressStatus(Said):
-    """A whole set-up at a glance: enough to go on after a lost context."""
+class ProgressStatus(ToolModel):
+    """The status of a whole set-up. It is enough to continue after a lost context."""
 
     plan_version: str
     plan_changed: bool = Field(description="Whether the plan is another one than when the set-up began")
@@ -104,24 +110,26 @@ class ProgressStatus(Said):
 
 
 def start(plan: ConnectPlan) -> Progress:
-    """Nothing done, the first step active."""
+    """Returns the initial progress: nothing is done and the first step is active."""
     steps = [StepProgress(step_id=step.id, digest=step.digest) for step in plan.steps]
     return Progress(plan_version=plan.version, choice=plan.choice, steps=_consistent(plan, steps))
 
 
 def carry_over(plan: ConnectPlan, progress: Progress) -> Progress:
-    """The progress under a plan that has changed: a step that is the same word for word stays where it was, every other
-    starts anew."""
-    held = {step.digest: step for step in progress.steps}
+    """Returns the progress under a changed plan.
+
+    A step that is identical in both plans keeps its state; every other step starts from the beginning.
+    """
+    known = {step.digest: step for step in progress.steps}
     steps = [
-        held[step.digest] if step.digest in held else StepProgress(step_id=step.id, digest=step.digest)
+        known[step.digest] if step.digest in known else StepProgress(step_id=step.id, digest=step.digest)
         for step in plan.steps
     ]
     return Progress(plan_version=plan.version, choice=plan.choice, steps=_consistent(plan, steps))
 
 
 def advance(plan: ConnectPlan, progress: Progress, report: StepReport) -> Progress:
-    """The progress after a report. The same report once more changes nothing.
+    """Returns the progress after a report. Repeating a report changes nothing.
 
     Raises `ToolProblem`: `plan_changed`, `step_unknown`, `step_not_ready`, `step_required`, `step_is_done`,
     `needs_skipped`, `others_need_it`, `nothing_to_roll_back`, `evidence_unusable`, `secret_in_report`.
@@ -134,12 +142,12 @@ def advance(plan: ConnectPlan, progress: Progress, report: StepReport) -> Progre
         )
     step = plan.step(report.step_id)
     _check_evidence(step, report)
-    held = {each.step_id: each for each in progress.steps}
-    before = held[step.id]
-    if before.state == report.outcome and (before.implied or _same(before, report)):
+    states = {state.step_id: state for state in progress.steps}
+    before = states[step.id]
+    if before.state == report.outcome and (before.implied or _repeats(before, report)):
         return progress
-    _check_order(plan, held, step, report.outcome)
-    held[step.id] = StepProgress(
+    _check_order(plan, states, step, report.outcome)
+    states[step.id] = StepProgress(
         step_id=step.id,
         digest=before.digest,
         state=report.outcome,
@@ -147,11 +155,11 @@ def advance(plan: ConnectPlan, progress: Progress, report: StepReport) -> Progre
         detail=report.detail,
         evidence=report.evidence,
     )
-    return progress.model_copy(update={"steps": _consistent(plan, list(held.values()))})
+    return progress.model_copy(update={"steps": _consistent(plan, list(states.values()))})
 
 
 def next_step(plan: ConnectPlan, progress: Progress) -> NextStep | None:
-    """The first step that is neither done nor skipped; None where there is none."""
+    """Returns the first step that is neither done nor skipped, or None."""
     for step, at in zip(plan.steps, progress.steps, strict=True):
         if at.state not in SETTLED:
             return NextStep(step=step, state=at.state, guidance=_guidance(step, at))
@@ -159,9 +167,9 @@ def next_step(plan: ConnectPlan, progress: Progress) -> NextStep | None:
 
 
 def status_of(plan: ConnectPlan, progress: Progress) -> ProgressStatus:
-    """Where the set-up is. `plan` is the one of now: where it is another one, the status says so."""
+    """Returns the status of the set-up. `plan` is the present plan; the status tells if it has changed."""
     changed = progress.plan_version != plan.version
-    told = {step.id: step for step in plan.steps}
+    plan_steps = {step.id: step for step in plan.steps}
     coming = None if changed else next_step(plan, progress)
     if changed:
         guidance = "The plan has changed since the set-up began: ask for it once more. What is the same stays done."
@@ -177,9 +185,9 @@ def status_of(plan: ConnectPlan, progress: Progress) -> ProgressStatus:
         steps=tuple(
             StepStatus(
                 step_id=at.step_id,
-                title=told[at.step_id].title if at.step_id in told else at.step_id,
+                title=plan_steps[at.step_id].title if at.step_id in plan_steps else at.step_id,
                 state=at.state,
-                optional=at.step_id in told and told[at.step_id].optional,
+                optional=at.step_id in plan_steps and plan_steps[at.step_id].optional,
                 detail=at.detail,
             )
             for at in progress.steps
@@ -199,15 +207,15 @@ def _guidance(step: PlanStep, at: StepProgress) -> str:
     if at.state == "rolled_back":
         return "It is undone. Do it again and report done" + (", or skip it." if step.optional else ".")
     before = "Where its checks pass already, it is done: report done and write nothing. "
-    asked = f"Else ask the user first: {step.consent} " if step.consent else ""
+    consent = f"Else ask the user first: {step.consent} " if step.consent else ""
     refused = "Without a yes, report skipped. " if step.consent and step.optional else ""
-    return f"{before}{asked}{refused}Write its files, run its commands, then its checks; report done where all pass."
+    return f"{before}{consent}{refused}Write its files, run its commands, then its checks; report done where all pass."
 
 
-def _check_order(plan: ConnectPlan, held: dict[str, StepProgress], step: PlanStep, outcome: Outcome) -> None:
-    state = held[step.id].state
+def _check_order(plan: ConnectPlan, states: dict[str, StepProgress], step: PlanStep, outcome: Outcome) -> None:
+    state = states[step.id].state
     if outcome in ("done", "failed"):
-        if skipped := [need for need in step.needs if held[need].state == "skipped"]:
+        if skipped := [need for need in step.needs if states[need].state == "skipped"]:
             raise ToolProblem(
                 "needs_skipped",
                 f"{step.id} needs {skipped[0]}, which was skipped.",
@@ -224,7 +232,7 @@ def _check_order(plan: ConnectPlan, held: dict[str, StepProgress], step: PlanSte
     elif outcome == "rolled_back" and state in ("pending", "skipped"):
         raise ToolProblem("nothing_to_roll_back", f"{step.id} was not begun.", fix="Report the step that was undone.")
     else:
-        later = [each.id for each in plan.steps if step.id in each.needs and held[each.id].state == "done"]
+        later = [other.id for other in plan.steps if step.id in other.needs and states[other.id].state == "done"]
         if later:
             raise ToolProblem(
                 "others_need_it",
@@ -234,7 +242,7 @@ def _check_order(plan: ConnectPlan, held: dict[str, StepProgress], step: PlanSte
     for earlier in plan.steps:
         if earlier.id == step.id:
             return
-        if held[earlier.id].state not in SETTLED and outcome != "rolled_back":
+        if states[earlier.id].state not in SETTLED and outcome != "rolled_back":
             raise ToolProblem(
                 "step_not_ready",
                 f"{earlier.id} comes before {step.id}.",
@@ -252,29 +260,29 @@ def _check_evidence(step: PlanStep, report: StepReport) -> None:
     for name, text in report.evidence.items():
         pattern = step.evidence.get(name)
         if pattern is None or not re.fullmatch(pattern, text):
-            wanted = ", ".join(f"{each} ({shape})" for each, shape in step.evidence.items()) or "none"
+            wanted = ", ".join(f"{key} ({shape})" for key, shape in step.evidence.items()) or "none"
             raise ToolProblem(
                 "evidence_unusable", f"{step.id} can't use this evidence.", fix=f"It takes {wanted}; leave others out."
             )
 
 
-def _same(at: StepProgress, report: StepReport) -> bool:
+def _repeats(at: StepProgress, report: StepReport) -> bool:
     return (at.detail, at.evidence) == (report.detail, report.evidence)
 
 
 def _consistent(plan: ConnectPlan, steps: list[StepProgress]) -> tuple[StepProgress, ...]:
-    """What follows from the reports: a step whose need is skipped is skipped too, and the first open one is active."""
-    held = {each.step_id: each for each in steps}
+    """Applies the consequences of reports: a skipped need skips its dependants, and the first open step is active."""
+    states = {state.step_id: state for state in steps}
     active_found = False
     for step in plan.steps:
-        at = held[step.id]
-        lost = any(held[need].state == "skipped" for need in step.needs)
-        if lost and at.state not in SETTLED:
+        at = states[step.id]
+        blocked = any(states[need].state == "skipped" for need in step.needs)
+        if blocked and at.state not in SETTLED:
             at = at.model_copy(update={"state": "skipped", "implied": True})
-        elif at.implied and not lost:
+        elif at.implied and not blocked:
             at = at.model_copy(update={"state": "pending", "implied": False})
         if at.state in ("pending", "active"):
             at = at.model_copy(update={"state": "pending" if active_found else "active"})
         active_found = active_found or at.state not in SETTLED
-        held[step.id] = at
-    return tuple(held[step.id] for step in plan.steps)
+        states[step.id] = at
+    return tuple(states[step.id] for step in plan.steps)

@@ -1,4 +1,4 @@
-"""What the MCP server says of itself, wherever it says it: in `server/discover`, in `initialize` and in its card."""
+"""Names and describes the MCP server for `server/discover`, `initialize` and its card."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ SERVER_NAME = "svc-connect"
 SERVER_TITLE = "Agent runtime: connect"
 SERVER_VERSION = "0.2.0"
 SERVER_DESCRIPTION = "Pairs an assistant with its person and leads it through the set-up of a local agent runtime."
-"""At most 100 characters, as server cards have it."""
+"""At most 100 characters, as server cards require."""
 
 MODERN_VERSIONS = ("2026-07-28",)
-"""Revisions of MCP that each request names for itself. Older ones are agreed on by `initialize`."""
+"""Revisions of MCP in which each request names its version. Older ones negotiate it by `initialize`."""
 
 PROTOCOL_VERSIONS = (*MODERN_VERSIONS, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-"""Revisions of MCP that are answered, newest first."""
+"""Supported revisions of MCP, newest first."""
 
 FIRST_TOOL = "svc_connect_handshake"
-"""The one tool that needs no session."""
+"""The only tool that needs no session."""
 
 SESSION_REQUESTS_A_MINUTE = 120
 
@@ -28,4 +28,4 @@ INSTRUCTIONS = (
     "each with svc_connect_report_step. After a lost context ask svc_connect_status. A failed call has isError and a "
     "JSON text that says whether to retry and what to do."
 )
-"""What a client tells its model about the server."""
+"""Instructions that a client passes on to its model."""

@@ -1,4 +1,4 @@
-"""A paired session as the ledger holds it."""
+"""Defines a paired session as the ledger stores it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from datetime import datetime, timedelta
 
 SESSION_LIVES = timedelta(minutes=30)
 KEPT = timedelta(days=30)
-"""How long a session and the digest of its code are kept after their end: that code is refused for so long."""
+"""Time for which a session and the digest of its code stay stored after its end. The code is refused for that time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One row of `connect_sessions`. `assistant`, `os` and `runtime_profile` are None until a plan was asked for.
+    """One row of `connect_sessions`. `assistant`, `os` and `runtime_profile` are None before the first plan.
 
-    `progress_json` is a `contracts.connect.progress.Progress`; `revision` counts what changed since the session opened.
+    `progress_json` is a `contracts.connect.progress.Progress`. `revision` counts the changes since the session opened.
     """
 
     session_id: str
@@ -32,9 +32,9 @@ class Session:
 
     @property
     def owner(self) -> str:
-        """Whom what the session writes belongs to."""
+        """Returns the owner of everything that the session writes."""
         return f"profile:{self.profile_id}"
 
     def is_open(self, now: datetime) -> bool:
-        """Whether the session may still be used."""
+        """Decides whether the session can still be used."""
         return self.closed_at is None and now < self.expires_at

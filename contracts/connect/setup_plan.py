@@ -1,6 +1,6 @@
-"""The plan by which an assistant sets up a local runtime with its user: its shape, and its making from `plans.yaml`.
+"""Builds the plan by which an assistant sets up a local runtime with its user, from `setup_plans.yaml`.
 
-What was done of it is `progress.py`'s matter. Nothing here runs a command.
+`progress.py` tracks how much of it is done. Nothing here runs a command.
 """
 
 from __future__ import annotations
@@ -41,27 +41,27 @@ GUARDRAIL_PATH = "/api/v2/guardrail/check"
 _PLAIN_URL = re.compile(r"https?://[A-Za-z0-9\[][A-Za-z0-9\[\]._~:/-]*")
 
 
-class Said(Row):
-    """What tools take and answer: closed, frozen, snake_case on the wire."""
+class ToolModel(Row):
+    """Base of the arguments and results of tools: closed, frozen, snake_case on the wire."""
 
 
-class Choice(Said):
-    """What a plan is made for."""
+class Choice(ToolModel):
+    """The choices that determine a plan."""
 
     assistant: Assistant = "custom"
     os: OperatingSystem = "linux"
     runtime_profile: str = DEFAULT_PROFILE
 
 
-class Command(Said):
-    """One command, whole in itself: it runs in a fresh shell, and once more without harm."""
+class Command(ToolModel):
+    """One self-contained command. It runs in a fresh shell, and repeating it does no harm."""
 
     shell: Shell
     run: str
 
 
-class VendorCommand(Said):
-    """The assistant's own command for the same, which may do it elsewhere, as `note` says."""
+class VendorCommand(ToolModel):
+    """The assistant's own command for the same purpose. It may write elsewhere; `note` tells where."""
 
     run: str
     undo: str
@@ -69,16 +69,16 @@ class VendorCommand(Said):
     source: str = Field(description="The vendor's documentation of it")
 
 
-class FileToWrite(Said):
-    """A file with its whole content, below the workspace. `<<name>>` stands for what the user gives."""
+class FileToWrite(ToolModel):
+    """A file with its whole content, below the workspace. `<<name>>` is a placeholder for the user's input."""
 
     path: str
     mode: Literal["0600"] | None = Field(description="Permissions; null: the user's own default")
     content: str
 
 
-class UserInput(Said):
-    """What the user has to give. It goes into files alone, never into a command."""
+class UserInput(ToolModel):
+    """A value that the user has to provide. It only goes into files, never into a command."""
 
     name: str
     label: str
@@ -87,8 +87,8 @@ class UserInput(Said):
     personal: bool
 
 
-class CommandCheck(Said):
-    """Done is what makes this command exit with 0."""
+class CommandCheck(ToolModel):
+    """The step is done if this command exits with 0."""
 
     kind: Literal["command"] = "command"
     shell: Shell
@@ -96,8 +96,8 @@ class CommandCheck(Said):
     gives: str
 
 
-class HttpCheck(Said):
-    """Done is what makes this request answer with the status, and a body that holds a text."""
+class HttpCheck(ToolModel):
+    """The step is done if the response to this request has the status and contains the text."""
 
     kind: Literal["http"] = "http"
     method: Literal["GET", "POST"]
@@ -109,8 +109,8 @@ class HttpCheck(Said):
     gives: str
 
 
-class ToolCheck(Said):
-    """Done is what makes this tool of the session answer with a field of that value."""
+class ToolCheck(ToolModel):
+    """The step is done if this tool of the session answers with that value of the field."""
 
     kind: Literal["tool"] = "tool"
     tool: str
@@ -123,17 +123,19 @@ class ToolCheck(Said):
 Check = Annotated[CommandCheck | HttpCheck | ToolCheck, Field(discriminator="kind")]
 
 
-class Rollback(Said):
-    """How a step is undone; `complete` is false where something stays, which `note` says."""
+class Rollback(ToolModel):
+    """The way to undo a step. `complete` is false if something remains; `note` tells what."""
 
     complete: bool
     note: str
     commands: tuple[Command, ...]
 
 
-class PlanStep(Said):
-    """One step. Where its checks pass it is done already; else files are written first, then the commands run in order,
-    then every check has to pass."""
+class PlanStep(ToolModel):
+    """One step. It is done already if its checks pass.
+
+    Otherwise the assistant writes the files first, then runs the commands in order, and then every check has to pass.
+    """
 
     id: str
     title: str
@@ -155,12 +157,12 @@ class PlanStep(Said):
 
     @property
     def digest(self) -> str:
-        """The same for the same step."""
+        """Returns a hash that is equal for equal steps."""
         return canonical_sha256(self.model_dump(mode="json"))[:16]
 
 
-class ConnectPlan(Said):
-    """A whole plan. `version` changes with anything in it."""
+class ConnectPlan(ToolModel):
+    """A whole plan. `version` changes with any part of it."""
 
     version: str
     choice: Choice
@@ -173,7 +175,7 @@ class ConnectPlan(Said):
     steps: tuple[PlanStep, ...]
 
     def step(self, step_id: str) -> PlanStep:
-        """The step with an id. Raises `ToolProblem` with code `step_unknown`."""
+        """Returns the step with an id. Raises `ToolProblem` with code `step_unknown`."""
         for step in self.steps:
             if step.id == step_id:
                 return step
@@ -184,11 +186,11 @@ class ConnectPlan(Said):
         )
 
 
-def plan_for(choice: Choice, place: ServiceUrls) -> ConnectPlan:
-    """The plan for a choice at a service.
+def plan_for(choice: Choice, urls: ServiceUrls) -> ConnectPlan:
+    """Returns the plan for a choice at a service.
 
-    Raises `ToolProblem`: `profile_unknown`, and `address_unsafe` where the service's address has characters that a
-    shell would read.
+    Raises `ToolProblem`: `profile_unknown`, and `address_unsafe` if the service's URL has characters that a shell would
+    interpret.
     """
     profile = load_profiles().get(choice.runtime_profile)
     if profile is None:
@@ -197,36 +199,36 @@ def plan_for(choice: Choice, place: ServiceUrls) -> ConnectPlan:
             f"There is no runtime profile {choice.runtime_profile[:60]!r}.",
             fix=f"Choose one of {', '.join(load_profiles())}.",
         )
-    if not _PLAIN_URL.fullmatch(place.base_url):
+    if not _PLAIN_URL.fullmatch(urls.base_url):
         raise ToolProblem(
             "address_unsafe",
             "The service's address has characters that don't belong into commands.",
             fix="The operator has to set SVC_BASE_URL to an address of letters, digits and . _ ~ : / - alone.",
         )
-    return _filled(choice, place.base_url)
+    return _complete_plan(choice, urls.base_url)
 
 
 @cache
-def _filled(choice: Choice, base_url: str) -> ConnectPlan:
+def _complete_plan(choice: Choice, base_url: str) -> ConnectPlan:
     file = load_plan_file()
     profile = load_profiles()[choice.runtime_profile]
-    filling = _Filling(file, choice, profile, base_url)
-    steps = tuple(filling.step(row) for row in file.steps)
-    told: dict[str, Any] = {
-        "title": filling.text(file.title),
+    template = _Template(file, choice, profile, base_url)
+    steps = tuple(template.step(row) for row in file.steps)
+    fields: dict[str, Any] = {
+        "title": template.text(file.title),
         "profile_label": profile.label,
-        "workspace": filling.text("{{workspace}}"),
+        "workspace": template.text("{{workspace}}"),
         "boundary": f"{profile.workspace_boundary}. {profile.workspace_boundary_note}",
         "first_mission": profile.first_mission,
-        "sent": tuple(map(filling.text, file.sent)),
+        "sent": tuple(map(template.text, file.sent)),
     }
-    plan = ConnectPlan(version=file.version, choice=choice, steps=steps, **told)
+    plan = ConnectPlan(version=file.version, choice=choice, steps=steps, **fields)
     digest = canonical_sha256(plan.model_dump(mode="json"))[:12]
     return plan.model_copy(update={"version": f"{file.version}+{digest}"})
 
 
-class _Filling:
-    """Texts of the file, filled in for one choice."""
+class _Template:
+    """Fills in the texts of the file for one choice."""
 
     def __init__(self, file: PlanFile, choice: Choice, profile: Profile, base_url: str) -> None:
         assistant = file.assistants[choice.assistant]
@@ -267,17 +269,17 @@ class _Filling:
         }
 
     def text(self, template: str) -> str:
-        """A text with every variable filled in, and those that they hold."""
-        return VARIABLE.sub(lambda found: self.text(self.variables[found[1]]), template)
+        """Fills in every variable of a text, and the variables in their values."""
+        return VARIABLE.sub(lambda variable: self.text(self.variables[variable[1]]), template)
 
     def step(self, row: StepRow) -> PlanStep:
         files = tuple(
             FileToWrite(
-                path=self.text(each.path),
-                mode=each.mode if self.shell == "sh" else None,
-                content=self.text(each.content),
+                path=self.text(file.path),
+                mode=file.mode if self.shell == "sh" else None,
+                content=self.text(file.content),
             )
-            for each in row.files
+            for file in row.files
         )
         vendor = self.assistant.vendor if row.vendor else None
         return PlanStep(
@@ -311,10 +313,10 @@ class _Filling:
         )
 
     def _commands(self, templates: tuple[str, ...]) -> tuple[Command, ...]:
-        return tuple(Command(shell=self.shell, run=self.text(each)) for each in templates)
+        return tuple(Command(shell=self.shell, run=self.text(template)) for template in templates)
 
     def _inputs(self, files: tuple[FileToWrite, ...]) -> tuple[UserInput, ...]:
-        names = dict.fromkeys(name for each in files for name in INPUT.findall(each.content))
+        names = dict.fromkeys(name for file in files for name in INPUT.findall(file.content))
         return tuple(UserInput(name=name, **self.inputs[name].model_dump()) for name in names)
 
     def _check(self, row: CommandCheckRow | HttpCheckRow | ToolCheckRow) -> CommandCheck | HttpCheck | ToolCheck:

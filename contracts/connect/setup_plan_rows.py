@@ -1,4 +1,4 @@
-"""What `plans.yaml` holds, and what has to hold of it. Filling it in for somebody is `plan.py`'s matter."""
+"""Parses `setup_plans.yaml` and checks its consistency. `setup_plan.py` fills it in for one user."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VARIABLES = frozenset(
         *("governance_boundary", "governance_boundary_note"),
     }
 )
-"""What a text of the file may name."""
+"""Variables that a text of the file may use."""
 
 
 class Row(BaseModel):
@@ -161,25 +161,25 @@ class PlanFile(Row):
 
 @cache
 def load_plan_file() -> PlanFile:
-    """The file, checked. Raises `pydantic.ValidationError` where anything of it does not hold."""
+    """Returns the checked file. Raises `pydantic.ValidationError` if it is inconsistent."""
     return read_plan_file(PLANS_FILE.read_text())
 
 
 def read_plan_file(text: str) -> PlanFile:
-    """What `text`, YAML, says. Raises `pydantic.ValidationError`."""
+    """Parses `text`, which is YAML. Raises `pydantic.ValidationError`."""
     return PlanFile.model_validate(yaml.load(text, yaml.CSafeLoader))
 
 
 def texts_of(value: Any) -> Iterator[str]:
-    """Every text in a value of dicts and lists."""
+    """Yields every text in a value of dicts and lists."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for each in value.values():
-            yield from texts_of(each)
+        for inner in value.values():
+            yield from texts_of(inner)
     elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from texts_of(each)
+        for inner in value:
+            yield from texts_of(inner)
 
 
 def _faults(file: PlanFile) -> Iterator[str]:
@@ -208,10 +208,10 @@ def _faults(file: PlanFile) -> Iterator[str]:
 
 
 def _input_faults(file: PlanFile) -> Iterator[str]:
-    written = [each.content for step in file.steps for each in step.files] + list(file.registrations.values())
-    asked = {name for text in written for name in INPUT.findall(text)}
-    if asked != set(file.inputs):
-        yield f"inputs that are asked for and those that are described differ: {sorted(asked ^ set(file.inputs))}"
+    written = [file_row.content for step in file.steps for file_row in step.files] + list(file.registrations.values())
+    needed = {name for text in written for name in INPUT.findall(text)}
+    if needed != set(file.inputs):
+        yield f"inputs that are asked for and those that are described differ: {sorted(needed ^ set(file.inputs))}"
     bare = file.model_dump(exclude={"registrations": True, "steps": {"__all__": {"files"}}})
     if any(INPUT.search(text) for text in texts_of(bare)):
         yield "what the user gives stands outside of a file"

@@ -1,4 +1,8 @@
-"""Answers about a session, worked out from plan, progress and session by `talk.yaml`; no model is asked."""
+"""Answers questions about a session from plan, progress and session, by the rules of `talk.yaml`. It calls no model.
+
+A topic matches if the question contains one of its phrases; the longest phrase wins. Example: "where is it, this
+failed" contains "where" with one word and "this failed" with two, so the answer is about failures.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from pydantic import Field
 from contracts.access.plans import load_plans
 from contracts.access.rail import usd_of
 from contracts.connect.progress import SETTLED, Progress, carry_over, next_step
-from contracts.connect.setup_plan import ConnectPlan, PlanStep, Said
+from contracts.connect.setup_plan import ConnectPlan, PlanStep, ToolModel
 from contracts.connect.setup_plan_rows import VARIABLE, Row
 
 TALK_FILE = Path(__file__).with_name("talk.yaml")
@@ -23,8 +27,8 @@ _WORD = re.compile(r"[^\W_]+")
 _BILLED = {"one_time": "once", "recurring": "for {days} days"}
 
 
-class SessionFacts(Said):
-    """What is told of a session besides its plan and progress. Times are UTC."""
+class SessionFacts(ToolModel):
+    """Facts about a session besides its plan and progress. Times are UTC."""
 
     now: datetime
     expires_at: datetime
@@ -32,8 +36,8 @@ class SessionFacts(Said):
     payments_live: bool
 
 
-class TalkAnswer(Said):
-    """An answer, and what else can be asked."""
+class TalkAnswer(ToolModel):
+    """An answer, with the questions of all topics."""
 
     topic: str | None = Field(description="Null where the question was not understood")
     answer: str
@@ -41,7 +45,7 @@ class TalkAnswer(Said):
 
 
 class Topic(Row):
-    """One thing that can be asked."""
+    """One topic of questions."""
 
     id: str
     question: str
@@ -51,7 +55,7 @@ class Topic(Row):
 
 
 class TalkFile(Row):
-    """What `talk.yaml` holds."""
+    """The content of `talk.yaml`."""
 
     topics: tuple[Topic, ...]
     unknown: str
@@ -59,14 +63,14 @@ class TalkFile(Row):
 
 @cache
 def load_talk() -> TalkFile:
-    """The file, checked. Raises `pydantic.ValidationError`."""
+    """Returns the checked file. Raises `pydantic.ValidationError`."""
     return TalkFile.model_validate(yaml.load(TALK_FILE.read_text(), yaml.CSafeLoader))
 
 
 def answer(question: str, plan: ConnectPlan, progress: Progress, session_facts: SessionFacts) -> TalkAnswer:
-    """The answer to a question. The same question about the same state is answered in the same words.
+    """Answers a question. The same question about the same state gets the same words.
 
-    `progress` may be of another version of the plan: what is the same counts.
+    `progress` may belong to another version of the plan: steps that are identical count.
     """
     file = load_talk()
     words = tuple(_WORD.findall(question.casefold()))
@@ -78,8 +82,8 @@ def answer(question: str, plan: ConnectPlan, progress: Progress, session_facts: 
             topic=None, answer=_filled(file.unknown, {"questions": " ".join(questions)}), can_answer=questions
         )
     facts = _facts(plan, progress, session_facts, named)
-    told = set(VARIABLE.findall(topic.answer)) <= facts.keys()
-    template = topic.answer if told or topic.finished is None else topic.finished
+    answerable = set(VARIABLE.findall(topic.answer)) <= facts.keys()
+    template = topic.answer if answerable or topic.finished is None else topic.finished
     return TalkAnswer(topic=topic.id, answer=_filled(template, facts), can_answer=questions)
 
 
@@ -107,10 +111,10 @@ def _is(word: str, wanted: str) -> bool:
 
 
 def _named_step(plan: ConnectPlan, words: tuple[str, ...]) -> PlanStep | None:
-    """The step whose id the question holds whole; the longest, where there are several."""
+    """Returns the step whose whole id is in the question, the longest if there are several, or None."""
     spelled = " ".join(words)
-    found = [step for step in plan.steps if f" {step.id.replace('_', ' ')} " in f" {spelled} "]
-    return max(found, key=lambda step: len(step.id), default=None)
+    contained = [step for step in plan.steps if f" {step.id.replace('_', ' ')} " in f" {spelled} "]
+    return max(contained, key=lambda step: len(step.id), default=None)
 
 
 def _facts(plan: ConnectPlan, progress: Progress, session: SessionFacts, named: PlanStep | None) -> dict[str, str]:
@@ -126,23 +130,23 @@ def _facts(plan: ConnectPlan, progress: Progress, session: SessionFacts, named: 
         "done": str(len(done)),
         "total": str(len(plan.steps)),
         "others": "".join(
-            f", {', '.join(found)} {state.replace('_', ' ')}"
+            f", {', '.join(ids)} {state.replace('_', ' ')}"
             for state in ("failed", "rolled_back", "skipped")
-            if (found := [each.id for each in plan.steps if states.get(each.id) == state])
+            if (ids := [entry.id for entry in plan.steps if states.get(entry.id) == state])
         ),
         "changed": " The plan has changed since the set-up began: ask for it once more." if changed else "",
-        "open": str(sum(states.get(each.id) not in SETTLED for each in plan.steps)),
+        "open": str(sum(states.get(entry.id) not in SETTLED for entry in plan.steps)),
         "workspace": plan.workspace,
         "boundary": plan.boundary,
         "first_mission": plan.first_mission,
         "sent": " ".join(plan.sent),
         "base_url": session.base_url,
-        "consents": ", ".join(each.id for each in plan.steps if each.consent),
-        "undo_order": ", ".join(each.id for each in undone) or "nothing is done yet",
-        "undo_notes": " ".join(f"{each.id}: {each.rollback.note}" for each in undone if not each.rollback.complete),
+        "consents": ", ".join(entry.id for entry in plan.steps if entry.consent),
+        "undo_order": ", ".join(entry.id for entry in undone) or "nothing is done yet",
+        "undo_notes": " ".join(f"{entry.id}: {entry.rollback.note}" for entry in undone if not entry.rollback.complete),
         "prices": "; ".join(
-            f"{each.id}, {usd_of(each.price)} USD {_BILLED[each.billing].format(days=each.paid_days)}"
-            for each in load_plans().values()
+            f"{offer.id}, {usd_of(offer.price)} USD {_BILLED[offer.billing].format(days=offer.paid_days)}"
+            for offer in load_plans().values()
         ),
         "payments": "Payments are open, in USDC."
         if session.payments_live
@@ -163,14 +167,14 @@ def _facts(plan: ConnectPlan, progress: Progress, session: SessionFacts, named: 
 
 def _step_facts(step: PlanStep, state: str) -> dict[str, str]:
     commands = len(step.commands)
-    undo = " then ".join(f"`{each.run}`" for each in step.rollback.commands)
+    undo = " then ".join(f"`{command.run}`" for command in step.rollback.commands)
     return {
         "step_id": step.id,
         "step_state": state.replace("_", " "),
         "step_what": step.what,
         "step_why": step.why,
         "step_optional": " It is optional: it may be skipped." if step.optional else "",
-        "step_files": ", ".join(each.path for each in step.files) or "no file",
+        "step_files": ", ".join(file.path for file in step.files) or "no file",
         "step_commands": f"{commands} command{'s' if commands != 1 else ''}" if commands else "no command",
         "step_effects": " ".join(step.side_effects).rstrip(".") or "none",
         "step_checks": " ".join(check.gives for check in step.checks),
@@ -184,4 +188,4 @@ def _ends(session: SessionFacts) -> str:
 
 
 def _filled(template: str, facts: Mapping[str, str]) -> str:
-    return VARIABLE.sub(lambda found: facts[found[1]], template)
+    return VARIABLE.sub(lambda variable: facts[variable[1]], template)

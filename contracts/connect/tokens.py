@@ -1,4 +1,7 @@
-"""Session tokens as text: `svcs_` and 43 URL-safe characters, which hold 256 random bits. Stored as a digest alone."""
+"""Makes, checks, hashes and redacts session tokens: `svcs_` and 43 URL-safe characters with 256 random bits.
+
+Only the digest of a token is stored.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +16,20 @@ _TOKEN = re.compile(r"svcs_[A-Za-z0-9_-]{43}")
 
 
 def new_token() -> str:
-    """A session token that nobody has."""
+    """Returns a random session token."""
     return TOKEN_PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
 
 
-def is_token(given: object) -> bool:
-    """Whether what a client gave has the form of a session token."""
-    return isinstance(given, str) and _TOKEN.fullmatch(given) is not None
+def is_token(value: object) -> bool:
+    """Decides whether a client's value has the form of a session token."""
+    return isinstance(value, str) and _TOKEN.fullmatch(value) is not None
 
 
 def token_digest(pepper: bytes, token: str) -> str:
-    """HMAC-SHA256 of a token under the pepper, as 64 hex digits: what is stored of it."""
+    """Returns the HMAC-SHA256 of a token under the pepper as 64 hex digits, its only stored form."""
     return hmac.digest(pepper, b"session token\0" + token.encode(), hashlib.sha256).hex()
 
 
 def redact_tokens(text: str) -> str:
-    """`text` with everything that has the form of a session token redacted."""
+    """Returns `text` with everything redacted that has the form of a session token."""
     return _TOKEN.sub(f"{TOKEN_PREFIX}…", text) if TOKEN_PREFIX in text else text

@@ -1,4 +1,4 @@
-"""What a tool answers with `isError`: one class, its codes, and what each of those of pairing and sessions says."""
+"""Defines the errors of tools, which answer with `isError`: one class, and the problems of pairing and sessions."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from contracts.errors import ServiceError
 
 
 class ToolProblem(ServiceError):
-    """A tool call that came to nothing: `code` is stable, `detail` says what happened, `fix` what to do about it.
+    """A failed tool call. `code` is stable, `detail` tells what happened, and `fix` tells what to do about it.
 
-    `retryable`: the same call may succeed later. None of the texts holds a pairing code or a session token.
+    `retryable` is True if the same call may succeed later. No text contains a pairing code or a session token.
     """
 
     def __init__(self, code: str, detail: str, *, fix: str, retryable: bool = False) -> None:
@@ -20,7 +20,7 @@ class ToolProblem(ServiceError):
 
 
 def pairing_code_rejected(app_url: str | None) -> ToolProblem:
-    """The one answer to every code that opens nothing, whatever is wrong with it or with who has to vouch for it."""
+    """Returns the one problem for every code that opens nothing, whatever its cause."""
     return ToolProblem(
         "pairing_code_rejected",
         "No session was opened.",
@@ -30,7 +30,7 @@ def pairing_code_rejected(app_url: str | None) -> ToolProblem:
 
 
 def session_required(app_url: str | None) -> ToolProblem:
-    """A call without a session token, or with one that is none of ours."""
+    """Returns the problem for a call without a session token, or with one that we never issued."""
     return ToolProblem(
         "session_required",
         "This tool needs the session_token of a paired session.",
@@ -39,7 +39,7 @@ def session_required(app_url: str | None) -> ToolProblem:
 
 
 def session_ended(app_url: str | None) -> ToolProblem:
-    """The session was closed, or its time is over."""
+    """Returns the problem for a session that was closed or has ended."""
     return ToolProblem(
         "session_ended",
         "This session was closed, or its 30 minutes are over.",
@@ -48,7 +48,7 @@ def session_ended(app_url: str | None) -> ToolProblem:
 
 
 def store_unavailable() -> ToolProblem:
-    """What is needed to answer can't be read or written at the moment."""
+    """Returns the problem for a store that can't be read or written at the moment."""
     return ToolProblem(
         "store_unavailable",
         "A store that the answer needs can't be used at the moment.",
@@ -58,14 +58,14 @@ def store_unavailable() -> ToolProblem:
 
 
 def plan_required() -> ToolProblem:
-    """A report before there is a plan."""
+    """Returns the problem for a report before there is a plan."""
     return ToolProblem(
         "plan_required", "This session has no plan yet.", fix="Call svc_connect_plan, and report its steps."
     )
 
 
 def intake_unknown() -> ToolProblem:
-    """A reported intake that does not exist."""
+    """Returns the problem for a reported intake that does not exist."""
     return ToolProblem(
         "intake_unknown",
         "No intake has this intake_id; nothing was recorded.",
@@ -74,7 +74,7 @@ def intake_unknown() -> ToolProblem:
 
 
 def how_to_get_a_code(app_url: str | None) -> str:
-    """Where a person finds a pairing code: on the companion application's profile page, or by `svc pair`."""
+    """Returns the way to get a pairing code: from the companion application's profile page, or by `svc pair`."""
     if app_url is None:
         return "Ask the user for a fresh pairing code, which `svc pair` prints on the machine that runs this service."
     return f"Ask the user for a fresh pairing code from {app_url}/profile."

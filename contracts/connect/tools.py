@@ -1,4 +1,4 @@
-"""The tools of `/mcp`, in their order: what each is called, does, takes and answers. `api/connect` runs them."""
+"""Lists the tools of `/mcp` in order: names, descriptions, arguments and results. `api/connect` runs them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CREDENTIALS = frozenset({"pairing_code", "session_token"})
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool. The hints are those of MCP; all but the first tool need a session's token."""
+    """One tool. The hints are those of MCP. All tools except the first need a session's token."""
 
     name: str
     title: str
@@ -52,31 +52,31 @@ class Tool:
     idempotent: bool = True
     open_world: bool = False
     keeps_texts: bool = True
-    """Decides whether a secret in its arguments is refused; tools that judge or search keep nothing."""
+    """True if the tool refuses secrets in its arguments. Tools that only judge or search store no texts."""
 
     @property
     def needs_session(self) -> bool:
-        """Whether it takes a session's token."""
+        """Decides whether the tool needs a session's token."""
         return self.name != FIRST_TOOL
 
     @property
     def description(self) -> str:
-        """What it does to what, and how it fails."""
+        """Returns the tool's purpose and its common errors."""
         return f"{self.what} {_SESSION_ERRORS}" if self.needs_session else self.what
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
-        """What it takes, as JSON Schema 2020-12 in one piece: what may be left out is never null."""
+        """Returns the arguments as one JSON Schema 2020-12 without references. Optional arguments are never null."""
         schema = self.arguments.model_json_schema()
         definitions = schema.pop("$defs", {})
-        taken: dict[str, Any] = _without_titles(_in_one_piece(schema, definitions))
-        return taken
+        arguments: dict[str, Any] = _without_titles(_in_one_piece(schema, definitions))
+        return arguments
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:
-        """What it answers where it succeeds, as JSON Schema 2020-12."""
-        answered: dict[str, Any] = _without_titles(self.result.model_json_schema(mode="serialization"))
-        return answered
+        """Returns the result of a successful call as JSON Schema 2020-12."""
+        result: dict[str, Any] = _without_titles(self.result.model_json_schema(mode="serialization"))
+        return result
 
 
 TOOLS: tuple[Tool, ...] = (
@@ -181,14 +181,16 @@ TOOLS: tuple[Tool, ...] = (
 
 
 def _in_one_piece(node: Any, definitions: dict[str, Any]) -> Any:
-    """A schema without references, and without null: some clients know neither."""
+    """Returns a schema without references and without null, because some clients support neither."""
     if isinstance(node, list):
-        return [_in_one_piece(each, definitions) for each in node]
+        return [_in_one_piece(inner, definitions) for inner in node]
     if not isinstance(node, dict):
         return node
     if "$ref" in node:
-        referred = definitions[node["$ref"].rpartition("/")[2]]
-        return _in_one_piece({**referred, **{key: value for key, value in node.items() if key != "$ref"}}, definitions)
+        definition = definitions[node["$ref"].rpartition("/")[2]]
+        return _in_one_piece(
+            {**definition, **{key: value for key, value in node.items() if key != "$ref"}}, definitions
+        )
     options = [option for option in node.get("anyOf", ()) if option != {"type": "null"}]
     if len(options) == 1:
         rest = {key: value for key, value in node.items() if key != "anyOf" and (key, value) != ("default", None)}
@@ -197,10 +199,10 @@ def _in_one_piece(node: Any, definitions: dict[str, Any]) -> Any:
 
 
 def _without_titles(node: Any) -> Any:
-    """A schema without the titles that its model's own names are; properties may well be called `title`."""
+    """Returns a schema without the titles of models and fields. A property may still have the name `title`."""
     if isinstance(node, list):
-        return [_without_titles(each) for each in node]
+        return [_without_titles(inner) for inner in node]
     if not isinstance(node, dict):
         return node
-    kept = {key: value for key, value in node.items() if key != "title" or not isinstance(value, str)}
-    return {key: _without_titles(value) for key, value in kept.items()}
+    untitled = {key: value for key, value in node.items() if key != "title" or not isinstance(value, str)}
+    return {key: _without_titles(value) for key, value in untitled.items()}
