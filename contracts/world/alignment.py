@@ -1,4 +1,4 @@
-"""The last stage: what a proposal says, against the guardrail's rules. It needs no graph and so no lock."""
+"""Judges a proposal by the guardrail's rules, as the last stage. It needs neither graph nor lock."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from contracts.world.proposal import EdgeDraft, NodeDraft, Proposal
 from contracts.world.stages import Judgement
 
 Alignment = Callable[[Proposal], Judgement]
-"""How far what is proposed agrees with the rules."""
+"""Judges the agreement of a proposal with the rules."""
 
 TO_BE_DONE = frozenset({"Action", "Task", "Assignment", "Decision", "Initiative", "Strategy", "Project"})
 """Types of nodes that agents act on."""
 
 STEERED_BY = frozenset({"Vision", "Goal", "Aspiration", "Value", "Principle"})
-"""Types of nodes that agents choose their actions by. Elsewhere a dangerous text is spoken of rather than asked for."""
+"""Types of nodes by which agents choose their actions.
+
+In other types a dangerous text describes something and requests nothing.
+"""
 
 ABOUT_TEXT = ("secrets.", "concealment.")
-"""Families whose rules hold against a text itself, whatever it speaks of: it should be written down nowhere."""
+"""Families whose rules apply to a text itself, whatever its subject: nobody should write it down anywhere."""
 
 _CONTEXT = {"tool": "world.write"}
 
@@ -33,15 +36,18 @@ def _rules() -> Ruleset:
 
 
 def alignment(proposal: Proposal) -> Judgement:
-    """`aligned_with` the rules of this version."""
+    """Judges a proposal by the rules of this version."""
     return aligned_with(_rules(), proposal)
 
 
 def aligned_with(rules: Ruleset, proposal: Proposal) -> Judgement:
-    """Check every draft's texts. Fails closed: what can't be judged is not written.
+    """Judges the texts of every draft. Fails closed: a text that can't be judged is not written.
 
-    What is to be done, and what is public, counts as of medium impact, all else as of low. What only speaks of things,
-    such as a concept or an observation of the caller's own, is warned of unless its text itself is what should not be.
+    Public drafts and drafts to act on have medium impact, all others low. A private draft that only describes
+    something, such as a concept or an observation, causes a warning, unless its text itself must not exist.
+
+    Example: a private Observation that mentions a dangerous command warns, a Task to run it fails, and a text with a
+    credential fails in both.
     """
     warned: list[str] = []
     drafts: tuple[NodeDraft | EdgeDraft, ...] = (*proposal.nodes, *proposal.edges)
@@ -51,7 +57,7 @@ def aligned_with(rules: Ruleset, proposal: Proposal) -> Judgement:
             continue
         verdict = rules.check(text, _impact(draft), _CONTEXT)
         name = draft.id if isinstance(draft, NodeDraft) else f"{draft.source} {draft.type} {draft.target}"
-        if not verdict.passed and not (_speaks_of(draft) and _of_deeds(verdict)):
+        if not verdict.passed and not (_only_describes(draft) and _concerns_actions(verdict)):
             which = ", ".join(verdict.matched_guardrails) or "not judged"
             return Judgement("fail", f"{name}: {verdict.reason} ({which})")
         if verdict.matched_guardrails:
@@ -66,14 +72,14 @@ def _impact(draft: NodeDraft | EdgeDraft) -> Severity:
     return Severity.MEDIUM if acted_on or draft.visibility == "public" else Severity.LOW
 
 
-def _speaks_of(draft: NodeDraft | EdgeDraft) -> bool:
+def _only_describes(draft: NodeDraft | EdgeDraft) -> bool:
     if draft.visibility == "public":
         return False
     return not isinstance(draft, NodeDraft) or draft.type not in TO_BE_DONE | STEERED_BY
 
 
-def _of_deeds(verdict: GuardrailVerdict) -> bool:
-    """Whether the rules that block are of what somebody would do."""
+def _concerns_actions(verdict: GuardrailVerdict) -> bool:
+    """Decides whether the blocking rules concern actions and not the text itself."""
     return verdict.problem is None and not any(
         match.severity is Severity.CRITICAL and match.id.startswith(ABOUT_TEXT) for match in verdict.matches
     )
@@ -89,9 +95,9 @@ def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for name, each in value.items():
+        for name, inner in value.items():
             yield name
-            yield from _strings(each)
+            yield from _strings(inner)
     elif isinstance(value, list):
-        for each in value:
-            yield from _strings(each)
+        for inner in value:
+            yield from _strings(inner)

@@ -1,4 +1,4 @@
-"""The audit's chain: each decision's link covers its row and the link before it. Pure."""
+"""Chains the decisions of the audit: each link covers its decision and the link before it. Pure."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import msgspec
 from contracts.canonical import canonical_sha256, sha256_hex
 
 FIRST_LINK = "0" * 64
-"""What the first decision's link covers in place of one before it."""
+"""The predecessor in the first decision's link."""
 
 
 HEAD_SCHEMA = "svc.world.audit_head.v1"
 
 
 class ChainedDecision(msgspec.Struct, frozen=True, kw_only=True):
-    """One decision as the chain holds it. Nothing of it tells who decided or about what."""
+    """One decision in the chain. Its fields reveal neither who decided nor about what."""
 
     number: int
     seq: int
@@ -25,19 +25,19 @@ class ChainedDecision(msgspec.Struct, frozen=True, kw_only=True):
     commitment: str
 
     def link(self, previous: str) -> str:
-        """The hash that stands for the chain up to this decision."""
+        """Returns the hash that represents the chain up to this decision."""
         return canonical_sha256([previous, self.number, self.seq, self.decided_at, self.verdict, self.commitment])
 
 
 def commitment(salt: str, payload: str) -> str:
-    """What the chain says of a payload: nothing can be guessed from it once salt and payload are deleted."""
+    """Returns the chain's commitment to a payload. Without salt and payload, nobody can guess anything from it."""
     return sha256_hex(f"{salt}\n{payload}".encode())
 
 
 class AuditHead(msgspec.Struct, frozen=True, kw_only=True):
-    """The chain as it was when a generation was built: how many decisions, and the link of the newest.
+    """The number of decisions and the newest link at the build of a generation.
 
-    The signature covers the generation's id too, so that one generation's head can't stand in for another's.
+    The signature also covers the generation's id, so a head can't pass for that of another generation.
     """
 
     decisions: int
@@ -46,15 +46,15 @@ class AuditHead(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def head_sha256(generation: str, decisions: int, link: str) -> str:
-    """The hash that is signed of a head."""
+    """Returns the hash that the signature of a head covers."""
     fields = {"schema": HEAD_SCHEMA, "generation": generation, "decisions": decisions, "link": link}
     return canonical_sha256(fields)
 
 
 class AuditReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What reading the whole audit found. `head` is the last link: kept elsewhere, it pins everything before it.
+    """The result of reading the whole audit. `head` is the last link; a copy of it elsewhere pins everything before it.
 
-    `signed_heads` counts the generations whose signed heads the chain was compared with.
+    `signed_heads` counts the generations whose signed heads were compared with the chain.
     """
 
     decisions: int
@@ -66,15 +66,15 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     @property
     def intact(self) -> bool:
-        """Whether nothing was changed, taken out or put in behind the service's back."""
+        """Returns True if nobody changed, removed or inserted anything."""
         return not self.faults
 
 
 def event_sha256(body: str) -> str:
-    """What a decision's payload says of an event that it let in."""
+    """Returns the digest by which a decision's payload names an event that it accepted."""
     return sha256_hex(body.encode())
 
 
 def payload_text(payload: dict[str, Any]) -> str:
-    """A decision's payload as it is kept and committed to."""
+    """Returns a decision's payload in the form that is stored and committed to."""
     return msgspec.json.encode(payload).decode()

@@ -1,4 +1,4 @@
-"""Onboarding capsules: a small graph of its own for somebody who has no key yet. Pure."""
+"""Builds onboarding capsules: a small graph for somebody who has no key yet. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ClaimTokenState = Literal["shown", "no_longer_shown", "used"]
 
 
 class WorldModelCreateRequest(Document):
-    """Who starts, and what they hold to."""
+    """The identity of the founder, and the values it holds."""
 
     owner_id: Line = Field(description="Your own name for the owner: a label, which proves nothing")
     name: Line
@@ -40,7 +40,7 @@ class WorldModelCreateRequest(Document):
 
 
 class CapsuleIdentity(Document):
-    """Who the capsule is of."""
+    """The identity of the capsule's founder."""
 
     node_id: str
     type: Literal["Agent", "Person"]
@@ -66,7 +66,7 @@ class CapsuleStep(Document):
 
 
 class CapsuleReview(Document):
-    """Whether the capsule may become public."""
+    """The review that decides whether the capsule may become public."""
 
     requested: Visibility
     state: Literal["not_required", "pending"]
@@ -74,7 +74,7 @@ class CapsuleReview(Document):
 
 
 class CapsuleLinks(Document):
-    """Where to go on."""
+    """Links for the next steps."""
 
     claim: str = Field(description="POST the claim token here with a key, and the capsule is that key's")
     query: str
@@ -84,7 +84,7 @@ class CapsuleLinks(Document):
 
 
 class CapsuleAnswer(DecisionFields):
-    """A capsule as it was made."""
+    """A new capsule."""
 
     ok: Literal[True] = True
     id: str
@@ -110,7 +110,7 @@ class CapsuleClaimRequest(Document):
 
 
 class CapsuleClaimResult(DecisionFields):
-    """The capsule as it is the caller's now."""
+    """The capsule after it became the caller's."""
 
     id: str
 
@@ -133,22 +133,22 @@ STEPS = (
 
 
 def owner_of(capsule_id: str) -> str:
-    """Whose the capsule's nodes are until a key's owner claims them."""
+    """Returns the owner of the capsule's nodes until a key's owner claims them."""
     return OWNER_PREFIX + capsule_id
 
 
-def capsule_proposal(asked: WorldModelCreateRequest, capsule_id: str, visibility: Visibility) -> Proposal:
-    """The capsule's graph: identity, values and plan. The same request and id always give the same.
+def capsule_proposal(request: WorldModelCreateRequest, capsule_id: str, visibility: Visibility) -> Proposal:
+    """Returns the capsule's graph: identity, values and plan. The same request and id always give the same graph.
 
-    In public the identity is what it is shown as, and nothing else that its owner goes by.
+    A public identity contains only the name to show, and none of the owner's other names.
     """
     root = f"capsule/{capsule_id}"
-    shown = asked.display_name or asked.name
+    shown = request.display_name or request.name
     identity = NodeDraft(
         id=root,
-        type=_type(asked),
+        type=_type(request),
         title=shown,
-        properties={"name": asked.name, "owner_label": asked.owner_id} if visibility == "private" else {},
+        properties={"name": request.name, "owner_label": request.owner_id} if visibility == "private" else {},
         visibility=visibility,
     )
     values = [
@@ -159,7 +159,7 @@ def capsule_proposal(asked: WorldModelCreateRequest, capsule_id: str, visibility
             properties={"statement": value},
             visibility=visibility,
         )
-        for number, value in enumerate(dict.fromkeys(asked.values), 1)
+        for number, value in enumerate(dict.fromkeys(request.values), 1)
     ]
     goal = NodeDraft(id=f"{root}/goal", type="Goal", title="A world model of its own", visibility=visibility)
     project = NodeDraft(id=f"{root}/plan", type="Project", title="Next steps", visibility=visibility)
@@ -186,24 +186,24 @@ def capsule_proposal(asked: WorldModelCreateRequest, capsule_id: str, visibility
     )
 
 
-def identity_of(asked: WorldModelCreateRequest, capsule_id: str) -> CapsuleIdentity:
-    """Who the capsule is of, as it is answered."""
+def identity_of(request: WorldModelCreateRequest, capsule_id: str) -> CapsuleIdentity:
+    """Returns the capsule's identity for the answer."""
     return CapsuleIdentity(
         node_id=f"capsule/{capsule_id}",
-        type=_type(asked),
-        name=asked.name,
-        display_name=asked.display_name or asked.name,
-        owner_id=asked.owner_id,
+        type=_type(request),
+        name=request.name,
+        display_name=request.display_name or request.name,
+        owner_id=request.owner_id,
     )
 
 
 def values_of(proposal: Proposal) -> list[CapsuleValue]:
-    """The capsule's values, as they are answered."""
+    """Returns the capsule's values for the answer."""
     return [CapsuleValue(node_id=draft.id, title=draft.title) for draft in proposal.nodes if draft.type == "Value"]
 
 
 def plan_of(proposal: Proposal) -> list[CapsuleStep]:
-    """The capsule's plan, as it is answered."""
+    """Returns the capsule's plan for the answer."""
     return [
         CapsuleStep(
             step=draft.properties["step"],
@@ -217,7 +217,7 @@ def plan_of(proposal: Proposal) -> list[CapsuleStep]:
 
 
 def links_of(base_url: str) -> CapsuleLinks:
-    """Where to go on, at this installation."""
+    """Returns the links for the next steps at this installation."""
     return CapsuleLinks(
         claim=f"{base_url}/api/v2/world-model/capsules/claim",
         query=f"{base_url}/api/v2/world-model/query",
@@ -227,5 +227,5 @@ def links_of(base_url: str) -> CapsuleLinks:
     )
 
 
-def _type(asked: WorldModelCreateRequest) -> Literal["Agent", "Person"]:
-    return "Person" if asked.is_ai is False else "Agent"
+def _type(request: WorldModelCreateRequest) -> Literal["Agent", "Person"]:
+    return "Person" if request.is_ai is False else "Agent"

@@ -1,4 +1,9 @@
-"""From a proposal to the states it would write, with what they replace and which facts they end. No judgement here."""
+"""Computes the states that a proposal would write, the states they replace, and the facts they end. It judges nothing.
+
+Example: the fact (token, holders) = 100 holds since 09:00. A proposal states (token, holders) = 120 from 10:00. The
+change set ends the old fact at 10:00 and adds an edge new SUPERSEDES old. A proposal with the same predicate from 08:00
+and without an end clashes instead, because both facts would hold after 09:00.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +24,7 @@ from contracts.world.view import GraphView
 
 @dataclass(frozen=True)
 class NodeChange:
-    """What a draft makes of a node: its state before (None: new) and after. `revision` is set when it is written."""
+    """The effect of a draft on a node: its state before (None if it is new) and after. Writing sets `revision`."""
 
     draft: NodeDraft
     before: Node | None
@@ -27,13 +32,13 @@ class NodeChange:
 
     @property
     def is_new_state(self) -> bool:
-        """Whether anything would change: who said it and when is no change of what is said."""
-        return self.before is None or _said(self.before) != _said(self.after)
+        """Decides whether the statement changes. A different actor or time of the same statement is no change."""
+        return self.before is None or _statement(self.before) != _statement(self.after)
 
 
 @dataclass(frozen=True)
 class EdgeChange:
-    """What a draft makes of an edge: its state before (None: new) and after."""
+    """The effect of a draft on an edge: its state before (None if it is new) and after."""
 
     draft: EdgeDraft
     before: Edge | None
@@ -41,13 +46,13 @@ class EdgeChange:
 
     @property
     def is_new_state(self) -> bool:
-        """Whether anything would change."""
-        return self.before is None or _said(self.before) != _said(self.after)
+        """Decides whether the statement changes."""
+        return self.before is None or _statement(self.before) != _statement(self.after)
 
 
 @dataclass(frozen=True)
 class Case:
-    """What the stages judge: the proposal, the graph, and every state that would be written."""
+    """The input of the stages: the proposal, the graph, and every state that would be written."""
 
     proposal: Proposal
     view: GraphView
@@ -56,50 +61,55 @@ class Case:
     nodes: tuple[NodeChange, ...]
     edges: tuple[EdgeChange, ...]
     ended_nodes: tuple[tuple[Node, str], ...]
-    """Facts that the proposal supersedes, and when they end."""
+    """Facts that the proposal supersedes, with the time of their end."""
     ended_edges: tuple[tuple[Edge, str], ...]
-    """Edges that make room for one of a single-valued type or for their own public form, and when they end."""
+    """Edges that a new one of a single-valued type, or their own public form, replaces, with the time of their end."""
     clashes: tuple[str, ...]
-    """Facts that can't be placed in time beside those that are known."""
+    """Facts whose time conflicts with known facts."""
     _proposed: dict[str, Node] = field(default_factory=dict)
 
     @property
     def actor(self) -> Actor:
-        """Who proposes."""
+        """Returns the actor of the proposal."""
         return self.proposal.actor
 
     @property
     def changes(self) -> tuple[NodeChange | EdgeChange, ...]:
-        """Every change of a node or an edge that drafts make."""
+        """Returns every change of a node or an edge."""
         return (*self.nodes, *self.edges)
 
     def sees(self, state: Node | Edge) -> bool:
-        """Whether the actor may know of a state. An operator sees everything: he reviews what others ask for."""
+        """Decides whether the actor may know a state. An operator sees everything, to review the requests of others."""
         if state.visibility == "public" or self.actor.kind == "operator":
             return True
         return state.owner is not None and state.owner in (self.actor.owner, self.actor.takes_over)
 
     def end(self, node_id: str) -> Node | None:
-        """A node that an edge may be tied to: proposed here, or known, visible to the actor and not erased."""
+        """Returns a node that an edge may use as its end, or None.
+
+        It is part of the proposal, or known, visible to the actor and not erased.
+        """
         if node_id in self._proposed:
             return self._proposed[node_id]
-        held = self.view.node(node_id)
-        return held if held is not None and self.sees(held) and not held.erased else None
+        known = self.view.node(node_id)
+        return known if known is not None and self.sees(known) and not known.erased else None
 
     @cached_property
     def touched(self) -> tuple[Node | Edge, ...]:
-        """Every known state that the proposal changes, ends or ties an edge to."""
-        ends = (self.view.node(each) for change in self.edges for each in (change.draft.source, change.draft.target))
+        """Returns every known state that the proposal changes, ends or connects by an edge."""
+        ends = (
+            self.view.node(node_id) for change in self.edges for node_id in (change.draft.source, change.draft.target)
+        )
         states: list[Node | Edge | None] = [
-            *(each.before for each in self.nodes),
-            *(each.before for each in self.edges),
+            *(change.before for change in self.nodes),
+            *(change.before for change in self.edges),
         ]
         states += [*(state for state, _ in self.ended_nodes), *(state for state, _ in self.ended_edges), *ends]
         return tuple(state for state in states if state is not None and self.sees(state))
 
 
 def plan(proposal: Proposal, view: GraphView, ontology: Ontology, now: datetime) -> Case:
-    """Work out what a proposal (as `checked` gives it) would write at `now`."""
+    """Computes the changes that a proposal (from `checked`) would write at `now`."""
     recorded_at = utc_text(now)
     nodes = tuple(_node_change(draft, proposal, view, ontology, recorded_at) for draft in proposal.nodes)
     proposed = {change.after.id: change.after for change in nodes}
@@ -126,7 +136,7 @@ def plan(proposal: Proposal, view: GraphView, ontology: Ontology, now: datetime)
     )
 
 
-def _said(state: Node | Edge) -> tuple[object, ...]:
+def _statement(state: Node | Edge) -> tuple[object, ...]:
     common = (state.type, state.properties, state.visibility, state.owner, state.valid_from, state.valid_to)
     if isinstance(state, Node):
         return (*common, state.title, state.immutable, state.erased)
@@ -178,18 +188,21 @@ def _edge_change(draft: EdgeDraft, proposal: Proposal, view: GraphView, now: str
 
 
 def _published(edges: tuple[EdgeChange, ...], proposal: Proposal, view: GraphView) -> dict[str, tuple[Edge, str]]:
-    """Private edges that an operator makes public: the public edge takes their place, or the owner would see both."""
+    """Returns the private edges that an operator makes public, with the time of their end.
+
+    The public edge replaces them. Otherwise their owner would see both.
+    """
     ended = {}
     for public in (change.after for change in edges if proposal.actor.on_behalf_of and change.after.owner is None):
-        held = view.edge(edge_id(proposal.actor.on_behalf_of, public.source, public.type, public.target))
-        if held is not None and (held.valid_to is None or held.valid_to > public.valid_from):
-            ended[held.id] = (held, max(public.valid_from, held.valid_from))
+        private = view.edge(edge_id(proposal.actor.on_behalf_of, public.source, public.type, public.target))
+        if private is not None and (private.valid_to is None or private.valid_to > public.valid_from):
+            ended[private.id] = (private, max(public.valid_from, private.valid_from))
     return ended
 
 
 @dataclass
 class _Facts:
-    """Placing facts in time: of one subject and single-valued predicate, one holds at any instant."""
+    """Orders facts in time: for a subject and a single-valued predicate, one fact holds at any instant."""
 
     view: GraphView
     ontology: Ontology
@@ -198,15 +211,15 @@ class _Facts:
     clashes: list[str] = field(default_factory=list)
 
     def placed(self, fact: Node) -> Iterator[EdgeDraft]:
-        """End the fact that holds where `fact` begins; the edge that says so. What can't be placed is a clash."""
+        """Ends the fact that holds when `fact` begins and yields the edge that states it. Records clashes."""
         key = fact_key(self.ontology, fact.owner, fact.properties)
         if key is None:
             return
-        others = {each.id: each for each in self.view.facts(key) if not each.erased}
+        others = {node.id: node for node in self.view.facts(key) if not node.erased}
         others |= {
-            each.id: each
-            for each in self.proposed.values()
-            if fact_key(self.ontology, each.owner, each.properties) == key
+            node.id: node
+            for node in self.proposed.values()
+            if fact_key(self.ontology, node.owner, node.properties) == key
         }
         others.pop(fact.id, None)
         for other in others.values():
@@ -226,7 +239,7 @@ class _Facts:
                 self.clashes.append(f"{other.id} holds from {other.valid_from}; the fact has to end by then")
 
     def stated(self, draft: EdgeDraft) -> Iterator[EdgeDraft]:
-        """Note a SUPERSEDES edge that the proposal itself states, and end its target where it still holds."""
+        """Records a SUPERSEDES edge of the proposal, and ends its target if that still holds."""
         yield draft
         source = self.proposed.get(draft.source) or self.view.node(draft.source)
         target = self.view.node(draft.target)
@@ -251,7 +264,7 @@ def _superseding(fact: Node, other: Node) -> EdgeDraft:
 
 @dataclass
 class _Room:
-    """Making room for edges of single-valued types: of one source, one holds at any instant."""
+    """Orders edges of single-valued types in time: for one source, one edge holds at any instant."""
 
     view: GraphView
     ontology: Ontology
@@ -260,7 +273,7 @@ class _Room:
     _taken: set[tuple[str, str]] = field(default_factory=set)
 
     def make_for(self, change: EdgeChange) -> None:
-        """End the edge in whose place `change` comes. What can't be placed is a clash."""
+        """Ends the edge that `change` replaces. A conflict in time is a clash."""
         edge = change.after
         known = self.ontology.edge_types.get(edge.type)
         if known is None or not known.single_valued or not change.is_new_state:

@@ -1,4 +1,4 @@
-"""The constitution: the public nodes and edges that a new installation starts with, read from `constitution/*.yaml`."""
+"""Loads the constitution from `constitution/*.yaml`: the public nodes and edges of every new installation."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from contracts.world.ontology import DOMAINS
 from contracts.world.proposal import EdgeDraft, NodeDraft
 
 SOURCE = "constitution"
-"""What its statements name as their source, followed by the file's name."""
+"""The source of its statements, without the file's name that follows."""
 
 
 @cache
 def load_constitution_drafts() -> tuple[tuple[NodeDraft, ...], tuple[EdgeDraft, ...]]:
-    """Nodes and edges of this version's constitution, by domain. Raises `ValueError` on a file that names no domain."""
+    """Returns nodes and edges of this version's constitution, by domain.
+
+    Raises `ValueError` if a file names an unknown domain.
+    """
     texts = [path.read_text() for path in sorted((Path(__file__).parent / "constitution").glob("*.yaml"))]
     return read_constitution(texts)
 
 
 def read_constitution(texts: list[str]) -> tuple[tuple[NodeDraft, ...], tuple[EdgeDraft, ...]]:
-    """Drafts from the texts of constitution files; a node's `links` hold targets by relationship type."""
+    """Parses the texts of constitution files into drafts. A node's `links` list targets by relationship type."""
     files: list[dict[str, Any]] = [yaml.load(text, yaml.CSafeLoader) for text in texts]
     for file in files:
         if file["domain"] not in DOMAINS:

@@ -1,4 +1,4 @@
-"""How nodes, edges and decisions are answered over HTTP."""
+"""Defines the HTTP form of nodes, edges and decisions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Instant = Annotated[
     AfterValidator(normal_instant),
     Field(json_schema_extra={"format": "date-time"}),
 ]
-"""A time that a client sends: RFC 3339 with its offset, kept as `contracts.times` writes it."""
+"""A time that a client sends: RFC 3339 with its offset, stored in the form of `contracts.times`."""
 
 
 def _one_line(text: str) -> str:
@@ -29,7 +29,7 @@ def _one_line(text: str) -> str:
 
 
 OneLine = AfterValidator(_one_line)
-"""Of a text that a client sends and that becomes a title or a property: refused where it stands, not in the graph."""
+"""Validates a client's text that becomes a title or a property, so that the error points to the client's own field."""
 
 
 class NodeDocument(Document):
@@ -71,7 +71,7 @@ class EdgeDocument(Document):
 
 
 class StageDocument(Document):
-    """What one stage of the validator said."""
+    """The result of one stage of the validator."""
 
     stage: str
     result: Literal["pass", "warn", "fail"]
@@ -79,7 +79,7 @@ class StageDocument(Document):
 
 
 class DecisionFields(Document):
-    """What was decided of a proposal, and what it wrote."""
+    """The decision about a proposal, and the states that it wrote."""
 
     verdict: Verdict = Field(
         description="`approved`: written; `rejected`: nothing was written; `escalated`: kept until an operator agrees"
@@ -92,7 +92,7 @@ class DecisionFields(Document):
 
 
 def decision_fields(decision: Decision) -> dict[str, Any]:
-    """The fields of `DecisionFields`, by their names in Python."""
+    """Returns the fields of `DecisionFields`, by their names in Python."""
     return {
         "verdict": decision.verdict,
         "decision": decision.seq,
@@ -104,10 +104,10 @@ def decision_fields(decision: Decision) -> dict[str, Any]:
 
 
 def node_document(node: Node) -> NodeDocument:
-    """A node as it is answered."""
+    """Returns a node as a document."""
     return NodeDocument(**msgspec.structs.asdict(node))
 
 
 def edge_document(edge: Edge) -> EdgeDocument:
-    """An edge as it is answered."""
+    """Returns an edge as a document."""
     return EdgeDocument(**msgspec.structs.asdict(edge))

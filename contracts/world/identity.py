@@ -1,4 +1,13 @@
-"""How nodes and edges are told apart: ids made of content, and the keys by which duplicates and facts are found."""
+"""Derives the ids of nodes and edges from content, and the keys that find duplicates and facts.
+
+A node has three identities, which answer different questions:
+
+* its id, which the writer chooses or `content_id` derives: writing the same id again changes that node;
+* its `dedupe_key`: "Ship v1" and "ship  V1" of one owner and type may mean the same, so the second one causes a
+  warning. Both are kept, because only people can decide;
+* its `fact_key`: "holders of the token = 100" and "= 120" answer one question at different times, so the newer
+  supersedes the older. Such nodes are never duplicates of one another.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +23,23 @@ _ID_LENGTH = 32
 
 
 def content_id(prefix: str, *parts: Any) -> str:
-    """`<prefix>:` and 128 bits of the hash of `parts`, so that the same content always has the same id."""
+    """Returns `<prefix>:` and 128 bits of the hash of `parts`, so that the same content always has the same id."""
     return f"{prefix}:{canonical_sha256(list(parts))[:_ID_LENGTH]}"
 
 
 def edge_id(owner: str | None, source: str, edge_type: str, target: str) -> str:
-    """The id of an edge: an owner states one edge of a type between two nodes once."""
+    """Returns the id of an edge. An owner states one edge of a type between two nodes once."""
     return content_id("edge", owner, source, edge_type, target)
 
 
 def dedupe_key(owner: str | None, node_type: str, title: str) -> str:
-    """What nodes share that may be one: owner, type and title, whatever its case, width and spaces."""
+    """Returns the key that possible duplicates share: owner, type, and title, ignoring case, width and spaces."""
     plain = " ".join(unicodedata.normalize("NFKC", title).casefold().split())
     return canonical_sha256([owner, node_type, plain])
 
 
 def fact_key(ontology: Ontology, owner: str | None, properties: dict[str, Any]) -> str | None:
-    """What facts share of which one holds at a time: owner, subject and predicate. None for any other node."""
+    """Returns the key of facts of which one holds at a time: owner, subject and predicate. None for other nodes."""
     subject, predicate = properties.get("subject"), properties.get("predicate")
     if not isinstance(subject, str) or predicate not in ontology.single_valued_predicates:
         return None

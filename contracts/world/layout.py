@@ -1,7 +1,7 @@
-"""Where nodes are drawn: a layout that is the same for the same graph and moves nothing that is placed. Pure.
+"""Computes the positions of drawn nodes. The same graph has the same layout, and placed nodes never move. Pure.
 
-New nodes settle between their neighbours and their domain's place on a ring, and keep apart from what is near them on a
-grid, so that the cost grows with nodes and edges, never with pairs of nodes.
+New nodes settle between their neighbours and the place of their domain on a ring, and keep a distance from nearby nodes
+on a grid. So the cost grows with nodes and edges, never with pairs of nodes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PULL, _PUSH, _HOME, _FIRST_STEP = 0.08, 60.0, 0.02, 40.0
 
 
 def home_of(domain: str) -> tuple[float, float]:
-    """The centre of a domain: its place on the ring, the first at the top."""
+    """Returns the centre of a domain: its place on the ring, the first one at the top."""
     angle = 2 * math.pi * DOMAINS.index(domain) / len(DOMAINS) - math.pi / 2
     return round(SIDE / 2 + RING * math.cos(angle), 1), round(SIDE / 2 + RING * math.sin(angle), 1)
 
@@ -37,7 +37,7 @@ def place(
     edges: Sequence[tuple[str, str]],
     placed: Mapping[str, tuple[float, float]],
 ) -> dict[str, tuple[float, float]]:
-    """Positions of `nodes` (id and domain), given `edges` between them (ids). What is in `placed` stays there."""
+    """Returns positions of `nodes` (id and domain) with `edges` between them (ids). Nodes in `placed` stay there."""
     number = {node_id: at for at, (node_id, _) in enumerate(nodes)}
     homes = np.array([home_of(domain) for _, domain in nodes]).reshape(-1, 2)
     points = np.array(
@@ -55,7 +55,7 @@ def place(
 
 
 def _start(node_id: str, domain: str) -> tuple[float, float]:
-    """A place near the domain's own that depends on the id alone."""
+    """Returns a position near the domain's centre that depends only on the id."""
     digest = hashlib.sha256(node_id.encode()).digest()
     angle = int.from_bytes(digest[:4]) / 2**32 * 2 * math.pi
     distance = math.sqrt(int.from_bytes(digest[4:8]) / 2**32) * RING / 2.5
@@ -74,7 +74,7 @@ def _forces(points: Points, homes: Points, ends: Points) -> Points:
 
 
 def _push(points: Points) -> Points:
-    """Away from the middle of each cell nearby, by how many nodes it holds."""
+    """Returns the forces away from the middle of each nearby cell, according to its number of nodes."""
     width = int(SIDE / CELL) + 3
     cells = (points // CELL).astype(int) + 1
     flat = cells[:, 0] * width + cells[:, 1]

@@ -1,4 +1,4 @@
-"""What may be in the graph, read from `ontology.yaml`. Pure: the file is data of this package."""
+"""Loads the ontology, which defines the possible content of the graph, from `ontology.yaml`. Pure: the file is data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SUPERSEDES = "SUPERSEDES"
 
 @dataclass(frozen=True)
 class NodeType:
-    """One type of node: its domain, and the kind of value that each named property takes."""
+    """One type of node: its domain, and the kind of value of each named property."""
 
     name: str
     domain: str
@@ -27,7 +27,7 @@ class NodeType:
 
 @dataclass(frozen=True)
 class EdgeType:
-    """One type of relationship: which types of node it may go from and to."""
+    """One type of relationship: the types of node between which it may go."""
 
     name: str
     description: str
@@ -35,13 +35,13 @@ class EdgeType:
     single_valued: bool
 
     def allows(self, source: str, target: str) -> bool:
-        """Whether an edge of this type may go from a node of type `source` to one of type `target`."""
+        """Decides whether an edge of this type may go from a node of type `source` to one of type `target`."""
         return any(source in sources and target in targets for sources, targets in self.ends)
 
 
 @dataclass(frozen=True)
 class Ontology:
-    """Everything that `ontology.yaml` says."""
+    """The whole content of `ontology.yaml`."""
 
     version: str
     domains: dict[str, str]
@@ -50,7 +50,7 @@ class Ontology:
     single_valued_predicates: frozenset[str]
 
     def faults_of(self, node_type: str, properties: dict[str, Any]) -> list[str]:
-        """What is wrong with the named properties of a node of a known type; empty where nothing is."""
+        """Returns the faults of the named properties of a node of a known type; empty if there are none."""
         kinds = self.node_types[node_type].properties
         return [
             f"`{name}` has to be {KINDS[kinds[name]]}"
@@ -67,7 +67,7 @@ KINDS = {
     "instant": "an RFC 3339 time with its offset",
     "level": "one of low, medium, high, critical",
 }
-"""Kinds of property values, and how people are told of them."""
+"""Kinds of property values with their descriptions for people."""
 
 
 def _fits(kind: str, value: Any) -> bool:
@@ -75,7 +75,7 @@ def _fits(kind: str, value: Any) -> bool:
         case "text":
             return isinstance(value, str)
         case "texts":
-            return isinstance(value, list) and all(isinstance(each, str) for each in value)
+            return isinstance(value, list) and all(isinstance(text, str) for text in value)
         case "integer":
             return isinstance(value, int) and not isinstance(value, bool)
         case "fraction":
@@ -88,12 +88,12 @@ def _fits(kind: str, value: Any) -> bool:
 
 @cache
 def load_ontology() -> Ontology:
-    """The ontology of this version. Raises `ValueError` where the file contradicts itself."""
+    """Returns the ontology of this version. Raises `ValueError` if the file contradicts itself."""
     return read_ontology((Path(__file__).parent / "ontology.yaml").read_text())
 
 
 def read_ontology(text: str) -> Ontology:
-    """An ontology from YAML. Raises `ValueError` on a domain, kind or end that is not known."""
+    """Parses an ontology from YAML. Raises `ValueError` for an unknown domain, kind or end."""
     raw = yaml.load(text, yaml.CSafeLoader)
     if tuple(raw["domains"]) != DOMAINS:
         raise ValueError(f"the domains have to be {', '.join(DOMAINS)}, in this order")
@@ -102,11 +102,11 @@ def read_ontology(text: str) -> Ontology:
         name: NodeType(name, fields["domain"], common | fields["properties"])
         for name, fields in raw["node_types"].items()
     }
-    for each in types.values():
-        if each.domain not in DOMAINS:
-            raise ValueError(f"{each.name}: no domain {each.domain}")
-        if unknown := set(each.properties.values()) - set(KINDS):
-            raise ValueError(f"{each.name}: no kind {', '.join(sorted(unknown))}")
+    for node_type in types.values():
+        if node_type.domain not in DOMAINS:
+            raise ValueError(f"{node_type.name}: no domain {node_type.domain}")
+        if unknown := set(node_type.properties.values()) - set(KINDS):
+            raise ValueError(f"{node_type.name}: no kind {', '.join(sorted(unknown))}")
     edges = {
         name: EdgeType(
             name,
@@ -122,8 +122,8 @@ def read_ontology(text: str) -> Ontology:
 def _ends(edge_type: str, named: list[str], types: dict[str, NodeType]) -> frozenset[str]:
     ends: set[str] = set()
     for name in named:
-        found = {each.name for each in types.values() if name in (ANY, each.domain, each.name)}
-        if not found:
+        matching = {node_type.name for node_type in types.values() if name in (ANY, node_type.domain, node_type.name)}
+        if not matching:
             raise ValueError(f"{edge_type}: no node type or domain {name}")
-        ends |= found
+        ends |= matching
     return frozenset(ends)

@@ -1,4 +1,4 @@
-"""Cursors of the graph's pages: where the next one begins, and which question it belongs to."""
+"""Encodes the cursors of the graph's pages: the position of the next page and the query to which it belongs."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from contracts.errors import CursorInvalid
 
 
 class Position(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """The end of a page: the last id of what is listed by id, or the number of nodes before."""
+    """The end of a page: the last id of a list ordered by id, or the number of nodes before."""
 
     question: str
     after: str | None = None
     skip: Annotated[int, msgspec.Meta(ge=0, le=10_000_000)] = 0
 
 
-def question_of(*asked: object) -> str:
-    """A short name of a question (plain JSON values), the same for each of its pages."""
-    return canonical_sha256(list(asked))[:16]
+def question_of(*parts: object) -> str:
+    """Returns a short name of a query (plain JSON values), equal for all of its pages."""
+    return canonical_sha256(list(parts))[:16]
 
 
 def encode_position(position: Position) -> str:
-    """An opaque text, safe in a URL."""
+    """Returns an opaque text that is safe in a URL."""
     return base64.urlsafe_b64encode(msgspec.json.encode(position)).rstrip(b"=").decode()
 
 
 def decode_position(cursor: str, question: str) -> Position:
-    """Where the page of `cursor` begins. Raises `CursorInvalid` where it is not of this question."""
+    """Returns the position at which the page of `cursor` begins. Raises `CursorInvalid` if it is of another query."""
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         position = msgspec.json.decode(text, type=Position)

@@ -1,4 +1,4 @@
-"""A proposed change of the graph, its shape, and what was decided of it. Whether it may be is for `validator.py`."""
+"""Defines proposed changes of the graph and decisions about them. `validator.py` makes the decisions."""
 
 from __future__ import annotations
 
@@ -33,19 +33,22 @@ StageName = Literal[
 
 
 class Actor(msgspec.Struct, frozen=True):
-    """Who proposes. `name` is what nodes and audit say: `Caller.owner`, `capsule:<id>`, `pipeline`, `intake`,
-    `constitution`, `operator:<name>`."""
+    """The author of a proposal.
+
+    `name` is what nodes and audit contain: `Caller.owner`, `capsule:<id>`, `pipeline`, `intake`, `constitution` or
+    `operator:<name>`.
+    """
 
     kind: ActorKind
     name: str
     on_behalf_of: str | None = None
     """The owner whose proposal an operator approves."""
     takes_over: str | None = None
-    """The capsule whose nodes and edges a claimant makes his own."""
+    """The capsule whose nodes and edges a claimant takes over."""
 
     @property
     def owner(self) -> str | None:
-        """Whose private part of the graph the actor writes; None for those who write the public one."""
+        """Returns the owner of the private part that the actor writes, or None if it writes the public part."""
         return self.name if self.kind in ("caller", "capsule", "claimant") else self.on_behalf_of
 
 
@@ -55,16 +58,16 @@ CONSTITUTION = Actor("constitution", "constitution")
 
 
 class NodeDraft(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole new state of a node, new or known by its id.
+    """The whole new state of a node, identified by its id.
 
-    Times are RFC 3339 with their offset; without `valid_from` a known node keeps its own and a new one starts now.
+    Times are RFC 3339 with their offset. Without `valid_from` a known node keeps its own and a new one starts now.
     """
 
     id: str
     type: str
     title: str
     domain: str | None = None
-    """Only to be checked: a type has one domain."""
+    """Only compared: the type determines the domain."""
     properties: dict[str, Any] = {}
     visibility: Visibility = "private"
     immutable: bool = False
@@ -73,7 +76,7 @@ class NodeDraft(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EdgeDraft(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole new state of an edge, known by its owner, ends and type."""
+    """The whole new state of an edge, identified by its owner, ends and type."""
 
     source: str
     target: str
@@ -85,26 +88,28 @@ class EdgeDraft(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
-    """What an actor wants written, all of it or nothing. `source` is where the statements come from."""
+    """Nodes and edges that an actor wants to write, all of them or none. `source` is the origin of the statements."""
 
     actor: Actor
     source: str
     nodes: tuple[NodeDraft, ...] = ()
     edges: tuple[EdgeDraft, ...] = ()
     expected_revision: int | None = None
-    """The newest revision that the actor has seen: a newer change of its own part of the graph, or of a node or fact
-    that the proposal touches, is a conflict."""
+    """The newest revision that the actor has seen.
+
+    A newer change of the actor's own part of the graph, or of a node or fact that the proposal touches, is a conflict.
+    """
     idempotency_key: str | None = None
-    """The actor's own name for this request, under which the same answer is given again."""
+    """The actor's own name for this request. A repetition gets the same answer."""
 
     def request_sha256(self) -> str:
-        """What makes two requests the same: what they state. What was seen by then is of the moment of asking."""
+        """Returns the digest of the request's statements. The revision that the actor has seen is not part of it."""
         stated = msgspec.structs.replace(self, idempotency_key=None, expected_revision=None)
         return canonical_sha256(msgspec.to_builtins(stated))
 
 
 class StageResult(msgspec.Struct, frozen=True):
-    """What one stage says and why."""
+    """The result of one stage, with its reason."""
 
     stage: StageName
     result: Literal["pass", "warn", "fail"]
@@ -112,9 +117,9 @@ class StageResult(msgspec.Struct, frozen=True):
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """What was decided. `nodes` and `edges` are the states that it wrote; `seq` names the entry of the audit.
+    """A decision. `nodes` and `edges` are the states that it wrote; `seq` names the entry of the audit.
 
-    `revision` is the graph's after it.
+    `revision` is the graph's revision after the decision.
     """
 
     seq: int
@@ -124,14 +129,14 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     edges: tuple[Edge, ...]
     revision: int
     replayed: bool = False
-    """Whether this is the answer to the same request once more."""
+    """True if this repeats the answer to the same request."""
 
 
 _Draft = TypeVar("_Draft", NodeDraft, EdgeDraft)
 
 
 def checked(proposal: Proposal) -> Proposal:
-    """The proposal with its times in one form. Raises `BodyInvalid` on what no graph could hold, naming each fault."""
+    """Returns the proposal with its times in one form. Raises `BodyInvalid`, which names each fault."""
     faults = list(_faults(proposal))
     if faults:
         detail = "; ".join(f"{pointer}: {fault}" for pointer, fault in faults[:3])
@@ -203,7 +208,7 @@ def _fault_of_properties(properties: dict[str, Any]) -> str | None:
         return fault
     try:
         size = len(canonical_json(properties))
-    except ValueError:  # of which what can't be canonical is a kind
+    except ValueError:  # This includes the error for values without a canonical form.
         return "hold a number that JSON can't carry exactly: integers go to 2^53 - 1"
     if size > LARGEST_PROPERTIES_BYTES:
         return f"take {size:,} bytes; at most {LARGEST_PROPERTIES_BYTES:,} are taken"
@@ -220,4 +225,4 @@ def _fault_of_value(value: Any, depth: int) -> str | None:
         inner = (*value, *value.values())
     elif isinstance(value, list):
         inner = value
-    return next((fault for each in inner if (fault := _fault_of_value(each, depth + 1))), None)
+    return next((fault for part in inner if (fault := _fault_of_value(part, depth + 1))), None)

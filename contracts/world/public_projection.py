@@ -1,4 +1,4 @@
-"""The public projections of the graph: their bodies, their views, and what is kept out of them. Pure."""
+"""Defines the public projections of the graph and their views, and removes personal data from titles. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import Field
 from contracts.base import Document
 
 NODES_SHOWN = 5_000
-"""Nodes in the live projection: of a larger graph those with the most edges."""
+"""Most nodes in the live projection. A larger graph shows those with the most edges."""
 
 REDACTED = "[removed]"
 
@@ -25,12 +25,12 @@ _PERSONAL = re.compile(
 
 
 def public_title(node_type: str, title: str) -> str:
-    """A title as it may be published: a person's name is nobody else's business, nor is how to reach anybody."""
+    """Returns a title that may be published, without names of persons and without contact data."""
     return "Person" if node_type == "Person" else _PERSONAL.sub(REDACTED, title)
 
 
 class RenderView(StrEnum):
-    """How much of the graph a picture shows: the nodes with the most edges."""
+    """The part of the graph that a picture shows: the nodes with the most edges."""
 
     APP_HERO = "app-hero"
     HERO = "hero"
@@ -42,7 +42,7 @@ NODES_DRAWN = {RenderView.APP_HERO: 48, RenderView.HERO: 120, RenderView.SHELL: 
 
 
 class RenderParameters(Document):
-    """Which picture of the graph."""
+    """Selects the picture of the graph."""
 
     view: RenderView = Field(default=RenderView.FULL, description="How much of the graph is shown")
     compact: Literal["1", "true"] | None = Field(default=None, description="Leave titles and types out")
@@ -66,7 +66,7 @@ class ProjectedEdge(Document):
 
 
 class WorldProjection(Document):
-    """The public graph. The counts are of all of it, also where a part is shown."""
+    """The public graph. The counts cover all of it, even if only a part is shown."""
 
     ok: Literal[True] = True
     revision: int = Field(description="The graph's revision that this is; 0 before the first event")
@@ -78,7 +78,7 @@ class WorldProjection(Document):
 
 
 class DrawnDomain(Document):
-    """One domain: where it lies, and how many public nodes it has."""
+    """One domain, its position, and its number of public nodes."""
 
     name: str
     x: float
@@ -87,7 +87,7 @@ class DrawnDomain(Document):
 
 
 class DrawnNode(Document):
-    """A public node and where it is drawn, in a square from 0 to 1000."""
+    """A public node and its position, in a square from 0 to 1000."""
 
     id: str
     title: str | None = Field(description="Null in compact mode")

@@ -1,4 +1,4 @@
-"""What the graph's read routes take and answer. The names with underscores are the interface's own."""
+"""Defines requests and answers of the graph's read routes. The interface prescribes the names with underscores."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _AT_REVISION = "What was known when the ledger had come to this `seq`"
 
 
 class Traverse(Document):
-    """Start and extent of a traversal. The start is part of what it reaches."""
+    """Start and extent of a traversal. The result includes the start."""
 
     from_id: NodeId = Field(alias="from_id")
     depth: int = Field(default=1, strict=True, ge=1, le=DEEPEST)
@@ -49,7 +49,7 @@ class Traverse(Document):
 
 
 class GraphQueryRequest(Document):
-    """Everything that is asked for has to hold of a node. Without anything: all nodes, by id."""
+    """Conditions that a node has to fulfil together. Without any: all nodes, by id."""
 
     search: Annotated[str, StringConstraints(max_length=1_000)] | None = Field(
         default=None,
@@ -68,7 +68,7 @@ class GraphQueryRequest(Document):
 
 
 class LiveParameters(Document):
-    """Which part of the graph, and of when."""
+    """Selects a part of the graph and its time."""
 
     limit: int = Field(default=NODES_LIVE, ge=1, le=NODES_LIVE_AT_MOST)
     as_of: Instant | None = Field(default=None, description=_AS_OF)
@@ -77,7 +77,7 @@ class LiveParameters(Document):
 
 
 class GraphQueryResult(Document):
-    """The nodes of one page. Searched ones are ranked, traversed ones come by distance, others by id."""
+    """The nodes of one page. Search results are ranked, traversed nodes come by distance, others by id."""
 
     query_id: str = Field(alias="query_id", description="The same for the same question to the same revision")
     matched_nodes: int = Field(alias="matched_nodes", ge=0, description="On all pages together")
@@ -94,7 +94,7 @@ class GraphQueryAnswer(Document):
 
 
 class LiveGraph(Document):
-    """Nodes by id, and the edges between those of this page. The counts are of all that the caller sees."""
+    """Nodes by id, and the edges between the nodes of this page. The counts cover everything that the caller sees."""
 
     node_count: int = Field(ge=0)
     edge_count: int = Field(ge=0)
@@ -119,7 +119,7 @@ class GraphCounts(Document):
 
 
 class GraphOverlay(Document):
-    """What was accepted since the snapshot was made, and is answered from memory."""
+    """Changes since the snapshot, which are answered from memory."""
 
     events: int = Field(ge=0)
     snapshot_revision: int = Field(description="The revision that the snapshot holds; 0 before the first")
@@ -127,7 +127,7 @@ class GraphOverlay(Document):
 
 
 class GraphHealth(Document):
-    """`degraded` while a new snapshot is due: answers are right, and slower."""
+    """`degraded` while a new snapshot is due: answers are correct, and slower."""
 
     status: Literal["ok", "degraded"]
     graph: GraphCounts

@@ -1,4 +1,4 @@
-"""The public schema: domains with their counts, and everything that may be in the graph."""
+"""Builds the public schema: domains with their counts, and the ontology of the graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contracts.world.ontology import Ontology
 
 
 class _Snake(BaseModel):
-    """Names as the interface gives them."""
+    """Names in the spelling of the interface."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_serialization_defaults_required=True)
 
@@ -25,7 +25,7 @@ class SchemaDomain(_Snake):
 
 
 class SchemaNodeType(_Snake):
-    """What a node type is of, and the kinds of its named properties; it may have others."""
+    """The domain of a node type, and the kinds of its named properties. A node may have others."""
 
     domain: str
     properties: dict[str, str]
@@ -39,7 +39,7 @@ class SchemaEnds(_Snake):
 
 
 class SchemaRelationshipType(_Snake):
-    """What a relationship says, and between which node types it may be."""
+    """The meaning of a relationship, and the node types between which it may go."""
 
     description: str
     ends: list[SchemaEnds]
@@ -47,7 +47,7 @@ class SchemaRelationshipType(_Snake):
 
 
 class SchemaOntology(_Snake):
-    """The rules of the graph, in full."""
+    """The complete rules of the graph."""
 
     version: str
     node_types: dict[str, SchemaNodeType]
@@ -75,7 +75,7 @@ class SchemaAnswer(Document):
 
 
 def schema_of(ontology: Ontology, counts: dict[str, int], revision: int) -> Schema:
-    """The schema with live public nodes by domain."""
+    """Returns the schema with the number of live public nodes by domain."""
     return Schema(
         domains=[
             SchemaDomain(name=name, description=description, node_count=counts.get(name, 0))
@@ -86,18 +86,19 @@ def schema_of(ontology: Ontology, counts: dict[str, int], revision: int) -> Sche
         ontology=SchemaOntology(
             version=ontology.version,
             node_types={
-                each.name: SchemaNodeType(domain=each.domain, properties=each.properties)
-                for each in ontology.node_types.values()
+                node_type.name: SchemaNodeType(domain=node_type.domain, properties=node_type.properties)
+                for node_type in ontology.node_types.values()
             },
             relationship_types={
-                each.name: SchemaRelationshipType(
-                    description=each.description,
+                edge_type.name: SchemaRelationshipType(
+                    description=edge_type.description,
                     ends=[
-                        SchemaEnds(sources=sorted(sources), targets=sorted(targets)) for sources, targets in each.ends
+                        SchemaEnds(sources=sorted(sources), targets=sorted(targets))
+                        for sources, targets in edge_type.ends
                     ],
-                    single_valued=each.single_valued,
+                    single_valued=edge_type.single_valued,
                 )
-                for each in ontology.edge_types.values()
+                for edge_type in ontology.edge_types.values()
             },
             single_valued_predicates=sorted(ontology.single_valued_predicates),
         ),

@@ -1,4 +1,4 @@
-"""A signal: one statement that an agent makes about its world, and how it becomes a proposal. Pure."""
+"""Turns a signal, which is one statement of an agent about its world, into a proposal. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_LINKS = 100
 
 
 class SignalLink(Document):
-    """What the signal has to do with a node that is there."""
+    """A relationship between the signal and an existing node."""
 
     type: str = Field(
         min_length=1,
@@ -34,7 +34,7 @@ class SignalLink(Document):
 
 
 class SignalRequest(Document):
-    """One statement. With a `subject` and a single-valued `predicate` in the payload it supersedes what held before."""
+    """One statement. With a `subject` and a single-valued `predicate` in the payload it supersedes the earlier fact."""
 
     type: str = Field(
         min_length=1,
@@ -67,7 +67,7 @@ class SignalRequest(Document):
 
 
 class SignalResult(DecisionFields):
-    """What became of a signal."""
+    """The decision about a signal."""
 
     signal_id: str = Field(description="The id of its node")
 
@@ -80,7 +80,7 @@ class SignalAnswer(Document):
 
 
 def signal_proposal(signal: SignalRequest, actor: Actor, ontology: Ontology) -> Proposal:
-    """The proposal of a signal: one node and its edges. Raises `BodyInvalid` on a type or domain that is not known."""
+    """Returns the proposal of a signal: one node and its edges. Raises `BodyInvalid` for an unknown type or domain."""
     _refuse_unknown(signal, ontology)
     stated = signal.model_dump(mode="json", by_alias=True, exclude={"expected_revision"})
     try:
@@ -117,7 +117,7 @@ def signal_proposal(signal: SignalRequest, actor: Actor, ontology: Ontology) -> 
 
 
 def pointed_at_signal(problem: BodyInvalid) -> BodyInvalid:
-    """The same problem with pointers into the signal's body instead of into the proposal."""
+    """Returns the same problem with pointers into the signal's body instead of into the proposal."""
     errors = [(_pointer(pointer), detail) for pointer, detail in problem.errors]
     return BodyInvalid("; ".join(f"{pointer[1:]} {detail}" for pointer, detail in errors[:3]) + ".", errors=errors)
 

@@ -1,4 +1,7 @@
-"""The seven stages that judge a change of the graph. Pure: from a case to a result with its reason."""
+"""Judges a change of the graph in seven stages. Pure: each maps a case to a result with its reason.
+
+The seventh stage is in `alignment.py`.
+"""
 
 from __future__ import annotations
 
@@ -18,33 +21,33 @@ from contracts.world.records import Node
 FURTHEST_START = timedelta(days=3653)
 FURTHEST_END = timedelta(days=36525)
 CLOCK_SKEW = timedelta(minutes=5)
-"""How far a sender's clock may be ahead of ours."""
+"""Time by which a sender's clock may be ahead of ours."""
 
 LONGEST_CHAIN = 10_000
 MOST_NAMED = 5
 LITTLE_CONFIDENCE = 0.3
 
 DERIVED_SOURCES = ("core_world__", "out_world__", "document/", "generation")
-"""What the pipeline may not derive nodes from: the graph itself, and what is published."""
+"""Sources from which the pipeline may not derive nodes: the graph itself, and published documents."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """A stage's result. `escalates`: an operator has to agree before it is applied."""
+    """A stage's result. `escalates` is True if an operator has to agree first."""
 
     result: Literal["pass", "warn", "fail"]
     reason: str
     escalates: bool = False
 
     def of(self, stage: StageName) -> StageResult:
-        """The result as clients and the audit see it."""
+        """Returns the result as clients and the audit see it."""
         return StageResult(stage, self.result, self.reason)
 
 
 def _judged(faults: Iterator[str], fine: str) -> Judgement:
-    """Fail with the first faults, else pass with `fine`."""
-    found = list(faults)
-    return Judgement("fail", _named(found)) if found else Judgement("pass", fine)
+    """Returns a failure with the first faults, or else a pass with the reason `fine`."""
+    reasons = list(faults)
+    return Judgement("fail", _named(reasons)) if reasons else Judgement("pass", fine)
 
 
 def _named(reasons: list[str]) -> str:
@@ -53,7 +56,7 @@ def _named(reasons: list[str]) -> str:
 
 
 def immutability(case: Case) -> Judgement:
-    """What is immutable stays as it is, but for an amendment of the constitution."""
+    """Refuses changes of immutable nodes, except amendments of the constitution."""
     return _judged(_immutability(case), "Nothing that is immutable would change.")
 
 
@@ -77,7 +80,7 @@ def _immutability(case: Case) -> Iterator[str]:
 
 
 def temporal(case: Case) -> Judgement:
-    """Validity has an order, is not far off, and one fact holds at a time."""
+    """Checks that times are ordered and not far off, and that one fact holds at a time."""
     judged = _judged(_temporal(case), "Validity is in order, and no two facts hold at once.")
     later = [change.draft.id for change in case.nodes if change.after.valid_from > case.now]
     if judged.result == "pass" and later:
@@ -105,7 +108,7 @@ def _temporal(case: Case) -> Iterator[str]:
 
 
 def referential_integrity(case: Case) -> Judgement:
-    """Types and properties are those of the ontology, and edges tie nodes that are there."""
+    """Checks types and properties against the ontology, and that the ends of edges exist."""
     return _judged(_integrity(case), "Types are known, properties fit them, and every edge has both its ends.")
 
 
@@ -158,7 +161,7 @@ def _superseding_faults(case: Case, source: Node, target: Node) -> Iterator[str]
 
 
 def _reaches(case: Case, start: str, end: str) -> bool:
-    """Whether `end` is superseded by `start`, over any number of steps."""
+    """Decides whether `start` supersedes `end`, over any number of steps."""
     proposed: dict[str, list[str]] = {}
     for change in case.edges:
         if change.draft.type == SUPERSEDES:
@@ -166,18 +169,18 @@ def _reaches(case: Case, start: str, end: str) -> bool:
     seen, waiting = {start}, [start]
     while waiting and len(seen) <= LONGEST_CHAIN:
         node = waiting.pop()
-        held = [edge.target for edge in case.view.edges_from(node, SUPERSEDES)]
-        for following in (*held, *proposed.get(node, ())):
-            if following == end:
+        known = [edge.target for edge in case.view.edges_from(node, SUPERSEDES)]
+        for target in (*known, *proposed.get(node, ())):
+            if target == end:
                 return True
-            if following not in seen:
-                seen.add(following)
-                waiting.append(following)
+            if target not in seen:
+                seen.add(target)
+                waiting.append(target)
     return bool(waiting)
 
 
 def authority(case: Case) -> Judgement:
-    """Everybody writes his own part; what becomes public is agreed to by an operator."""
+    """Checks that an actor writes only its own part. An operator has to agree to everything public."""
     judged = _judged(_authority(case), f"{case.actor.name} may write this.")
     if judged.result == "pass" and case.actor.kind in ("caller", "capsule", "claimant"):
         public = [change.after.id for change in case.changes if change.after.visibility == "public"]
@@ -231,15 +234,15 @@ def _authority_of_caller(case: Case) -> Iterator[str]:
 
 
 def _private(case: Case) -> Iterator[str]:
-    """Faults of those who write the public graph alone."""
+    """Yields the faults of actors that may only write the public graph."""
     for change in case.changes:
         if change.after.visibility != "public":
             yield f"{change.after.id} has to be public: {case.actor.name} has no private part"
 
 
 def deduplication(case: Case) -> Judgement:
-    """One thing is one node. What looks like another node is said, and never merged."""
-    twice = [each for each, times in Counter(change.after.id for change in case.changes).items() if times > 1]
+    """Checks that one thing is one node. A node that resembles another one causes a warning, and is never merged."""
+    twice = [state_id for state_id, times in Counter(change.after.id for change in case.changes).items() if times > 1]
     if twice:
         return Judgement("fail", f"{_named(twice)}: stated twice in one proposal")
     alike = [f"{change.draft.id} may be {_named(others)}" for change, others in _alike(case)]
@@ -258,14 +261,14 @@ def _alike(case: Case) -> Iterator[tuple[NodeChange, list[str]]]:
         if change.before is not None or fact_key(case.ontology, node.owner, node.properties) is not None:
             continue
         key = dedupe_key(node.owner, node.type, node.title)
-        others = [each for each in (*case.view.alike(key), *seen.get(key, ())) if each != node.id]
+        others = [node_id for node_id in (*case.view.alike(key), *seen.get(key, ())) if node_id != node.id]
         seen.setdefault(key, []).append(node.id)
         if others:
             yield change, others
 
 
 def provenance(case: Case) -> Judgement:
-    """Every statement says where it comes from, and nothing is derived from the graph itself."""
+    """Checks the origin of the statements. The pipeline may not derive nodes from the graph itself."""
     source = case.proposal.source
     if case.actor.kind == "pipeline" and source.startswith(DERIVED_SOURCES):
         return Judgement("fail", f"{source} is made of the graph or of what is published: that would feed on itself")

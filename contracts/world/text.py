@@ -1,4 +1,4 @@
-"""What a text of the graph may hold: any script, but nothing that breaks stores, lines or the order of reading."""
+"""Checks the texts of the graph: any script, but nothing that breaks stores, lines or the order of reading."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ import unicodedata
 _BREAKS = "\t\n\r"
 _TITLE_BREAKS = frozenset(_BREAKS + "\u2028\u2029")
 _DIRECTION_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Characters by which what is shown can differ from what is stored. Letters and marks of right-to-left scripts are
-fine without them."""
+"""Characters by which the shown text can differ from the stored one.
+
+Letters and marks of right-to-left scripts don't need them.
+"""
 
 
 def is_blank(text: str) -> bool:
-    """Whether nothing of a text would be seen."""
+    """Decides whether a text has nothing visible."""
     return all(character.isspace() or unicodedata.category(character) == "Cf" for character in text)
 
 
 def fault_of_text(text: str) -> str | None:
-    """Why a text can't be kept; None where it can. Line breaks and tabs are fine."""
+    """Returns the reason why a text can't be stored, or None. Line breaks and tabs are fine."""
     for character in text:
         if character >= " " and character < "\x7f":
             continue
@@ -30,7 +32,7 @@ def fault_of_text(text: str) -> str | None:
 
 
 def fault_of_title(text: str, longest: int) -> str | None:
-    """Why a text can't be a title, of one line and at most `longest` characters; None where it can."""
+    """Returns the reason why a text can't be a title of one line and at most `longest` characters, or None."""
     if is_blank(text):
         return "is empty"
     if len(text) > longest:

@@ -1,7 +1,7 @@
-"""What telemetry says to the graph: metrics as single-valued facts, and what a rule noticed. Pure, and bounded.
+"""Turns telemetry into proposals: metrics as single-valued facts, and observations of rules. Pure, and bounded.
 
-A metric's value is superseded once an hour at most, or when it passes a round number; what is noticed has one node for
-a rule, subject and bucket. So a day on which nothing changes adds no node.
+A metric's value is superseded at most once an hour, or when it passes a round number. An observation has one node for
+each rule, subject and bucket. So a day without changes adds no node.
 """
 
 from __future__ import annotations
@@ -21,8 +21,11 @@ PREDICATE = "value"
 
 @dataclass(frozen=True)
 class Reading:
-    """A metric's value now. `metric` is a node of the constitution; `least_change` a fraction below which it is still
-    the same; `source` the table that it was read from."""
+    """A metric's value now.
+
+    `metric` is a node of the constitution, `source` the table of the value. A change by a smaller fraction than
+    `least_change` counts as none.
+    """
 
     metric: str
     title: str
@@ -34,13 +37,13 @@ class Reading:
 
     @property
     def fact_subject(self) -> str:
-        """Whose value it is, within the graph."""
+        """Returns the subject of the value within the graph."""
         return f"{self.metric}/{self.subject}"
 
 
 @dataclass(frozen=True)
 class Noticed:
-    """What a rule (a pattern of the constitution) found about a subject within a bucket of time or of blocks."""
+    """The finding of a rule (a pattern of the constitution) about a subject within a bucket of time or of blocks."""
 
     rule: str
     type: Literal["Observation", "Alert"]
@@ -52,15 +55,15 @@ class Noticed:
     properties: dict[str, float | str]
 
 
-def metric_proposal(reading: Reading, held: Node | None) -> Proposal | None:
-    """The proposal of a reading over the fact that holds now; None where nothing is to be said."""
+def metric_proposal(reading: Reading, fact_before: Node | None) -> Proposal | None:
+    """Returns the proposal of a reading after the fact that holds now, or None if there is nothing to state."""
     value = reading.value
-    if held is not None:
-        before = held.properties.get("value")
-        if utc_text(reading.observed_at) <= held.valid_from or _is_same(before, value, reading.least_change):
+    if fact_before is not None:
+        before = fact_before.properties.get("value")
+        if utc_text(reading.observed_at) <= fact_before.valid_from or _is_same(before, value, reading.least_change):
             return None
         passed = _passed(before, value)
-        if _hour(reading.observed_at) == held.valid_from[:13] and passed is None and not isinstance(value, str):
+        if _hour(reading.observed_at) == fact_before.valid_from[:13] and passed is None and not isinstance(value, str):
             return None
     else:
         passed = None
@@ -93,7 +96,7 @@ def metric_proposal(reading: Reading, held: Node | None) -> Proposal | None:
 
 
 def noticed_proposal(noticed: Noticed) -> Proposal:
-    """The proposal of what a rule noticed; the same subject and bucket always give the same node."""
+    """Returns the proposal of an observation. The same subject and bucket always give the same node."""
     node = NodeDraft(
         id=content_id(noticed.type.lower(), noticed.rule, noticed.subject, noticed.bucket),
         type=noticed.type,
@@ -123,7 +126,7 @@ def _hour(instant: datetime) -> str:
 
 
 def _plain(value: float | str) -> float | int | str:
-    """Whole numbers as integers, so that JSON shows them as people write them."""
+    """Returns whole numbers as integers, so that JSON shows them as people write them."""
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
 
 
@@ -134,7 +137,10 @@ def _is_same(before: object, value: float | str, least_change: float) -> bool:
 
 
 def _passed(before: object, value: float | str) -> float | None:
-    """The round number (1, 2 or 5 times a power of ten) that lies between two values; the highest of several."""
+    """Returns the highest round number (1, 2 or 5 times a power of ten) between two values, or None.
+
+    Example: from 95 to 230 it is 200, from 210 to 230 None. Falling from 230 to 95 also passes 200.
+    """
     if isinstance(value, str) or not isinstance(before, int | float) or min(before, value) <= 0:
         return None
     low, high = sorted((float(before), float(value)))

@@ -1,4 +1,4 @@
-"""The validator: seven stages in order for every change of the graph, and the verdict that follows from them. Pure."""
+"""Runs the seven stages in order for every change of the graph and derives the verdict. Pure."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from contracts.world.stages import (
 
 @dataclass(frozen=True)
 class Judged:
-    """What the stages said, in their order, and what follows."""
+    """The results of the stages in order, and the verdict."""
 
     verdict: Verdict
     stages: tuple[StageResult, ...]
 
 
 def judge(case: Case, aligned: Judgement) -> Judged:
-    """Run every stage, also behind one that failed, so that a client learns everything at once.
+    """Runs every stage, even after a failure, so that a client learns everything at once.
 
-    `aligned` is what the last stage, `alignment`, said of the proposal alone.
-    Any fail rejects; else any stage that asks for an operator escalates. Raises `RevisionConflict`.
+    `aligned` is the result of the last stage, `alignment`, for the proposal. A failure rejects. Otherwise a stage that
+    needs an operator escalates. Raises `RevisionConflict`.
     """
     refuse_conflict(case)
     stages: dict[StageName, Stage] = {
@@ -46,14 +46,14 @@ def judge(case: Case, aligned: Judgement) -> Judged:
         "alignment": aligned
     }
     results = tuple(judgement.of(name) for name, judgement in judgements.items())
-    if any(each.result == "fail" for each in results):
+    if any(judged.result == "fail" for judged in results):
         return Judged("rejected", results)
-    escalates = any(each.escalates for each in judgements.values())
+    escalates = any(judged.escalates for judged in judgements.values())
     return Judged("escalated" if escalates else "approved", results)
 
 
 def refuse_conflict(case: Case) -> None:
-    """Raise `RevisionConflict` where something that the proposal builds on is newer than what its actor has seen."""
+    """Raises `RevisionConflict` if something that the proposal builds on is newer than what its actor has seen."""
     expected = case.proposal.expected_revision
     if expected is None:
         return

@@ -1,4 +1,4 @@
-"""What the stages may ask of the graph as it is now. Answered by the ledger inside the write transaction."""
+"""Defines the queries of the stages to the current graph. The ledger answers them inside the write transaction."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from contracts.world.records import Edge, Node
 
 
 class GraphView(Protocol):
-    """Newest states, whoever owns them: who may see what is for the stages."""
+    """Newest states of all owners. The stages decide who may see what."""
 
     def node(self, node_id: str) -> Node | None:
-        """The newest state of a node."""
+        """Returns the newest state of a node, or None."""
         ...
 
     def edge(self, edge_id: str) -> Edge | None:
-        """The newest state of an edge."""
+        """Returns the newest state of an edge, or None."""
         ...
 
     def facts(self, fact_key: str) -> list[Node]:
-        """Every node of one subject and single-valued predicate (`identity.fact_key`), over or not."""
+        """Returns every node of one subject and single-valued predicate (`identity.fact_key`), over or not."""
         ...
 
     def edges_from(self, source: str, edge_type: str) -> list[Edge]:
-        """Every edge of a type from a node, over or not."""
+        """Returns every edge of a type from a node, over or not."""
         ...
 
     def alike(self, dedupe_key: str) -> list[str]:
-        """Ids of live nodes of one owner, type and title (`identity.dedupe_key`)."""
+        """Returns the ids of live nodes of one owner, type and title (`identity.dedupe_key`)."""
         ...
 
     def newest_of(self, owner: str) -> int:
-        """The newest revision of an owner's private nodes and edges; 0 before the first."""
+        """Returns the newest revision of an owner's private nodes and edges; 0 before the first."""
         ...
