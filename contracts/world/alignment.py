@@ -46,8 +46,8 @@ def aligned_with(rules: Ruleset, proposal: Proposal) -> Judgement:
     Public drafts and drafts to act on have medium impact, all others low. A private draft that only describes
     something, such as a concept or an observation, causes a warning, unless its text itself must not exist.
 
-    Example: a private Observation that mentions a dangerous command warns, a Task to run it fails, and a text with a
-    credential fails in both.
+    Example: a private Observation that mentions a dangerous command warns, a Task to run it fails, and a text that a
+    critical rule of `secrets.` matches fails in both.
     """
     warned: list[str] = []
     drafts: tuple[NodeDraft | EdgeDraft, ...] = (*proposal.nodes, *proposal.edges)

@@ -1,1 +1,1 @@
-"""Graphs from documents, without a model: what is structure in a text becomes typed nodes, each with its text span."""
+"""Extracts graphs from documents without a model: structure gives typed nodes, each with its text span."""

@@ -1,4 +1,7 @@
-"""`knowledge-graph/build`: what a request may hold, and the graph it gives. No clock, no chance: same in, same out."""
+"""Validates requests of `knowledge-graph/build` and builds their graphs. The same input gives the same output.
+
+Nothing here uses a clock or a random number.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from contracts.base import Document, Listed
 from contracts.canonical import canonical_sha256
 from contracts.errors import BodyInvalid
 from contracts.world.extraction.document_reading import Reading
-from contracts.world.extraction.found import Findings, FoundEdge, FoundNode, Span, duplicates_among
+from contracts.world.extraction.findings import Findings, FoundEdge, FoundNode, Span, duplicates_among
 from contracts.world.extraction.objects import read_objects
 from contracts.world.extraction.prose import read_prose
 from contracts.world.extraction.statements import EdgeStatement, NodeStatement, Triple, read_statements
@@ -26,7 +29,7 @@ from contracts.world.records import Visibility
 LARGEST_BODY_BYTES = 1024 * 1024
 DEEPEST_JSON = 64
 MOST_PIECES = 50_000
-"""Lines (each counts twice), cells, values, names and links of all texts together: about half a second of work."""
+"""Most lines (each counts twice), cells, values, names and links of all texts together: about half a second of work."""
 
 MediaType = Literal["text/markdown", "text/plain", "application/json", "text/csv"]
 GraphId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
@@ -34,7 +37,7 @@ DocumentId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/@#-]{0,127}
 
 
 class SourceDocument(Document):
-    """One text to read. `url` only says where it is from; it is never fetched."""
+    """One text to read. `url` only names its origin; the service never fetches it."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -56,12 +59,12 @@ class SourceDocument(Document):
 
     @property
     def content(self) -> str:
-        """The text, whichever field it came in."""
+        """Returns the text, whichever field contains it."""
         return self.markdown or self.text or ""
 
     @property
     def kind(self) -> MediaType:
-        """What the text is."""
+        """Returns the media type of the text."""
         return self.media_type if self.markdown is None else "text/markdown"
 
     @model_validator(mode="after")
@@ -101,7 +104,7 @@ class BuildRequest(Document):
 
 
 class TextSpan(Document):
-    """Where a document says it: offsets in characters, `end` not included, and the text between them."""
+    """The position of a statement in a document: offsets in characters, `end` excluded, and the text between them."""
 
     document: str
     start: int = Field(ge=0)
@@ -110,7 +113,7 @@ class TextSpan(Document):
 
 
 class BuiltNode(Document):
-    """A node with everything that led to it."""
+    """A node with every span that mentions it."""
 
     id: str
     title: str
@@ -121,7 +124,7 @@ class BuiltNode(Document):
 
 
 class BuiltEdge(Document):
-    """An edge with what says so; without a span where a statement did."""
+    """An edge with its span; without a span if it comes from a statement."""
 
     source: str
     target: str
@@ -130,14 +133,14 @@ class BuiltEdge(Document):
 
 
 class PossibleDuplicate(Document):
-    """Two nodes that may be one. Nothing is merged."""
+    """Two nodes that may be the same. Nothing is merged."""
 
     nodes: list[str] = Field(min_length=2, max_length=2, description="Node ids; the second may be of the live graph")
     reason: Literal["same_title", "same_words", "handle_of_name", "in_live_graph"]
 
 
 class BuiltGraph(Document):
-    """What a request gives."""
+    """The graph of a request."""
 
     graph_id: str
     nodes: list[BuiltNode]
@@ -146,7 +149,7 @@ class BuiltGraph(Document):
 
 
 class BuildResult(BuiltGraph):
-    """What a request gives, and what became of it where it was applied."""
+    """The graph of a request, with the decision if it was applied."""
 
     mode: Literal["preview", "apply"]
     verdict: Verdict | None = Field(description="The validator's; null for a preview")
@@ -162,9 +165,9 @@ class BuildAnswer(Document):
 
 
 def build_graph(request: BuildRequest, owner: str) -> BuiltGraph:
-    """The graph of a request, with ids that are its owner's own.
+    """Returns the graph of a request. Its ids belong to the owner.
 
-    Raises `BodyInvalid` on a document that is not of its media type, or too much at once.
+    Raises `BodyInvalid` if a document is not of its media type, or if the request is too large.
     """
     if sum(map(_pieces, request.documents)) > MOST_PIECES:
         raise BodyInvalid(
@@ -173,32 +176,35 @@ def build_graph(request: BuildRequest, owner: str) -> BuiltGraph:
         )
     vocabulary, ontology = load_vocabulary(), load_ontology()
     graph_id = request.graph_id or f"graph-{_content_hash(request)[:16]}"
-    found = Findings(f"{owner}/{graph_id}", ontology)
+    findings = Findings(f"{owner}/{graph_id}", ontology)
     texts: dict[str, str] = {}
     for number, document in enumerate(request.documents):
         name = document.id or f"document-{number + 1}"
         if name in texts:
             raise BodyInvalid(f"Two documents are called {name}.", errors=[(f"/documents/{number}/id", "is taken")])
         texts[name] = document.content
-        reading = Reading(found, vocabulary, name, texts[name])
+        reading = Reading(findings, vocabulary, name, texts[name])
         _read(reading, document, number)
         reading.finish()
         if document.url is not None:
             reading.root.properties["url"] = document.url
-    read_statements(found, ontology, request.triples, request.nodes, request.edges)
-    nodes, edges = found.nodes, found.edges
+    read_statements(findings, ontology, request.triples, request.nodes, request.edges)
+    nodes, edges = findings.nodes, findings.edges
     if len(edges) > MOST_EDGES:
         raise BodyInvalid(f"This gives more than {MOST_EDGES:,} edges; send less at once.")
     return BuiltGraph(
         graph_id=graph_id,
         nodes=[_built_node(node, ontology.node_types[node.type].domain, texts) for node in nodes],
         edges=[_built_edge(edge, texts) for edge in edges],
-        duplicates=[PossibleDuplicate(nodes=list(each.nodes), reason=each.reason) for each in duplicates_among(nodes)],
+        duplicates=[
+            PossibleDuplicate(nodes=list(duplicate.nodes), reason=duplicate.reason)
+            for duplicate in duplicates_among(nodes)
+        ],
     )
 
 
 def graph_proposal(graph: BuiltGraph, actor: Actor, visibility: Visibility) -> Proposal:
-    """A graph as a proposal of its owner: every node keeps where its text stands."""
+    """Returns a graph as a proposal of its owner. Every node keeps the spans of its text."""
     return Proposal(
         actor=actor,
         source=f"knowledge-graph/build:{graph.graph_id}",
@@ -226,11 +232,14 @@ _MARKS: dict[MediaType, dict[str, int]] = {
     "application/json": dict.fromkeys((",", ":", "["), 1),
     "text/csv": _LINES | dict.fromkeys(DELIMITERS, 1),
 }
-"""Where another part of a text may begin, and what reading it costs: a line, which may be a statement, costs double."""
+"""Marks at which another part of a text may begin, with the cost of reading it.
+
+A line costs double, because it may be a statement.
+"""
 
 
 def _pieces(document: SourceDocument) -> int:
-    """The parts that reading a text may come to, counted without reading it."""
+    """Returns the largest number of parts that reading a text can give, without reading it."""
     return 1 + sum(weight * document.content.count(mark) for mark, weight in _MARKS[document.kind].items())
 
 
@@ -238,7 +247,7 @@ def _content_hash(request: BuildRequest) -> str:
     content = request.model_dump(mode="json", exclude={"mode", "visibility", "graph_id"})
     try:
         return canonical_sha256(content)
-    except ValueError:  # of which what can't be canonical is a kind
+    except ValueError:  # This includes the error for values without a canonical form.
         raise BodyInvalid(
             "A property holds a number that JSON can't carry exactly: integers go to 2^53 - 1.",
             errors=[("/nodes", "holds a number that JSON can't carry exactly")],
@@ -274,8 +283,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _depth(value: Any) -> int:
     level, depth = [value], 0
-    while level := [each for each in level if isinstance(each, dict | list)]:
-        level = [inner for each in level for inner in (each.values() if isinstance(each, dict) else each)]
+    while level := [container for container in level if isinstance(container, dict | list)]:
+        level = [
+            inner for container in level for inner in (container.values() if isinstance(container, dict) else container)
+        ]
         depth += 1
     return depth
 

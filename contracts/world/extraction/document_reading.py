@@ -1,4 +1,18 @@
-"""One document being read: what its prose, tables and objects have in common, from mentions to named relations."""
+"""Reads one document: the common part of prose, tables and objects, from mentions to named relations.
+
+The difficulty is that a text may use a name before it introduces it. Example:
+
+    ## Tasks
+    - Build the parser
+      - depends on: Design
+
+    ## Design
+
+`relate` can't resolve "Design" when it reads the list, so it stores the reference. `finish` resolves all references
+once every name is known, and adds the edge from the task to the heading's node. If no node has the name, a relation
+with a target type makes a node from the sentence; otherwise the text becomes a property of the task. Names of people
+and teams need not wait, because a name stands for the same node in the whole document.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +22,17 @@ from collections.abc import Iterator
 
 from markdown_it import MarkdownIt
 
-from contracts.world.extraction.found import Findings, FoundNode, Part, Span, clean_text
+from contracts.world.extraction.findings import Findings, FoundNode, Part, Span, clean_text
 from contracts.world.extraction.vocabulary import Relation, Vocabulary, plain_words
 
 EVERYWHERE = "*"
 """The scope of names that mean the same in every document of a request: handles and URLs."""
 
 LONGEST_TEXT = 2_000
-"""Characters of a description or another text property; the span leads to the rest."""
+"""Most characters of a description or another text property. The span leads to the rest."""
 
 MOST_DATES = 1_000
-"""Of one node: the first that are named."""
+"""Most dates of one node: the first that its text names."""
 
 _MENTION = re.compile(r"(?<![\w@/.`])@([A-Za-z0-9][A-Za-z0-9_-]{0,38})(?![\w@]|\.\w)")
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,200})\]\((https?://[^\s)<>\[]{1,2000})(?:\s+\"[^\"\n]*\")?\)")
@@ -34,10 +48,10 @@ _PLAIN = MarkdownIt("commonmark", {"html": False}).enable("strikethrough")
 
 
 class Reading:
-    """The text of one document, and what is found in it."""
+    """The text of one document, and the nodes and edges found in it."""
 
-    def __init__(self, found: Findings, vocabulary: Vocabulary, document: str, text: str) -> None:
-        self.found = found
+    def __init__(self, findings: Findings, vocabulary: Vocabulary, document: str, text: str) -> None:
+        self.findings = findings
         self.vocabulary = vocabulary
         self.document = document
         self.text = text
@@ -47,46 +61,50 @@ class Reading:
         self._open: list[tuple[FoundNode, Relation, str, Part, str | None]] = []
 
     def begin(self, title: str, part: Part) -> None:
-        """The node of the document itself."""
-        self.root = self.found.add(self.document, "Document", title, [self.span(part)])
+        """Adds the node of the document itself."""
+        self.root = self.findings.add(self.document, "Document", title, [self.span(part)])
 
     def span(self, part: Part) -> Span:
-        """A part of the text as a span."""
+        """Returns a part of the text as a span."""
         return Span(self.document, part.start, part.end)
 
     def quote(self, part: Part) -> str:
-        """The text of a part."""
+        """Returns the text of a part."""
         text = self.text[part.start : part.end]
         return text.replace('""', '"') if self.doubles_quotes else text
 
     def add(self, node_type: str, part: Part, within: FoundNode, title: str | None = None) -> FoundNode:
-        """A node of its own, part of another one. Its title is the part's text unless one is given."""
-        node = self.found.add(
+        """Adds a new node as a part of another one. Its title is the part's text unless one is given."""
+        node = self.findings.add(
             self.document, node_type, plain(self.quote(part)) if title is None else title, [self.span(part)]
         )
-        self.found.tie(node, within, "PART_OF", self.span(part))
+        self.findings.tie(node, within, "PART_OF", self.span(part))
         self.name(node, node.title)
         return node
 
     def name(self, node: FoundNode, name: str) -> None:
-        """Let later references find a node by a name; the first node keeps it."""
+        """Registers a name by which later references find a node. The first node keeps the name."""
         if words := plain_words(name):
             self._by_name.setdefault(words, node)
 
     def describe(self, node: FoundNode, name: str, text: str) -> None:
-        """Put a text property on a node, unless it has one of that name."""
+        """Sets a text property of a node, unless the node has a property of that name."""
         value = clean_text(plain(text))[:LONGEST_TEXT]
         key = "_".join(plain_words(name).replace("-", " ").split())
-        if value and key and key not in _KEPT:
+        if value and key and key not in _RESERVED:
             node.properties.setdefault(key, value)
 
     def relate(self, subject: FoundNode, relation: Relation, label: str, part: Part, title: str | None = None) -> None:
-        """Tie `subject` to what a part names; where that can't be told, the text becomes a property.
+        """Adds an edge from `subject` to the node that a part names, or makes the text a property if it names none.
 
-        `title` is what the part says where that is written in another way, as with escapes.
+        `title` is the meaning of the part if its spelling differs, for example by escapes.
         """
         if relation.to in ("Person", "Organization"):
-            people = [node for each in _several(self.text, part) if (node := self._who(each, relation.to)) is not None]
+            people = [
+                node
+                for name_part in _several(self.text, part)
+                if (node := self._party(name_part, relation.to)) is not None
+            ]
             for node in people:
                 self._tie(subject, node, relation, part)
             if not people:
@@ -95,12 +113,12 @@ class Reading:
             self._open.append((subject, relation, label, part, title))
 
     def finish(self) -> None:
-        """Follow the references by name, now that all names are known."""
+        """Resolves the references by name. All names are known by now."""
         for subject, relation, label, part, title in self._open:
-            asked = [part] if self._named(part) else _several(self.text, part)
-            named = [(each, node) for each in asked if (node := self._named(each)) is not None]
-            for each, node in named:
-                self._tie(subject, node, relation, each)
+            parts = [part] if self._named(part) else _several(self.text, part)
+            named = [(name_part, node) for name_part in parts if (node := self._named(name_part)) is not None]
+            for name_part, node in named:
+                self._tie(subject, node, relation, name_part)
             if not named and relation.to is None:
                 self.describe(subject, label, self.quote(part))
             elif not named and relation.to is not None:
@@ -108,18 +126,18 @@ class Reading:
                 self._tie(subject, self.add(relation.to, sentence, self.root, title), relation, sentence)
 
     def scan(self, node: FoundNode, part: Part) -> None:
-        """Find mentions, links and dates in a part, and tie them to the node that it speaks of."""
+        """Finds mentions, links and dates in a part and connects them to the node that the part describes."""
         quiet = [Part(m.start(), m.end()) for m in _CODE.finditer(self.text, part.start, part.end)]
         for match in _MENTION.finditer(self.text, part.start, part.end):
             if not _within(quiet, match.start()):
                 where = Part(match.start(), match.end())
                 person = self._handle(where)
                 carries_out = node.type in _CARRIED_OUT
-                self.found.tie(node, person, "ASSIGNED_TO" if carries_out else "MENTIONS", self.span(where))
+                self.findings.tie(node, person, "ASSIGNED_TO" if carries_out else "MENTIONS", self.span(where))
         for title, url, where in self._links(part, quiet):
-            link = self.found.refer(EVERYWHERE, "Resource", title, [self.span(where)], address=url)
+            link = self.findings.refer(EVERYWHERE, "Resource", title, [self.span(where)], address=url)
             link.properties.setdefault("url", url)
-            self.found.tie(node, link, "MENTIONS", self.span(where))
+            self.findings.tie(node, link, "MENTIONS", self.span(where))
         for match in _DATE.finditer(self.text, part.start, part.end):
             if _DUE.search(self.text, max(part.start, match.start() - 14), match.start()):
                 node.properties.setdefault("due_on", match[1])
@@ -131,14 +149,14 @@ class Reading:
         return self._by_name.get(plain_words(plain(self.quote(part))))
 
     def link(self, part: Part, within: FoundNode) -> FoundNode | None:
-        """The resource that a part is a link to, if it is nothing else."""
+        """Returns the resource if a part consists of exactly one link, or None."""
         match = _LINK.fullmatch(self.text, part.start, part.end) or _URL.fullmatch(self.text, part.start, part.end)
         if match is None:
             return None
         self.scan(within, part)
         (title, url, where), *_ = self._links(part, [])
-        link = self.found.refer(EVERYWHERE, "Resource", title, [self.span(where)], address=url)
-        self.found.tie(link, within, "PART_OF", self.span(where))
+        link = self.findings.refer(EVERYWHERE, "Resource", title, [self.span(where)], address=url)
+        self.findings.tie(link, within, "PART_OF", self.span(where))
         return link
 
     def _links(self, part: Part, quiet: list[Part]) -> Iterator[tuple[str, str, Part]]:
@@ -154,11 +172,11 @@ class Reading:
 
     def _handle(self, part: Part) -> FoundNode:
         text = self.quote(part)
-        person = self.found.refer(EVERYWHERE, "Person", text, [self.span(part)], address=text.lower())
+        person = self.findings.refer(EVERYWHERE, "Person", text, [self.span(part)], address=text.lower())
         person.properties.setdefault("handle", text[1:])
         return person
 
-    def _who(self, part: Part, expected: str) -> FoundNode | None:
+    def _party(self, part: Part, expected: str) -> FoundNode | None:
         text = self.quote(part)
         if _MENTION.fullmatch(text):
             return self._handle(part)
@@ -167,23 +185,23 @@ class Reading:
             expected = "Organization"
         if _NAME.fullmatch(name) is None:
             return None
-        return self.found.refer(self.document, expected, name, [self.span(part)])
+        return self.findings.refer(self.document, expected, name, [self.span(part)])
 
     def _tie(self, subject: FoundNode, node: FoundNode, relation: Relation, part: Part) -> None:
         source, target = (node, subject) if relation.reversed else (subject, node)
-        self.found.tie(source, target, relation.type, self.span(part))
+        self.findings.tie(source, target, relation.type, self.span(part))
 
 
 _CARRIED_OUT = frozenset({"Task", "Action", "Deliverable", "Assignment"})
-_KEPT = frozenset({"subject", "predicate", "confidence", "tags", "observed_at", "url", "handle", "dates", "spans"})
-"""Properties that mean something to the graph: no text of a document sets them."""
+_RESERVED = frozenset({"subject", "predicate", "confidence", "tags", "observed_at", "url", "handle", "dates", "spans"})
+"""Properties with a meaning for the graph. No text of a document sets them."""
 
 
 _MARKUP = re.compile(r"[\\`*_~\[\]<&\n]")
 
 
 def plain(text: str) -> str:
-    """A text without its inline markup; no more than its beginning of one that is very long."""
+    """Returns a text without its inline markup. Long texts are cut."""
     if not _MARKUP.search(text):
         return text.strip()
     children = _PLAIN.parseInline(text[:LONGEST_TEXT])[0].children or []
@@ -197,13 +215,16 @@ _APPENDIX = re.compile(
     r"(?:@[A-Za-z0-9_-]+|\d{4}-\d{2}-\d{2})[)\]]*[.,;]?$",
     re.IGNORECASE,
 )
-"""Who and when, set apart at the end of a sentence."""
+"""The person and date that a sentence may end with, separated from the rest."""
 _LONGEST_APPENDIX = 80
 _MOST_APPENDICES = 4
 
 
 def first_sentence(text: str, part: Part) -> Part:
-    """The first sentence of a part, without its full stop and without who and when at its end."""
+    """Returns the first sentence of a part, without its full stop and without person and date at its end.
+
+    Example: "Ship the parser (@ada, due 2026-03-01). It is late." gives "Ship the parser".
+    """
     end = part.end
     for match in _SENTENCE_END.finditer(text, part.start, part.end):
         if not _ABBREVIATION.search(text, max(part.start, match.start() - 8), match.start()):
@@ -219,19 +240,19 @@ def first_sentence(text: str, part: Part) -> Part:
 
 
 def _several(text: str, part: Part) -> list[Part]:
-    """The names of an enumeration."""
+    """Returns the names of an enumeration."""
     parts: list[Part] = []
     start = part.start
     for match in [*_SEVERAL.finditer(text, part.start, part.end), None]:
         end = part.end if match is None else match.start()
-        each = Part(start, end).trimmed(text).trimmed(text, "*_`().")
-        if each.start < each.end:
-            parts.append(each)
+        name_part = Part(start, end).trimmed(text).trimmed(text, "*_`().")
+        if name_part.start < name_part.end:
+            parts.append(name_part)
         start = end if match is None else match.end()
     return parts
 
 
 def _within(parts: list[Part], offset: int) -> bool:
-    """Whether an offset lies in one of `parts`, which are in order and apart."""
+    """Decides whether an offset is in one of `parts`, which are ordered and do not overlap."""
     before = bisect_right(parts, offset, key=lambda part: part.start)
     return before > 0 and offset < parts[before - 1].end

@@ -1,4 +1,4 @@
-"""Markdown and plain text as a flat row of blocks whose parts know where they stand in the text."""
+"""Splits Markdown and plain text into a flat sequence of blocks whose parts know their offsets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeAlias
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from contracts.world.extraction.found import Part
+from contracts.world.extraction.findings import Part
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _CELL_END = re.compile(r"(?<!\\)\|")
@@ -28,7 +28,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Entry:
-    """A paragraph (`depth` 0) or the text of a list item, `depth` lists deep; one part for each of its lines."""
+    """A paragraph (`depth` 0) or the text of a list item, `depth` lists deep, with one part for each of its lines."""
 
     depth: int
     lines: tuple[Part, ...]
@@ -36,7 +36,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells of the header and of each row, which has as many."""
+    """Cells of the header and of each row. Rows have as many cells as the header."""
 
     header: tuple[Part, ...]
     rows: tuple[tuple[Part, ...], ...]
@@ -46,7 +46,7 @@ Block: TypeAlias = Heading | Entry | Table
 
 
 def blocks_of(text: str) -> Iterator[Block]:
-    """The blocks of a Markdown text in their order. Code, HTML and comments are none."""
+    """Yields the blocks of a Markdown text in order. Code, HTML and comments are not blocks."""
     body, front = _without_front_matter(text)
     if front is not None:
         yield Entry(0, tuple(_lines_within(text, front)))
@@ -74,16 +74,19 @@ def blocks_of(text: str) -> Iterator[Block]:
 
 
 def _without_front_matter(text: str) -> tuple[str, Part | None]:
-    """The text with its front matter blanked, so that offsets stay, and where that stands."""
-    found = _FRONT_MATTER.match(text)
-    if found is None:
+    """Returns the text with its front matter blanked, which keeps the offsets, and the part of the front matter."""
+    front_matter = _FRONT_MATTER.match(text)
+    if front_matter is None:
         return text, None
-    return re.sub(r"[^\r\n]", " ", found[0]) + text[found.end() :], Part(found.start(1), found.end(1))
+    return re.sub(r"[^\r\n]", " ", front_matter[0]) + text[front_matter.end() :], Part(
+        front_matter.start(1), front_matter.end(1)
+    )
 
 
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _DEEPEST}).enable("table")
-    parser.core.ruler.enableOnly(["normalize", "block"])  # inline markup is read from the text, where offsets are
+    # Inline markup is read from the text itself, which has the offsets.
+    parser.core.ruler.enableOnly(["normalize", "block"])
     return parser
 
 
@@ -127,7 +130,7 @@ def _cells_of(tokens: Sequence[Token], row: int) -> list[Token]:
 
 
 def _cells(text: str, line: Part, count: int) -> tuple[Part, ...]:
-    """The cells of a line; missing ones are empty parts at its end."""
+    """Returns the cells of a line. Missing cells are empty parts at its end."""
     whole = line.trimmed(text)
     start = whole.start
     while start < whole.end and text[start] in "> ":

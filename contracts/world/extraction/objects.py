@@ -1,4 +1,7 @@
-"""What objects, lists and fields of a JSON text say."""
+"""Extracts nodes and relations from the objects, lists and fields of a JSON text.
+
+JSON parsers return no offsets. So a YAML parser composes the same text a second time, and its marks give the spans.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import yaml
 
 from contracts.errors import BodyInvalid
 from contracts.world.extraction.document_reading import Reading, first_sentence
-from contracts.world.extraction.found import FoundNode, Part, clean_title
+from contracts.world.extraction.findings import FoundNode, Part, clean_title
 from contracts.world.extraction.vocabulary import singular
 
 _UNLIKE_YAML = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
@@ -17,7 +20,7 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_objects(reading: Reading, value: Any, title: str | None) -> None:
-    """Read a JSON text, of which `value` is the value (as a strict parser gave it)."""
+    """Reads a JSON text; `value` is its value from a strict parser."""
     try:
         tree = yaml.compose(_as_yaml(reading.text), Loader=_Loader)
     except yaml.YAMLError:
@@ -32,13 +35,13 @@ class _Objects:
         self._reading = reading
 
     def read(self, tree: Any, value: Any, node: FoundNode, key: str | None) -> None:
-        """Read what an object or a list says of `node`; `key` is the field that holds it."""
+        """Reads the members of an object or list as statements about `node`. `key` is the field that contains it."""
         if isinstance(value, dict):
-            for (_, inner), (name, each) in zip(tree.value, value.items(), strict=True):
-                self._field(name, inner, each, node)
+            for (_, inner), (name, member) in zip(tree.value, value.items(), strict=True):
+                self._field(name, inner, member, node)
         elif isinstance(value, list):
-            for inner, each in zip(tree.value, value, strict=True):
-                self._element(inner, each, node, key)
+            for inner, member in zip(tree.value, value, strict=True):
+                self._element(inner, member, node, key)
 
     def _field(self, key: str, tree: Any, value: Any, node: FoundNode) -> None:
         reading, words = self._reading, _spaced(key)
@@ -92,39 +95,41 @@ class _Objects:
         return reading.add(node_type, first_sentence(reading.text, part), within, self._unescaped(part, value))
 
     def _unescaped(self, part: Part, value: str) -> str | None:
-        """What a string says, where it is written with escapes."""
+        """Returns the value of a string that is written with escapes, or None."""
         return value if "\\" in self._reading.quote(part) else None
 
     def _made(self, tree: Any, value: dict[str, Any], within: FoundNode, key: str | None) -> bool:
-        """Make a node of an object that has a name, and read the rest of it."""
+        """Makes a node of an object that has a name, and reads its fields. Returns False if it has no name."""
         reading, vocabulary = self._reading, self._reading.vocabulary
         name = _own_name(reading, value)
         if name is None:
             return False
-        said = next((v for k, v in value.items() if singular(_spaced(k)) in vocabulary.type_words), None)
-        own_type = vocabulary.type_of(_spaced(said)) if isinstance(said, str) else None
-        part = next(_inner(inner) for (_, inner), each in zip(tree.value, value.values(), strict=True) if each == name)
+        stated_type = next((v for k, v in value.items() if singular(_spaced(k)) in vocabulary.type_words), None)
+        own_type = vocabulary.type_of(_spaced(stated_type)) if isinstance(stated_type, str) else None
+        part = next(
+            _inner(inner) for (_, inner), member in zip(tree.value, value.values(), strict=True) if member == name
+        )
         node = reading.add(
             own_type or (vocabulary.type_of(key) if key else None) or "Concept", part, within, title=name
         )
-        for (_, inner), (field, each) in zip(tree.value, value.items(), strict=True):
-            self._field(field, inner, each, node)
+        for (_, inner), (field, member) in zip(tree.value, value.items(), strict=True):
+            self._field(field, inner, member, node)
         return True
 
 
 def _as_yaml(text: str) -> str:
-    """A text of the same length that a YAML parser, which says where things stand, takes where it takes JSON."""
+    """Returns a text of the same length that a YAML parser accepts whenever it is JSON."""
     return yaml.reader.Reader.NON_PRINTABLE.sub("x", _UNLIKE_YAML.sub(r"\\u0041", text.replace("\t", " ")))
 
 
 def _own_name(reading: Reading, value: dict[str, Any]) -> str | None:
-    """The text under the first of the keys that name an object."""
+    """Returns the text under the first of the keys that name an object, or None."""
     by_word = {singular(_spaced(key)): text for key, text in value.items() if isinstance(text, str) and text.strip()}
     return next((by_word[name] for name in reading.vocabulary.names if name in by_word), None)
 
 
 def _spaced(key: str) -> str:
-    """A camelCase or snake_case key as words."""
+    """Returns a camelCase or snake_case key as words."""
     spaced = "".join(f" {c}" if c.isupper() and i and key[i - 1].islower() else c for i, c in enumerate(key))
     return spaced.replace("_", " ")
 
@@ -134,5 +139,5 @@ def _part(tree: Any) -> Part:
 
 
 def _inner(tree: Any) -> Part:
-    """Where the characters of a string stand, without its quotes."""
+    """Returns the part of a string without its quotes."""
     return Part(tree.start_mark.index + 1, tree.end_mark.index - 1)

@@ -1,4 +1,9 @@
-"""What headings, list items, labelled lines and paragraphs of a text say."""
+"""Extracts nodes and relations from the headings, list items, labelled lines and paragraphs of a text.
+
+A heading that announces a type decides about the entries below it. Example: below "Open risks" each list item is a
+Risk, below "Decision" a paragraph is a Decision. Any other heading becomes a Concept, and an entry below it only
+becomes a node if it is a checkbox, a defined term ("**API** - ..."), or has a label that names a type ("Goal: ...").
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from contracts.world.extraction.document_reading import Reading, first_sentence, plain
-from contracts.world.extraction.found import FoundNode, Part
+from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.markdown import Entry, Heading, Table, blocks_of
 from contracts.world.extraction.tables import read_table
 from contracts.world.extraction.vocabulary import Announced
@@ -24,11 +29,11 @@ _KINDED = re.compile(r"(?P<kind>[A-Za-z][A-Za-z -]{1,30}?)(?:\s+[#A-Z]?\d[\w.-]*
 _MOST_LABEL_WORDS = 5
 _LONGEST_TITLE_LINE = 80
 _STATED = frozenset({"Decision", "Vision", "Strategy", "Outcome", "Goal", "Aspiration", "Pattern"})
-"""Types of which one is stated as a paragraph below its word."""
+"""Types that a paragraph below the word for the type states."""
 
 
 _Place = Literal["item", "field", "paragraph"]
-"""Where a statement stands: a list item, one of several labelled lines, or a paragraph."""
+"""The position of a statement: a list item, one of several labelled lines, or a paragraph."""
 
 
 @dataclass
@@ -47,7 +52,7 @@ class _Labelled:
 
 
 def read_prose(reading: Reading, title: str | None) -> None:
-    """Read a whole Markdown or plain text, whose title may be given."""
+    """Reads a whole Markdown or plain text. `title` overrides the title in the text."""
     _Prose(reading, title).read()
 
 
@@ -65,7 +70,7 @@ class _Prose:
         self._below: Announced | None = None
 
     def _title_block(self) -> Heading | None:
-        """The first heading, where it is of the first level, or a first line that stands alone and ends as one."""
+        """Returns the first heading if it is of level 1, or else a first line that looks like a title, or None."""
         first = next((block for block in self._blocks if isinstance(block, Heading)), None)
         if first is not None:
             return first if first.level == 1 else None
@@ -136,14 +141,14 @@ class _Prose:
                 self._items.append(made)
 
     def _lines_or_whole(self, entry: Entry) -> Iterator[Part]:
-        """Lines that each carry a label are statements of their own; any other paragraph is one."""
+        """Yields the lines if each has a label, because they are separate statements, or else the whole paragraph."""
         if all(self._labelled(line) for line in entry.lines):
             yield from entry.lines
         else:
             yield Part(entry.lines[0].start, entry.lines[-1].end)
 
     def _statement(self, part: Part, above: FoundNode, announced: Announced | None, place: _Place) -> FoundNode | None:
-        """The node that a statement makes, if it makes one; what it says else goes to the node above it."""
+        """Returns the node that a statement makes, or None. Everything else it states belongs to the node above it."""
         reading = self._reading
         nested = place == "item" and above is not self._node
         box = _CHECKBOX.match(reading.text, part.start, part.end) if place == "item" else None
@@ -169,37 +174,37 @@ class _Prose:
 
     def _labelled_statement(
         self,
-        found: _Labelled,
+        labelled: _Labelled,
         part: Part,
         above: FoundNode,
         under: Announced | None,
         place: _Place,
     ) -> FoundNode | None:
         reading, vocabulary = self._reading, self._reading.vocabulary
-        empty = found.rest.start >= found.rest.end
-        relation, named_type = vocabulary.relation_of(found.label), vocabulary.type_of(found.label)
+        empty = labelled.rest.start >= labelled.rest.end
+        relation, named_type = vocabulary.relation_of(labelled.label), vocabulary.type_of(labelled.label)
         if empty:
-            self._below = vocabulary.announced(found.label)
+            self._below = vocabulary.announced(labelled.label)
             if self._below is None and place == "item" and under is not None:
-                return self._made(under.type, found.label_part, found.label_part, above)
+                return self._made(under.type, labelled.label_part, labelled.label_part, above)
             return None
         if relation is not None and (relation.to in ("Person", "Organization") or named_type is None):
-            reading.relate(above, relation, found.label, found.rest)
-            reading.scan(above, found.rest)
+            reading.relate(above, relation, labelled.label, labelled.rest)
+            reading.scan(above, labelled.rest)
             return None
-        if named_type is not None and not (found.is_term and under):
-            node = self._made(named_type, first_sentence(reading.text, found.rest), found.rest, above)
+        if named_type is not None and not (labelled.is_term and under):
+            node = self._made(named_type, first_sentence(reading.text, labelled.rest), labelled.rest, above)
             if relation is not None:
                 source, target = (node, above) if relation.reversed else (above, node)
-                reading.found.tie(source, target, relation.type, reading.span(found.rest))
+                reading.findings.tie(source, target, relation.type, reading.span(labelled.rest))
             return node
-        if (found.is_term and place != "field") or (under is not None and under.many and place == "item"):
+        if (labelled.is_term and place != "field") or (under is not None and under.many and place == "item"):
             node_type = under.type if under is not None and under.many else "Concept"
-            node = reading.add(node_type, found.label_part, above)
-            reading.describe(node, "description", reading.quote(found.rest))
-            reading.scan(node, found.rest)
+            node = reading.add(node_type, labelled.label_part, above)
+            reading.describe(node, "description", reading.quote(labelled.rest))
+            reading.scan(node, labelled.rest)
             return node
-        reading.describe(above, found.label, reading.quote(found.rest))
+        reading.describe(above, labelled.label, reading.quote(labelled.rest))
         reading.scan(above, part)
         return None
 
@@ -213,7 +218,7 @@ class _Prose:
         return node
 
     def _labelled(self, part: Part) -> _Labelled | None:
-        """`Label: rest`, `**Label**: rest`, `**Term** — rest`, `**Term** is rest`."""
+        """Matches `Label: rest`, `**Label**: rest`, `**Term** — rest`, `**Term** is rest`."""
         text = self._reading.text
         for pattern in (_TERM, _LABEL):
             match = pattern.match(text, part.start, part.end)
@@ -228,6 +233,6 @@ class _Prose:
 
 
 def _name_of(text: str, part: Part) -> Part:
-    """The name at the start of an entry such as `Ada Lovelace (lead)` or `Ada — backend`."""
+    """Returns the name at the start of an entry such as `Ada Lovelace (lead)` or `Ada — backend`."""
     end = re.compile(r"\s*[(,:–—]|\s+-\s").search(text, part.start, part.end)
     return Part(part.start, end.start() if end else part.end)

@@ -1,4 +1,4 @@
-"""Statements that need no reading: triples, and nodes and edges as they are to be."""
+"""Adds statements that need no reading: triples, and complete nodes and edges."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 
 from contracts.base import Document
 from contracts.errors import BodyInvalid
-from contracts.world.extraction.found import FALLBACK, Findings, FoundNode
+from contracts.world.extraction.findings import FALLBACK, Findings, FoundNode
 from contracts.world.ontology import Ontology
 from contracts.world.text import is_blank
 
@@ -35,7 +35,7 @@ class Thing(Document):
 
 
 class Triple(Document):
-    """Subject, predicate, object. A predicate that the schema knows is the edge's type, any other one its property."""
+    """Subject, predicate, object. A predicate of the schema is the edge's type; any other becomes its property."""
 
     subject: Title | Thing
     predicate: str = Field(min_length=1, max_length=100)
@@ -43,7 +43,7 @@ class Triple(Document):
 
 
 class NodeStatement(Document):
-    """A node as it is to be. `id` names it within the request."""
+    """A complete node. `id` names it within the request."""
 
     id: str = Field(min_length=1, max_length=200)
     title: Title
@@ -60,30 +60,30 @@ class EdgeStatement(Document):
 
 
 def read_statements(
-    found: Findings,
+    findings: Findings,
     ontology: Ontology,
     triples: Sequence[Triple],
     nodes: Sequence[NodeStatement],
     edges: Sequence[EdgeStatement],
 ) -> None:
-    """Put statements among what is found. Raises `BodyInvalid` on types, ids and ends that are not known."""
+    """Adds statements to the findings. Raises `BodyInvalid` for unknown types, ids and ends."""
     for number, triple in enumerate(triples):
-        subject = _thing(found, ontology, triple.subject, f"/triples/{number}/subject")
-        target = _thing(found, ontology, triple.object, f"/triples/{number}/object")
+        subject = _thing(findings, ontology, triple.subject, f"/triples/{number}/subject")
+        target = _thing(findings, ontology, triple.object, f"/triples/{number}/object")
         if subject.id == target.id:
             raise _invalid(f"/triples/{number}/object", "is the subject itself")
         name = re.sub(r"[^A-Z0-9]+", "_", triple.predicate.upper()).strip("_")
         if name in ontology.edge_types:
-            found.tie(subject, target, name, None)
+            findings.tie(subject, target, name, None)
         else:
-            found.tie(subject, target, FALLBACK, None)
+            findings.tie(subject, target, FALLBACK, None)
             subject.properties.setdefault("says", []).append(f"{triple.predicate}: {target.title}")
     known: dict[str, FoundNode] = {}
     for number, node in enumerate(nodes):
         _known_type(ontology, node.type, f"/nodes/{number}/type")
         if node.id in known:
             raise _invalid(f"/nodes/{number}/id", f"{node.id} comes twice")
-        known[node.id] = found.add(STATED, node.type, node.title, [])
+        known[node.id] = findings.add(STATED, node.type, node.title, [])
         known[node.id].properties.update(node.properties)
     for number, edge in enumerate(edges):
         for field, end in (("source", edge.source), ("target", edge.target)):
@@ -96,13 +96,13 @@ def read_statements(
         source, target = known[edge.source], known[edge.target]
         if not ontology.edge_types[edge.type].allows(source.type, target.type):
             raise _invalid(f"/edges/{number}/type", f"{edge.type} does not go from {source.type} to {target.type}")
-        found.tie(source, target, edge.type, None)
+        findings.tie(source, target, edge.type, None)
 
 
-def _thing(found: Findings, ontology: Ontology, said: str | Thing, pointer: str) -> FoundNode:
-    thing = Thing(title=said) if isinstance(said, str) else said
+def _thing(findings: Findings, ontology: Ontology, stated: str | Thing, pointer: str) -> FoundNode:
+    thing = Thing(title=stated) if isinstance(stated, str) else stated
     _known_type(ontology, thing.type, f"{pointer}/type")
-    return found.refer(STATED, thing.type, thing.title, [])
+    return findings.refer(STATED, thing.type, thing.title, [])
 
 
 def _known_type(ontology: Ontology, name: str, pointer: str) -> None:

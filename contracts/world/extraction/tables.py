@@ -1,4 +1,4 @@
-"""What the rows of a table say, whether it stands in Markdown or in CSV."""
+"""Extracts nodes and relations from the rows of Markdown tables and CSV texts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from contracts.world.extraction.document_reading import Reading, plain
-from contracts.world.extraction.found import FoundNode, Part
+from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.vocabulary import Vocabulary, singular
 
 DELIMITERS = ",;\t|"
@@ -21,7 +21,10 @@ def read_table(
     within: FoundNode,
     row_type: str | None,
 ) -> None:
-    """One node for each row. `row_type` is what the surroundings announce; else the header does, or nothing."""
+    """Adds a node for each row.
+
+    The type of a row comes from its surroundings (`row_type`), or else from the header, or else from the cells.
+    """
     columns = [plain(reading.quote(part)) for part in header]
     if len(columns) < 2 or not rows:
         return
@@ -33,7 +36,7 @@ def read_table(
 
 
 def read_delimited(reading: Reading, title: str | None) -> None:
-    """Read a whole CSV text, whose first line is its header. Its title may announce what its rows are."""
+    """Reads a whole CSV text, whose first line is its header. Its title may announce the type of its rows."""
     text = reading.text
     reading.doubles_quotes = True
     rows = list(_rows(text, _delimiter(text)))
@@ -53,10 +56,10 @@ def _read_row(
     own_type = None if of_type is None else vocabulary.type_of(reading.quote(cells[of_type]))
     node_type = own_type or announced
     if node_type == "Person":
-        node = reading.found.refer(
+        node = reading.findings.refer(
             reading.document, "Person", plain(reading.quote(cells[name])), [reading.span(cells[name])]
         )
-        reading.found.tie(node, within, "PART_OF", reading.span(cells[name]))
+        reading.findings.tie(node, within, "PART_OF", reading.span(cells[name]))
         reading.name(node, node.title)
     else:
         node = reading.add(node_type, cells[name], within)
@@ -76,7 +79,10 @@ def _read_row(
 
 
 def _name_column(vocabulary: Vocabulary, columns: Sequence[str]) -> int:
-    """The column that names a row: one called so, else one called by its type, else the first that is no number."""
+    """Returns the column that names a row.
+
+    It is a column called like a name, or else like a type, or else the first one that is not a number.
+    """
     words = [singular(column) for column in columns]
     for name in vocabulary.names:
         if name in words:
@@ -87,7 +93,7 @@ def _name_column(vocabulary: Vocabulary, columns: Sequence[str]) -> int:
 
 
 def _type_of_rows(reading: Reading, columns: Sequence[str], rows: Sequence[Sequence[Part]], name: int) -> str:
-    """Rows of figures are observations, any others concepts."""
+    """Returns Observation for rows of figures and Concept for all others."""
     others = [reading.quote(cell) for row in rows for i, cell in enumerate(row) if i != name and cell.start < cell.end]
     figures = sum(1 for text in others if _NUMBER.fullmatch(text))
     return "Observation" if others and 2 * figures > len(others) else "Concept"
@@ -95,7 +101,7 @@ def _type_of_rows(reading: Reading, columns: Sequence[str], rows: Sequence[Seque
 
 def _delimiter(text: str) -> str:
     header = re.sub(r'"[^"]*"', "", text.partition("\n")[0])
-    return max(DELIMITERS, key=lambda each: (header.count(each), -DELIMITERS.index(each)))
+    return max(DELIMITERS, key=lambda delimiter: (header.count(delimiter), -DELIMITERS.index(delimiter)))
 
 
 def _rows(text: str, delimiter: str) -> Iterator[list[Part]]:
@@ -105,7 +111,7 @@ def _rows(text: str, delimiter: str) -> Iterator[list[Part]]:
     while at < len(text):
         match = field.match(text, at)
         if match is None:
-            # a quote that is closed too early: the rest of the line is no table
+            # A quote that is closed too early: the rest of the line is not part of the table.
             end = re.compile(r"[\r\n]|\Z").search(text, at)
             at, row = (end.end() if end else len(text)), []
             continue

@@ -1,4 +1,4 @@
-"""What the words of headings, labels, columns and keys announce, read from `vocabulary.yaml`."""
+"""Maps the words of headings, labels, columns and keys to types and relations, read from `vocabulary.yaml`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import yaml
 _LONGEST_WORDS = 4
 _HEADING_WORDS = 6
 _COLLECTIVE = frozenset({"Concept", "Person", "Task"})
-"""Types whose word in the singular may stand for many: glossary, team, backlog."""
+"""Types whose singular word may denote many things: glossary, team, backlog."""
 _NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]?|[ivxIVX]+[.)]|[A-Z][.)])\s+")
 _WORDS = re.compile(r"[^\W_]+(?:-[^\W_]+)*|#")
 
 
 @dataclass(frozen=True)
 class Relation:
-    """An edge that a word announces: its type, the type of what is named (None: a node that is there already)."""
+    """An edge that a word announces: its type, and the type of its target (None: an existing node)."""
 
     type: str
     to: str | None = None
@@ -28,7 +28,7 @@ class Relation:
 
 
 class Announced(NamedTuple):
-    """The type of what stands below, and whether that is one thing or many."""
+    """The type of the entries below, and whether there is one or many."""
 
     type: str
     many: bool
@@ -47,15 +47,15 @@ class Vocabulary:
     numbers: frozenset[str]
 
     def type_of(self, label: str) -> str | None:
-        """The node type that a label, column or key is a word for."""
+        """Returns the node type for a label, column or key, or None."""
         return self.types.get(singular(label))
 
     def relation_of(self, label: str) -> Relation | None:
-        """The relation that a label, column or key is a word for."""
+        """Returns the relation for a label, column or key, or None."""
         return self.relations.get(singular(label))
 
     def announced(self, heading: str) -> Announced | None:
-        """What a heading such as `Open risks`, `3. Goals for 2026` or `Decision` announces."""
+        """Returns the announcement of a heading such as `Open risks`, `3. Goals for 2026` or `Decision`, or None."""
         words = _WORDS.findall(_NUMBERING.sub("", heading).lower())
         plain = " ".join(words)
         if not words or plain in self.untyped or len(words) > _HEADING_WORDS:
@@ -63,23 +63,23 @@ class Vocabulary:
         for length in range(min(_LONGEST_WORDS, len(words)), 0, -1):
             for first in range(len(words) - length + 1):
                 phrase = words[first : first + length]
-                if (found := self.types.get(singular(" ".join(phrase)))) is None:
+                if (node_type := self.types.get(singular(" ".join(phrase)))) is None:
                     continue
                 if _is_plural(phrase[-1]):
-                    return Announced(found, many=True)
-                # else one thing of that type is named, as in `Project Apollo`
+                    return Announced(node_type, many=True)
+                # Otherwise the heading names one thing of that type, as in `Project Apollo`.
                 if length == len(words):
-                    return Announced(found, many=found in _COLLECTIVE)
+                    return Announced(node_type, many=node_type in _COLLECTIVE)
         return None
 
 
 def plain_words(text: str) -> str:
-    """A text's words, lower case, one space between them."""
+    """Returns a text's words in lower case, separated by one space."""
     return " ".join(_WORDS.findall(text.lower()))
 
 
 def singular(label: str) -> str:
-    """A label's words with the last one in the singular."""
+    """Returns a label's words with the last one in the singular."""
     words = _WORDS.findall(label.lower())
     if not words:
         return ""
@@ -99,7 +99,7 @@ def _is_plural(word: str) -> bool:
 
 @cache
 def load_vocabulary() -> Vocabulary:
-    """The vocabulary of this version. Raises `ValueError` where a word stands for two types."""
+    """Returns the vocabulary of this version. Raises `ValueError` if a word denotes two types."""
     raw = yaml.load((Path(__file__).parent / "vocabulary.yaml").read_text(), yaml.CSafeLoader)
     types: dict[str, str] = {}
     for name, words in raw["types"].items():

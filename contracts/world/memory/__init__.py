@@ -1,1 +1,1 @@
-"""Plans of what an agent remembers: which stores, for how long, who may write, what is looked up how."""
+"""Designs what an agent remembers: the stores, their retention, their write rules, and the queries that recall."""

@@ -1,4 +1,9 @@
-"""From goals, sources and constraints to a memory plan, and from a plan to nodes of the graph. Pure."""
+"""Designs a memory plan from goals, sources and constraints, and turns a plan into nodes of the graph. Pure.
+
+Example: with the goal "Support customers" and 2,000 tokens, 200 tokens are reserved. The stores that every plan has
+come first. Then stores whose words match the goal follow by weight, until the smallest sizes fill the 1,800 tokens. The
+rest is divided by weight. Stores that no longer fit are listed in `left_out`.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +36,7 @@ from contracts.world.proposal import Actor, EdgeDraft, NodeDraft, Proposal
 
 RESERVE_SHARE = 0.1
 TOKENS_A_NODE = 80
-"""What one recalled node takes in a prompt: title, type and a few properties."""
+"""Tokens of one recalled node in a prompt: title, type and a few properties."""
 
 DEEPEST = 6
 MOST_NODES = 1000
@@ -56,7 +61,7 @@ class StoreKind:
 
 @dataclass(frozen=True)
 class PrivacyRule:
-    """How strict a level of privacy is."""
+    """The strictness of a level of privacy."""
 
     keep_personal_days: int | None
     least_confidence: float
@@ -65,7 +70,7 @@ class PrivacyRule:
 
 @dataclass(frozen=True)
 class Kinds:
-    """Everything that `stores.yaml` says."""
+    """The whole content of `stores.yaml`."""
 
     stores: tuple[StoreKind, ...]
     privacy: Mapping[Privacy, PrivacyRule]
@@ -74,7 +79,7 @@ class Kinds:
 
 @cache
 def load_kinds() -> Kinds:
-    """The stores of this version."""
+    """Returns the stores of this version."""
     raw = yaml.load((Path(__file__).parent / "stores.yaml").read_text(), yaml.CSafeLoader)
     return Kinds(
         tuple(
@@ -89,55 +94,55 @@ def load_kinds() -> Kinds:
 @dataclass(frozen=True)
 class _Chosen:
     kind: StoreKind
-    asked_by: tuple[str, ...]
+    reasons: tuple[str, ...]
     weight: float
 
 
 def design_memory(request: DesignRequest) -> MemoryPlan:
-    """The plan of a request."""
+    """Returns the plan of a request."""
     kinds, ontology = load_kinds(), load_ontology()
     constraints = request.constraints
     rule = kinds.privacy[constraints.privacy]
     usable = constraints.budget_tokens - int(constraints.budget_tokens * RESERVE_SHARE)
-    wanted = [each for kind in kinds.stores if (each := _wanted(kind, request)) is not None]
+    wanted = [choice for kind in kinds.stores if (choice := _wanted(kind, request)) is not None]
     chosen, left_out = _affordable(wanted, usable)
     tokens = _split(chosen, usable)
-    stores = [_store(each, request, rule, ontology) for each in chosen]
+    stores = [_store(choice, request, rule, ontology) for choice in chosen]
     return MemoryPlan(
         plan_id=f"memory-{canonical_sha256(request.model_dump(mode='json', exclude={'mode'}))[:16]}",
         agent=request.agent,
         domains=[name for name in ontology.domains if any(name in store.domains for store in stores)],
         stores=stores,
-        retrieval=[_route(each.kind, tokens[each.kind.id], request.goals) for each in chosen],
+        retrieval=[_route(choice.kind, tokens[choice.kind.id], request.goals) for choice in chosen],
         write_rules=[
-            WriteRule(store=each.kind.id, least_confidence=rule.least_confidence, needs=_needs(each.kind, rule))
-            for each in chosen
+            WriteRule(store=choice.kind.id, least_confidence=rule.least_confidence, needs=_needs(choice.kind, rule))
+            for choice in chosen
         ],
         budget=[
             BudgetShare(
-                store=each.kind.id,
-                tokens=tokens[each.kind.id],
-                share=round(tokens[each.kind.id] / constraints.budget_tokens, 4),
+                store=choice.kind.id,
+                tokens=tokens[choice.kind.id],
+                share=round(tokens[choice.kind.id] / constraints.budget_tokens, 4),
             )
-            for each in chosen
+            for choice in chosen
         ],
         reserve_tokens=constraints.budget_tokens - usable,
         keep_for=_iso(constraints.retention),
         privacy=constraints.privacy,
-        left_out=[each.kind.id for each in left_out],
+        left_out=[choice.kind.id for choice in left_out],
         risks=_risks(request, stores, left_out, kinds),
     )
 
 
 def _wanted(kind: StoreKind, request: DesignRequest) -> _Chosen | None:
-    """A store with what asked for it, weighted by the priority of goals; None where nothing did."""
-    said = [(goal.title, _PRIORITY[goal.priority]) for goal in request.goals]
-    said += [(source.title, 1.0) for source in request.sources] + [(request.agent.role, 1.0)]
-    asked = [(text, weight) for text, weight in said if _calls(text, kind.called_for)]
-    if kind.called_for and not asked:
+    """Returns a store with the texts that call for it, weighted by the priority of goals, or None."""
+    texts = [(goal.title, _PRIORITY[goal.priority]) for goal in request.goals]
+    texts += [(source.title, 1.0) for source in request.sources] + [(request.agent.role, 1.0)]
+    reasons = [(text, weight) for text, weight in texts if _calls(text, kind.called_for)]
+    if kind.called_for and not reasons:
         return None
-    weight = kind.weight * (1 + sum(weight for _, weight in asked))
-    return _Chosen(kind, tuple(dict.fromkeys(text for text, _ in asked)), weight)
+    weight = kind.weight * (1 + sum(weight for _, weight in reasons))
+    return _Chosen(kind, tuple(dict.fromkeys(text for text, _ in reasons)), weight)
 
 
 def _calls(text: str, beginnings: Sequence[str]) -> bool:
@@ -146,29 +151,29 @@ def _calls(text: str, beginnings: Sequence[str]) -> bool:
 
 
 def _affordable(wanted: Sequence[_Chosen], usable: int) -> tuple[list[_Chosen], list[_Chosen]]:
-    """The stores that the budget is large enough for, and those that it leaves out, both in the order of the file.
+    """Returns the stores that fit the budget, and those that don't, both in the order of the file.
 
-    Those of every plan come first, then the others by weight: a larger budget only goes further down the same row.
+    Stores of every plan come first, then the others by weight. A larger budget only extends the same order.
     """
-    base = [each for each in wanted if not each.kind.called_for]
-    others = sorted((each for each in wanted if each.kind.called_for), key=lambda each: -each.weight)
-    kept: list[_Chosen] = []
+    base = [choice for choice in wanted if not choice.kind.called_for]
+    others = sorted((choice for choice in wanted if choice.kind.called_for), key=lambda choice: -choice.weight)
+    within: list[_Chosen] = []
     left = usable
-    for each in [*base, *others]:
-        left -= each.kind.smallest_tokens
+    for choice in [*base, *others]:
+        left -= choice.kind.smallest_tokens
         if left < 0:
             break
-        kept.append(each)
-    return [each for each in wanted if each in kept], [each for each in wanted if each not in kept]
+        within.append(choice)
+    return [choice for choice in wanted if choice in within], [choice for choice in wanted if choice not in within]
 
 
 def _split(chosen: Sequence[_Chosen], usable: int) -> dict[str, int]:
-    """Every store's smallest, and of the rest a share by weight: the parts add up to `usable`."""
-    smallest = {each.kind.id: each.kind.smallest_tokens for each in chosen}
-    rest, weights = usable - sum(smallest.values()), sum(each.weight for each in chosen)
-    given = {each.kind.id: int(rest * each.weight / weights) for each in chosen}
-    given[chosen[0].kind.id] += rest - sum(given.values())
-    return {name: smallest[name] + given[name] for name in smallest}
+    """Returns the tokens of each store: its smallest size and a share of the rest by weight. The sum is `usable`."""
+    smallest = {choice.kind.id: choice.kind.smallest_tokens for choice in chosen}
+    rest, weights = usable - sum(smallest.values()), sum(choice.weight for choice in chosen)
+    shares = {choice.kind.id: int(rest * choice.weight / weights) for choice in chosen}
+    shares[chosen[0].kind.id] += rest - sum(shares.values())
+    return {name: smallest[name] + shares[name] for name in smallest}
 
 
 def _store(chosen: _Chosen, request: DesignRequest, rule: PrivacyRule, ontology: Ontology) -> MemoryStore:
@@ -188,7 +193,7 @@ def _store(chosen: _Chosen, request: DesignRequest, rule: PrivacyRule, ontology:
         sources=sources if kind.called_for else [source.title for source in request.sources],
         keep_for=_iso(keep),
         holds_personal_data=kind.personal,
-        called_for_by=list(chosen.asked_by),
+        called_for_by=list(chosen.reasons),
     )
 
 
@@ -224,7 +229,7 @@ def _record_schema(kind: StoreKind, ontology: Ontology) -> dict[str, Any]:
 
 
 def _route(kind: StoreKind, tokens: int, goals: Sequence[DesignGoal]) -> RetrievalRoute:
-    """How a store is asked: as many nodes as its tokens hold, and the deeper the more there is room for."""
+    """Returns the query of a store: as many nodes as its tokens hold, and the deeper the more room there is."""
     limit = max(1, min(MOST_NODES, tokens // TOKENS_A_NODE))
     query: dict[str, Any] = {"node_types": list(kind.node_types), "limit": limit}
     if kind.method == "full_text":
@@ -239,7 +244,7 @@ def _route(kind: StoreKind, tokens: int, goals: Sequence[DesignGoal]) -> Retriev
 
 
 def _needs(kind: StoreKind, rule: PrivacyRule) -> list[str]:
-    """Consent is a matter of memory of people; all else is asked of every write."""
+    """Returns the needs of a write. Consent concerns only memory of people; all other needs concern every write."""
     return [need for need in rule.needs if kind.personal or need != "consent"]
 
 
@@ -253,10 +258,10 @@ def _risks(
         for source in request.sources
         if source.personal or (source.personal is None and _calls(source.title, kinds.personal_sources))
     ]
-    found: list[PlanRisk] = []
+    risks: list[PlanRisk] = []
 
     def risk(name: str, title: str, likelihood: str, impact: str, mitigation: str) -> None:
-        found.append(
+        risks.append(
             PlanRisk.model_validate(
                 {"id": name, "title": title, "likelihood": likelihood, "impact": impact, "mitigation": mitigation}
             )
@@ -274,7 +279,7 @@ def _risks(
     if constraints.privacy == "public" and speaks_of_people:
         risk("too_open", "Privacy is public, though sources speak of people", "high", "high", "Choose `private`.")
     if left_out:
-        names = ", ".join(each.kind.title.lower() for each in left_out)
+        names = ", ".join(choice.kind.title.lower() for choice in left_out)
         risk("small_budget", f"No room for {names}", "high", "medium", "Raise `budgetTokens`, or ask by node id.")
     needed = max(kind.keep_days for kind in kinds.stores if any(kind.id == store.id for store in stores))
     if constraints.retention < timedelta(days=needed) / 4:
@@ -293,7 +298,7 @@ def _risks(
         risk(
             "contradiction", "Sources may contradict one another", "medium", "medium", "Supersede, with a source each."
         )
-    return found
+    return risks
 
 
 def _iso(duration: timedelta) -> str:
@@ -302,7 +307,7 @@ def _iso(duration: timedelta) -> str:
 
 
 def plan_proposal(plan: MemoryPlan, goals: Sequence[DesignGoal], actor: Actor) -> Proposal:
-    """A plan as nodes and edges of its owner's private graph. The same plan has the same ids."""
+    """Returns a plan as nodes and edges of its owner's private graph. The same plan has the same ids."""
 
     def node_id(*parts: str) -> str:
         return content_id("memory", actor.name, plan.plan_id, *parts)
@@ -329,7 +334,7 @@ def plan_proposal(plan: MemoryPlan, goals: Sequence[DesignGoal], actor: Actor) -
 
     for number, goal in enumerate(goals):
         add(NodeDraft(id=node_id("goal", str(number)), type="Goal", title=goal.title), "PURSUES", outbound=True)
-    tokens = {each.store: each.tokens for each in plan.budget}
+    tokens = {share.store: share.tokens for share in plan.budget}
     for store in plan.stores:
         properties = {
             "description": store.purpose,
@@ -348,10 +353,10 @@ def plan_proposal(plan: MemoryPlan, goals: Sequence[DesignGoal], actor: Actor) -
         principle = NodeDraft(id=node_id("rule", rule.store), type="Principle", title=title, properties=properties)
         nodes.append(principle)
         edges.append(EdgeDraft(source=node_id("store", rule.store), target=principle.id, type="GOVERNED_BY"))
-    for each in plan.risks:
-        properties = {"likelihood": each.likelihood, "impact": each.impact, "description": each.mitigation}
+    for risk in plan.risks:
+        properties = {"likelihood": risk.likelihood, "impact": risk.impact, "description": risk.mitigation}
         add(
-            NodeDraft(id=node_id("risk", each.id), type="Risk", title=each.title[:300], properties=properties),
+            NodeDraft(id=node_id("risk", risk.id), type="Risk", title=risk.title[:300], properties=properties),
             "THREATENS",
         )
     return Proposal(actor=actor, source=f"memory/design:{plan.plan_id}", nodes=tuple(nodes), edges=tuple(edges))

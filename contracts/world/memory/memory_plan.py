@@ -1,4 +1,4 @@
-"""What a memory plan is asked for with, and what it holds."""
+"""Defines requests for memory plans, and the plans."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ Retention = Annotated[
 
 
 class DesignAgent(Document):
-    """Whose memory it is."""
+    """The agent that owns the memory."""
 
     id: Name
     role: Name = "assistant"
 
 
 class DesignGoal(Document):
-    """What the agent is for."""
+    """A purpose of the agent."""
 
     title: Title
     priority: Literal["low", "medium", "high"] = "medium"
 
 
 class DesignSource(Document):
-    """What the agent learns from."""
+    """A source from which the agent learns."""
 
     title: Title
     personal: bool | None = Field(
@@ -74,7 +74,7 @@ class DesignConstraints(Document):
 
 
 class DesignRequest(Document):
-    """What a plan is made for."""
+    """The input of a plan."""
 
     agent: DesignAgent
     goals: Listed[Annotated[DesignGoal, BeforeValidator(_named, json_schema_input_type=Title | DesignGoal)]] = Field(
@@ -103,7 +103,7 @@ class MemoryStore(Document):
 
 
 class RetrievalRoute(Document):
-    """How a store is asked before the agent acts."""
+    """The query of a store before the agent acts."""
 
     store: str
     method: Method
@@ -112,7 +112,7 @@ class RetrievalRoute(Document):
 
 
 class WriteRule(Document):
-    """When something may enter a store."""
+    """The conditions of a write to a store."""
 
     store: str
     through: Literal["POST /api/v2/world-model/signal"] = "POST /api/v2/world-model/signal"
@@ -122,7 +122,7 @@ class WriteRule(Document):
 
 
 class BudgetShare(Document):
-    """How many tokens of one request a store may fill."""
+    """Tokens of one request that a store may fill."""
 
     store: str
     tokens: int
@@ -130,7 +130,7 @@ class BudgetShare(Document):
 
 
 class PlanRisk(Document):
-    """What can go wrong with this plan, and what it does about it."""
+    """A risk of this plan, and its mitigation."""
 
     id: str
     title: str
@@ -157,7 +157,7 @@ class MemoryPlan(Document):
 
 
 class DesignResult(MemoryPlan):
-    """A plan, and what became of it where it was applied."""
+    """A plan, with the decision if it was applied."""
 
     mode: Literal["preview", "apply"]
     verdict: Verdict | None = Field(description="The validator's; null for a preview")

@@ -1,4 +1,4 @@
-"""What is found in documents: nodes and edges with their spans, their ids, and which nodes may be one and the same."""
+"""Collects the nodes and edges found in documents, with spans and ids, and lists possible duplicates."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from contracts.world.proposal import LONGEST_TITLE, MOST_NODES
 
 FALLBACK = "RELATED_TO"
 MOST_SPANS = 20
-"""Of one node: the first places that speak of it."""
+"""Most spans of one node: the first ones that mention it."""
 _STOP_WORDS = frozenset(["a", "an", "and", "at", "by", "for", "in", "is", "of", "on", "or", "the", "to", "with"])
 
 
 class Part(NamedTuple):
-    """A stretch of one text: offsets in characters, the end not included."""
+    """A part of one text: offsets in characters, the end excluded."""
 
     start: int
     end: int
 
     def trimmed(self, text: str, characters: str | None = None) -> Part:
-        """The part without white space, or without `characters`, at its ends."""
+        """Returns the part without white space, or without `characters`, at its ends."""
         inner = text[self.start : self.end]
         left = len(inner) - len(inner.lstrip(characters))
         return Part(self.start + left, self.start + left + len(inner.strip(characters)))
 
 
 class Span(NamedTuple):
-    """A stretch of one document of a request: `document` is its id."""
+    """A part of one document of a request: `document` is its id."""
 
     document: str
     start: int
@@ -42,7 +42,7 @@ class Span(NamedTuple):
 
 @dataclass
 class FoundNode:
-    """One node. `identity` is what it is told apart by: a place in a document, or an address that many places share."""
+    """One node with its properties and spans."""
 
     id: str
     type: str
@@ -52,7 +52,7 @@ class FoundNode:
 
 
 class FoundEdge(NamedTuple):
-    """One edge between found nodes, by their ids, with the span that says so."""
+    """One edge between two nodes, given by their ids, with the span that states it."""
 
     source: str
     target: str
@@ -62,14 +62,18 @@ class FoundEdge(NamedTuple):
 
 @dataclass(frozen=True)
 class Duplicate:
-    """Two nodes that may be one: nothing is merged."""
+    """Two nodes that may be the same. Nothing is merged."""
 
     nodes: tuple[str, str]
     reason: Literal["same_title", "same_words", "handle_of_name"]
 
 
 class Findings:
-    """What is found in the documents of one request. The same input gives the same ids in the same order."""
+    """The nodes and edges of one request. The same input gives the same ids in the same order.
+
+    A node comes from `add` or from `refer`. Two list items "Write tests" are two tasks: `add` numbers them, so that
+    each has an id. Two mentions of "@ada" are one person: `refer` returns the same node for the same name.
+    """
 
     def __init__(self, graph_id: str, ontology: Ontology) -> None:
         self._graph_id = graph_id
@@ -77,31 +81,31 @@ class Findings:
         self._nodes: dict[str, FoundNode] = {}
         self._edges: dict[tuple[str, str, str], FoundEdge] = {}
         self._single: dict[tuple[str, str], str] = {}
-        self._told_apart: dict[tuple[str, ...], int] = {}
+        self._numbers: dict[tuple[str, ...], int] = {}
         self._referred: dict[tuple[str, ...], FoundNode] = {}
 
     @property
     def nodes(self) -> list[FoundNode]:
-        """Every node, in the order of its finding."""
+        """Returns every node, in the order of discovery."""
         return list(self._nodes.values())
 
     @property
     def edges(self) -> list[FoundEdge]:
-        """Every edge, in the order of its finding."""
+        """Returns every edge, in the order of discovery."""
         return list(self._edges.values())
 
     def add(self, document: str, node_type: str, title: str, spans: Iterable[Span]) -> FoundNode:
-        """A node of its own, whatever else has its title. Raises `BodyInvalid` where there are too many."""
+        """Adds a new node, even if another one has its title. Raises `BodyInvalid` if there are too many."""
         name = clean_title(title)
-        told_apart = (document, node_type, name)
-        number = self._told_apart.get(told_apart, 0)
-        self._told_apart[told_apart] = number + 1
-        node = self._new(content_id("kg", self._graph_id, *told_apart, number), node_type, name)
+        key = (document, node_type, name)
+        number = self._numbers.get(key, 0)
+        self._numbers[key] = number + 1
+        node = self._new(content_id("kg", self._graph_id, *key, number), node_type, name)
         node.spans += spans
         return node
 
     def refer(self, scope: str, node_type: str, title: str, spans: Iterable[Span], address: str = "") -> FoundNode:
-        """The node that a name, or an address, stands for within `scope`: the same one at every place."""
+        """Returns the node that a name or an address identifies within `scope`, and adds its spans."""
         name = clean_title(title)
         named = (scope, node_type, address or name.casefold())
         known = self._referred.get(named)
@@ -111,7 +115,10 @@ class Findings:
         return known
 
     def tie(self, source: FoundNode, target: FoundNode, edge_type: str, span: Span | None) -> None:
-        """An edge, or the general one where this type may not join these two; none from a node to itself."""
+        """Adds an edge, or the general one if the ontology does not allow this type here.
+
+        It adds no edge from a node to itself.
+        """
         if source.id == target.id:
             return
         allowed = self._ontology.edge_types[edge_type]
@@ -129,25 +136,26 @@ class Findings:
 
 
 def clean_title(text: str) -> str:
-    """A text as a title: one line of 1 to 300 characters, without what no title may hold; `…` where nothing is left."""
-    kept = "".join(" " if char in "\t\r\n" else char for char in text if char in "\t\r\n" or _may_stand(char))
-    line = " ".join(kept.split()) or "…"
+    """Returns a text as a title: one line of 1 to 300 characters without forbidden ones; `…` if nothing is left."""
+    cleaned = "".join(" " if char in "\t\r\n" else char for char in text if char in "\t\r\n" or _is_allowed(char))
+    line = " ".join(cleaned.split()) or "…"
     return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip() + "…"
 
 
 def clean_text(text: str) -> str:
-    """A text as a property: what no text of the graph may hold is left out."""
-    return "".join(char for char in text if char in "\t\r\n" or _may_stand(char))
+    """Returns a text as a property, without the characters that no text of the graph may contain."""
+    return "".join(char for char in text if char in "\t\r\n" or _is_allowed(char))
 
 
-def _may_stand(char: str) -> bool:
+def _is_allowed(char: str) -> bool:
     return unicodedata.category(char) not in ("Cc", "Cs", "Cf", "Zl", "Zp")
 
 
 def duplicates_among(nodes: Iterable[FoundNode]) -> list[Duplicate]:
-    """Pairs of one type that may be one: same title, same words in another order or case, a handle of a name.
+    """Returns pairs of one type that may be the same node.
 
-    Each node is paired with the first like it, so that n alike give n - 1 pairs.
+    They have the same title, the same words in another order or case, or one is a handle of the other's name. Each node
+    is paired with the first one like it, so n alike give n - 1 pairs.
     """
     pairs: dict[tuple[str, str], Duplicate] = {}
     first: dict[tuple[str, str, str], str] = {}
