@@ -1,6 +1,6 @@
-"""How an RPC call is spelled and its answer understood: bodies, typed results, hex, bloom, and what an error means.
+"""Encodes RPC calls and decodes their answers: bodies, typed results, hex, bloom, and the meaning of errors.
 
-Pure: no network and no waiting. What a Transfer row must look like is `pipelines/token/decode.py`.
+Pure: no network and no waiting. `pipelines/token/decode.py` validates Transfer rows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TRANSFER_TOPIC: Final = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55
 TransferTopic = Literal["0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"]
 
 Word = Annotated[str, msgspec.Meta(min_length=66, max_length=66)]
-"""`0x` and 64 digits; that they are hex digits is checked where they are turned into bytes."""
+"""`0x` and 64 digits. Code that turns them into bytes checks that they are hex digits."""
 
 Result = TypeVar("Result")
 
@@ -33,13 +33,16 @@ _BLOOM_BYTES: Final = 256
 _RETRY_AFTER_CAP_S: Final = 120.0
 
 
-# What went wrong, as a closed set.
+# Failures, as a closed set.
 
 
 @dataclass(frozen=True)
 class TooLarge:
-    """The answer would be too large. `suggested` is the node's own (first, last) block, `max_blocks` its widest range;
-    `structural` says that the width itself is the cause, not what lies in it."""
+    """The answer would be too large.
+
+    `suggested` is the node's own (first, last) block and `max_blocks` its widest range. `structural` is True if the
+    width itself is the cause, and not the number of logs in it.
+    """
 
     suggested: tuple[int, int] | None = None
     max_blocks: int | None = None
@@ -48,19 +51,19 @@ class TooLarge:
 
 @dataclass(frozen=True)
 class RateLimit:
-    """Ask again, later. `retry_after_s` is what the node asked for, capped; None when it did not say."""
+    """The call should be repeated later. `retry_after_s` is the time that the node named, capped, or None."""
 
     retry_after_s: float | None = None
 
 
 @dataclass(frozen=True)
 class Transient:
-    """Ask again, elsewhere first."""
+    """The call should be repeated, at another node first."""
 
 
 @dataclass(frozen=True)
 class Fatal:
-    """Asking this node again brings the same answer. `refused` says that it refuses us, not just this call."""
+    """The same node would give the same answer again. `refused` is True if it refuses us, and not just this call."""
 
     refused: bool = False
 
@@ -69,7 +72,7 @@ Failure = TooLarge | RateLimit | Transient | Fatal
 
 
 class RpcError(ServiceError):
-    """One call's failure at one node: what it means, the JSON-RPC code where there was one, and the node's host."""
+    """The failure of one call at one node: its meaning, the JSON-RPC code if there was one, and the node's host."""
 
     def __init__(self, failure: Failure, message: str, *, code: int | None = None, data: Any = None) -> None:
         super().__init__(message)
@@ -81,7 +84,7 @@ class RpcError(ServiceError):
 
     @property
     def reverted(self) -> bool:
-        """Whether a contract said no, which every node would answer alike."""
+        """Decides whether a contract reverted the call. Every node would give the same answer."""
         return self.code == 3 or "revert" in self.message.lower()
 
     def __str__(self) -> str:
@@ -92,24 +95,24 @@ class RpcError(ServiceError):
 
 
 def request_body(method: str, params: Sequence[Any], call_id: int = 1) -> bytes:
-    """One JSON-RPC 2.0 call."""
+    """Encodes one JSON-RPC 2.0 call."""
     return msgspec.json.encode(_call(method, params, call_id))
 
 
 def batch_body(calls: Sequence[tuple[str, Sequence[Any]]]) -> bytes:
-    """Several calls in one body; ids are their places in `calls`."""
+    """Encodes several calls in one body. Their ids are their positions in `calls`."""
     return msgspec.json.encode([_call(method, params, place) for place, (method, params) in enumerate(calls)])
 
 
 def transfer_filter(token_address: str, from_block: int, to_block: int) -> list[dict[str, Any]]:
-    """`eth_getLogs` parameters for the Transfer events of a token in [from_block, to_block]."""
+    """Returns the `eth_getLogs` parameters for the Transfer events of a token in [from_block, to_block]."""
     return [
         {"address": token_address, "topics": [TRANSFER_TOPIC], "fromBlock": hex(from_block), "toBlock": hex(to_block)}
     ]
 
 
 def selector(signature: str) -> str:
-    """The four-byte selector of `balanceOf(address)` and the like, as `0x` hex."""
+    """Returns the four-byte selector of a signature such as `balanceOf(address)`, as `0x` hex."""
     return "0x" + keccak256(signature.encode())[:4].hex()
 
 
@@ -137,7 +140,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class TransferLog(msgspec.Struct, gc=False):
-    """One row of `eth_getLogs` with three topics and one word of data, as nodes send it."""
+    """One row of `eth_getLogs` with three topics and one word of data, in the form of the nodes."""
 
     address: str
     topics: tuple[TransferTopic, Word, Word]
@@ -150,7 +153,7 @@ class TransferLog(msgspec.Struct, gc=False):
 
 
 class PendingTransferLog(TransferLog, gc=False):
-    """A row of a block that may still leave the chain, and so has to say which block it means."""
+    """A row of a block that may still leave the chain, and therefore has to name its block."""
 
     blockHash: Word = msgspec.field(default="")
 
@@ -181,13 +184,13 @@ class ReceiptLog(msgspec.Struct):
 
 
 class Receipt(msgspec.Struct):
-    """A transaction receipt, as far as its logs go."""
+    """A transaction receipt, limited to its logs."""
 
     logs: list[ReceiptLog]
 
 
 class WireHeader(msgspec.Struct):
-    """A block as nodes send it, as far as we read it; `transactions` holds hashes."""
+    """A block in the form of the nodes, limited to the fields that we read; `transactions` holds hashes."""
 
     number: str
     hash: Word
@@ -199,7 +202,7 @@ class WireHeader(msgspec.Struct):
 
 @dataclass(frozen=True)
 class BlockHeader:
-    """A block's place in its chain. `time_s` is Unix seconds; `logs_bloom` is None where the node sends none."""
+    """A block's place in its chain. `time_s` is in Unix seconds; `logs_bloom` is None if the node sends none."""
 
     number: int
     hash: str
@@ -209,9 +212,9 @@ class BlockHeader:
 
 
 def read_header(result: Any) -> BlockHeader | None:
-    """A decoded `eth_getBlockBy...` result; None where the node has no such block.
+    """Parses a decoded `eth_getBlockBy...` result. Returns None if the node has no such block.
 
-    Raises `RpcError` (transient) on what is no block.
+    Raises `RpcError` (transient) for anything else.
     """
     if result is None:
         return None
@@ -230,22 +233,22 @@ def read_header(result: Any) -> BlockHeader | None:
 
 
 def quantity(text: str) -> int:
-    """A hex quantity as the JSON-RPC standard spells it. Raises `ValueError` on anything else."""
+    """Parses a hex quantity in the form of the JSON-RPC standard. Raises `ValueError` for anything else."""
     if _QUANTITY.fullmatch(text) is None:
         raise ValueError(f"{text[:40]!r} is no hex quantity")
     return int(text, 16)
 
 
 def read_answer(body: bytes, *, method: str) -> Any:
-    """The decoded result of one call. Raises `RpcError`, also (transient) for a body that is no JSON-RPC answer."""
+    """Returns the decoded result of one call. Raises `RpcError`, also (transient) for a body that is not JSON-RPC."""
     answer = _decode(body, Answer)
     return _result(answer, method)
 
 
 def read_batch(body: bytes, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any | RpcError]:
-    """The results of a batch, in the order of `calls`: a value or the `RpcError` of each.
+    """Returns the results of a batch in the order of `calls`: a value or the `RpcError` of each.
 
-    Raises `RpcError` where the batch was refused as a whole, or the body is not its answer.
+    Raises `RpcError` if the node refused the whole batch, or if the body is not its answer.
     """
     if body.lstrip()[:1] != b"[":
         _result(_decode(body, Answer), calls[0][0])
@@ -257,7 +260,7 @@ def read_batch(body: bytes, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[
 
 
 def raise_error_object(error: ErrorObject, *, method: str) -> None:
-    """Raise the `RpcError` that an `error` member means."""
+    """Raises the `RpcError` for an `error` member."""
     failure = classify(method, code=error.code, message=error.message, data=error.data)
     raise RpcError(failure, error.message[:300], code=error.code, data=error.data)
 
@@ -284,7 +287,7 @@ def _result_or_error(answer: Answer, method: str) -> Any | RpcError:
         return error
 
 
-# Causes. Texts and codes are those of upstream/rpc_getlogs_limits.json; no standard names them.
+# Causes. No standard defines these texts and codes, which public nodes return.
 
 _RESULTS: Final = re.compile(
     r"more than [\d,]+ (results|logs)|max(imum)? results|too many (logs|results)|response size|"
@@ -312,7 +315,7 @@ _BEHIND: Final = re.compile(
     r"invalid block range|cannot be found|block not found|header not found|unknown block|beyond (the )?(current )?head",
     re.IGNORECASE,
 )
-"""A node that has not reached the blocks asked for."""
+"""A node that has not reached the requested blocks."""
 
 _TRANSIENT: Final = re.compile(
     r"no backend|temporar|unavailable|internal error|overloaded|try again|timed? ?out",
@@ -331,7 +334,11 @@ def classify(
     retry_after: str | None = None,
     now: datetime | None = None,
 ) -> Failure:
-    """What an error means. `retry_after` is the header's text: seconds, or a date that is compared with `now`."""
+    """Returns the meaning of an error. `retry_after` is the header's text: seconds, or a date to compare with `now`.
+
+    Example: code -32005 with "query returned more than 10000 results" is TooLarge for `eth_getLogs`, although other
+    methods use the same code for a rate limit.
+    """
     if http_status == 429 or code == 429:
         return RateLimit(_retry_after_s(retry_after, now))
     if http_status in (401, 402, 403, 404):
@@ -362,11 +369,11 @@ def _too_large(message: str, data: Any, http_status: int) -> TooLarge | None:
 
 
 def _suggested(message: str, data: Any) -> tuple[int, int] | None:
-    found = _SUGGESTED.search(message)
-    if found and found["hex_from"]:
-        return int(found["hex_from"], 16), int(found["hex_to"], 16)
-    if found:
-        return int(found["from"]), int(found["to"])
+    suggestion = _SUGGESTED.search(message)
+    if suggestion and suggestion["hex_from"]:
+        return int(suggestion["hex_from"], 16), int(suggestion["hex_to"], 16)
+    if suggestion:
+        return int(suggestion["from"]), int(suggestion["to"])
     match data:
         case {"from": str(first), "to": str(last)}:
             try:
@@ -398,7 +405,7 @@ def _bloom_bits(item: bytes) -> int:
 
 
 def bloom_may_hold(logs_bloom: bytes, *items: str) -> bool:
-    """Whether a header's bloom admits logs with all of `items` (addresses, topics; hex). False is certain."""
+    """Decides whether a header's bloom admits logs with all of `items` (addresses, topics; hex). False is certain."""
     wanted = 0
     for item in items:
         wanted |= _bloom_bits(bytes.fromhex(item.removeprefix("0x")))
@@ -407,7 +414,7 @@ def bloom_may_hold(logs_bloom: bytes, *items: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def checksum_address(address: str) -> str:
-    """EIP-55 spelling of an address."""
-    from eth_utils.address import to_checksum_address  # costs 0.4 s, and few callers need it
+    """Returns the EIP-55 form of an address."""
+    from eth_utils.address import to_checksum_address  # The import takes 0.4 s, and few callers need it.
 
     return to_checksum_address(address)

@@ -1,4 +1,4 @@
-"""Bodies of the telemetry documents. The holders' part: count, map and temporal comparison."""
+"""Defines the holder documents: count, map and temporal comparison."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from contracts.token.proof import AmountByEvents, Proof
 
 
 class Token(Document):
-    """The token as its contract names itself; what the contract does not answer is null."""
+    """The token, described by its own contract. Values that the contract does not return are null."""
 
     address: AddressText
     name: OutsideName = Field(description=UNTRUSTED)
@@ -30,14 +30,14 @@ class Token(Document):
 
 
 class ConsistencyLevel(StrEnum):
-    """How the block of a list was chosen."""
+    """The rule that chose the block of a list."""
 
     FINALIZED = "finalized"
     CONFIRMATIONS = "confirmations"
 
 
 class Consistency(Document):
-    """The block at which all numbers of the body hold, and the proof for it."""
+    """The block at which all numbers of the body hold, and its proof."""
 
     level: ConsistencyLevel = Field(
         description="`finalized`: the node's finalized tag; `confirmations`: a fixed depth below head"
@@ -48,7 +48,7 @@ class Consistency(Document):
 
 
 class Discrepancy(Document):
-    """Our holder count beside another source's."""
+    """The difference between our holder count and another source's."""
 
     source: str
     theirs: int | None = Field(description="Holders by that source; null where it did not answer")
@@ -61,7 +61,7 @@ class Discrepancy(Document):
 
 
 class Concentration(Document):
-    """How unevenly the supply is held, over holders with a balance above zero."""
+    """The inequality of the holders with a balance above zero."""
 
     top10_share: float = Field(ge=0, le=1, description="Share of the ten largest holders (fraction of all balances)")
     gini: float = Field(
@@ -76,7 +76,7 @@ class Concentration(Document):
 
 
 class Backfill(Document):
-    """How far the chain has been read."""
+    """The extent to which the pipeline has read the chain."""
 
     percent: float = Field(ge=0, le=100)
     block: int | None = Field(description="Last block read; null before the first")
@@ -84,7 +84,7 @@ class Backfill(Document):
 
 
 class SnapshotRef(Document):
-    """A persisted snapshot that can be compared."""
+    """A persisted snapshot, available for comparison."""
 
     id: str = Field(description="The block number as a decimal string")
     block: int
@@ -92,7 +92,7 @@ class SnapshotRef(Document):
 
 
 class TokenHolders(TelemetryDocument):
-    """Holder count and supply at one block, with proof, concentration and what other sources say."""
+    """Holder count and supply at one block, with proof, concentration and the counts of other sources."""
 
     holder_count: int | None = Field(description="Addresses with a balance above zero")
     token: Token | None
@@ -107,7 +107,7 @@ class TokenHolders(TelemetryDocument):
 
 
 class HolderKind(StrEnum):
-    """What stands behind an address."""
+    """The kind of account at an address."""
 
     CONTRACT = "contract"
     WALLET = "wallet"
@@ -143,7 +143,7 @@ class Holder(Document):
 
 
 class HoldersMapParameters(BaseModel):
-    """Which page of the holder map."""
+    """Selects a page of the holder map."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -154,7 +154,10 @@ class HoldersMapParameters(BaseModel):
 
 
 class HoldersTemporalParameters(BaseModel):
-    """Which two snapshots to compare; by default the two latest, with `from` alone that one and the latest."""
+    """Selects the two snapshots to compare.
+
+    The default is the two latest. With only `from`, the other one is the latest.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
@@ -163,13 +166,13 @@ class HoldersTemporalParameters(BaseModel):
 
 
 class Links(Document):
-    """Where to go on."""
+    """Links to further pages."""
 
     next: str | None = Field(description="Path and query of the next page; null on the last one")
 
 
 class TokenHoldersMap(TelemetryDocument):
-    """Holders by rank, a page of them; every page of a walk comes from the same list."""
+    """Holders by rank, one page of them. All pages of a walk come from the same list."""
 
     token: Token | None
     chain_id: int | None
@@ -196,7 +199,7 @@ class ComparedList(Document):
 
 
 class Churn(Document):
-    """Who came and went between the two snapshots."""
+    """Number of holders that entered, left and stayed between the two snapshots."""
 
     entered: int = Field(ge=0, description="Hold now, did not before")
     left: int = Field(ge=0, description="Held before, do not now")
@@ -223,7 +226,7 @@ class Movers(Document):
 
 
 class CohortDelta(Document):
-    """Holders of one cohort at both sides."""
+    """Holders of one cohort on both sides."""
 
     cohort: str
     before: int
@@ -232,7 +235,7 @@ class CohortDelta(Document):
 
 
 class Cohorts(Document):
-    """Cohorts by share of supply (as in the holder map) and by time since first seen, each at its side's own block."""
+    """Cohorts by share of supply (as in the holder map) and by time since first seen, each at the block of its side."""
 
     size: list[CohortDelta]
     age: list[CohortDelta] = Field(
@@ -241,7 +244,7 @@ class Cohorts(Document):
 
 
 class TokenHoldersTemporal(TelemetryDocument):
-    """Two persisted holder snapshots compared; by default the two latest."""
+    """The comparison of two persisted holder snapshots, by default the two latest."""
 
     token: Token | None
     chain_id: int | None

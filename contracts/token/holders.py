@@ -1,4 +1,4 @@
-"""Rules of the holders room, as data and pure functions: cohorts, retention, cursors, file names, decimals."""
+"""Implements the rules of holder lists: cohorts, retention, cursors, file names and decimals. Pure."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SNAPSHOTS_KEPT_AT_LEAST = 2
 
 @dataclass(frozen=True)
 class ListAge:
-    """What retention needs to know of one holder list: its block, when it was taken (UTC), whether it is a snapshot."""
+    """The data of one holder list that retention needs: its block, its time (UTC), and whether it is a snapshot."""
 
     block: int
     taken_at: datetime
@@ -52,24 +52,24 @@ class ListAge:
 
 
 def retained_blocks(lists: Iterable[ListAge], now: datetime) -> set[int]:
-    """Blocks of the lists to keep at `now`.
+    """Returns the blocks of the lists to keep at `now`.
 
-    Every list taken in the last two hours and the newest three; snapshots all for 48 hours, then the first of each UTC
-    day for 90 days, and always the two newest.
+    They are every list of the last two hours, and the newest three. Of snapshots they are all of the last 48 hours,
+    then the first of each UTC day for 90 days, and always the two newest.
     """
-    newest_first = sorted(lists, key=lambda each: each.block, reverse=True)
-    kept = {each.block for each in newest_first[:PLAIN_KEPT_AT_LEAST]}
-    kept |= {each.block for each in newest_first if now - each.taken_at <= PLAIN_KEPT_FOR}
-    snapshots = [each for each in newest_first if each.snapshot]
-    kept |= {each.block for each in snapshots[:SNAPSHOTS_KEPT_AT_LEAST]}
-    kept |= {each.block for each in snapshots if now - each.taken_at <= SNAPSHOTS_ALL_FOR}
-    first_of_day = {each.taken_at.date(): each for each in snapshots}
-    kept |= {each.block for each in first_of_day.values() if now - each.taken_at <= SNAPSHOTS_DAILY_FOR}
-    return kept
+    newest_first = sorted(lists, key=lambda entry: entry.block, reverse=True)
+    blocks = {entry.block for entry in newest_first[:PLAIN_KEPT_AT_LEAST]}
+    blocks |= {entry.block for entry in newest_first if now - entry.taken_at <= PLAIN_KEPT_FOR}
+    snapshots = [entry for entry in newest_first if entry.snapshot]
+    blocks |= {entry.block for entry in snapshots[:SNAPSHOTS_KEPT_AT_LEAST]}
+    blocks |= {entry.block for entry in snapshots if now - entry.taken_at <= SNAPSHOTS_ALL_FOR}
+    first_of_day = {entry.taken_at.date(): entry for entry in snapshots}
+    blocks |= {entry.block for entry in first_of_day.values() if now - entry.taken_at <= SNAPSHOTS_DAILY_FOR}
+    return blocks
 
 
 def due_snapshot(latest_taken_at: datetime | None, now: datetime) -> SnapshotReason | None:
-    """Which scheduled snapshot is due at `now`: the first of a UTC day, else the first of an hour, else none."""
+    """Returns the reason for a snapshot at `now`, or None: the first of a UTC day, or else the first of an hour."""
     if latest_taken_at is None:
         return "first"
     if latest_taken_at.date() < now.date():
@@ -78,17 +78,17 @@ def due_snapshot(latest_taken_at: datetime | None, now: datetime) -> SnapshotRea
 
 
 def list_file_name(block: int) -> str:
-    """File name of the list's rows for queries (Parquet)."""
+    """Returns the file name of the list's rows for queries (Parquet)."""
     return f"holders-{block}.parquet"
 
 
 def csv_file_name(block: int) -> str:
-    """File name of the list that the proof names: `address,balance_raw`, gzip."""
+    """Returns the file name of the list that the proof names: `address,balance_raw`, gzip."""
     return f"holders-{block}.csv.gz"
 
 
 def csv_path(block: int) -> str:
-    """Path at which the list of `block` is published."""
+    """Returns the path at which the list of `block` is published."""
     return f"/data/{csv_file_name(block)}"
 
 
@@ -96,13 +96,13 @@ _CURSOR = re.compile(r"(\d{1,18})\.(\d{1,12})\.([0-9a-f]{8})")
 
 
 def encode_cursor(block: int, last_rank: int) -> str:
-    """An opaque cursor that goes on after `last_rank` in the list of `block`."""
+    """Returns an opaque cursor that continues after `last_rank` in the list of `block`."""
     text = f"{block}.{last_rank}"
     return base64.urlsafe_b64encode(f"{text}.{_checksum(text)}".encode()).decode().rstrip("=")
 
 
 def decode_cursor(cursor: str) -> tuple[int, int]:
-    """Block and last rank of a cursor. Raises `CursorInvalid` where it is not one of ours."""
+    """Returns block and last rank of a cursor. Raises `CursorInvalid` if it is not one of ours."""
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
     except (ValueError, binascii.Error):
@@ -114,7 +114,7 @@ def decode_cursor(cursor: str) -> tuple[int, int]:
 
 
 def decimal_text(raw: int, decimals: int) -> str:
-    """`raw` smallest units as a decimal string in whole tokens, without trailing zeros."""
+    """Returns `raw` smallest units as a decimal string in whole tokens, without trailing zeros."""
     sign, digits = ("-" if raw < 0 else ""), str(abs(raw)).rjust(decimals + 1, "0")
     if decimals == 0:
         return sign + digits

@@ -1,4 +1,4 @@
-"""The proof of a holder list: its published shape, which balances to sample, and how evidence is judged. Pure."""
+"""Defines the proof of a holder list, samples balances for it, and judges the evidence. Pure."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pydantic import Field
 from contracts.base import Document, HexHash, Quality, RawAmount, Sha256Hex
 
 AmountByEvents = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)$")]
-"""Smallest units as a decimal string, added up from events: a contract may emit more than fits into uint256."""
+"""Smallest units as a decimal string, summed from events. A contract may emit more than fits into uint256."""
 
 SAMPLE_LARGEST = 5
 SAMPLE_RANDOM = 15
 
 
 class Verdict(StrEnum):
-    """Whether the chain itself confirms a list."""
+    """States if the chain itself confirms a list."""
 
     PROVEN = "proven"
     FAILED = "failed"
@@ -30,14 +30,14 @@ class Verdict(StrEnum):
 
 
 class SampledBalances(Document):
-    """Balances asked of the contract at the list's block."""
+    """Balances that the contract returned at the list's block."""
 
     checked: int = Field(ge=0, description="Addresses whose `balanceOf` was answered")
     equal: int = Field(ge=0, description="Of these, how many equal ours")
 
 
 class HolderListFile(Document):
-    """The full list behind the proof: `address,balance_raw`, largest first, gzip. Immutable."""
+    """The full list of the proof: `address,balance_raw`, largest first, gzip. Immutable."""
 
     path: str = Field(description="Path on this host")
     sha256: Sha256Hex = Field(description="Of the compressed bytes")
@@ -46,7 +46,7 @@ class HolderListFile(Document):
 
 
 class Proof(Document):
-    """That the balances of one block add up, and that the token contract agrees."""
+    """Evidence that the balances of one block add up, and that the token contract agrees."""
 
     block: int = Field(ge=0)
     block_hash: HexHash
@@ -72,7 +72,7 @@ class Proof(Document):
 
 
 class Missing(StrEnum):
-    """Why the contract did not answer a call at a block."""
+    """The reason why the contract did not answer a call at a block."""
 
     NO_STATE = "no_state"
     EMPTY = "empty"
@@ -82,7 +82,7 @@ class Missing(StrEnum):
 
 @dataclass(frozen=True)
 class FoldedSupply:
-    """What the events alone say up to one block, in smallest units. Holders exclude the zero address."""
+    """The totals of the events up to one block, in smallest units. Holders exclude the zero address."""
 
     held: int
     minted: int
@@ -93,7 +93,7 @@ class FoldedSupply:
 
 @dataclass(frozen=True)
 class ContractAnswers:
-    """What the token contract said at one block; `balances` holds (address, ours, theirs)."""
+    """The token contract's answers at one block. `balances` holds (address, ours, theirs)."""
 
     total_supply: int | Missing
     balance_of_zero: int | Missing
@@ -111,7 +111,7 @@ _REVERTED = re.compile(r"revert|invalid opcode|out of gas|stack (under|over)flow
 
 
 def why_missing(code: int | None, message: str) -> Missing:
-    """Classify a JSON-RPC error of `eth_call` by its code and text."""
+    """Classifies a JSON-RPC error of `eth_call` by its code and text."""
     if _NO_STATE.search(message):
         return Missing.NO_STATE
     if code == 3 or _REVERTED.search(message):
@@ -120,30 +120,33 @@ def why_missing(code: int | None, message: str) -> Missing:
 
 
 def decode_uint(result: object) -> int | Missing:
-    """One uint256 of an `eth_call` result; empty data means that the contract has no such function."""
+    """Decodes one uint256 of an `eth_call` result. Empty data means that the contract has no such function."""
     if not isinstance(result, str) or not result.startswith("0x") or len(result) < 66:
         return Missing.EMPTY
     return int(result[2:66], 16)
 
 
 def sample_points(block_hash: str, count: int = SAMPLE_RANDOM) -> list[str]:
-    """`count` addresses drawn from the block hash: nobody can choose them before the block is there."""
+    """Returns `count` addresses derived from the block hash. Nobody can choose them before the block exists."""
     return ["0x" + hashlib.sha256(f"{block_hash}/{index}".encode()).hexdigest()[:40] for index in range(count)]
 
 
 def pick_sample(largest_first: Sequence[str], block_hash: str) -> list[str]:
-    """The addresses to ask: the five largest, and the next one after each drawn point, round the end."""
+    """Returns the addresses to query: the five largest, and the next one after each derived point, with wrap-around."""
     ordered = sorted(largest_first)
     drawn = [ordered[bisect_left(ordered, point) % len(ordered)] for point in sample_points(block_hash) if ordered]
     return list(dict.fromkeys([*largest_first[:SAMPLE_LARGEST], *drawn]))
 
 
 def held_by_zero(folded: FoldedSupply, answers: ContractAnswers) -> int:
-    """What the zero address still holds, in smallest units.
+    """Returns the balance that the zero address still holds, in smallest units.
 
-    A transfer to zero is a burn for most contracts and a deposit for some, and the event does not say which. Where the
-    supply lacks exactly what the contract says zero holds, it is a deposit. Unanswered, only a mint from zero to zero
-    counts (as Uniswap v2's locked liquidity does).
+    A transfer to zero is a burn in most contracts and a deposit in some, and the event does not tell which. It is a
+    deposit if the supply exceeds the sum of the holders by exactly the contract's balance of zero. Without an answer,
+    only a mint from zero to zero counts (like Uniswap v2's locked liquidity).
+
+    Example: holders have 90 and 10 went to zero. `totalSupply()` 100 and `balanceOf(0)` 10 show a deposit of 10;
+    `totalSupply()` 90 shows a burn.
     """
     if isinstance(answers.total_supply, Missing) or isinstance(answers.balance_of_zero, Missing):
         return folded.zero_to_zero
@@ -152,7 +155,7 @@ def held_by_zero(folded: FoldedSupply, answers: ContractAnswers) -> int:
 
 
 def judge(folded: FoldedSupply, answers: ContractAnswers, *, block: int, block_hash: str, ranges_reasked: int) -> Proof:
-    """Weigh what the events say against what the contract says. A contradiction outweighs a missing answer."""
+    """Compares the events with the contract's answers. A contradiction outweighs a missing answer."""
     at_zero = held_by_zero(folded, answers)
     answered = [(ours, theirs) for _, ours, theirs in answers.balances if not isinstance(theirs, Missing)]
     equal = sum(ours == theirs for ours, theirs in answered)
@@ -205,7 +208,7 @@ def _weigh(
 
 
 def quality_of(proof: Proof) -> Quality:
-    """How far the numbers of a list with this proof can be trusted."""
+    """Returns how far a reader can trust the numbers of a list with this proof."""
     if proof.verdict is Verdict.PROVEN:
         return Quality.EXACT if proof.reason is None else Quality.DERIVED
     return Quality.DERIVED if proof.verdict is Verdict.UNPROVEN else Quality.ESTIMATED

@@ -1,4 +1,4 @@
-"""Re-proving a published holder list from its file and a contract's answers: each check a pure function of values."""
+"""Verifies a published holder list against its file and a contract's answers, by pure functions of values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LINE = re.compile(rb"(0x[0-9a-f]{40}),([1-9][0-9]{0,99})\n")
 
 
 class Outcome(StrEnum):
-    """Of one check; `unknown` where the evidence could not be had."""
+    """The result of one check; `unknown` if the evidence was not available."""
 
     OK = "ok"
     FAIL = "fail"
@@ -37,20 +37,23 @@ class Check:
 
 @dataclass(frozen=True)
 class PublishedList:
-    """The rows of a list file as they stand in it, and the first thing wrong with them (None = nothing)."""
+    """The rows of a list file in order, and its first fault (None = no fault)."""
 
     rows: list[tuple[str, int]]
     fault: str | None
 
 
 def check(name: str, passed: bool, detail: str) -> Check:
-    """A check that has an answer."""
+    """Returns a check with a definite result."""
     return Check(name, Outcome.OK if passed else Outcome.FAIL, detail)
 
 
 def read_list(lines: Iterable[bytes], *, max_rows: int) -> PublishedList:
-    """Rows of a list file, up to the first line that is not a lower-case address with a balance above zero, or that
-    breaks the order (largest balance first, then by address, no address twice)."""
+    """Parses the rows of a list file up to its first fault.
+
+    Each line has to contain a lower-case address and a balance above zero. The largest balance comes first, equal
+    balances are ordered by address, and no address occurs twice.
+    """
     rows: list[tuple[str, int]] = []
     seen: set[str] = set()
     for number, line in enumerate(lines, start=1):
@@ -74,7 +77,7 @@ def read_list(lines: Iterable[bytes], *, max_rows: int) -> PublishedList:
 
 
 def claim_checks(document: TokenHolders, consistency: Consistency) -> list[Check]:
-    """Whether the document agrees with itself: verdict, block, and the arithmetic of the proof."""
+    """Checks the document against itself: verdict, block, and the arithmetic of the proof."""
     proof = consistency.proof
     path = None if proof.holder_list is None else proof.holder_list.path
     issued = int(proof.minted) - int(proof.burned)
@@ -99,7 +102,7 @@ def claim_checks(document: TokenHolders, consistency: Consistency) -> list[Check
 
 
 def list_checks(document: TokenHolders, consistency: Consistency, published: PublishedList) -> list[Check]:
-    """Whether the rows are sound and add up to what the proof and the document say."""
+    """Checks that the rows are valid and add up to the numbers of the proof and the document."""
     proof = consistency.proof
     total = sum(balance for _, balance in published.rows)
     named = 0 if proof.holder_list is None else proof.holder_list.rows
@@ -119,7 +122,7 @@ def list_checks(document: TokenHolders, consistency: Consistency, published: Pub
 
 
 def chain_checks(consistency: Consistency, published: PublishedList, answers: ContractAnswers) -> list[Check]:
-    """Whether the chain agrees: the block's hash, the supply, and every asked balance."""
+    """Checks the list against the chain: the block's hash, the supply, and every sampled balance."""
     total = sum(balance for _, balance in published.rows)
     unequal = [
         address for address, ours, theirs in answers.balances if not isinstance(theirs, Missing) and ours != theirs
@@ -133,16 +136,16 @@ def chain_checks(consistency: Consistency, published: PublishedList, answers: Co
     else:
         sample = check("balanceOf", True, f"{len(answers.balances)} of {len(answers.balances)} equal{how}")
     return [
-        _compared("block hash", answers.block_hash, consistency.block_hash, ""),
-        _compared("totalSupply", answers.total_supply, total, how),
+        _comparison("block hash", answers.block_hash, consistency.block_hash, ""),
+        _comparison("totalSupply", answers.total_supply, total, how),
         sample,
     ]
 
 
 def map_check(map_block: int | None, top: Sequence[Holder], published: PublishedList) -> Check:
-    """Whether the holder map's first page is the head of the list."""
-    shown = [(each.address, int(each.balance_raw)) for each in top]
-    ranks = [each.rank for each in top]
+    """Checks that the holder map's first page equals the head of the list."""
+    shown = [(holder.address, int(holder.balance_raw)) for holder in top]
+    ranks = [holder.rank for holder in top]
     same = bool(shown) == bool(published.rows) and shown == published.rows[: len(shown)]
     return check(
         "holder map",
@@ -152,14 +155,14 @@ def map_check(map_block: int | None, top: Sequence[Holder], published: Published
 
 
 def verdict_of(checks: Iterable[Check]) -> Verdict:
-    """Failed if any check failed, unproven if any has no answer, else proven."""
-    outcomes = {each.outcome for each in checks}
+    """Returns failed if any check failed, or else unproven if any has no answer, or else proven."""
+    outcomes = {line.outcome for line in checks}
     if Outcome.FAIL in outcomes:
         return Verdict.FAILED
     return Verdict.UNPROVEN if Outcome.UNKNOWN in outcomes or not outcomes else Verdict.PROVEN
 
 
-def _compared(name: str, theirs: object, ours: object, how: str) -> Check:
+def _comparison(name: str, theirs: object, ours: object, how: str) -> Check:
     if isinstance(theirs, Missing):
         return Check(name, Outcome.UNKNOWN, f"the node does not say: {theirs.value}")
     return check(name, theirs == ours, f"{theirs}, published {ours}{how}")
