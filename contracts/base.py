@@ -60,7 +60,7 @@ class Document(BaseModel):
 
 
 class Quality(StrEnum):
-    """How far a reader can trust a number."""
+    """The degree to which a reader can trust a number."""
 
     EXACT = "exact"
     DERIVED = "derived"

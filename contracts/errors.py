@@ -1,54 +1,56 @@
-"""Every error a caller or an operator can meet, as one tree. Missing or stale data is a value, never an error.
+"""Defines every error that a caller or an operator can meet, as one tree.
+
+Missing or stale data is a value, never an error.
 
 ServiceError
-├── RequestProblem                what a client did; rendered as RFC 9457 problem+json
+├── RequestProblem                a fault of a request, rendered as RFC 9457 problem+json
 │   ├── BadRequest        400     ParameterInvalid, CursorInvalid, SnapshotUnknown, BodyInvalid, ProposalRejected,
 │   │                             UpgradeUnsupported; SecretInText in contracts/secret_texts.py
 │   ├── Unauthorized      401     no valid key
 │   ├── OriginForbidden   403     a page of another origin
 │   ├── NotFound          404     RouteUnknown, ClaimTokenUnknown
-│   ├── PaymentNotMatched 402     and the rest of a claim's refusals: in contracts/access/refusals.py
+│   ├── PaymentNotMatched 402     and the other refusals of a claim, in contracts/access/refusals.py
 │   ├── MethodNotAllowed  405
-│   ├── NotAcceptable     406     every encoding of a published file was ruled out
+│   ├── NotAcceptable     406     the client excluded every encoding of a published file
 │   ├── Conflict          409     RevisionConflict, IdempotencyKeyReused, IdempotencyMismatch
 │   ├── BodyTooLarge      413
 │   ├── TargetTooLong     414
 │   ├── MediaTypeUnsupported 415
-│   ├── HostUnknown       421     a Host header that names none of ours
+│   ├── HostUnknown       421     the Host header names another service
 │   ├── RateLimited       429     QuotaExceeded, SessionLimited
 │   ├── HeadersTooLarge   431
 │   ├── InternalFault     500
-│   ├── NotReady          503     before the first generation
-│   ├── StoreUnavailable  503     an OperatorProblem, as a client sees it
+│   ├── NotReady          503     no generation is published yet
+│   ├── StoreUnavailable  503     an OperatorProblem in the form for clients
 │   └── WorkersBusy       503     no process is free for heavy work
-├── ToolProblem                   what a tool of connect answers with isError; in contracts/connect/tool_problems.py
-└── OperatorProblem               what an operator has to mend; printed with its cure, never served
-    ├── ConfigurationProblem      what trying again can't mend: exit code 2
+├── ToolProblem                   the isError answer of a tool of connect, in contracts/connect/tool_problems.py
+└── OperatorProblem               a problem that an operator has to fix; printed with its cure, never served
+    ├── ConfigurationProblem      a retry can't help: exit code 2
     │   ├── SettingsInvalid
-    │   ├── ForeignStore          a warehouse or ledger of another chain or token
-    │   ├── ForeignGeneration     a generation made for another BASE_URL
-    │   ├── ChainMismatch         RPC answers for another chain id
+    │   ├── ForeignStore          a warehouse or ledger belongs to another chain or token
+    │   ├── ForeignGeneration     a generation was made for another BASE_URL
+    │   ├── ChainMismatch         the RPC answers for another chain id
     │   ├── FinalityUnknown       the node has no `finalized` tag and SVC_CONFIRMATIONS is unset
-    │   └── RulesetInvalid        rule files that can't be used; in contracts/guardrail/loader.py, with their lines
-    ├── StoreUnusable             a store that can't be opened, read or written
-    ├── StoreBusy                 a store that others kept locked for longer than we wait
-    ├── KeyUnknown                no API key with this id that could be changed
-    ├── PaymentUnknown            no case of unmatched money with this id
-    ├── PaymentNotSettled         a case that can't be settled so
+    │   └── RulesetInvalid        rule files are unusable; in contracts/guardrail/loader.py, with their lines
+    ├── StoreUnusable             a store can't be opened, read or written
+    ├── StoreBusy                 other processes locked a store for longer than we wait
+    ├── KeyUnknown                no API key with this id can be changed
+    ├── PaymentUnknown            no case of unmatched money has this id
+    ├── PaymentNotSettled         a case can't be settled in this way
     ├── ConstitutionRefused       the constitution breaks the graph's own rules
     ├── ProposalUnknown           no proposal with this number waits for an operator
-    ├── OwnerInvalid              a text that names no owner of private nodes
-    ├── StoreTooNew               a store written by a later version of this service
-    ├── FinalizedMismatch         the chain contradicts what was final: history is not rewritten
-    ├── RpcUnavailable            no URL gave an answer
-    ├── ChainDataInvalid          no URL gave transfer rows that can be believed
-    ├── CheckFailed               data broke its contract: nothing of it is published
+    ├── OwnerInvalid              a text does not name an owner of private nodes
+    ├── StoreTooNew               a later version of this service wrote the store
+    ├── FinalizedMismatch         the chain contradicts finalized data: history is not rewritten
+    ├── RpcUnavailable            no URL answered
+    ├── ChainDataInvalid          no URL returned credible transfer rows
+    ├── CheckFailed               data broke its contract: none of it is published
     ├── RunBusy                   another run holds the lock
-    ├── AnvilUnavailable          no local EVM can be had: Node missing, or it does not install or start
+    ├── AnvilUnavailable          there is no local EVM: Node is missing, or it does not install or start
     ├── DemoBusy                  another process holds the demo directory
     ├── DemoChainLost             the local chain ended although nobody stopped it
-    ├── ErasureUnfinished         what was forgotten is still in some files: the command has to be run again
-    └── DiskFull                  a generation or the rewritten warehouse could not be written whole
+    ├── ErasureUnfinished         some files still contain erased data: the command has to run again
+    └── DiskFull                  a generation or the rewritten warehouse does not fit on the disk
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def outside_text(text: str, longest: int) -> str | None:
 
     Control characters and line ends become spaces. Characters that reorder or hide what is shown are removed.
     """
-    shown = "".join(_shown(character) for character in text)
+    shown = "".join(_visible(character) for character in text)
     return unicodedata.normalize("NFC", " ".join(shown.split()))[:longest].rstrip() or None
 
 
@@ -56,16 +56,16 @@ def without_outside_texts(body: Any) -> Any:
     return shown
 
 
-def _cleaned(longest: int) -> BeforeValidator:
+def _cleaner(longest: int) -> BeforeValidator:
     return BeforeValidator(lambda value: outside_text(value, longest) if isinstance(value, str) else value)
 
 
-OutsideName = Annotated[Annotated[str, Field(max_length=LONGEST_NAME)] | None, _cleaned(LONGEST_NAME)]
-OutsideSymbol = Annotated[Annotated[str, Field(max_length=LONGEST_SYMBOL)] | None, _cleaned(LONGEST_SYMBOL)]
-"""Name and ticker of a contract, cleaned whatever their source."""
+OutsideName = Annotated[Annotated[str, Field(max_length=LONGEST_NAME)] | None, _cleaner(LONGEST_NAME)]
+OutsideSymbol = Annotated[Annotated[str, Field(max_length=LONGEST_SYMBOL)] | None, _cleaner(LONGEST_SYMBOL)]
+"""Name and ticker of a contract, cleaned regardless of their source."""
 
 
-def _shown(character: str) -> str:
+def _visible(character: str) -> str:
     if " " <= character <= "~":
         return character
     category = unicodedata.category(character)

@@ -50,7 +50,7 @@ class ClaimIntegrity(Document):
     )
 
     @model_validator(mode="after")
-    def _whole(self) -> ClaimIntegrity:
+    def _is_complete(self) -> ClaimIntegrity:
         if (self.type is None) != (self.signature is None):
             raise ValueError("type and signature of the payer's proof belong together")
         if self.type is None and self.operator is None:

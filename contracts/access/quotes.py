@@ -82,7 +82,7 @@ class QuoteRequest(Document):
     integrity: QuoteProof | None = None
 
     @model_validator(mode="after")
-    def _somebody_pays(self) -> QuoteRequest:
+    def _has_payer(self) -> QuoteRequest:
         if self.operator_address is None and self.payer_address is None:
             raise ValueError("operatorAddress or payerAddress is needed")
         return self

@@ -167,7 +167,7 @@ def next_step(plan: ConnectPlan, progress: Progress) -> NextStep | None:
 
 
 def status_of(plan: ConnectPlan, progress: Progress) -> ProgressStatus:
-    """Returns the status of the set-up. `plan` is the present plan; the status tells if it has changed."""
+    """Returns the status of the set-up. `plan` is the present plan; the status states if it has changed."""
     changed = progress.plan_version != plan.version
     plan_steps = {step.id: step for step in plan.steps}
     coming = None if changed else next_step(plan, progress)

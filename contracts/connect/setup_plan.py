@@ -61,7 +61,7 @@ class Command(ToolModel):
 
 
 class VendorCommand(ToolModel):
-    """The assistant's own command for the same purpose. It may write elsewhere; `note` tells where."""
+    """The assistant's own command for the same purpose. It may write elsewhere; `note` states where."""
 
     run: str
     undo: str
@@ -124,7 +124,7 @@ Check = Annotated[CommandCheck | HttpCheck | ToolCheck, Field(discriminator="kin
 
 
 class Rollback(ToolModel):
-    """The way to undo a step. `complete` is false if something remains; `note` tells what."""
+    """The way to undo a step. `complete` is false if something remains; `note` states what."""
 
     complete: bool
     note: str

@@ -76,7 +76,7 @@ class InputRow(Row):
     personal: bool
 
     @model_validator(mode="after")
-    def _fits(self) -> InputRow:
+    def _matches_example(self) -> InputRow:
         if not re.fullmatch(self.pattern, self.example):
             raise ValueError(f"the example {self.example!r} does not fit {self.pattern}")
         return self
@@ -152,7 +152,7 @@ class PlanFile(Row):
     steps: tuple[StepRow, ...]
 
     @model_validator(mode="after")
-    def _holds(self) -> PlanFile:
+    def _is_consistent(self) -> PlanFile:
         faults = list(_faults(self))
         if faults:
             raise ValueError("; ".join(faults))

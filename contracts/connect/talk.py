@@ -90,7 +90,7 @@ def answer(question: str, plan: ConnectPlan, progress: Progress, session_facts: 
 def _topic(file: TalkFile, words: tuple[str, ...], named: PlanStep | None) -> Topic | None:
     best, best_score = None, 0
     for topic in file.topics:
-        score = max(len(phrase.split()) if _holds(words, phrase) else 0 for phrase in topic.words)
+        score = max(len(phrase.split()) if _contains(words, phrase) else 0 for phrase in topic.words)
         if score > best_score:
             best, best_score = topic, score
     if best is None and named is not None:
@@ -98,15 +98,15 @@ def _topic(file: TalkFile, words: tuple[str, ...], named: PlanStep | None) -> To
     return best
 
 
-def _holds(words: tuple[str, ...], phrase: str) -> bool:
+def _contains(words: tuple[str, ...], phrase: str) -> bool:
     wanted = phrase.split()
     return any(
-        all(_is(word, want) for word, want in zip(words[at:], wanted, strict=False))
+        all(_matches(word, want) for word, want in zip(words[at:], wanted, strict=False))
         for at in range(len(words) - len(wanted) + 1)
     )
 
 
-def _is(word: str, wanted: str) -> bool:
+def _matches(word: str, wanted: str) -> bool:
     return word.startswith(wanted[:-1]) if wanted.endswith("*") else word == wanted
 
 

@@ -6,7 +6,7 @@ from contracts.errors import ServiceError
 
 
 class ToolProblem(ServiceError):
-    """A failed tool call. `code` is stable, `detail` tells what happened, and `fix` tells what to do about it.
+    """A failed tool call. `code` is stable, `detail` states what happened, and `fix` what to do about it.
 
     `retryable` is True if the same call may succeed later. No text contains a pairing code or a session token.
     """

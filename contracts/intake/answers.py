@@ -44,7 +44,7 @@ PRICE_SHAPE = "one-time set-up, recurring runtime, metered usage"
 class ServiceUrls:
     """The public URLs of the service and of its companion application, without a trailing slash.
 
-    `app_url` is None without a companion application. `payments_live` tells if a client can pay here.
+    `app_url` is None without a companion application. `payments_live` is True if a client can pay here.
     """
 
     base_url: str
@@ -262,7 +262,7 @@ def _activation(record: IntakeRecord, urls: ServiceUrls) -> IntakeActivationStat
     )
 
 
-def _names_it(record: IntakeRecord) -> str:
+def _quote_field(record: IntakeRecord) -> str:
     """Returns the field by which a quote names the intake."""
     return "its agentId" if record.lane is Lane.AGENT else "its intakeId as userId"
 
@@ -277,7 +277,7 @@ def _next_steps(record: IntakeRecord, urls: ServiceUrls) -> list[str]:
     else:
         steps = [
             f"Read the plans at {urls.base_url}{PLANS_PATH}.",
-            f"POST {urls.base_url}{QUOTE_PATH} with {_names_it(record)}, pay and claim.",
+            f"POST {urls.base_url}{QUOTE_PATH} with {_quote_field(record)}, pay and claim.",
         ]
     if record.states.review == "pending_review":
         steps.append("An operator reviews the request; the public launch waits for it.")
@@ -287,7 +287,7 @@ def _next_steps(record: IntakeRecord, urls: ServiceUrls) -> list[str]:
 
 
 def _readiness(record: IntakeRecord, urls: ServiceUrls) -> IntakeReadiness:
-    quote = f"POST {urls.base_url}{QUOTE_PATH} with {_names_it(record)}"
+    quote = f"POST {urls.base_url}{QUOTE_PATH} with {_quote_field(record)}"
     match record.states.activation:
         case "activated":
             return IntakeReadiness(

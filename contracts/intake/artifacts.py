@@ -186,7 +186,9 @@ def _entitlements_state(facts: Facts, _: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _auth_state(facts: Facts, _: Mapping[str, Any]) -> dict[str, Any]:
-    companion = _seen(facts, "companion_app", lambda seen: ("configured" if seen.app_url else "built_in", None))
+    companion = _settings_state(
+        facts, "companion_app", lambda seen: ("configured" if seen.app_url else "built_in", None)
+    )
     return {"states": [_payments(facts).model_copy(update={"name": "keys_by_claim"}), companion]}
 
 
@@ -196,10 +198,10 @@ def _launch_status(facts: Facts, _: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "states": [
             _payments(facts),
-            _seen(facts, "network", lambda seen: (network_of(seen.chain_id), None)),
-            _seen(facts, "self_serve_activation", _self_serve),
-            _counted(facts, "approved_intakes", approved),
-            _counted(facts, "active_intakes", active),
+            _settings_state(facts, "network", lambda seen: (network_of(seen.chain_id), None)),
+            _settings_state(facts, "self_serve_activation", _self_serve),
+            _count_state(facts, "approved_intakes", approved),
+            _count_state(facts, "active_intakes", active),
         ]
     }
 
@@ -207,7 +209,7 @@ def _launch_status(facts: Facts, _: Mapping[str, Any]) -> dict[str, Any]:
 def _activation_state(facts: Facts, _: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "states": [
-            _counted(facts, f"{row.lane.value}_{step}", getattr(row, step))
+            _count_state(facts, f"{row.lane.value}_{step}", getattr(row, step))
             for row in facts.funnel
             for step in ("registrations", "approved", "paid", "active")
         ]
@@ -296,7 +298,7 @@ def _templates(_: Facts, __: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _payments(facts: Facts) -> LiveState:
-    return _seen(
+    return _settings_state(
         facts,
         "payments",
         lambda seen: ("not_configured", UNCLAIMABLE) if seen.missing else ("configured", None),
@@ -307,7 +309,7 @@ def _self_serve(seen: SeenSettings) -> tuple[str, str | None]:
     return ("disabled", UNCLAIMABLE) if seen.missing else ("enabled", None)
 
 
-def _seen(facts: Facts, name: str, judge: Callable[[SeenSettings], tuple[str, str | None]]) -> LiveState:
+def _settings_state(facts: Facts, name: str, judge: Callable[[SeenSettings], tuple[str, str | None]]) -> LiveState:
     if facts.seen is None:
         return LiveState(name=name, state="unknown", reason=NOT_LOOKED, determined_by=None, checked_at=None)
     state, reason = judge(facts.seen)
@@ -315,7 +317,7 @@ def _seen(facts: Facts, name: str, judge: Callable[[SeenSettings], tuple[str, st
     return LiveState(name=name, state=state, reason=reason, determined_by="settings", checked_at=at)
 
 
-def _counted(facts: Facts, name: str, count: int) -> LiveState:
+def _count_state(facts: Facts, name: str, count: int) -> LiveState:
     if facts.seen is None:
         return LiveState(name=name, state="unknown", reason=NOT_LOOKED, determined_by=None, checked_at=None)
     at = facts.seen.checked_at

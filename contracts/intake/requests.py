@@ -56,7 +56,7 @@ def _must_be_true(value: Any) -> Any:
     return value
 
 
-def _spelled_out(value: Any) -> Any:
+def _as_object(value: Any) -> Any:
     if value is True:
         return {"accepted": True}
     if not isinstance(value, dict):
@@ -96,7 +96,7 @@ _CONSENT_SCHEMA = {
     ],
 }
 
-Consent = Annotated[GivenConsent, BeforeValidator(_spelled_out), WithJsonSchema(_CONSENT_SCHEMA)]
+Consent = Annotated[GivenConsent, BeforeValidator(_as_object), WithJsonSchema(_CONSENT_SCHEMA)]
 
 
 class _Intake(Document):

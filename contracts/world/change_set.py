@@ -119,9 +119,9 @@ def plan(proposal: Proposal, view: GraphView, ontology: Ontology, now: datetime)
     stated = {(draft.source, draft.type, draft.target) for draft in superseding}
     implied = [draft for draft in placed if (draft.source, draft.type, draft.target) not in stated]
     edges = tuple(_edge_change(draft, proposal, view, recorded_at) for draft in (*proposal.edges, *implied))
-    room = _Room(view, ontology)
+    single_valued = _SingleValuedEdges(view, ontology)
     for change in edges:
-        room.make_for(change)
+        single_valued.make_for(change)
     return Case(
         proposal=proposal,
         view=view,
@@ -130,8 +130,8 @@ def plan(proposal: Proposal, view: GraphView, ontology: Ontology, now: datetime)
         nodes=nodes,
         edges=edges,
         ended_nodes=tuple(facts.ended.values()),
-        ended_edges=tuple((_published(edges, proposal, view) | room.ended).values()),
-        clashes=(*facts.clashes, *room.clashes),
+        ended_edges=tuple((_replaced_private_edges(edges, proposal, view) | single_valued.ended).values()),
+        clashes=(*facts.clashes, *single_valued.clashes),
         _proposed=proposed,
     )
 
@@ -187,7 +187,9 @@ def _edge_change(draft: EdgeDraft, proposal: Proposal, view: GraphView, now: str
     return EdgeChange(draft, before, after)
 
 
-def _published(edges: tuple[EdgeChange, ...], proposal: Proposal, view: GraphView) -> dict[str, tuple[Edge, str]]:
+def _replaced_private_edges(
+    edges: tuple[EdgeChange, ...], proposal: Proposal, view: GraphView
+) -> dict[str, tuple[Edge, str]]:
     """Returns the private edges that an operator makes public, with the time of their end.
 
     The public edge replaces them. Otherwise their owner would see both.
@@ -232,7 +234,7 @@ class _Facts:
                     self.clashes.append(f"{fact.id} and {other.id} of the proposal would hold at once")
                 else:
                     self.ended[other.id] = (other, fact.valid_from)
-                    yield _superseding(fact, other)
+                    yield _superseding_edge(fact, other)
             elif other.valid_from == fact.valid_from:
                 self.clashes.append(f"{other.id} says the same of the same instant; correct it by its id")
             elif fact.valid_to is None or fact.valid_to > other.valid_from:
@@ -252,7 +254,7 @@ class _Facts:
                 self.ended[target.id] = (target, source.valid_from)
 
 
-def _superseding(fact: Node, other: Node) -> EdgeDraft:
+def _superseding_edge(fact: Node, other: Node) -> EdgeDraft:
     return EdgeDraft(
         source=fact.id,
         target=other.id,
@@ -263,14 +265,14 @@ def _superseding(fact: Node, other: Node) -> EdgeDraft:
 
 
 @dataclass
-class _Room:
+class _SingleValuedEdges:
     """Orders edges of single-valued types in time: for one source, one edge holds at any instant."""
 
     view: GraphView
     ontology: Ontology
     ended: dict[str, tuple[Edge, str]] = field(default_factory=dict)
     clashes: list[str] = field(default_factory=list)
-    _taken: set[tuple[str, str]] = field(default_factory=set)
+    _sources: set[tuple[str, str]] = field(default_factory=set)
 
     def make_for(self, change: EdgeChange) -> None:
         """Ends the edge that `change` replaces. A conflict in time is a clash."""
@@ -278,9 +280,9 @@ class _Room:
         known = self.ontology.edge_types.get(edge.type)
         if known is None or not known.single_valued or not change.is_new_state:
             return
-        if (edge.source, edge.type) in self._taken:
+        if (edge.source, edge.type) in self._sources:
             self.clashes.append(f"{edge.source} has two {edge.type} in the proposal; one holds at a time")
-        self._taken.add((edge.source, edge.type))
+        self._sources.add((edge.source, edge.type))
         for other in self.view.edges_from(edge.source, edge.type):
             over = other.valid_to is not None and other.valid_to <= edge.valid_from
             if other.id == edge.id or other.owner != edge.owner or over:

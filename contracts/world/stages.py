@@ -44,7 +44,7 @@ class Judgement:
         return StageResult(stage, self.result, self.reason)
 
 
-def _judged(faults: Iterator[str], fine: str) -> Judgement:
+def _judgement(faults: Iterator[str], fine: str) -> Judgement:
     """Returns a failure with the first faults, or else a pass with the reason `fine`."""
     reasons = list(faults)
     return Judgement("fail", _named(reasons)) if reasons else Judgement("pass", fine)
@@ -57,7 +57,7 @@ def _named(reasons: list[str]) -> str:
 
 def immutability(case: Case) -> Judgement:
     """Refuses changes of immutable nodes, except amendments of the constitution."""
-    return _judged(_immutability(case), "Nothing that is immutable would change.")
+    return _judgement(_immutability(case), "Nothing that is immutable would change.")
 
 
 def _immutability(case: Case) -> Iterator[str]:
@@ -81,7 +81,7 @@ def _immutability(case: Case) -> Iterator[str]:
 
 def temporal(case: Case) -> Judgement:
     """Checks that times are ordered and not far off, and that one fact holds at a time."""
-    judged = _judged(_temporal(case), "Validity is in order, and no two facts hold at once.")
+    judged = _judgement(_temporal(case), "Validity is in order, and no two facts hold at once.")
     later = [change.draft.id for change in case.nodes if change.after.valid_from > case.now]
     if judged.result == "pass" and later:
         return Judgement("warn", f"{_named(later)}: holds only from a time to come.")
@@ -109,7 +109,7 @@ def _temporal(case: Case) -> Iterator[str]:
 
 def referential_integrity(case: Case) -> Judgement:
     """Checks types and properties against the ontology, and that the ends of edges exist."""
-    return _judged(_integrity(case), "Types are known, properties fit them, and every edge has both its ends.")
+    return _judgement(_integrity(case), "Types are known, properties fit them, and every edge has both its ends.")
 
 
 def _integrity(case: Case) -> Iterator[str]:
@@ -181,7 +181,7 @@ def _reaches(case: Case, start: str, end: str) -> bool:
 
 def authority(case: Case) -> Judgement:
     """Checks that an actor writes only its own part. An operator has to agree to everything public."""
-    judged = _judged(_authority(case), f"{case.actor.name} may write this.")
+    judged = _judgement(_authority(case), f"{case.actor.name} may write this.")
     if judged.result == "pass" and case.actor.kind in ("caller", "capsule", "claimant"):
         public = [change.after.id for change in case.changes if change.after.visibility == "public"]
         if public:
@@ -203,22 +203,22 @@ def _authority(case: Case) -> Iterator[str]:
                 source = case.end(edge.draft.source)
                 if source is not None and source.domain != "TRACK":
                     yield f"the pipeline ties TRACK alone, and {source.id} is of {source.domain}"
-            yield from _private(case)
+            yield from _private_faults(case)
         case "intake":
             for node in case.nodes:
                 if node.after.domain not in ("SYMBIOSIS", "EXECUTION"):
                     yield f"intake writes SYMBIOSIS and EXECUTION, and {node.draft.id} is of {node.after.domain}"
                 if node.before is not None and node.before.actor != case.actor.name and case.sees(node.before):
                     yield f"{node.draft.id} was written by {node.before.actor}"
-            yield from _private(case)
+            yield from _private_faults(case)
         case "constitution":
             for node in case.nodes:
                 if node.before is not None and node.before.actor != case.actor.name:
                     yield f"{node.draft.id} is not of the constitution"
-            yield from _private(case)
+            yield from _private_faults(case)
         case "operator":
             if case.actor.owner is None:
-                yield from _private(case)
+                yield from _private_faults(case)
 
 
 def _authority_of_caller(case: Case) -> Iterator[str]:
@@ -233,7 +233,7 @@ def _authority_of_caller(case: Case) -> Iterator[str]:
             yield f"{edge.after.id} is not yours"
 
 
-def _private(case: Case) -> Iterator[str]:
+def _private_faults(case: Case) -> Iterator[str]:
     """Yields the faults of actors that may only write the public graph."""
     for change in case.changes:
         if change.after.visibility != "public":

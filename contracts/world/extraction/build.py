@@ -97,7 +97,7 @@ class BuildRequest(Document):
     )
 
     @model_validator(mode="after")
-    def _holds_something(self) -> BuildRequest:
+    def _is_not_empty(self) -> BuildRequest:
         if not (self.documents or self.triples or self.nodes):
             raise ValueError("send `documents`, `triples` or `nodes`")
         return self

@@ -46,7 +46,7 @@ class _Objects:
     def _field(self, key: str, tree: Any, value: Any, node: FoundNode) -> None:
         reading, words = self._reading, _spaced(key)
         if isinstance(value, dict | list):
-            if isinstance(value, dict) and self._made(tree, value, node, words):
+            if isinstance(value, dict) and self._add_object(tree, value, node, words):
                 return
             self.read(tree, value, node, words)
         elif isinstance(value, str):
@@ -68,7 +68,7 @@ class _Objects:
         elif relation is not None:
             reading.relate(node, relation, words, part, self._unescaped(part, value))
         elif named_type is not None and part.start < part.end:
-            self._stated(named_type, part, value, node)
+            self._add_node(named_type, part, value, node)
         elif word not in vocabulary.type_words:
             reading.describe(node, "description" if word in vocabulary.descriptions else words, value)
         reading.scan(node, part)
@@ -76,7 +76,7 @@ class _Objects:
     def _element(self, tree: Any, value: Any, node: FoundNode, key: str | None) -> None:
         reading, vocabulary = self._reading, self._reading.vocabulary
         if isinstance(value, dict):
-            if not self._made(tree, value, node, key):
+            if not self._add_object(tree, value, node, key):
                 self.read(tree, value, node, key)
         elif isinstance(value, list):
             self.read(tree, value, node, key)
@@ -86,11 +86,11 @@ class _Objects:
             if relation is not None:
                 reading.relate(node, relation, key, part, self._unescaped(part, value))
             elif named_type is not None:
-                reading.scan(self._stated(named_type, part, value, node), part)
+                reading.scan(self._add_node(named_type, part, value, node), part)
             else:
                 reading.scan(node, part)
 
-    def _stated(self, node_type: str, part: Part, value: str, within: FoundNode) -> FoundNode:
+    def _add_node(self, node_type: str, part: Part, value: str, within: FoundNode) -> FoundNode:
         reading = self._reading
         return reading.add(node_type, first_sentence(reading.text, part), within, self._unescaped(part, value))
 
@@ -98,7 +98,7 @@ class _Objects:
         """Returns the value of a string that is written with escapes, or None."""
         return value if "\\" in self._reading.quote(part) else None
 
-    def _made(self, tree: Any, value: dict[str, Any], within: FoundNode, key: str | None) -> bool:
+    def _add_object(self, tree: Any, value: dict[str, Any], within: FoundNode, key: str | None) -> bool:
         """Makes a node of an object that has a name, and reads its fields. Returns False if it has no name."""
         reading, vocabulary = self._reading, self._reading.vocabulary
         name = _own_name(reading, value)

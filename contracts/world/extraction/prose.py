@@ -154,7 +154,7 @@ class _Prose:
         box = _CHECKBOX.match(reading.text, part.start, part.end) if place == "item" else None
         if box is not None:
             rest = Part(box.end(), part.end)
-            node = self._made("Task", first_sentence(reading.text, rest), rest, above)
+            node = self._add_node("Task", first_sentence(reading.text, rest), rest, above)
             node.properties["status"] = "open" if box[1] == " " else "done"
             return node
         under = None if nested or announced is None else announced
@@ -167,8 +167,8 @@ class _Prose:
             if under.type == "Resource" and (link := reading.link(part, above)) is not None:
                 return link
             if under.type != "Person":
-                return self._made(under.type, sentence, part, above)
-            reading.relate(above, reading.vocabulary.relations["attendee"], "people", _name_of(reading.text, part))
+                return self._add_node(under.type, sentence, part, above)
+            reading.relate(above, reading.vocabulary.relations["attendee"], "people", _leading_name(reading.text, part))
         reading.scan(above, part)
         return None
 
@@ -186,14 +186,14 @@ class _Prose:
         if empty:
             self._below = vocabulary.announced(labelled.label)
             if self._below is None and place == "item" and under is not None:
-                return self._made(under.type, labelled.label_part, labelled.label_part, above)
+                return self._add_node(under.type, labelled.label_part, labelled.label_part, above)
             return None
         if relation is not None and (relation.to in ("Person", "Organization") or named_type is None):
             reading.relate(above, relation, labelled.label, labelled.rest)
             reading.scan(above, labelled.rest)
             return None
         if named_type is not None and not (labelled.is_term and under):
-            node = self._made(named_type, first_sentence(reading.text, labelled.rest), labelled.rest, above)
+            node = self._add_node(named_type, first_sentence(reading.text, labelled.rest), labelled.rest, above)
             if relation is not None:
                 source, target = (node, above) if relation.reversed else (above, node)
                 reading.findings.tie(source, target, relation.type, reading.span(labelled.rest))
@@ -208,7 +208,7 @@ class _Prose:
         reading.scan(above, part)
         return None
 
-    def _made(self, node_type: str, sentence: Part, whole: Part, above: FoundNode) -> FoundNode:
+    def _add_node(self, node_type: str, sentence: Part, whole: Part, above: FoundNode) -> FoundNode:
         reading = self._reading
         node = reading.add(node_type, sentence, above)
         rest = Part(sentence.end, whole.end).trimmed(reading.text).trimmed(reading.text, " .,;:()[]–—-")
@@ -232,7 +232,7 @@ class _Prose:
         return None
 
 
-def _name_of(text: str, part: Part) -> Part:
+def _leading_name(text: str, part: Part) -> Part:
     """Returns the name at the start of an entry such as `Ada Lovelace (lead)` or `Ada — backend`."""
     end = re.compile(r"\s*[(,:–—]|\s+-\s").search(text, part.start, part.end)
     return Part(part.start, end.start() if end else part.end)

@@ -104,7 +104,7 @@ def design_memory(request: DesignRequest) -> MemoryPlan:
     constraints = request.constraints
     rule = kinds.privacy[constraints.privacy]
     usable = constraints.budget_tokens - int(constraints.budget_tokens * RESERVE_SHARE)
-    wanted = [choice for kind in kinds.stores if (choice := _wanted(kind, request)) is not None]
+    wanted = [choice for kind in kinds.stores if (choice := _called_for(kind, request)) is not None]
     chosen, left_out = _affordable(wanted, usable)
     tokens = _split(chosen, usable)
     stores = [_store(choice, request, rule, ontology) for choice in chosen]
@@ -134,18 +134,18 @@ def design_memory(request: DesignRequest) -> MemoryPlan:
     )
 
 
-def _wanted(kind: StoreKind, request: DesignRequest) -> _Chosen | None:
+def _called_for(kind: StoreKind, request: DesignRequest) -> _Chosen | None:
     """Returns a store with the texts that call for it, weighted by the priority of goals, or None."""
     texts = [(goal.title, _PRIORITY[goal.priority]) for goal in request.goals]
     texts += [(source.title, 1.0) for source in request.sources] + [(request.agent.role, 1.0)]
-    reasons = [(text, weight) for text, weight in texts if _calls(text, kind.called_for)]
+    reasons = [(text, weight) for text, weight in texts if _matches(text, kind.called_for)]
     if kind.called_for and not reasons:
         return None
     weight = kind.weight * (1 + sum(weight for _, weight in reasons))
     return _Chosen(kind, tuple(dict.fromkeys(text for text, _ in reasons)), weight)
 
 
-def _calls(text: str, beginnings: Sequence[str]) -> bool:
+def _matches(text: str, beginnings: Sequence[str]) -> bool:
     words = re.findall(r"\w+", text.casefold())
     return any(word.startswith(beginning) for word in words for beginning in beginnings)
 
@@ -182,7 +182,7 @@ def _store(chosen: _Chosen, request: DesignRequest, rule: PrivacyRule, ontology:
     if kind.personal and rule.keep_personal_days is not None:
         keep = min(keep, timedelta(days=rule.keep_personal_days))
     domains = {ontology.node_types[name].domain for name in kind.node_types}
-    sources = [source.title for source in request.sources if _calls(source.title, kind.called_for)]
+    sources = [source.title for source in request.sources if _matches(source.title, kind.called_for)]
     return MemoryStore(
         id=kind.id,
         title=kind.title,
@@ -256,7 +256,7 @@ def _risks(
     speaks_of_people = [
         source.title
         for source in request.sources
-        if source.personal or (source.personal is None and _calls(source.title, kinds.personal_sources))
+        if source.personal or (source.personal is None and _matches(source.title, kinds.personal_sources))
     ]
     risks: list[PlanRisk] = []
 

@@ -19,7 +19,7 @@ Name = Annotated[str, Field(min_length=1, max_length=200), OneLine]
 LONGEST_RETENTION_DAYS = 36_500
 
 
-def _named(value: Any) -> Any:
+def _with_title(value: Any) -> Any:
     return {"title": value} if isinstance(value, str) else value
 
 
@@ -77,12 +77,12 @@ class DesignRequest(Document):
     """The input of a plan."""
 
     agent: DesignAgent
-    goals: Listed[Annotated[DesignGoal, BeforeValidator(_named, json_schema_input_type=Title | DesignGoal)]] = Field(
-        min_length=1, max_length=50
+    goals: Listed[Annotated[DesignGoal, BeforeValidator(_with_title, json_schema_input_type=Title | DesignGoal)]] = (
+        Field(min_length=1, max_length=50)
     )
-    sources: Listed[Annotated[DesignSource, BeforeValidator(_named, json_schema_input_type=Title | DesignSource)]] = (
-        Field(default=[], max_length=50)
-    )
+    sources: Listed[
+        Annotated[DesignSource, BeforeValidator(_with_title, json_schema_input_type=Title | DesignSource)]
+    ] = Field(default=[], max_length=50)
     constraints: DesignConstraints = DesignConstraints()
     mode: Literal["preview", "apply"] = "preview"
 
