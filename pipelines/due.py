@@ -21,7 +21,7 @@ from warehouse.connect.session_sync import CONNECT
 from warehouse.duck.connection import Warehouse, run_lock
 from warehouse.intake.intake_sync import INTAKE
 from warehouse.ledger.ledger import open_ledger
-from warehouse.ledger.sync import Follower
+from warehouse.ledger.sync import LedgerSync
 from warehouse.publish.generations import Generation, current_generation
 from warehouse.token.chain_head import read_head
 from warehouse.token.holder_lists import latest_snapshot_taken_at
@@ -67,14 +67,14 @@ def graph_has_unsynced_changes(settings: Settings) -> bool:
         return connection is not None and read_world_state(connection).revision < revision
 
 
-def has_unsynced_changes(settings: Settings, follower: Follower) -> bool:
+def has_unsynced_changes(settings: Settings, room: LedgerSync) -> bool:
     """Returns whether the ledger holds changes of a room that no run has synced. Raises `RunBusy` during a run."""
     with Warehouse(settings.data_dir).read_only() as connection:
         if connection is None:
             return False
-        since = follower.taken_over_to(connection)
+        since = room.synced_to(connection)
     with closing(open_ledger(settings, settings.data_dir)) as ledger:
-        return follower.has_moved(ledger, since)
+        return room.has_moved(ledger, since)
 
 
 def stated_settings_changed(settings: Settings, generation: Generation) -> bool:

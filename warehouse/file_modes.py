@@ -1,7 +1,8 @@
-"""Modes of files and directories: a web server under another user reads what is published, and nobody else anything.
+"""Sets the modes of files and directories: a web server that runs as another user can read what is published, and
+nothing else.
 
-The umask of every process of the service makes what is private; only the published tree is given its modes by name.
-Names can't be listed on the way to that tree, only passed through.
+The umask of every process of the service keeps new files private; only the published tree is given its modes
+explicitly. Other users can pass through the directories above that tree, but can't list them.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ _OWNER_BITS = 0o700
 
 
 def keep_files_private() -> None:
-    """Make this process and those that it starts create files for their owner only. Every entry point calls this."""
+    """Makes this process and its children create files for their owner only. Every entry point calls this."""
     os.umask(UMASK)
 
 
 def make_data_directory(data_dir: Path) -> None:
-    """Make the data directory and what is missing above it; web servers may pass through, and list nothing.
+    """Creates the data directory and its missing parents. Web servers may pass through them, but list nothing.
 
     Raises `OSError`.
     """
@@ -45,14 +46,18 @@ def make_data_directory(data_dir: Path) -> None:
 
 
 def make_private_directory(path: Path) -> None:
-    """Make a directory within the data directory, which exists. Raises `OSError`."""
+    """Creates a directory within the existing data directory. Raises `OSError`."""
     path.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
     if stat.S_IMODE(path.stat().st_mode) & ~_OWNER_BITS:
         path.chmod(PRIVATE_DIRECTORY)
 
 
 def wanted_mode(parts: tuple[str, ...], mode: int) -> int:
-    """The mode of a file or directory by its path within the data directory; `mode` is its type and present mode."""
+    """Returns the mode that a file or directory should have, from its path within the data directory.
+
+    `mode` carries its type and current mode. Examples: `generations/<id>` is 0711, `generations/<id>/public/a.json` is
+    0644, `ledger.db` loses every bit of group and others.
+    """
     if parts[:1] == ("demo",):  # a data directory within the data directory
         parts = parts[1:]
     is_directory = stat.S_ISDIR(mode)
@@ -66,7 +71,7 @@ def wanted_mode(parts: tuple[str, ...], mode: int) -> int:
 
 
 def set_mode(data_dir: Path, path: Path) -> None:
-    """Give a file or directory within the data directory the mode that its place asks for. Raises `OSError`."""
+    """Gives a file or directory within the data directory the mode that its path requires. Raises `OSError`."""
     mode = path.stat().st_mode
     wanted = wanted_mode(path.relative_to(data_dir).parts, mode)
     if stat.S_IMODE(mode) != wanted:
@@ -75,7 +80,7 @@ def set_mode(data_dir: Path, path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A mode that was wrong. `done` is False where another user owns the file, or the file system is read-only."""
+    """A mode that was wrong. `done` is False if another user owns the file or the file system is read-only."""
 
     path: Path
     before: int
@@ -84,14 +89,15 @@ class Correction:
 
 
 def is_shared(data_dir: Path) -> bool:
-    """Whether other users write in the directory too, as in /tmp: nothing in it may be changed for being ours."""
+    """Returns True if other users write in the directory too, as in /tmp: nothing in it may be assumed to be ours."""
     return data_dir.exists() and bool(data_dir.stat().st_mode & stat.S_ISVTX)
 
 
 def correct_modes(data_dir: Path, *, gates_only: bool = False) -> list[Correction]:
-    """Correct every wrong mode under the data directory, and say which those were.
+    """Corrects every wrong mode under the data directory and returns the corrections.
 
-    `gates_only` looks no further than what others would have to pass: some fifty entries in place of thousands.
+    `gates_only` checks only the directories that other users would have to pass: some fifty entries instead of
+    thousands.
     """
     if not data_dir.is_dir() or is_shared(data_dir):
         return []
@@ -100,7 +106,7 @@ def correct_modes(data_dir: Path, *, gates_only: bool = False) -> list[Correctio
     for path, status in _entries(data_dir, gates_only=gates_only):
         wanted = wanted_mode(path.relative_to(data_dir).parts, status.st_mode)
         before = stat.S_IMODE(status.st_mode)
-        # a file that is published too has one mode under both its names; its directory keeps others out
+        # A published file has one mode under all its names (hard links); the private directory keeps others out.
         if before == wanted or (wanted != PUBLIC_FILE and status.st_ino in published and stat.S_ISREG(status.st_mode)):
             continue
         try:
@@ -115,7 +121,7 @@ def correct_modes(data_dir: Path, *, gates_only: bool = False) -> list[Correctio
 
 
 def _entries(data_dir: Path, *, gates_only: bool) -> Iterator[tuple[Path, os.stat_result]]:
-    """Everything under the directory and itself but symbolic links; what vanishes meanwhile is passed over."""
+    """Yields the directory and everything under it except symbolic links; skips entries that vanish meanwhile."""
     pending = [data_dir]
     while pending:
         path = pending.pop()
@@ -132,7 +138,7 @@ def _entries(data_dir: Path, *, gates_only: bool) -> Iterator[tuple[Path, os.sta
 
 
 def _published_links(data_dir: Path) -> Iterator[os.stat_result]:
-    """Published files that have other names too."""
+    """Yields published files that have further names (hard links)."""
     for tree in (*data_dir.glob("generations/*/public"), *data_dir.glob("demo/generations/*/public")):
         for directory, _, names in os.walk(tree):
             for name in names:

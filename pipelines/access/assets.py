@@ -7,7 +7,7 @@ import dagster as dg
 
 from pipelines.presentation import LEDGER_GROUP, POOL, external, markdown_table, row_count, table_spec
 from pipelines.resources import Runtime
-from warehouse.access.claim_sync import take_over_access
+from warehouse.access.claim_sync import sync_access
 from warehouse.duck.inspection import preview
 from warehouse.ledger.ledger import open_ledger
 
@@ -56,7 +56,7 @@ def take_over_access_tables(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.M
         runtime.warehouse.connect() as connection,
         closing(open_ledger(runtime.settings, runtime.data_dir)) as opened,
     ):
-        changed = take_over_access(connection, opened)
+        changed = sync_access(connection, opened)
         found = {table: row_count(connection, table) for table in (*RAW, REVENUE, FUNNEL)}
         found[REVENUE]["preview"] = markdown_table(preview(connection, "access_newest_revenue"), rows=20)
         found[FUNNEL]["preview"] = markdown_table(preview(connection, "access_newest_funnel"), rows=20)

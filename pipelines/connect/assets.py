@@ -7,7 +7,7 @@ import dagster as dg
 
 from pipelines.presentation import LEDGER_GROUP, OWNERS, POOL, log_verdicts, markdown_table, row_count, table_spec
 from pipelines.resources import Runtime
-from warehouse.connect.session_sync import take_over_sessions
+from warehouse.connect.session_sync import sync_sessions
 from warehouse.duck.inspection import preview
 from warehouse.ledger.ledger import open_ledger
 
@@ -65,7 +65,7 @@ def take_over_connect_tables(
         runtime.warehouse.connect() as connection,
         closing(open_ledger(runtime.settings, runtime.data_dir)) as opened,
     ):
-        taken = take_over_sessions(connection, opened)
+        taken = sync_sessions(connection, opened)
         found = {table: row_count(connection, table) for table in (SESSIONS, STEPS, DAILY, BY_STEP)}
         found[DAILY]["preview"] = markdown_table(preview(connection, "connect_shown_days"), rows=20)
         found[BY_STEP]["preview"] = markdown_table(preview(connection, "connect_shown_steps"), rows=60)

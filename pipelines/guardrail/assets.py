@@ -10,7 +10,7 @@ from contracts.errors import OperatorProblem
 from pipelines.presentation import POOL, external, markdown_table, row_count, table_spec
 from pipelines.resources import Runtime
 from warehouse.duck.inspection import preview
-from warehouse.guardrail.checks import take_over_checks
+from warehouse.guardrail.checks import sync_checks
 from warehouse.guardrail.log import open_guardrail_log
 
 GROUP = "guardrail"
@@ -48,7 +48,7 @@ def take_over_guardrail_checks(
         taken: dict[str, Any] = {"new_checks": 0}
         try:
             with closing(open_guardrail_log(runtime.settings, runtime.data_dir)) as log:
-                taken["new_checks"] = take_over_checks(connection, log)
+                taken["new_checks"] = sync_checks(connection, log)
         except OperatorProblem as problem:
             context.log.warning(f"no checks are taken over: {problem}")
             taken["problem"] = problem.code

@@ -9,7 +9,7 @@ import dagster as dg
 from pipelines.presentation import LEDGER_GROUP, OWNERS, POOL, log_verdicts, markdown_table, row_count, table_spec
 from pipelines.resources import Runtime
 from warehouse.duck.inspection import preview
-from warehouse.intake.intake_sync import take_over_intakes
+from warehouse.intake.intake_sync import sync_intakes
 from warehouse.intake.statistics import see_settings
 from warehouse.ledger.ledger import open_ledger
 
@@ -56,7 +56,7 @@ def take_over_intake_tables(
         runtime.warehouse.connect() as connection,
         closing(open_ledger(runtime.settings, runtime.data_dir)) as opened,
     ):
-        taken = take_over_intakes(connection, opened)
+        taken = sync_intakes(connection, opened)
         see_settings(connection, runtime.settings, datetime.now(UTC), anew=taken.changed > 0)
         found = {table: row_count(connection, table) for table in (RAW, STATS, FUNNEL, SETTINGS)}
         found[FUNNEL]["preview"] = markdown_table(preview(connection, "intake_shown_funnel"), rows=20)

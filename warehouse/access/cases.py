@@ -1,4 +1,4 @@
-"""Cases in the ledger: money that came with a claim and that no claim uses, and the quotes over what is missing."""
+"""Stores cases: payments that came with a claim but that no claim uses, and the quotes for the missing amount."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from warehouse.access.claims import KeptQuote, find_quote, keep_quote
 from warehouse.ledger.ledger import Reader, Transaction, utc_text
 
 CASE_CHANGED = "unmatched_payment"
-"""Kind of cases on the change feed; the id is the case's."""
+"""Kind of cases on the change feed; the entity id is the case's id."""
 
 
 def record_money(
     tx: Transaction,
-    found: Sequence[Transfer],
+    transfers: Sequence[Transfer],
     block: BlockView,
     code: str,
     filing: Filing,
@@ -30,14 +30,14 @@ def record_money(
     transaction_hash: str,
     now: datetime,
 ) -> list[Case]:
-    """Record the transfers that a claim found, each once, and return their cases.
+    """Records the transfers that a claim found, once each, and returns their cases.
 
-    A transfer is filed under the claim's quote only where that asks its sender to pay, and where no better claim has
-    filed it (`replaces`). A case that somebody has acted on stays as it is.
+    A transfer is filed under the claim's quote only if that quote asks its sender to pay and no better claim has filed
+    it (`replaces`). A case that somebody has acted on stays unchanged.
     """
     return [
         _record(tx, transfer, block, code, filing, chain_id=chain_id, transaction_hash=transaction_hash, now=now)
-        for transfer in found
+        for transfer in transfers
     ]
 
 
@@ -52,10 +52,10 @@ def _record(
     transaction_hash: str,
     now: datetime,
 ) -> Case:
-    held = case_at(tx, chain_id, transaction_hash, transfer.position)
-    files = replaces(filing, _filing_of(tx, held), transfer)
+    known = case_at(tx, chain_id, transaction_hash, transfer.position)
+    files = replaces(filing, _filing_of(tx, known), transfer)
     due_code = code_of(transfer, filing.quote, code)
-    if held is None:
+    if known is None:
         case_id = f"case_{secrets.token_hex(16)}"
         tx.run(
             "access_record_case",
@@ -75,8 +75,8 @@ def _record(
             proven=int(files and filing.proven),
             recorded_at=utc_text(now),
         )
-    elif held.state == "open" and files:
-        case_id = held.case_id
+    elif known.state == "open" and files:
+        case_id = known.case_id
         tx.run(
             "access_file_case",
             case_id=case_id,
@@ -86,14 +86,14 @@ def _record(
             changed_at=utc_text(now),
         )
     else:
-        return held
+        return known
     tx.changed(CASE_CHANGED, case_id)
     return find_case(tx, case_id)
 
 
 def _filing_of(reader: Reader, case: Case | None) -> Filing | None:
-    kept = None if case is None or case.quote_id is None else find_quote(reader, case.quote_id)
-    return None if case is None or kept is None else Filing(kept.quote, case.proven)
+    stored = None if case is None or case.quote_id is None else find_quote(reader, case.quote_id)
+    return None if case is None or stored is None else Filing(stored.quote, case.proven)
 
 
 def find_case(reader: Reader, case_id: str) -> Case:
@@ -105,15 +105,15 @@ def find_case(reader: Reader, case_id: str) -> Case:
 
 
 def case_at(reader: Reader, chain_id: int, transaction_hash: str, position: int) -> Case | None:
-    """Returns the case of the transfer at a place of the chain, where it was recorded."""
+    """Returns the case of the transfer at this position of the chain, or None if none was recorded."""
     row = reader.row("access_case_at", chain_id=chain_id, transaction_hash=transaction_hash, log_position=position)
     return None if row is None else _case(row)
 
 
 def cases_in(reader: Reader, *states: CaseState) -> list[Case]:
-    """Returns every case in one of the states (those that wait for somebody where none is named), newest first."""
-    found = [_case(row) for state in states or WAITING for row in reader.rows("access_cases_in_state", state=state)]
-    return sorted(found, key=lambda case: case.recorded_at, reverse=True)
+    """Returns every case in one of the states, newest first. Without states: those that wait for somebody."""
+    cases = [_case(row) for state in states or WAITING for row in reader.rows("access_cases_in_state", state=state)]
+    return sorted(cases, key=lambda case: case.recorded_at, reverse=True)
 
 
 def cases_of_quote(reader: Reader, quote_id: str) -> list[Case]:
@@ -136,7 +136,7 @@ def move_case(
     refund_amount: int | None = None,
     refund_transaction_hash: str | None = None,
 ) -> bool:
-    """Move a case on. False where its state does not allow that, or where it was moved since it was read."""
+    """Moves a case to a state. Returns False if its current state does not allow that or it moved since it was read."""
     if not may_move(case.state, state):
         return False
     moved = tx.run(
@@ -154,20 +154,20 @@ def move_case(
 
 
 def keep_supplement(tx: Transaction, case: Case, quote: Quote, signature: dict[str, str], *, now: datetime) -> None:
-    """Keep a quote over what is missing of a case."""
+    """Stores a quote for the missing amount of a case."""
     keep_quote(tx, quote, signature)
     tx.run("access_insert_supplement", quote_id=quote.quote_id, case_id=case.case_id)
     move_case(tx, case, "supplement_offered", now=now)
 
 
 def newest_supplement(reader: Reader, case: Case) -> KeptQuote | None:
-    """Returns the last quote that a case offered."""
+    """Returns the last quote that a case offered, or None."""
     row = reader.row("access_newest_supplement", case_id=case.case_id)
     return None if row is None else find_quote(reader, row["quote_id"])
 
 
 def case_of_supplement(reader: Reader, quote_id: str) -> Case | None:
-    """Returns the case that offered a quote, or None where the quote stands for itself."""
+    """Returns the case that offered a quote, or None for an ordinary quote."""
     row = reader.row("access_case_of_supplement", quote_id=quote_id)
     return None if row is None else _case(row)
 

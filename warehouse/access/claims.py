@@ -1,6 +1,6 @@
-"""Quotes, claims with their payments, receipts and leases in the ledger.
+"""Stores quotes, claims with their payments, receipts and leases in the ledger.
 
-What issues a claim is `access_issue.py`; money that no claim uses is in `access_cases.py`.
+`issue.py` issues a claim; payments that no claim uses are in `cases.py`.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from warehouse.ledger.ledger import Reader, Transaction, utc_text
 
 QUOTE_CHANGED = "quote"
 CLAIM_CHANGED = "claim"
-"""Kinds of these entities on the change feed; the ids are theirs."""
+"""Kinds of these entities on the change feed, under their own ids."""
 
 LEASE_FOR = timedelta(seconds=15)
-"""The longest that a claim is kept from others by one that may have been killed."""
+"""The longest time that a claim is closed to others by a process that may have been killed."""
 
 QuoteState = Literal["open", "claimed", "expired"]
 
 
 @dataclass(frozen=True, slots=True)
 class KeptQuote:
-    """A quote with the signature that it was given out with."""
+    """A quote with the signature under which it was handed out."""
 
     quote: Quote
     signature: dict[str, str]
@@ -39,7 +39,7 @@ class KeptQuote:
 
 @dataclass(frozen=True, slots=True)
 class KeptReceipt:
-    """A receipt: the canonical bytes that are hashed, as text, with hash and signature."""
+    """A receipt: its canonical bytes as text, which are hashed, with the hash and its signature."""
 
     body_json: str
     receipt_hash: str
@@ -47,7 +47,7 @@ class KeptReceipt:
 
 
 def amounts_held(tx: Transaction, payer: str, *, now: datetime) -> set[int]:
-    """Amounts that the payer's open quotes hold. Quotes past their grace are closed before."""
+    """Returns the amounts that the payer's open quotes reserve. First closes quotes past their grace period."""
     for row in tx.rows("access_quotes_past_grace", payer=payer, now=utc_text(now)):
         tx.run("access_move_quote", quote_id=row["quote_id"], state="expired")
         tx.changed(QUOTE_CHANGED, row["quote_id"])
@@ -55,7 +55,7 @@ def amounts_held(tx: Transaction, payer: str, *, now: datetime) -> set[int]:
 
 
 def keep_quote(tx: Transaction, quote: Quote, signature: dict[str, str]) -> None:
-    """Keep a new quote. Another open one of its payer with its amount breaks a constraint."""
+    """Stores a new quote. It violates a constraint if the payer has another open quote with the same amount."""
     tx.run(
         "access_insert_quote",
         quote_id=quote.quote_id,
@@ -78,7 +78,7 @@ def keep_quote(tx: Transaction, quote: Quote, signature: dict[str, str]) -> None
 
 
 def find_quote(reader: Reader, quote_id: str) -> KeptQuote | None:
-    """The quote with this id, whatever its state. Whether it is intact is for the caller to ask."""
+    """Returns the quote with this id in any state, or None. The caller checks that it is intact."""
     row = reader.row("access_quote", quote_id=quote_id)
     if row is None:
         return None
@@ -101,26 +101,26 @@ def find_quote(reader: Reader, quote_id: str) -> KeptQuote | None:
 
 
 def close_quote(tx: Transaction, quote_id: str) -> bool:
-    """Mark a quote as claimed. False where it was so already; it is on the feed either way."""
+    """Marks a quote as claimed. Returns False if it already was; it is put on the feed either way."""
     moved = tx.run("access_close_quote", quote_id=quote_id) == 1
     tx.changed(QUOTE_CHANGED, quote_id)
     return moved
 
 
 def find_claim(reader: Reader, claim_id: str) -> Claim | None:
-    """The claim with this id."""
-    if "\0" in claim_id:  # which PostgreSQL would not even look up
+    """Returns the claim with this id, or None."""
+    if "\0" in claim_id:  # PostgreSQL refuses such a text instead of not finding it
         return None
     return _claim(reader.row("access_claim", claim_id=claim_id))
 
 
 def claim_of_quote(reader: Reader, quote_id: str) -> Claim | None:
-    """The claim that a quote was redeemed by."""
+    """Returns the claim that redeemed a quote, or None."""
     return _claim(reader.row("access_claim_of_quote", quote_id=quote_id))
 
 
 def claim_of_transfer(reader: Reader, chain_id: int, transaction_hash: str, position: int) -> Claim | None:
-    """The claim that uses the transfer at a place of the chain."""
+    """Returns the claim that uses the transfer at this position of the chain, or None."""
     return _claim(
         reader.row(
             "access_claim_of_transfer", chain_id=chain_id, transaction_hash=transaction_hash, log_position=position
@@ -129,26 +129,27 @@ def claim_of_transfer(reader: Reader, chain_id: int, transaction_hash: str, posi
 
 
 def claim_of_request(reader: Reader, payer: str, idempotency_digest: str) -> tuple[Claim, str] | None:
-    """The claim that a payer's request under an Idempotency-Key issued, with the digest of that request."""
+    """Returns the claim that a payer's request under an Idempotency-Key issued, with that request's digest, or None."""
     row = reader.row("access_claim_of_request", payer=payer, idempotency_digest=idempotency_digest)
     claim = _claim(row)
     return None if claim is None or row is None else (claim, str(row["request_digest"]))
 
 
 def used_positions(reader: Reader, chain_id: int, transaction_hash: str) -> set[int]:
-    """Places of the transfers of a transaction that claims use."""
+    """Returns the log positions of a transaction's transfers that claims use."""
     rows = reader.rows("access_used_positions", chain_id=chain_id, transaction_hash=transaction_hash)
     return {int(row["log_position"]) for row in rows}
 
 
 def spent_positions(reader: Reader, chain_id: int, transaction_hash: str) -> set[int]:
-    """Places of the transfers of a transaction that pay nothing any more: claims use them, or they go back."""
+    """Returns the log positions of a transaction's transfers that can pay no more: claims use them or they are
+    refunded."""
     rows = reader.rows("access_spent_positions", chain_id=chain_id, transaction_hash=transaction_hash)
     return {int(row["log_position"]) for row in rows}
 
 
 def find_receipt(reader: Reader, claim_id: str) -> KeptReceipt | None:
-    """The receipt of a claim."""
+    """Returns the receipt of a claim, or None."""
     row = reader.row("access_receipt", claim_id=claim_id)
     return (
         None if row is None else KeptReceipt(row["body_json"], row["receipt_hash"], json.loads(row["signature_json"]))
@@ -156,34 +157,35 @@ def find_receipt(reader: Reader, claim_id: str) -> KeptReceipt | None:
 
 
 def take_lease(tx: Transaction, quote_id: str, owner: str, *, now: datetime) -> bool:
-    """Whether the quote is not redeemed and `owner` may now verify its claim: while the lease runs nobody else may."""
-    taken = tx.run(
+    """Gives `owner` the right to verify a claim of the quote. Returns False if the quote is redeemed or somebody else's
+    lease still runs."""
+    changed = tx.run(
         "access_take_lease",
         quote_id=quote_id,
         owner=owner,
         now=utc_text(now),
         expires_at=utc_text(now + LEASE_FOR),
     )
-    return taken == 1
+    return changed == 1
 
 
 def release_lease(tx: Transaction, quote_id: str, owner: str) -> None:
-    """Give the lease back, where it is still `owner`'s."""
+    """Ends the lease if it still belongs to `owner`."""
     tx.run("access_release_lease", quote_id=quote_id, owner=owner)
 
 
 def reverse_claim(tx: Transaction, claim: Claim, *, now: datetime) -> bool:
-    """The payment has left the chain: the claim is reversed and its key suspended. False where that was so already."""
+    """Reverses a claim whose payment left the chain, and suspends its key. Returns False if it was reversed already."""
     return _move(tx, claim, "reversed", claim.block_number, claim.block_hash, now)
 
 
 def reinstate_claim(tx: Transaction, claim: Claim, block_number: int, block_hash: str, *, now: datetime) -> bool:
-    """The payment is back, in this block: the claim holds again, and its key. False where it held already."""
+    """Reinstates a claim, and its key, whose payment is back in this block. Returns False if it was not reversed."""
     return _move(tx, claim, "issued", block_number, block_hash, now)
 
 
 def settle_claim(tx: Transaction, claim: Claim, *, now: datetime) -> bool:
-    """The payment is final: nobody need look at it again. False where that was said before."""
+    """Marks a claim's payment as final: nobody needs to check it again. Returns False if it already was."""
     settled = tx.run("access_settle_claim", claim_id=claim.claim_id, final_at=utc_text(now)) == 1
     if settled:
         tx.changed(CLAIM_CHANGED, claim.claim_id)
@@ -191,19 +193,19 @@ def settle_claim(tx: Transaction, claim: Claim, *, now: datetime) -> bool:
 
 
 def payments_of_claim(reader: Reader, claim_id: str) -> list[Payment]:
-    """Every transfer that a claim uses."""
+    """Returns every transfer that a claim uses."""
     return [_payment(row) for row in reader.rows("access_payments_of_claim", claim_id=claim_id)]
 
 
 def payments_not_final(reader: Reader, limit: int = 500) -> list[Payment]:
-    """Payments that may still leave the chain, those of the newest claims first: they are the likeliest to."""
+    """Returns payments that may still leave the chain, those of the newest claims first: they are the likeliest to."""
     return [_payment(row) for row in reader.rows("access_payments_not_final", limit=limit)]
 
 
 def move_payment(
     tx: Transaction, payment: Payment, state: ClaimState, block: BlockView | None, *, now: datetime
 ) -> None:
-    """Say where a payment is now: in `block`, or off the chain. Its claim is moved by the caller."""
+    """Records where a payment is now: in `block`, or off the chain. The caller moves its claim."""
     tx.run(
         "access_move_payment",
         claim_id=payment.claim_id,
@@ -217,7 +219,7 @@ def move_payment(
 
 
 def settle_payment(tx: Transaction, payment: Payment, *, now: datetime) -> None:
-    """The payment is final, or was looked for long enough: nobody need look at it again."""
+    """Marks a payment as settled, because it is final or was looked for long enough: nobody needs to check it again."""
     tx.run(
         "access_settle_payment",
         claim_id=payment.claim_id,

@@ -1,4 +1,4 @@
-"""The one transaction that redeems a quote: claim, key and receipt come together or not at all."""
+"""Redeems a quote in one transaction: claim, key and receipt are all created, or none is."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from warehouse.ledger.ledger import Transaction, utc_text
 
 @dataclass(frozen=True, slots=True)
 class Issuer:
-    """With what claims are issued."""
+    """The settings and secrets that issuing a claim needs."""
 
     rail: PaymentRail
     base_url: str
@@ -37,7 +37,7 @@ class Issuer:
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A claim that was just issued: the only time, but for a repeated answer, that the key's text is there."""
+    """A newly issued claim. The key's text exists only here and in repeated answers to the same request."""
 
     claim: Claim
     key: ApiKey
@@ -59,10 +59,10 @@ def issue_claim(
     cases_become: CaseState = "claimed",
     operator_proven: bool = False,
 ) -> Issued:
-    """Redeem `quote` by the transfer that `match` found in the transaction, and `further` ones that brought the rest.
+    """Redeems `quote` with the transfer in `match` and `further` transfers that paid the rest.
 
-    The key is the payer's, or the operator's where that has proven itself.
-    The quote or a transfer being used before breaks a constraint; callers look at both in the same transaction.
+    The key belongs to the payer, or to the operator if it has proven itself. A quote or transfer that was used before
+    violates a constraint; callers check both in the same transaction.
     """
     paid = [Paid(quote.quote_id, transaction_hash, match), *further]
     entitlement = entitlement_of(quote)
@@ -80,7 +80,7 @@ def issue_claim(
         chain_id=issuer.rail.chain_id,
         transaction_hash=transaction_hash,
         log_position=match.transfer.position,
-        amount=sum(each.match.transfer.amount for each in paid),
+        amount=sum(payment.match.transfer.amount for payment in paid),
         block_number=match.block.number,
         block_hash=match.block.hash,
         state="issued",
@@ -132,7 +132,7 @@ def issue_claim(
 
 
 def _use(tx: Transaction, claim: Claim, paid: Paid, case_becomes: CaseState, *, now: datetime) -> None:
-    """Let the claim use a transfer: no other one can, the quote that it came for is closed, and so is its case."""
+    """Assigns a transfer to the claim, so that no other claim can use it, and closes its quote and case."""
     transfer, block = paid.match.transfer, paid.match.block
     tx.run(
         "access_insert_payment",

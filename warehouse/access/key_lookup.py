@@ -1,6 +1,6 @@
-"""Who a presented key stands for: one point read of the ledger a request, through the raw driver and without a cache.
+"""Looks up whose key a request presents: one point read of the ledger through the raw driver, without a cache.
 
-So a key that is revoked, suspended or past its paid time is none from the moment that was committed, in every process.
+A key that is revoked, suspended or past its paid time is therefore invalid in every process from that commit on.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from warehouse.ledger.ledger import SQL
 
 @dataclass(frozen=True, slots=True)
 class FoundKey:
-    """A valid key: whom it stands for with the tier of this moment, what its quota is counted by, whether it is new."""
+    """A valid key: its caller with the current tier, the family that shares its quota, and whether it was used."""
 
     caller: Caller
     family_id: str
@@ -31,25 +31,25 @@ class FoundKey:
 
 
 class KeyStore(Protocol):
-    """Where keys are looked up: runs a statement of the ledger on its own."""
+    """Runs a statement of the ledger in its own transaction to look up a key."""
 
     def fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
-        """The one row it gives, if any. Raises `StoreBusy` or `StoreUnusable`."""
+        """Returns the statement's only row, or None. Raises `StoreBusy` or `StoreUnusable`."""
 
     def close(self) -> None: ...
 
 
 class KeyLookup:
-    """Open with `open_key_lookup`. Threads may share it; a forked process needs its own."""
+    """Looks up keys. Create it with `open_key_lookup`. Threads may share it; a forked process needs its own."""
 
     def __init__(self, store: KeyStore, pepper: bytes) -> None:
         self._store = store
         self._pepper = pepper
 
     def find(self, presented: str, now_s: float) -> FoundKey | None:
-        """The active key that `presented` is at `now_s` (seconds since 1970), or None for whatever else it may be.
+        """Returns the active key that `presented` is at `now_s` (seconds since 1970), or None for any other text.
 
-        Past the paid time its tier is free. Raises `StoreBusy`, `StoreUnusable`.
+        After its paid time a key has the free tier. Raises `StoreBusy`, `StoreUnusable`.
         """
         key = parse_key(presented)
         if key is None:
@@ -63,12 +63,12 @@ class KeyLookup:
         return FoundKey(Caller(key_id, owner, Tier(tier)), family_id, bool(used))
 
     def close(self) -> None:
-        """Close the store. No key can be looked up any more."""
+        """Closes the store. No key can be looked up any more."""
         self._store.close()
 
 
 def open_key_lookup(settings: Settings, pepper: bytes, *, wait_s: float = 1.0) -> KeyLookup:
-    """Open the keys of the ledger that the settings name, which has been opened, and so made, before.
+    """Opens the keys of the configured ledger, which must have been opened, and so created, before.
 
     Raises `SettingsInvalid`, `StoreBusy`, `StoreUnusable`.
     """

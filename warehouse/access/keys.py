@@ -1,6 +1,6 @@
-"""API keys in the ledger: made, rotated, suspended and revoked, and how much each was used.
+"""Stores API keys in the ledger: creates, rotates, suspends and revokes them, and records how much each was used.
 
-A key's text is given once, by the step that makes it. What every request asks is in `key_lookup.py`.
+A key's text is returned once, by the function that creates it. `key_lookup.py` answers every request's lookup.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from contracts.secrets import PEPPER_VERSION
 from warehouse.ledger.ledger import Reader, Transaction, utc_text
 
 KEY_CHANGED = "key"
-"""Kind of these entities on the change feed; the id is the key's."""
+"""Kind of keys on the change feed; the entity id is the key's id."""
 
 
 class KeyState(StrEnum):
-    """A suspended key may come back; a revoked one is never valid again."""
+    """State of a key. A suspended key can become active again; a revoked one never."""
 
     ACTIVE = "active"
     SUSPENDED = "suspended"
@@ -32,7 +32,7 @@ class KeyState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """A key as the ledger holds it. Keys that follow one another by rotation share `family_id` and one quota."""
+    """A key in the ledger. Keys that replace one another by rotation share `family_id` and one quota."""
 
     key_id: str
     family_id: str
@@ -49,7 +49,7 @@ class KeyRecord:
 
 @dataclass(frozen=True, slots=True)
 class KeyUsage:
-    """A key and how much it was used: admitted requests of all days and of the present UTC day."""
+    """A key with its use: admitted requests in total and on the current UTC day."""
 
     key: KeyRecord
     requests: int
@@ -59,7 +59,7 @@ class KeyUsage:
 
 @dataclass(frozen=True, slots=True)
 class IssuedKey:
-    """A key that was just made: the only time that its text is there."""
+    """A newly created key. Its text exists only here."""
 
     key: ApiKey
     record: KeyRecord
@@ -67,7 +67,7 @@ class IssuedKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyUse:
-    """Admitted requests of a key on one UTC day (`YYYY-MM-DD`), to be added to that day."""
+    """Admitted requests of a key on one UTC day (`YYYY-MM-DD`), to be added to that day's count."""
 
     key_id: str
     day: str
@@ -87,10 +87,10 @@ def create_key(
     key: ApiKey | None = None,
     sealed: str | None = None,
 ) -> IssuedKey:
-    """Make an active key of `owner`; a second one that is alive for the same claim breaks a constraint.
+    """Creates an active key of `owner`. A second unrevoked key of the same claim violates a constraint.
 
-    `key` is one that the caller made with `new_key`, in order to seal it: `sealed` is what is kept of that until the
-    key's first use.
+    `key` is one that the caller made with `new_key` in order to seal it; `sealed` is its sealed text, which is stored
+    until the key's first use.
     """
     return _insert(tx, pepper, key or new_key(tier), None, tier, owner, claim_id, paid_until, sealed, now)
 
@@ -98,60 +98,61 @@ def create_key(
 def rotate_key(
     tx: Transaction, pepper: bytes, key_id: str, *, now: datetime, key: ApiKey | None = None, sealed: str | None = None
 ) -> IssuedKey:
-    """Revoke a key and make the next one of its family, with its tier, owner, claim, paid time, quota and suspension.
+    """Revokes a key and creates the next one of its family with its tier, owner, claim, paid time, quota and
+    suspension.
 
-    Raises `KeyUnknown` where there is no such key or it is revoked.
+    Raises `KeyUnknown` if there is no such key or it is revoked.
     """
-    held = find_key(tx, key_id)
-    if held is None or held.state is KeyState.REVOKED:
+    current = find_key(tx, key_id)
+    if current is None or current.state is KeyState.REVOKED:
         raise _unknown(key_id)
     revoke_key(tx, key_id, now=now)
     issued = _insert(
         tx,
         pepper,
-        key or new_key(held.tier),
-        held.family_id,
-        held.tier,
-        held.owner,
-        held.claim_id,
-        held.paid_until,
+        key or new_key(current.tier),
+        current.family_id,
+        current.tier,
+        current.owner,
+        current.claim_id,
+        current.paid_until,
         sealed,
         now,
     )
-    if held.state is KeyState.SUSPENDED:
+    if current.state is KeyState.SUSPENDED:
         suspend_key(tx, issued.record.key_id, now=now)
     return issued
 
 
 def revoke_key(tx: Transaction, key_id: str, *, now: datetime) -> bool:
-    """Make a key invalid for ever. False where it was so already; raises `KeyUnknown` where there is none."""
+    """Makes a key invalid for ever. Returns False if it already was. Raises `KeyUnknown`."""
     return _move(tx, key_id, (KeyState.ACTIVE, KeyState.SUSPENDED), KeyState.REVOKED, now)
 
 
 def suspend_key(tx: Transaction, key_id: str, *, now: datetime) -> bool:
-    """Make an active key invalid for the time being. False where it was not active; raises `KeyUnknown`."""
+    """Makes an active key invalid until it is reinstated. Returns False if it was not active. Raises `KeyUnknown`."""
     return _move(tx, key_id, (KeyState.ACTIVE,), KeyState.SUSPENDED, now)
 
 
 def reinstate_key(tx: Transaction, key_id: str, *, now: datetime) -> bool:
-    """Make a suspended key valid again. False where it was not suspended; raises `KeyUnknown`."""
+    """Makes a suspended key valid again. Returns False if it was not suspended. Raises `KeyUnknown`."""
     return _move(tx, key_id, (KeyState.SUSPENDED,), KeyState.ACTIVE, now)
 
 
 def find_key(reader: Reader, key_id: str) -> KeyRecord | None:
-    """The key with this id, whatever its state."""
+    """Returns the key with this id in any state, or None."""
     row = reader.row("key", key_id=key_id)
     return None if row is None else _record(row)
 
 
 def alive_key_of_claim(reader: Reader, claim_id: str) -> KeyRecord | None:
-    """The key of a claim that is not revoked."""
+    """Returns the unrevoked key of a claim, or None."""
     row = reader.row("alive_key_of_claim", claim_id=claim_id)
     return None if row is None else _record(row)
 
 
 def list_keys(reader: Reader, *, now: datetime) -> list[KeyUsage]:
-    """Every key, newest first, with its use; requests of the last seconds may not be in it yet."""
+    """Returns every key with its use, newest first. Requests of the last seconds may not be counted yet."""
     return [
         KeyUsage(_record(row), int(row["requests"]), int(row["requests_today"]), _instant(row["last_used_at"]))
         for row in reader.rows("keys", day=_day(now))
@@ -159,23 +160,23 @@ def list_keys(reader: Reader, *, now: datetime) -> list[KeyUsage]:
 
 
 def sealed_key(reader: Reader, key_id: str) -> str | None:
-    """What was kept sealed of a key; None from its first use on."""
+    """Returns the sealed text of a key, or None from its first use on."""
     row = reader.row("sealed_key", key_id=key_id)
     return None if row is None else str(row["sealed"])
 
 
 def forget_sealed_keys(tx: Transaction, created_before: datetime) -> int:
-    """Forget what is sealed of older keys, and say of how many."""
+    """Deletes the sealed texts of keys created earlier and returns their number."""
     return tx.run("forget_sealed_keys", created_before=utc_text(created_before))
 
 
 def record_first_use(tx: Transaction, key_id: str, *, now: datetime) -> None:
-    """Acknowledge by use: the holder has the key, so nothing is kept sealed any more."""
+    """Records a key's first use. It proves that the holder has the key, so its sealed text is deleted."""
     tx.run("record_first_key_use", key_id=key_id, first_used_at=utc_text(now))
 
 
 def add_uses(tx: Transaction, uses: Iterable[KeyUse]) -> None:
-    """Add a batch of uses to their days. They are no change of the keys, so the feed does not hear of them."""
+    """Adds a batch of uses to their days. Uses don't change keys, so they are not put on the change feed."""
     for use in uses:
         tx.run(
             "add_key_uses",
@@ -220,12 +221,12 @@ def _insert(
 
 
 def _move(tx: Transaction, key_id: str, allowed: tuple[KeyState, ...], state: KeyState, now: datetime) -> bool:
-    held = find_key(tx, key_id)
-    if held is None:
+    key = find_key(tx, key_id)
+    if key is None:
         raise _unknown(key_id)
-    if held.state not in allowed:
+    if key.state not in allowed:
         return False
-    tx.run("set_key_state", key_id=key_id, from_state=held.state.value, state=state.value, changed_at=utc_text(now))
+    tx.run("set_key_state", key_id=key_id, from_state=key.state.value, state=state.value, changed_at=utc_text(now))
     tx.changed(KEY_CHANGED, key_id)
     return True
 

@@ -1,6 +1,5 @@
-"""Owners of paid keys: the payer, until the operator that the quote names has signed; and the keys that a migration
-took from operators that never did.
-"""
+"""Manages who owns a paid key: the payer, until the operator named by the quote has signed. Also finishes the migration
+that took keys from operators that never signed."""
 
 from __future__ import annotations
 
@@ -18,10 +17,11 @@ from warehouse.world.ownership import Moved, hand_over
 
 @dataclass(frozen=True, slots=True)
 class MovedKey:
-    """A key whose owner was an operator that never signed, and which its payer owns since `moved_at`.
+    """A key that belonged to an operator that never signed, and belongs to its payer since `moved_at`.
 
-    `nodes` and `edges` of the operator became the payer's with all keys of the two; `left` are those of which nobody
-    can say which key wrote them. They stay with the operator's address, which gets its key back by signing.
+    `nodes` and `edges` count what moved from the operator to the payer; over all keys of the two they are the same.
+    `left` counts those whose writing key can't be determined: they stay with the operator's address, which gets its
+    key back by signing.
     """
 
     key_id: str
@@ -35,9 +35,9 @@ class MovedKey:
 
 
 def give_to_operator(tx: Transaction, claim: Claim) -> Moved:
-    """Make the operator that the claim's quote names the owner of its keys, and of what they alone wrote.
+    """Makes the operator named by the claim's quote the owner of its keys and of what only they wrote.
 
-    Nothing where it is the owner already. The operator has to have signed.
+    Does nothing if it is the owner already. The operator has to have signed.
     """
     if claim.owner == claim.operator:
         return Moved()
@@ -63,15 +63,15 @@ def give_to_operator(tx: Transaction, claim: Claim) -> Moved:
 
 
 def moved_keys(reader: Reader) -> list[MovedKey]:
-    """Every key that the migration took from an operator that never signed, by operator."""
+    """Returns every key that the migration took from an operator that never signed, ordered by operator."""
     return [_moved_key(row) for row in reader.rows("access_moved_keys")]
 
 
 def settle_moved_keys(tx: Transaction) -> None:
-    """Finish what the migration began: after its keys, the graph of each operator that never signed.
+    """Finishes the migration: after the keys, it moves the graph of each operator that never signed.
 
-    Where one payer's keys alone stood for an operator, they wrote all that is its own, which becomes the payer's. Else
-    nobody can say who wrote what, and it stays with the address named, since only that address can have lost it.
+    If only one payer's keys named an operator, they wrote everything the operator owns, and it becomes the payer's.
+    Otherwise nobody can tell who wrote what, and it stays with the named address, the only one that can have lost it.
     """
     now = utc_text(tx.now())
     for row in tx.rows("access_moves_due"):

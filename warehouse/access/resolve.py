@@ -1,4 +1,5 @@
-"""An operator's word on a case: the key is issued for it, or the money goes back. The operator sends it, never we."""
+"""Applies an operator's decision on a case: a key is issued, or the money is refunded. The operator sends refunds
+itself; the service never sends money."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from warehouse.ledger.ledger import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A key that was issued for a case. `rest` is what was sent beyond the price: it is due to be sent back."""
+    """A key that was issued for a case. `rest` is the amount paid beyond the price, which is due to be refunded."""
 
     issued: Issued
     rest: int
@@ -29,9 +30,9 @@ class Accepted:
 def issue_for_case(
     tx: Transaction, issuer: Issuer, case_id: str, received_id: str | None, *, now: datetime
 ) -> Accepted:
-    """Redeem the quote that a case is filed under; `received_id` is a second case of the sender that brought the rest.
+    """Redeems the quote that a case is filed under. `received_id` is a second case of the sender that paid the rest.
 
-    Nobody gets a key but for a quote that the sender of the money was asked to pay. Raises `PaymentNotSettled`,
+    A key is issued only for a quote that asked the sender of the money to pay. Raises `PaymentNotSettled`,
     `PaymentUnknown`.
     """
     standing = standing_of(tx, find_case(tx, case_id), issuer.rail, now=now)
@@ -62,7 +63,7 @@ def issue_for_case(
 
 
 def mark_refund(tx: Transaction, case_id: str, *, now: datetime) -> Case:
-    """Note that the whole amount has to be sent back. Raises `PaymentNotSettled`, `PaymentUnknown`."""
+    """Notes that the whole amount has to be refunded. Raises `PaymentNotSettled`, `PaymentUnknown`."""
     case = find_case(tx, case_id)
     if case.state == "issued" or not move_case(tx, case, "refund_due", now=now, refund_amount=case.transfer.amount):
         raise _settled(case)
@@ -70,7 +71,7 @@ def mark_refund(tx: Transaction, case_id: str, *, now: datetime) -> Case:
 
 
 def mark_refunded(tx: Transaction, case_id: str, transaction_hash: str, *, now: datetime) -> Case:
-    """Note the transaction that sent money back. Raises `PaymentNotSettled`, `PaymentUnknown`."""
+    """Notes the transaction that refunded money. Raises `PaymentNotSettled`, `PaymentUnknown`."""
     case = find_case(tx, case_id)
     amount = case.transfer.amount if case.refund_amount is None else case.refund_amount
     if not move_case(tx, case, "refunded", now=now, refund_amount=amount, refund_transaction_hash=transaction_hash):

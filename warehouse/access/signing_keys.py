@@ -1,6 +1,7 @@
-"""The file of signing keys: `SVC_SIGNING_KEY_FILE`, or a private one in the data directory that the first to ask makes.
+"""Manages the file of signing keys: `SVC_SIGNING_KEY_FILE`, or a private file that is created in the data directory on
+first use.
 
-A file that the settings name is never made up: several hosts have to have the same one.
+A file named by the settings is never created here: several hosts need the same one.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ SIGNING_KEY_FILE = "signing.pem"
 
 
 class SigningKeys:
-    """The key set of one file, read again whenever the file has changed. Threads may share it."""
+    """Loads the key set of one file and reloads it when the file changes. Threads may share it."""
 
     def __init__(self, settings: Settings) -> None:
         require_secrets(settings)
@@ -29,25 +30,25 @@ class SigningKeys:
         self._held: tuple[tuple[int, int, int], KeySet] | None = None
 
     def current(self) -> KeySet:
-        """The keys as the file has them now. Raises `SettingsInvalid`, `StoreUnusable`."""
+        """Returns the keys as the file has them now. Raises `SettingsInvalid`, `StoreUnusable`."""
         try:
             if not self._named and not self._path.exists():
                 make_data_directory(self._path.parent)
                 _write(self._path, key_text(new_private_key()), replace=False)
-            found = self._path.stat()
-            version = (found.st_ino, found.st_mtime_ns, found.st_size)
-            held = self._held
-            if held is None or held[0] != version:
-                held = self._held = (
+            status = self._path.stat()
+            version = (status.st_ino, status.st_mtime_ns, status.st_size)
+            cached = self._held
+            if cached is None or cached[0] != version:
+                cached = self._held = (
                     version,
                     parse_key_set(self._path.read_text(), f"The signing key file {self._path}"),
                 )
         except (OSError, UnicodeDecodeError) as error:
             raise _unusable(self._path, error) from None
-        return held[1]
+        return cached[1]
 
     def rotate(self, now: datetime) -> SigningKey:
-        """Add a key that is published at once and signs once every cache of the key set has run out.
+        """Adds a key that is published at once and starts to sign when every cache of the old key set has expired.
 
         Raises `SettingsInvalid`, `StoreUnusable`.
         """
@@ -63,8 +64,10 @@ class SigningKeys:
 
 
 def _write(path: Path, text: str, *, replace: bool) -> None:
-    """Write it whole and private under another name, then move it: nobody sees half of it, and of two that make the
-    first one only one wins."""
+    """Writes the file completely and privately under another name, then moves it into place.
+
+    Nobody sees half of it, and of two processes that create the first one only one wins.
+    """
     draft = path.with_name(f".{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

@@ -1,4 +1,4 @@
-"""Where a case stands among quotes and claims, and the quote over what is missing of it."""
+"""Relates a case to its quotes and claims, and offers a quote for the missing amount."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from warehouse.ledger.ledger import Reader, Transaction
 
 
 def standing_of(reader: Reader, case: Case, rail: PaymentRail, *, now: datetime) -> CaseStanding:
-    """Returns a case with its quote, its claim and what is missing of it."""
-    kept = None if case.quote_id is None else find_quote(reader, case.quote_id)
+    """Returns a case with its quote, its claim and the missing amount."""
+    stored = None if case.quote_id is None else find_quote(reader, case.quote_id)
     user = claim_of_transfer(reader, case.chain_id, case.transaction_hash, case.transfer.position)
-    if kept is None:
+    if stored is None:
         return CaseStanding(case, claim_id=None if user is None else user.claim_id)
-    quote, terms = kept.quote, terms_of(kept.quote, rail)
+    quote, terms = stored.quote, terms_of(stored.quote, rail)
     redeemed = user or claim_of_quote(reader, quote.quote_id)
     open_to_more = redeemed is None and not is_supplement(quote)
     others = [other.case_id for other in cases_of_quote(reader, quote.quote_id) if other.case_id != case.case_id]
@@ -43,15 +43,18 @@ def _on_rail(quote: Quote, rail: PaymentRail) -> bool:
 
 
 def offer_supplement(tx: Transaction, standing: CaseStanding, signer: SigningKey, *, now: datetime) -> KeptQuote | None:
-    """Returns the quote over what is missing: the last one while it can be paid, else a new one; None where none is."""
+    """Returns a quote for the missing amount: the last one if it can still be paid, else a new one.
+
+    Returns None if nothing is missing or the payer has too many open quotes.
+    """
     case, first, missing = standing.case, standing.quote, standing.missing
     if first is None or missing is None:
         return None
     last = newest_supplement(tx, case)
     if last is not None and last.state == "open" and now <= last.quote.expires_at:
         return last
-    held = amounts_held(tx, first.payer, now=now)
-    if len(held) >= PROVEN_QUOTES_MAX:
+    reserved = amounts_held(tx, first.payer, now=now)
+    if len(reserved) >= PROVEN_QUOTES_MAX:
         return None
     quote = make_supplement(
         first,
@@ -59,7 +62,7 @@ def offer_supplement(tx: Transaction, standing: CaseStanding, signer: SigningKey
         missing,
         quote_id=f"quote_{secrets.token_hex(16)}",
         nonce=secrets.token_hex(16),
-        amount=free_amount(missing, held, secrets.randbelow(2**32)),
+        amount=free_amount(missing, reserved, secrets.randbelow(2**32)),
         now=now,
     )
     signature = signer.sign(quote.quote_hash)

@@ -1,4 +1,4 @@
-"""Payments of issued claims, held against the chain until they are final: which ones, and what comes of it."""
+"""Checks payments of issued claims against the chain until they are final, and applies the results."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from warehouse.access.claims import (
 from warehouse.ledger.ledger import Ledger, Reader, Transaction
 
 Outcome = Literal["stands", "final", "reversed", "reinstated", "missing", "given_up", "unclear", "overtaken"]
-"""`missing` is a payment off the chain that has not landed again; the rest is as it was moved, or was left."""
+"""`missing` is a payment off the chain that has not landed again; the others name the move that was made, or none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A payment of a claim that may still leave the chain, with what its quote asked for."""
+    """A payment of a claim that may still leave the chain, with the terms of its quote."""
 
     payment: Payment
     terms: Terms
@@ -43,16 +43,16 @@ class Watched:
 def payments_to_watch(ledger: Ledger, rail: PaymentRail) -> list[Watched]:
     """Returns payments on the rail's chain that may still leave it, those of the newest claims first."""
     with ledger.read() as reader:
-        found = [(payment, find_quote(reader, payment.quote_id)) for payment in payments_not_final(reader)]
+        payments = [(payment, find_quote(reader, payment.quote_id)) for payment in payments_not_final(reader)]
     return [
-        Watched(payment, terms_of_transfer(terms_of(kept.quote, rail), payment.amount))
-        for payment, kept in found
-        if kept is not None and payment.chain_id == rail.chain_id
+        Watched(payment, terms_of_transfer(terms_of(quote.quote, rail), payment.amount))
+        for payment, quote in payments
+        if quote is not None and payment.chain_id == rail.chain_id
     ]
 
 
 def newest_final_block(reader: Reader, chain_id: int) -> tuple[int, str] | None:
-    """Returns the newest block (number, hash) of a chain with a payment that nobody looks at again, or None."""
+    """Returns the newest block (number, hash) of a chain with a payment that is no longer checked, or None."""
     row = reader.row("access_newest_final_block", chain_id=chain_id)
     return None if row is None else (row["block_number"], row["block_hash"])
 
@@ -60,9 +60,14 @@ def newest_final_block(reader: Reader, chain_id: int) -> tuple[int, str] | None:
 def apply_sightings(
     ledger: Ledger, watched: Watched, sightings: Sequence[Sighting | Silence], *, now: datetime
 ) -> Outcome:
-    """Judge and, where something changed, move payment, claim and key in one transaction; again, it changes nothing.
+    """Judges a payment and, if something changed, moves payment, claim and key in one transaction.
 
-    `overtaken` where somebody else moved the payment since it was read: what was seen may be older than that.
+    Repeating it changes nothing. Returns `overtaken` if somebody else moved the payment since it was read: the
+    sightings may be older than that move.
+
+    Example: the payment's block was reorganised away. The first pass reverses payment and claim and suspends the key
+    (`reversed`), later passes find it still gone (`missing`), until it lands again (`reinstated`) or was looked for
+    long enough (`given_up`).
     """
     payment, terms = watched.payment, watched.terms
     match look_again(payment, terms, sightings, now=now):
@@ -98,9 +103,9 @@ def apply_sightings(
 
 
 def _follow_payments(tx: Transaction, claim: Claim, *, now: datetime) -> None:
-    """Reverse the claim, and let it hold again where all of its payments are on the chain."""
+    """Reverses the claim, and reinstates it if all of its payments are on the chain."""
     payments = payments_of_claim(tx, claim.claim_id)
-    reverse_claim(tx, claim, now=now)  # nothing where it is so already
+    reverse_claim(tx, claim, now=now)  # does nothing if it is reversed already
     if all(payment.state == "issued" for payment in payments):
         own = next(payment for payment in payments if _is_own(claim, payment))
         reinstate_claim(tx, claim, own.block_number, own.block_hash, now=now)

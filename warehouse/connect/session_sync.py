@@ -1,4 +1,5 @@
-"""Set-ups in the graph and in DuckDB: sessions that changed in the ledger are taken over by its seq, and counted."""
+"""Syncs set-up sessions from the ledger to the graph and to DuckDB: copies what changed since the last seq and counts
+it."""
 
 from __future__ import annotations
 
@@ -11,34 +12,35 @@ from contracts.world.alignment import alignment as guardrails
 from contracts.world.proposal import Decision, checked
 from warehouse.duck.connection import Connection
 from warehouse.ledger.ledger import Ledger, Reader
-from warehouse.ledger.sync import Follower, TakenOver
+from warehouse.ledger.sync import LedgerSync, SyncResult
 from warehouse.world.events import decode_nodes
 from warehouse.world.write import decide
 
-CONNECT = Follower("connect", {"out_connect__daily": "count_daily", "out_connect__steps": "count_steps"})
+CONNECT = LedgerSync("connect", {"out_connect__daily": "count_daily", "out_connect__steps": "count_steps"})
 
 
-def take_over_sessions(connection: Connection, ledger: Ledger, *, alignment: Alignment = guardrails) -> TakenOver:
-    """Tell the graph of set-ups that were finished since the last time, put sessions in their tables, and count.
+def sync_sessions(connection: Connection, ledger: Ledger, *, alignment: Alignment = guardrails) -> SyncResult:
+    """Proposes to the graph the set-ups that were finished since the last sync, copies sessions to their tables and
+    counts.
 
-    Killed anywhere, the next run does it again, which changes nothing twice. Raises `StoreBusy`, `StoreUnusable`.
+    A run that was killed at any point is safely repeated: nothing changes twice. Raises `StoreBusy`, `StoreUnusable`.
     """
     with ledger.read() as reader:
         head = reader.head()
-        changed = reader.rows("connect_changed", seq=CONNECT.taken_over_to(connection))
+        changed = reader.rows("connect_changed", seq=CONNECT.synced_to(connection))
     sessions = [session_row(row) for row in changed]
     steps = [step for row in changed for step in step_rows(row)]
     decisions = [
-        _tell(ledger, row["session_id"], row["day"], alignment)
+        _propose(ledger, row["session_id"], row["day"], alignment)
         for row, session in zip(changed, sessions, strict=True)
         if session["finished"]
     ]
     CONNECT.put(connection, {"put_sessions": sessions, "forget_steps": steps, "put_steps": steps}, head)
-    return TakenOver(len(changed), tuple(each for each in decisions if each is not None))
+    return SyncResult(len(changed), tuple(decision for decision in decisions if decision is not None))
 
 
-def _tell(ledger: Ledger, session_id: str, day: str, alignment: Alignment) -> Decision | None:
-    """Propose a set-up as it is now; its row is asked in the transaction, so that what is forgotten is not told."""
+def _propose(ledger: Ledger, session_id: str, day: str, alignment: Alignment) -> Decision | None:
+    """Proposes a set-up as it is now. Reads it in the same transaction, so a forgotten one is never proposed."""
     with ledger.transaction() as tx:
         row = tx.row("connect_told", session_id=session_id)
         if row is None or row["progress_json"] is None:
@@ -53,15 +55,15 @@ def _tell(ledger: Ledger, session_id: str, day: str, alignment: Alignment) -> De
                 day=day,
                 done=progress.steps_done,
                 skipped=len(progress.steps) - progress.steps_done,
-                intake_key=row["graph_key"] if _is_told(tx, row["graph_key"]) else None,
+                intake_key=row["graph_key"] if _is_in_graph(tx, row["graph_key"]) else None,
             )
         )
         return decide(tx, proposal, alignment(proposal))
 
 
-def _is_told(reader: Reader, intake_key: str | None) -> bool:
-    """Whether the graph knows an intake."""
+def _is_in_graph(reader: Reader, intake_key: str | None) -> bool:
+    """Returns True if the graph has the node of an intake that is not erased."""
     if intake_key is None:
         return False
-    held = decode_nodes(reader.rows("world_node", id=intake_node_ids(intake_key)[0]))
-    return any(not node.erased for node in held)
+    nodes = decode_nodes(reader.rows("world_node", id=intake_node_ids(intake_key)[0]))
+    return any(not node.erased for node in nodes)

@@ -1,6 +1,7 @@
-"""Pairing codes and sessions in the ledger: a code opens one session, once, and what a session did is kept with it.
+"""Stores pairing codes and sessions in the ledger: a code opens one session, once, and the session records its
+progress.
 
-Neither codes nor tokens are kept, only digests. What a plan is and how a session moves in it is not known here.
+Only digests of codes and tokens are stored. This module knows nothing about plans and how a session moves in them.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from contracts.connect.tokens import new_token, token_digest
 from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction, utc_text
 
 PAIRING_CHANGED = "pairing"
-"""Kind of a pairing code on the change feed; the id is that of its row, which opens nothing."""
+"""Kind of pairing codes on the change feed; the entity id is the row's id, which opens nothing."""
 
 SESSION_CHANGED = "connect"
-"""Kind of a session on the change feed; the id is `session_id`, which opens nothing."""
+"""Kind of sessions on the change feed; the entity id is `session_id`, which opens nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedCode:
-    """A pairing code that was just made: the only time that its text is there."""
+    """A newly created pairing code. Its text exists only here."""
 
     code: str = field(repr=False)
     expires_at: datetime
@@ -31,23 +32,23 @@ class IssuedCode:
 
 @dataclass(frozen=True, slots=True)
 class OpenedSession:
-    """A session that was just opened: the only time that its token is there."""
+    """A newly opened session. Its token exists only here."""
 
     token: str = field(repr=False)
     session: Session
 
 
 def issue_code(tx: Transaction, pepper: bytes) -> IssuedCode:
-    """Make a pairing code of the built-in companion."""
+    """Creates a pairing code of the built-in companion."""
     code, now = new_code(), tx.now()
     _insert_pairing(tx, code_digest(pepper, code), Vouched(BUILT_IN_PROFILE, now, now + CODE_LIVES), None)
     return IssuedCode(code, now + CODE_LIVES)
 
 
 def redeem_issued(ledger: Ledger, digest: str, pepper: bytes, agent: str | None) -> OpenedSession | None:
-    """Open the session of a code of ours, by its digest; None where it is unknown, expired or used.
+    """Opens the session of a pairing code issued here, by its digest. Returns None if it is unknown, expired or used.
 
-    Writers are held up by good codes alone, however many others are tried.
+    The write lock is taken only for a good code, so trying others does not hold up writers.
     """
     with ledger.read() as reader:
         if _good_pairing(reader, digest, ledger.now()) is None:
@@ -64,7 +65,7 @@ def redeem_issued(ledger: Ledger, digest: str, pepper: bytes, agent: str | None)
 def redeem_vouched(
     tx: Transaction, digest: str, vouched: Vouched, pepper: bytes, agent: str | None
 ) -> OpenedSession | None:
-    """Open the session of a code that a companion vouches for; None where it was used here before, or has expired."""
+    """Opens the session of a code that a companion vouches for. Returns None if it was used here or has expired."""
     now = tx.now()
     if is_known(tx, digest) or vouched.expires_at <= now:
         return None
@@ -73,18 +74,18 @@ def redeem_vouched(
 
 
 def is_known(reader: Reader, digest: str) -> bool:
-    """Whether a code with this digest was issued or used here."""
+    """Returns True if a code with this digest was issued or used here."""
     return reader.row("connect_pairing_of_code", code_digest=digest) is not None
 
 
 def find_session(reader: Reader, pepper: bytes, token: str) -> Session | None:
-    """The session of a token, whether or not it has ended; None where there is none, or not any more."""
+    """Returns the session of a token, ended or not. Returns None if there is none, or it was deleted."""
     row = reader.row("connect_session_of_token", token_digest=token_digest(pepper, token))
     return None if row is None else _session(row)
 
 
 def save_session(tx: Transaction, session: Session) -> Session | None:
-    """Keep choice, progress and intake of an open session; None where it changed since it was read, or has ended."""
+    """Saves choice, progress and intake of an open session. Returns None if it changed meanwhile or has ended."""
     saved = tx.run(
         "connect_save_session",
         session_id=session.session_id,
@@ -103,35 +104,35 @@ def save_session(tx: Transaction, session: Session) -> Session | None:
 
 
 def close_session(tx: Transaction, session_id: str) -> Session:
-    """End a session now; nothing where it was closed before."""
+    """Ends a session now. Does nothing if it was closed before."""
     if tx.run("connect_close_session", session_id=session_id, closed_at=utc_text(tx.now())):
         tx.changed(SESSION_CHANGED, session_id)
     return session_of_id(tx, session_id)
 
 
 def session_of_id(reader: Reader, session_id: str) -> Session:
-    """A session that there is."""
+    """Returns the session with this id, which must exist."""
     row = reader.row("connect_session", session_id=session_id)
     assert row is not None, "a session that was just read"
     return _session(row)
 
 
 def sessions_of_intake(reader: Reader, intake_id: str) -> list[Row]:
-    """What is kept of the sessions that registered an intake, by the names of the ledger's columns."""
+    """Returns what is stored about the sessions that registered an intake, by column name."""
     return reader.rows("connect_sessions_of_intake", intake_id=intake_id)
 
 
 def forget_sessions_of_intake(tx: Transaction, intake_id: str) -> None:
-    """Forget who was behind the sessions of an intake and what they reported. Those that go on are closed."""
-    found = sessions_of_intake(tx, intake_id)
+    """Deletes who was behind the sessions of an intake and what they reported. Closes those that are still open."""
+    sessions = sessions_of_intake(tx, intake_id)
     tx.run("connect_forget_intake", intake_id=intake_id, closed_at=utc_text(tx.now()))
-    tx.changed_each([(SESSION_CHANGED, row["session_id"]) for row in found])
+    tx.changed_each([(SESSION_CHANGED, row["session_id"]) for row in sessions])
 
 
 def delete_ended(tx: Transaction) -> int:
-    """Delete sessions and codes that expired longer ago than they are kept; how many there were.
+    """Deletes sessions and codes that expired longer ago than the retention period. Returns their number.
 
-    Ended ones are no change that anybody has to follow, so the feed does not hear of them.
+    Deleting them is not put on the feed: nobody has to follow it.
     """
     before = utc_text(tx.now() - KEPT)
     sessions = tx.run("connect_delete_sessions", expired_before=before)

@@ -1,4 +1,4 @@
-"""Guardrail checks in DuckDB: taken over from their log by number, and summed up by day and stage."""
+"""Syncs guardrail checks from their log to DuckDB by number, and sums them up by day and stage."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from warehouse.statements import read_sql
 BATCH = 10_000
 
 
-def take_over_checks(connection: Connection, log: GuardrailLog) -> int:
-    """Append what the log holds beyond what is here, sum up its days anew, and say how many checks came.
+def sync_checks(connection: Connection, log: GuardrailLog) -> int:
+    """Appends the checks that are new in the log, recomputes the sums of their days and returns the number of checks.
 
-    All in one transaction. Raises `StoreBusy`, `StoreUnusable` where the log can't be read.
+    Everything is one transaction. Raises `StoreBusy`, or `StoreUnusable` if the log can't be read.
     """
     with transaction(connection):
-        held = _newest(connection)
-        seq, came = held, 0
+        newest = _newest(connection)
+        seq, added = newest, 0
         while checks := log.after(seq, BATCH):
             _append(connection, checks)
             seq = checks[-1].seq
-            came += len(checks)
-        if came:
-            connection.execute(read_sql("forget_guardrail_days"), {"seq": held})
-            connection.execute(read_sql("sum_guardrail_days"), {"seq": held})
-    return came
+            added += len(checks)
+        if added:
+            connection.execute(read_sql("forget_guardrail_days"), {"seq": newest})
+            connection.execute(read_sql("sum_guardrail_days"), {"seq": newest})
+    return added
 
 
 def _newest(connection: Connection) -> int:

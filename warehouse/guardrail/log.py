@@ -1,7 +1,7 @@
-"""Every guardrail check that was answered, in a log of its own beside the ledger: written in batches, kept for a month.
+"""Logs every answered guardrail check in a store beside the ledger, in batches, and keeps it for a month.
 
-A check waits for no disk: what came in the last second is lost with a crash. Decisions on the graph are not here but in
-its chained audit.
+A check waits for no disk: a crash loses those of the last second. Decisions on the graph are not logged here but in
+their chained audit.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ SQL = (Path(__file__).with_name("log.sql"),)
 WRITE_EVERY_S = 1.0
 KEEP = timedelta(days=30)
 LONGEST_ACTION = 2_000
-"""Characters of a judged action that are kept."""
+"""Stored characters of a judged action."""
 
 _MOST_WAITING = 50_000
 _SCHEMA_LOCK = 0x67756172646C
-"""Key of the PostgreSQL advisory lock under which the table is made, and under which batches are written."""
+"""Key of the PostgreSQL advisory lock under which the table is created and batches are written."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedCheck:
-    """A check as pipelines read it: no text of the action and nobody's name. `seq` follows the order of commits."""
+    """A check as pipelines read it, without the action's text and the caller. `seq` follows the order of commits."""
 
     seq: int
     checked_at: datetime
@@ -73,21 +73,21 @@ class LoggedCheck:
 
 
 class CheckStore(Protocol):
-    """Where checks are kept."""
+    """Stores checks."""
 
     def append(self, rows: list[dict[str, Any]], before: str) -> None:
-        """Write all of `rows`, forget what is older than `before`. Raises `StoreBusy` or `StoreUnusable`."""
+        """Writes all of `rows` and deletes those older than `before`. Raises `StoreBusy` or `StoreUnusable`."""
 
     def after(self, seq: int, limit: int) -> list[tuple[Any, ...]]: ...
 
     def forget(self, callers: Iterable[str]) -> None:
-        """Blank the texts of these callers in every byte of the store. Raises `StoreBusy` or `StoreUnusable`."""
+        """Blanks the texts of these callers in every byte of the store. Raises `StoreBusy` or `StoreUnusable`."""
 
     def close(self) -> None: ...
 
 
 class GuardrailLog:
-    """Open with `open_guardrail_log`. Threads may share it; a forked process needs its own."""
+    """Logs checks. Create it with `open_guardrail_log`. Threads may share it; a forked process needs its own."""
 
     def __init__(self, store: CheckStore) -> None:
         self._store = store
@@ -107,13 +107,13 @@ class GuardrailLog:
         checked_at: datetime,
         latency_us: int,
     ) -> None:
-        """Keep a check; it is written within a second. `source` is the room, `caller` the id of a key or session."""
+        """Logs a check, to be written within a second. `source` is the room, `caller` the id of a key or session."""
         row = {
             "checked_at": utc_text(checked_at),
             "check_id": verdict.check_id,
             "source": source,
             "caller": caller,
-            "action": _kept(action),
+            "action": _stored_text(action),
             "asked_severity": asked.value,
             "severity": str(verdict.severity),
             "passed": int(verdict.passed),
@@ -134,7 +134,7 @@ class GuardrailLog:
                 self._timer.start()
 
     def write(self) -> None:
-        """Write what waits. Where that fails it is kept for the next time, the newest 50,000 of it."""
+        """Writes the waiting checks. If that fails they are kept for the next attempt, at most the newest 50,000."""
         with self._writing:
             with self._lock:
                 self._timer = None
@@ -153,15 +153,15 @@ class GuardrailLog:
                     rows.pop(0)
 
     def after(self, seq: int, limit: int) -> list[LoggedCheck]:
-        """At most `limit` written checks above `seq`, oldest first. Raises `StoreBusy` or `StoreUnusable`."""
+        """Returns at most `limit` written checks above `seq`, oldest first. Raises `StoreBusy` or `StoreUnusable`."""
         return [_logged(row) for row in self._store.after(seq, limit)]
 
     def forget(self, callers: Iterable[str]) -> None:
-        """Delete the texts that these callers, ids of keys or sessions, had judged. Raises as `after`."""
+        """Deletes the texts that these callers (ids of keys or sessions) had judged. Raises as `after`."""
         self._store.forget(callers)
 
     def close(self) -> None:
-        """Write what waits and close the store."""
+        """Writes the waiting checks and closes the store."""
         with self._lock:
             if self._timer is not None:
                 self._timer.cancel()
@@ -170,7 +170,7 @@ class GuardrailLog:
 
 
 def open_guardrail_log(settings: Settings, data_dir: Path, *, wait_s: float = 2.0) -> GuardrailLog:
-    """Open the log beside the ledger that the settings name: `guardrail.db`, or a PostgreSQL table.
+    """Opens the log beside the configured ledger: `guardrail.db`, or a PostgreSQL table.
 
     Raises `SettingsInvalid`, `StoreBusy`, `StoreUnusable`.
     """
@@ -218,8 +218,10 @@ class _SqliteChecks:
     def after(self, seq: int, limit: int) -> list[tuple[Any, ...]]:
         with self._lock:
             try:
-                asked = self._connection.execute(driver_statement(SQL, "after", "sqlite"), {"seq": seq, "limit": limit})
-                return list(asked.fetchall())
+                cursor = self._connection.execute(
+                    driver_statement(SQL, "after", "sqlite"), {"seq": seq, "limit": limit}
+                )
+                return list(cursor.fetchall())
             except sqlite.Error as error:
                 raise (problem_of(self._name, error) or error) from error
 
@@ -242,7 +244,7 @@ class _PostgresqlChecks:
         self.close = raw.close
 
     def append(self, rows: list[dict[str, Any]], before: str) -> None:
-        # under the lock numbers follow the order of commits, so that who reads by them misses nothing
+        # Under the lock, numbers follow the order of commits, so a reader that continues by number misses nothing.
         self._raw.write(_SCHEMA_LOCK, [("append", rows), ("delete_old", [{"before": before}])])
 
     def forget(self, callers: Iterable[str]) -> None:
@@ -272,16 +274,19 @@ def _logged(row: Iterable[Any]) -> LoggedCheck:
     )
 
 
-def _kept(action: str) -> str:
-    """Returns what is kept of an action: nothing of one with a seed phrase or a private key, which are many words and
-    lines, and the first characters of other secrets."""
+def _stored_text(action: str) -> str:
+    """Returns the text to store for an action.
+
+    An action with a seed phrase or a private key is left out, because they span many words and lines. Other secrets are
+    shortened to their first characters.
+    """
     if kind := secret_in(redact_keys(action)):
         return f"(left out: {kind})"
     return _without_secrets(action[: 2 * LONGEST_ACTION])[:LONGEST_ACTION]
 
 
 def _without_secrets(action: str) -> str:
-    """The action with every secret shortened to its first characters, also one that it encodes once or twice."""
+    """Returns the action with every secret shortened to its first characters, even if it is encoded once or twice."""
     shown = without_secrets(redact_keys(action))
     for encoded, plain in encoded_runs(shown):
         if secrets("\n".join((plain, *decoded_runs(plain)))):

@@ -1,4 +1,5 @@
-"""Intakes in the graph and in DuckDB: what changed in the ledger is proposed, taken over by its seq, and counted."""
+"""Syncs intakes from the ledger to the graph and to DuckDB: proposes, copies and counts what changed since the last
+seq."""
 
 from __future__ import annotations
 
@@ -9,27 +10,28 @@ from contracts.world.alignment import alignment as guardrails
 from contracts.world.proposal import Decision, checked
 from warehouse.duck.connection import Connection
 from warehouse.ledger.ledger import Ledger
-from warehouse.ledger.sync import Follower, TakenOver
+from warehouse.ledger.sync import LedgerSync, SyncResult
 from warehouse.world.write import decide
 
-INTAKE = Follower("intake", {"out_intake__stats": "count_stats", "out_intake__funnel": "count_intake_funnel"})
+INTAKE = LedgerSync("intake", {"out_intake__stats": "count_stats", "out_intake__funnel": "count_intake_funnel"})
 
 
-def take_over_intakes(connection: Connection, ledger: Ledger, *, alignment: Alignment = guardrails) -> TakenOver:
-    """Tell the graph of the intakes that changed since the last time, put them in their table, and count.
+def sync_intakes(connection: Connection, ledger: Ledger, *, alignment: Alignment = guardrails) -> SyncResult:
+    """Proposes to the graph the intakes that changed since the last sync, copies them to their table and counts them.
 
-    Killed anywhere, the next run does it again, which changes nothing twice. Raises `StoreBusy`, `StoreUnusable`.
+    A run that was killed at any point is safely repeated: nothing changes twice. Raises `StoreBusy`, `StoreUnusable`.
     """
     with ledger.read() as reader:
         head = reader.head()
-        changed = reader.rows("intake_changed", seq=INTAKE.taken_over_to(connection))
-    decisions = [_tell(ledger, row["graph_key"], alignment) for row in changed if not row["forgotten"]]
+        changed = reader.rows("intake_changed", seq=INTAKE.synced_to(connection))
+    decisions = [_propose(ledger, row["graph_key"], alignment) for row in changed if not row["forgotten"]]
     INTAKE.put(connection, {"put_intakes": changed}, head)
-    return TakenOver(len(changed), tuple(each for each in decisions if each is not None))
+    return SyncResult(len(changed), tuple(decision for decision in decisions if decision is not None))
 
 
-def _tell(ledger: Ledger, graph_key: str, alignment: Alignment) -> Decision | None:
-    """Propose one intake as it is now; its row is asked in the transaction, so that what is forgotten is not told."""
+def _propose(ledger: Ledger, graph_key: str, alignment: Alignment) -> Decision | None:
+    """Proposes one intake as it is now. Its row is read in the same transaction, so a forgotten intake is never
+    proposed."""
     with ledger.transaction() as tx:
         row = tx.row("intake_of_graph_key", graph_key=graph_key)
         if row is None:

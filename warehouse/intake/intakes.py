@@ -1,6 +1,5 @@
-"""Intakes in the ledger: accepted once, moved by what happens, counted. The rights of their senders are
-`intake_rights.py`.
-"""
+"""Stores intakes in the ledger: accepts them once, moves them between states and counts them. `rights.py` holds the
+rights of their senders."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ from contracts.times import instant_of
 from warehouse.ledger.ledger import Reader, Transaction, utc_text
 
 INTAKE_CHANGED = "intake"
-"""Kind of an intake on the change feed; the id is its own."""
+"""Kind of intakes on the change feed; the entity id is the intake's id."""
 
 CONSENT_SKEW = timedelta(seconds=60)
 """How far a sender's clock may be ahead of ours."""
@@ -53,30 +52,31 @@ SERVICE = "service"
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """An intake that a request made, or had made before. `erase_token` is None where a replay no longer repeats it."""
+    """An intake that a request created, now or earlier. `erase_token` is None if a replay no longer repeats it."""
 
     record: IntakeRecord
     replayed: bool
     erase_token: str | None = field(repr=False)
 
 
-def accept(tx: Transaction, pepper: bytes, asked: AnyIntake, request_key: str | None) -> Accepted:
-    """Keep a request and provision it. The same request under the same `request_digest` of a key gives the same intake.
+def accept(tx: Transaction, pepper: bytes, request: AnyIntake, request_key: str | None) -> Accepted:
+    """Stores and provisions a request. The same request with the same `request_digest` of a key returns the same
+    intake.
 
-    Raises `IdempotencyMismatch`, and `BodyInvalid` for a consent of the future.
+    Raises `IdempotencyMismatch`, and `BodyInvalid` for a consent in the future.
     """
     now = tx.now()
-    request = _digest(pepper, "request", canonical_json(asked.model_dump(mode="json", by_alias=True)))
+    digest = _digest(pepper, "request", canonical_json(request.model_dump(mode="json", by_alias=True)))
     if request_key is not None and (known := tx.row("intake_of_request", idempotency_digest=request_key)) is not None:
-        if not hmac.compare_digest(known["request_digest"], request):
+        if not hmac.compare_digest(known["request_digest"], digest):
             raise IdempotencyMismatch("This Idempotency-Key came with another request before: send a fresh one.")
         record = _known(tx, known["intake_id"])
         token = erase_token(pepper, record.intake_id) if repeats_token(record.received_at, now) else None
         return Accepted(record, replayed=True, erase_token=token)
-    consent_at = _consented_at(asked, now)
-    lane, details = Lane(asked.lane), details_of(asked)
+    consent_at = _consented_at(request, now)
+    lane, details = Lane(request.lane), details_of(request)
     intake_id = secrets.token_hex(16)
-    identity = _digest(pepper, f"identity {lane.value}", identity_of(asked).encode())
+    identity = _digest(pepper, f"identity {lane.value}", identity_of(request).encode())
     first = tx.row("intake_first_of_identity", lane=lane.value, identity_digest=identity)
     tx.run(
         "intake_insert",
@@ -84,22 +84,22 @@ def accept(tx: Transaction, pepper: bytes, asked: AnyIntake, request_key: str | 
         graph_key=graph_key(intake_id),
         lane=lane.value,
         profile_id=choose_profile(lane, details).id,
-        source=asked.source,
+        source=request.source,
         received_at=utc_text(now),
         consent_at=utc_text(consent_at),
-        consent_version=asked.consent_version or asked.consent.policy_version or CONSENT_VERSION,
+        consent_version=request.consent_version or request.consent.policy_version or CONSENT_VERSION,
         current_state=PROVISIONED.current,
         review_state=PROVISIONED.review,
         activation_state=PROVISIONED.activation,
         details_json=json.dumps(details),
-        agent_id=asked.agent_id if isinstance(asked, AgentIntake) else None,
+        agent_id=request.agent_id if isinstance(request, AgentIntake) else None,
         identity_digest=identity,
         repeats=int(first is not None),
         linked_to=None if first is None else first["intake_id"],
         idempotency_digest=request_key,
-        request_digest=request,
+        request_digest=digest,
     )
-    tx.run("intake_insert_contact", intake_id=intake_id, person_json=json.dumps(person_of(asked)))
+    tx.run("intake_insert_contact", intake_id=intake_id, person_json=json.dumps(person_of(request)))
     for step in ("received", "provisioned"):
         tx.run("intake_append_step", intake_id=intake_id, name=step, taken_at=utc_text(now), taken_by=SERVICE)
     tx.changed(INTAKE_CHANGED, intake_id)
@@ -112,12 +112,13 @@ def erase_token(pepper: bytes, intake_id: str) -> str:
 
 
 def graph_key(intake_id: str) -> str:
-    """What names an intake where its id, which opens it, may not be: 32 hex digits that don't lead back."""
+    """Derives the name of an intake for places where its id would give access: 32 hex digits that don't lead back to
+    it."""
     return sha256_hex(f"intake in the graph {intake_id}".encode())[:32]
 
 
 def find_intake(reader: Reader, intake_id: str) -> IntakeRecord | None:
-    """The intake with this id; None where there is none, or it is forgotten."""
+    """Returns the intake with this id, or None if there is none or it is forgotten."""
     row = reader.row("intake_one", intake_id=intake_id)
     if row is None:
         return None
@@ -142,7 +143,7 @@ def find_intake(reader: Reader, intake_id: str) -> IntakeRecord | None:
 
 
 def review(tx: Transaction, intake_id: str, *, approve: bool, operator: str) -> IntakeRecord:
-    """An operator approves an intake or asks for changes. Raises `IntakeUnknown`."""
+    """Approves an intake, or asks for changes, on behalf of an operator. Raises `IntakeUnknown`."""
     record = known_intake(tx, intake_id)
     if approve:
         return _step(tx, record, states.approved, "review_approved", f"operator:{operator}")
@@ -152,24 +153,24 @@ def review(tx: Transaction, intake_id: str, *, approve: bool, operator: str) -> 
 def activate_by_claim(
     tx: Transaction, *, agent_id: str | None, user_id: str | None, claim_id: str, payer: str
 ) -> list[str]:
-    """Activate the intakes that a claim names, which was just issued: by its quote's agentId or userId.
+    """Activates the intakes that the quote of a newly issued claim names by agentId or userId, and returns their ids.
 
-    A name grants the payer nothing of an intake, and takes nothing from a claim that activated it before. Gives the
-    ids. To be called in the transaction that issues the claim; `payer` in lower case.
+    The name gives the payer no rights to an intake, and takes none from a claim that activated it before. Call it in
+    the transaction that issues the claim, with `payer` in lower case.
     """
     if agent_id is None and user_id is None:
         return []
-    found = [row["intake_id"] for row in tx.rows("intake_named_by_claim", agent_id=agent_id, user_id=user_id)]
-    for intake_id in found:
+    intake_ids = [row["intake_id"] for row in tx.rows("intake_named_by_claim", agent_id=agent_id, user_id=user_id)]
+    for intake_id in intake_ids:
         tx.run("intake_record_claim", intake_id=intake_id, claim_id=claim_id, payer=payer)
         _step(tx, _known(tx, intake_id), states.activated, "activated", f"claim:{claim_id}")
-    return found
+    return intake_ids
 
 
 def follow_claim(tx: Transaction, claim_id: str, *, holds: bool) -> None:
-    """The payment of a claim has left the chain, or is back: what it activated is suspended, or reinstated.
+    """Suspends what a claim activated when its payment left the chain, and reinstates it when the payment is back.
 
-    An intake that another claim names stays active by that one. To be called in the transaction that reverses or
+    An intake that another claim names stays active through that one. Call it in the transaction that reverses or
     reinstates the claim.
     """
     move = states.reinstated if holds else states.suspended
@@ -184,7 +185,7 @@ def follow_claim(tx: Transaction, claim_id: str, *, holds: bool) -> None:
 
 
 def count_intakes(reader: Reader, now: datetime) -> IntakeStats:
-    """Registrations by lane, and by day of the last thirty."""
+    """Counts registrations by lane, and by day for the last thirty days."""
     lanes = {lane.value: LaneCounts(registrations=0, distinct=0, approved=0, active=0) for lane in Lane}
     for row in reader.rows("intake_counts"):
         lanes[row["lane"]] = LaneCounts(
@@ -198,19 +199,19 @@ def count_intakes(reader: Reader, now: datetime) -> IntakeStats:
     for row in reader.rows("intake_days", since=since):
         days.setdefault(row["day"], {lane.value: 0 for lane in Lane})[row["lane"]] = int(row["registrations"])
     return IntakeStats(
-        total=sum(each.registrations for each in lanes.values()),
+        total=sum(counts_of_lane.registrations for counts_of_lane in lanes.values()),
         by_lane=CountsByLane(**lanes),
         by_day=[DayCounts(day=day, **counts) for day, counts in days.items()],
     )
 
 
 def recent_intakes(reader: Reader) -> RecentIntakes:
-    """The newest registrations, anonymised."""
+    """Returns the newest registrations, anonymised."""
     return RecentIntakes(items=[RecentIntake(**row) for row in reader.rows("intake_recent", most=MOST_RECENT)])
 
 
 def known_intake(reader: Reader, intake_id: str) -> IntakeRecord:
-    """The intake with this id, for an operator. Raises `IntakeUnknown`."""
+    """Returns the intake with this id for an operator. Raises `IntakeUnknown`."""
     record = find_intake(reader, intake_id)
     if record is None:
         raise IntakeUnknown("No intake has this id, or it is forgotten.", cure="`svc intake list` shows them.")
@@ -226,7 +227,7 @@ def _known(reader: Reader, intake_id: str) -> IntakeRecord:
 def _step(
     tx: Transaction, record: IntakeRecord, move: Callable[[States], States], name: StepName, taken_by: str
 ) -> IntakeRecord:
-    """Move an intake and put the step on its trail; nothing where it stands there already."""
+    """Moves an intake and records the step on its trail. Does nothing if it is in that state already."""
     moved = move(record.states)
     if moved == record.states:
         return record
@@ -244,9 +245,9 @@ def _step(
     return _known(tx, record.intake_id)
 
 
-def _consented_at(asked: AnyIntake, now: datetime) -> datetime:
+def _consented_at(request: AnyIntake, now: datetime) -> datetime:
     """Returns when consent was given: as stated, but never after receipt. Raises `BodyInvalid` beyond clock skew."""
-    stated = {"/consentAt": asked.consent_at, "/consent/at": asked.consent.at}
+    stated = {"/consentAt": request.consent_at, "/consent/at": request.consent.at}
     instants = {pointer: instant_of(text) for pointer, text in stated.items() if text is not None}
     ahead = [pointer for pointer, instant in instants.items() if instant > now + CONSENT_SKEW]
     if ahead:

@@ -1,4 +1,4 @@
-"""What the documents under `/artifacts/` are read from: the settings that were seen, the funnel and the days."""
+"""Reads the inputs of the documents under `/artifacts/`: the observed settings, the funnel and the daily counts."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from warehouse.duck.connection import Connection
 from warehouse.statements import read_sql
 
 LOOKED_FOR = timedelta(hours=1)
-"""How long it is not said anew that the settings are as they were, so that documents keep their bytes."""
+"""How long unchanged settings are not recorded again, so that documents keep their bytes."""
 
 
 def read_artifact(context: DocumentContext, name: str) -> Artifact:
-    """One document under `/artifacts/`."""
+    """Returns one document under `/artifacts/`."""
     connection = context.connection
-    asked = (SETTINGS, *ARTIFACT_KINDS[name].questions)
-    rows = {question: connection.execute(read_sql(question)).fetchall() for question in asked}
+    questions = (SETTINGS, *ARTIFACT_KINDS[name].questions)
+    rows = {question: connection.execute(read_sql(question)).fetchall() for question in questions}
     settings = rows[SETTINGS]
     seen = None
     if settings:
@@ -37,11 +37,14 @@ def read_artifact(context: DocumentContext, name: str) -> Artifact:
 
 
 def see_settings(connection: Connection, settings: Settings, now: datetime, *, anew: bool) -> bool:
-    """Note what documents state of the settings, and whether it was: within an hour of the same only `anew`."""
+    """Records what documents state about the settings and returns whether it did.
+
+    Unless `anew` is set, the same settings are not recorded again within an hour.
+    """
     rail = rail_of(settings)
-    found = (rail.chain_id, list(rail.missing), settings.app_url)
-    held = connection.execute(read_sql(SETTINGS)).fetchall()
-    if held and not anew and held[0][:3] == found and now - held[0][3].replace(tzinfo=UTC) < LOOKED_FOR:
+    current = (rail.chain_id, list(rail.missing), settings.app_url)
+    recorded = connection.execute(read_sql(SETTINGS)).fetchall()
+    if recorded and not anew and recorded[0][:3] == current and now - recorded[0][3].replace(tzinfo=UTC) < LOOKED_FOR:
         return False
     values = {
         "chain_id": rail.chain_id,

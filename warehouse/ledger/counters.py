@@ -1,7 +1,8 @@
-"""Rate and quota counters in fixed windows, exact over any number of processes: beside the ledger, and not part of it.
+"""Counts requests for rates and quotas in fixed windows, exactly over any number of processes. Stored beside the
+ledger.
 
-They bear being lost with a crash of the machine, so they pay for no fsync; they are in a request's way, so they go
-through the raw driver.
+Counters may be lost when the machine crashes, so they pay for no fsync. They delay every request, so they go through
+the raw driver.
 """
 
 from __future__ import annotations
@@ -32,33 +33,33 @@ if TYPE_CHECKING:
 SQL = (Path(__file__).with_name("counters.sql"),)
 
 KEEP_S = 120
-"""How long a counter outlives its window: longer than the clocks of two hosts differ."""
+"""How long a counter outlives its window: longer than the clocks of two hosts may differ."""
 
 _SWEEP_EVERY = 64
 _SWEEP_SIZE = 256
-"""Each sweep looks at more keys than can have come since the last one, so dead counters can't pile up."""
+"""Each sweep checks more keys than can have been added since the last one, so dead counters can't pile up."""
 
 _ABOVE_ALL_KEYS = "\U0010ffff"
 _MOST_REFUSALS_HELD = 50_000
 
 _REMEMBER_FULL_S = 60
-"""A take that another process gives back can be had again after so long."""
+"""Seconds after which a take that another process gave back can be used."""
 
 _REOPEN_EVERY_S = 5.0
-"""A store that can't be opened is tried again after so long."""
+"""Seconds until a store that could not be opened is tried again."""
 
 _PAGE_BYTES = 1024
-"""A take rewrites one page: with 1 KiB it costs 14 us, with SQLite's usual 4 KiB 18."""
+"""A take rewrites one page: it costs 14 us with 1 KiB and 18 us with SQLite's usual 4 KiB."""
 
 _CHECKPOINT_PAGES = 8192
-"""A checkpoint is the one moment that waits for the disk; 8 MiB of log hold some 7,000 takes."""
+"""Only a checkpoint waits for the disk; 8 MiB of log hold some 7,000 takes."""
 
 _SCHEMA_LOCK = 0x636F756E7465
-"""Key of the PostgreSQL advisory lock under which the table is made."""
+"""Key of the PostgreSQL advisory lock under which the table is created."""
 
 
 class Take(NamedTuple):
-    """What came of asking for one: `remaining` of `limit` are left for the next `reset_s` seconds."""
+    """The result of a take: `remaining` of `limit` are left for the next `reset_s` seconds."""
 
     allowed: bool
     limit: int
@@ -67,16 +68,16 @@ class Take(NamedTuple):
 
 
 class CounterStore(Protocol):
-    """Where counters are kept: runs a statement of `counters.sql` as a transaction of its own."""
+    """Stores counters: runs each statement of `counters.sql` in its own transaction."""
 
     def fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
-        """The one row it gives, if any. Raises `StoreBusy` or `StoreUnusable`."""
+        """Returns the statement's only row, or None. Raises `StoreBusy` or `StoreUnusable`."""
 
     def close(self) -> None: ...
 
 
 class Counters:
-    """Open with `open_counters`. Threads may share it; a forked process needs its own."""
+    """Counts takes. Create it with `open_counters`. Threads may share it; a forked process needs its own."""
 
     def __init__(self, store: CounterStore) -> None:
         self._store = store
@@ -86,53 +87,53 @@ class Counters:
         self._swept_until = ""
 
     def take(self, key: str, limit: int, window_s: int, now_s: float) -> Take:
-        """Take one of `limit` (at least 1) in the window of `window_s` seconds that holds `now_s` (seconds since 1970).
+        """Takes one of `limit` (at least 1) in the window of `window_s` seconds around `now_s` (seconds since 1970).
 
-        At most `limit` are allowed in a window over all processes, whose clocks may differ by less than a window. A
-        key always comes with the same `window_s`. A refusal writes nothing, and from then on this process refuses from
-        memory for a minute or until the window ends. Raises `StoreBusy` or `StoreUnusable`.
+        At most `limit` are allowed in a window over all processes, whose clocks may differ by less than a window. A key
+        must always come with the same `window_s`. A refusal writes nothing; afterwards this process refuses from memory
+        for a minute or until the window ends. Raises `StoreBusy` or `StoreUnusable`.
         """
         window_end_s = (int(now_s) // window_s + 1) * window_s
         reset_s = math.ceil(window_end_s - now_s)
         full = self._refused.get(key)
-        # a larger limit has to ask again: the key may have moved to a better plan
+        # A larger limit has to ask the store again: the key may have moved to a better plan.
         if full is not None and full[0] == window_end_s and limit <= full[1] and now_s < full[2]:
             return Take(False, limit, 0, reset_s)
         with self._lock:
             self._takes += 1
             if self._takes % _SWEEP_EVERY == 0:
                 self._sweep(now_s)
-            taken = self._store.fetch(
+            row = self._store.fetch(
                 "take", {"key": key, "limit": limit, "window_s": window_s, "window_end_s": window_end_s}
             )
-            if taken is None:
+            if row is None:
                 self._remember_full(key, limit, window_end_s, now_s)
                 return Take(False, limit, 0, reset_s)
-            used, counted_until_s = taken
+            used, counted_until_s = row
             if used >= limit:
                 self._remember_full(key, limit, window_end_s, now_s)
         return Take(True, limit, limit - used, math.ceil(counted_until_s - now_s))
 
     def give_back(self, key: str, now_s: float) -> None:
-        """Undo a take of the present window that came to nothing. Raises `StoreBusy` or `StoreUnusable`."""
+        """Undoes a take of the current window that led to nothing. Raises `StoreBusy` or `StoreUnusable`."""
         with self._lock:
             self._store.fetch("give_back", {"key": key, "now_s": int(now_s)})
             self._refused.pop(key, None)
 
     def close(self) -> None:
-        """Close the store. The counters can't be used any more."""
+        """Closes the store. The counters can't be used any more."""
         with self._lock:
             self._store.close()
 
     def _remember_full(self, key: str, limit: int, window_end_s: int, now_s: float) -> None:
         if len(self._refused) >= _MOST_REFUSALS_HELD:
-            self._refused = {k: held for k, held in self._refused.items() if held[0] > now_s}
+            self._refused = {name: refusal for name, refusal in self._refused.items() if refusal[0] > now_s}
             if len(self._refused) >= _MOST_REFUSALS_HELD:
                 self._refused = {}
         self._refused[key] = (window_end_s, limit, now_s + _REMEMBER_FULL_S)
 
     def _sweep(self, now_s: float) -> None:
-        """Delete what has long ended in the next slice of keys, going round and round."""
+        """Deletes counters that ended long ago in the next slice of keys, round robin."""
         after = self._swept_until
         row = self._store.fetch("slice_end", {"after": after, "size": _SWEEP_SIZE})
         until = _ABOVE_ALL_KEYS if row is None else str(row[0])
@@ -141,7 +142,7 @@ class Counters:
 
 
 def open_counters(settings: Settings, data_dir: Path, *, wait_s: float = 2.0) -> Counters:
-    """Open the counters beside the ledger that the settings name: `counters.db`, or an unlogged PostgreSQL table.
+    """Opens the counters beside the configured ledger: `counters.db`, or an unlogged PostgreSQL table.
 
     Raises `SettingsInvalid`, `StoreBusy`, `StoreUnusable`.
     """
@@ -153,9 +154,10 @@ def open_counters(settings: Settings, data_dir: Path, *, wait_s: float = 2.0) ->
 
 
 def open_counters_when_possible(settings: Settings, data_dir: Path, *, wait_s: float) -> Counters:
-    """As `open_counters`, but where the store can't be used now a take raises that, and later ones try again.
+    """Opens the counters like `open_counters`, but tolerates a store that can't be used now: takes raise and retry
+    later.
 
-    So a service whose store is away or read-only starts, and serves what is published. Raises `SettingsInvalid`.
+    So a service whose store is away or read-only starts and serves published documents. Raises `SettingsInvalid`.
     """
     try:
         return open_counters(settings, data_dir, wait_s=wait_s)
@@ -165,7 +167,7 @@ def open_counters_when_possible(settings: Settings, data_dir: Path, *, wait_s: f
 
 
 class _AbsentStore:
-    """Stands for a store that could not be opened, until it can."""
+    """Replaces a store that could not be opened until it can be."""
 
     def __init__(self, open_store: Callable[[], CounterStore], problem: OperatorProblem) -> None:
         self._open = open_store
@@ -240,7 +242,8 @@ class _PostgresqlStore:
 
         name = f"The counter store {url.render_as_string(hide_password=True)}"
         self._raw = RawPostgresql(url, name, wait_s, SQL)
-        # a take that was counted when PostgreSQL went away counts twice, which allows too few
+        # If PostgreSQL goes away after it counted a take, the retry counts it twice; that allows too few, never too
+        # many.
         self.fetch = self._raw.fetch
         self.close = self._raw.close
         self._raw.set_up(_SCHEMA_LOCK, "schema")

@@ -1,6 +1,6 @@
-"""What ledger and counters share below any engine: files, SQL text, what a driver's errors mean to an operator.
+"""Helpers shared by ledger and counters below any engine: files, SQL text, and drivers' errors in an operator's words.
 
-SQLAlchemy stays out, since the counters are opened before the API's first answer.
+This module does not import SQLAlchemy, because the counters are opened before the API's first answer.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from warehouse.file_modes import make_data_directory
 from warehouse.statements import dialect_statement
 
 OLDEST_SQLITE = (3, 51, 3)
-"""Earlier ones can lose a WAL checkpoint that races with a writer's reset of the log."""
+"""Earlier versions can lose a WAL checkpoint that races with a writer's reset of the log."""
 
 CONNECT_ARGUMENTS: dict[str, Any] = {"connect_timeout": 5, "application_name": "svc"}
-"""Of every PostgreSQL connection; seconds until an address that does not answer counts as unreachable."""
+"""Arguments of every PostgreSQL connection; after `connect_timeout` seconds a silent address counts as unreachable."""
 
 _REACH_CURE = "Check that PostgreSQL runs and that SVC_LEDGER_URL has the right host, user, password and database."
 BUSY_CURE = "Find the process that keeps it locked; nothing was written, so the same step can be tried again."
@@ -31,14 +31,14 @@ BUSY_CURE = "Find the process that keeps it locked; nothing was written, so the 
 
 @cache
 def driver_statement(files: tuple[Path, ...], name: str, dialect: str) -> str:
-    """The block `name` of `files` with parameters as the dialect's driver writes them."""
+    """Returns the block `name` of `files` with parameters in the style of the dialect's driver."""
     statement = dialect_statement(files, name, dialect)
-    # a colon after a letter or digit is one of an instant, which stands in quotes
+    # A colon after a letter or digit belongs to a quoted instant, not to a parameter.
     return re.sub(r"(?<!\w):(\w+)", r"%(\1)s", statement) if dialect == "postgresql" else statement
 
 
 def assert_sqlite_version() -> None:
-    """Raise `StoreUnusable` where the driver brings an SQLite older than `OLDEST_SQLITE`."""
+    """Raises `StoreUnusable` if the driver brings an SQLite older than `OLDEST_SQLITE`."""
     if sqlite.sqlite_version_info < OLDEST_SQLITE:
         oldest = ".".join(map(str, OLDEST_SQLITE))
         raise StoreUnusable(
@@ -48,7 +48,7 @@ def assert_sqlite_version() -> None:
 
 
 def create_private_file(path: Path) -> None:
-    """Make the database file in a data directory, readable by its owner alone. Raises `StoreUnusable`."""
+    """Creates the database file in a data directory, readable only by its owner. Raises `StoreUnusable`."""
     try:
         make_data_directory(path.parent)
         path.touch(mode=0o600)
@@ -62,7 +62,7 @@ def create_private_file(path: Path) -> None:
 
 
 def use_wal(connection: Any, wait_s: float) -> None:
-    """Switch the file to WAL. SQLite calls no busy handler here, so processes that start together wait in a loop."""
+    """Switches the file to WAL. SQLite calls no busy handler here, so processes that start together retry in a loop."""
     deadline = time.monotonic() + wait_s
     while True:
         try:
@@ -75,9 +75,9 @@ def use_wal(connection: Any, wait_s: float) -> None:
 
 
 def scrub(connection: Any, store: str) -> None:
-    """Rewrite an SQLite database without what was deleted, and empty its write-ahead log.
+    """Rewrites an SQLite database without deleted content and empties its write-ahead log.
 
-    Raises `StoreBusy` where a reader keeps the log in use, and the driver's errors.
+    Raises `StoreBusy` if a reader keeps the log in use, and the driver's errors.
     """
     connection.execute("pragma secure_delete = on")
     connection.execute("vacuum")
@@ -87,7 +87,7 @@ def scrub(connection: Any, store: str) -> None:
 
 
 def scrub_file(path: Path, wait_s: float) -> None:
-    """`scrub` an SQLite database that others write, Dagster's say. Raises `StoreBusy`, `StoreUnusable`."""
+    """Scrubs an SQLite database that others write, such as Dagster's. Raises `StoreBusy`, `StoreUnusable`."""
     store = f"The database {path}"
     try:
         with closing(sqlite.connect(str(path), timeout=wait_s, isolation_level=None)) as connection:
@@ -97,7 +97,7 @@ def scrub_file(path: Path, wait_s: float) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Read the schema of an SQLite database that others write. Raises `StoreBusy`, `StoreUnusable`."""
+    """Reads the schema of an SQLite database that others write. Raises `StoreBusy`, `StoreUnusable`."""
     store = f"The database {path}"
     try:
         with closing(sqlite.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
@@ -107,7 +107,7 @@ def check_file(path: Path) -> None:
 
 
 def problem_of(store: str, error: BaseException) -> OperatorProblem | None:
-    """The operator's view of a driver's error, or None where it is the program's own fault."""
+    """Translates a driver's error into an operator's problem. Returns None for errors that the program caused."""
     name = str(getattr(error, "sqlite_errorname", None) or "")
     for prefix, what, cure in _SQLITE_PROBLEMS:
         if name.startswith(prefix):
@@ -117,7 +117,7 @@ def problem_of(store: str, error: BaseException) -> OperatorProblem | None:
     if not hasattr(error, "sqlstate"):
         return None
     if error.sqlstate is None and type(error).__name__ == "OperationalError":
-        # psycopg's, by its name: importing it would cost every start on SQLite 0.1 s
+        # psycopg's error, recognised by name: importing it would add 0.1 s to every start on SQLite.
         reason = (str(error).splitlines() or ["no reason given"])[0].rpartition("failed: ")[2]
         return StoreUnusable(f"{store} can't be reached: {reason}.", cure=_REACH_CURE)
     state = str(error.sqlstate or "")

@@ -1,6 +1,6 @@
-"""Connections to the ledger's database, SQLite or PostgreSQL, and what their failures mean to an operator.
+"""Connects to the ledger's database, SQLite or PostgreSQL, and translates their failures for an operator.
 
-What the two engines do differently is decided here, in `ledger_schema.py` and in files named `<name>.postgresql.sql`.
+The differences between the two engines are in this module, in `schema.py` and in blocks or files named for one dialect.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _IDLE_IN_TRANSACTION_S = 60
 
 
 def ledger_location(ledger_url: str | None, data_dir: Path) -> URL | Path:
-    """The PostgreSQL address that the settings name, else the SQLite file. Raises `SettingsInvalid`."""
+    """Returns the configured PostgreSQL address, else the path of the SQLite file. Raises `SettingsInvalid`."""
     return data_dir / "ledger.db" if ledger_url is None else postgresql_address(ledger_url)
 
 
 def postgresql_address(ledger_url: str) -> URL:
-    """SVC_LEDGER_URL, parsed. Raises `SettingsInvalid`."""
+    """Parses SVC_LEDGER_URL. Raises `SettingsInvalid`."""
     try:
         url = make_url(ledger_url)
     except ArgumentError:
@@ -53,15 +53,17 @@ def postgresql_address(ledger_url: str) -> URL:
 
 
 def sqlite_engine(path: Path, wait_s: float) -> Engine:
-    """WAL, synchronous=FULL, foreign keys, deleted content written over with zeros; a write transaction takes the write
-    lock at its start, waiting `wait_s`."""
+    """Creates the SQLite engine: WAL, synchronous=FULL, foreign keys, deleted content overwritten with zeros.
+
+    A write transaction takes the write lock at its start and waits at most `wait_s` seconds for it.
+    """
     assert_sqlite_version()
     create_private_file(path)
     engine = create_engine(f"sqlite:///{path}", module=sqlite, pool_size=_POOL_SIZE, connect_args={"timeout": wait_s})
 
     @event.listens_for(engine, "connect")
     def _set_up(connection: Any, _record: object) -> None:
-        connection.isolation_level = None  # the driver would begin and commit on its own, and lazily
+        connection.isolation_level = None  # otherwise the driver begins and commits on its own, and lazily
         use_wal(connection, wait_s)
         connection.execute("pragma synchronous = full")
         connection.execute("pragma foreign_keys = on")
@@ -72,14 +74,15 @@ def sqlite_engine(path: Path, wait_s: float) -> Engine:
         writes = connection.get_execution_options().get(WRITES, False)
         cursor = connection.connection.cursor()
         cursor.execute(f"pragma query_only = {'off' if writes else 'on'}")
-        # a deferred transaction that turns into a writer fails at once when another wrote since it began
+        # A deferred transaction that turns into a writer fails at once if another one wrote since it began.
         cursor.execute("begin immediate" if writes else "begin")
 
     return engine
 
 
 def postgresql_engine(url: URL, wait_s: float) -> Engine:
-    """A bounded pool; a lock is waited for `wait_s`, and a transaction left idle is ended by the server."""
+    """Creates the PostgreSQL engine with a bounded pool. Locks wait `wait_s` seconds; the server ends idle
+    transactions."""
     engine = create_engine(
         url,
         pool_size=_POOL_SIZE,
@@ -94,7 +97,8 @@ def postgresql_engine(url: URL, wait_s: float) -> Engine:
         with connection.cursor() as cursor:
             cursor.execute(f"set lock_timeout = {round(wait_s * 1000)}")
             cursor.execute(f"set idle_in_transaction_session_timeout = {_IDLE_IN_TRANSACTION_S * 1000}")
-            # what is answered has to be on the disk, whatever the server's default; a stricter one is left as it is
+            # Answered writes have to be on the disk, whatever the server's default; a stricter setting is left
+            # unchanged.
             cursor.execute(
                 "select set_config('synchronous_commit', 'on', false) "
                 "where current_setting('synchronous_commit') = 'off'"
@@ -106,12 +110,13 @@ def postgresql_engine(url: URL, wait_s: float) -> Engine:
 
 @contextmanager
 def begun(engine: Engine) -> Iterator[Connection]:
-    """A connection in a transaction, which ends with the block. One that broke under a statement leaves the pool."""
+    """Opens a connection in a transaction that ends with the block. A connection that broke leaves the pool."""
     with engine.begin() as connection:
         try:
             yield connection
         except engine.dialect.loaded_dbapi.Error as error:
-            # a statement that the driver ran itself: SQLAlchemy would roll back, fail, and say that in its place
+            # The driver ran the statement itself. Without this, SQLAlchemy would roll back, fail, and report that
+            # failure instead of this one.
             broken = connection.connection.dbapi_connection
             if connection.dialect.is_disconnect(error, broken, None):
                 connection.invalidate(error)
@@ -120,9 +125,9 @@ def begun(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def failures_named(store: str) -> Iterator[None]:
-    """Turn what the driver raises for a busy, unreachable, full or damaged `store` into an `OperatorProblem`.
+    """Turns the driver's errors for a busy, unreachable, full or damaged `store` into an `OperatorProblem`.
 
-    Errors that a program makes (a broken constraint, bad SQL) pass as they are.
+    Errors that a program makes (a violated constraint, bad SQL) pass unchanged.
     """
     try:
         yield

@@ -1,7 +1,7 @@
-"""The ledger: transactions, the change feed and the stamp, on SQLite or PostgreSQL. The one module that writes it.
+"""The ledger on SQLite or PostgreSQL: transactions, the change feed and the stamp. Only this module writes it.
 
-A room's own tables come by a migration, its questions as `ledger.sql` of its folder, its steps as functions that take a
-`Transaction` or a `Reader`.
+A room brings its tables by a migration, its questions in `ledger.sql` of its folder and its steps as functions that
+take a `Transaction` or a `Reader`.
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ from warehouse.statements import ROOMS
 SQL = tuple(sorted(ROOMS.glob("*/ledger.sql")))
 
 QUEUE_WAIT_S = 10.0
-"""How long a write waits for earlier ones of its process: several large proposals and hundreds of small ones."""
+"""How long a write waits for earlier writes of its process: several large proposals and hundreds of small ones."""
 
 Clock = Callable[[], datetime]
-"""The present instant in UTC."""
+"""Returns the current instant in UTC."""
 
 Row = dict[str, Any]
-"""Values of one row by the names of its columns."""
+"""Values of one row by column name."""
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerIdentity:
-    """What a ledger is of: EIP-155 chain id, genesis block hash (0x hex), token (lower-case address)."""
+    """Which chain and token a ledger belongs to: EIP-155 chain id, genesis block hash (0x hex), lower-case token
+    address."""
 
     chain_id: int
     genesis_hash: str
@@ -48,7 +49,7 @@ class LedgerIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change of one entity. `seq` counts from 1 without gaps, in the order of commits; `recorded_at` in UTC."""
+    """One change of one entity. `seq` counts from 1 without gaps in the order of commits; `recorded_at` is in UTC."""
 
     seq: int
     kind: str
@@ -57,47 +58,47 @@ class Change:
 
 
 class Reader:
-    """Named questions to one state of the ledger: what commits meanwhile is not seen."""
+    """Answers named questions about one state of the ledger; it does not see later commits."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def rows(self, question: str, **parameters: Any) -> list[Row]:
-        """All rows that the statement `question` gives."""
+        """Returns all rows of the statement `question`."""
         cursor = self._execute(question, parameters)
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]
 
     def row(self, question: str, **parameters: Any) -> Row | None:
-        """The one row that the statement `question` gives, or None. More than one is an error."""
+        """Returns the only row of the statement `question`, or None. More than one row is an error."""
         rows = self.rows(question, **parameters)
         if len(rows) > 1:
             raise LookupError(f"{question} gave {len(rows)} rows")
         return rows[0] if rows else None
 
     def head(self) -> int:
-        """`seq` of the newest change that this state holds; 0 before the first."""
+        """Returns the `seq` of the newest change in this state; 0 before the first."""
         return self._number("head")
 
     def changes_after(self, seq: int, limit: int) -> list[Change]:
-        """At most `limit` changes above `seq`, oldest first."""
+        """Returns at most `limit` changes above `seq`, oldest first."""
         return [
             Change(row["seq"], row["kind"], row["entity_id"], datetime.fromisoformat(row["recorded_at"]))
             for row in self.rows("changes_after", seq=seq, limit=limit)
         ]
 
     def identity(self) -> LedgerIdentity | None:
-        """Whose ledger this is, or None before the stamp."""
+        """Returns the chain and token of this ledger, or None before the stamp."""
         row = self.row("identity")
         return None if row is None else LedgerIdentity(**row)
 
     def _number(self, question: str, **parameters: Any) -> int:
-        """The one value that the statement `question` gives."""
+        """Returns the single value of the statement `question`."""
         [(number,)] = self._execute(question, parameters).fetchall()
         return int(number)
 
     def _execute(self, name: str, parameters: Mapping[str, Any]) -> DBAPICursor:
-        """Run the statement `name` by the driver itself: SQLAlchemy's results cost more CPU than the statements."""
+        """Runs the statement `name` with the driver itself: SQLAlchemy's results cost more CPU than the statements."""
         cursor = self._connection.connection.cursor()
         cursor.execute(self._statement(name), parameters)
         return cursor
@@ -107,33 +108,34 @@ class Reader:
 
 
 class Transaction(Reader):
-    """The ledger's one writer at this moment: it sees every earlier commit, and nobody writes beside it."""
+    """The ledger's only writer at this moment: it sees every earlier commit, and nobody else writes meanwhile."""
 
     def __init__(self, connection: Connection, clock: Clock) -> None:
         super().__init__(connection)
         self._clock = clock
 
     def now(self) -> datetime:
-        """The present instant in UTC, by the ledger's clock."""
+        """Returns the current instant in UTC from the ledger's clock."""
         return self._clock()
 
     def run(self, step: str, **parameters: Any) -> int:
-        """Execute the statement `step` and say how many rows it touched."""
+        """Executes the statement `step` and returns the number of affected rows."""
         return self._execute(step, parameters).rowcount
 
     def changed(self, kind: str, entity_id: str) -> int:
-        """Put a change of an entity on the feed and give its `seq`. Due in every transaction that changes one."""
+        """Puts a change of an entity on the feed and returns its `seq`. Every transaction that changes an entity must
+        do so."""
         seq = self._number("advance_head")
         self.run("record_change", seq=seq, kind=kind, entity_id=entity_id, recorded_at=utc_text(self._clock()))
         return seq
 
     def run_each(self, step: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Execute the statement `step` once for each of `rows`, in order; nothing where there are none."""
+        """Executes the statement `step` once for each of `rows`, in order. Does nothing without rows."""
         if rows:
             self._connection.connection.cursor().executemany(self._statement(step), rows)
 
     def changed_each(self, changes: Sequence[tuple[str, str]]) -> list[int]:
-        """`changed` for each kind and entity id, in order; the `seq` of each."""
+        """Puts a change on the feed for each kind and entity id, in order, and returns their `seq`s."""
         if not changes:
             return []
         last = self._number("advance_head_by", count=len(changes))
@@ -150,9 +152,9 @@ class Transaction(Reader):
 
 
 class Ledger:
-    """Open with `open_ledger`. Threads may share it; a forked process needs its own.
+    """Opens transactions. Create it with `open_ledger`. Threads may share it; a forked process needs its own.
 
-    Every method raises `StoreBusy` or `StoreUnusable` where the database can't be used.
+    Every method raises `StoreBusy` or `StoreUnusable` if the database can't be used.
     """
 
     def __init__(self, engine: Engine, store: str, clock: Clock, queue_wait_s: float) -> None:
@@ -166,11 +168,12 @@ class Ledger:
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
-        """Write: commits at the end of the block, rolls back when it raises.
+        """Opens a write transaction that commits at the end of the block and rolls back if it raises.
 
-        One at a time over all processes, on both engines: the lock is taken at the start, so that what a transaction
-        reads can't change under it, no two can deadlock, and `seq` follows the order of commits. Threads of this
-        process queue before it, so that none of them times out on another's lock. Keep it short; no network inside.
+        There is one at a time over all processes, on both engines. The lock is taken at the start, so what a
+        transaction reads can't change under it, no two can deadlock, and `seq` follows the order of commits. Threads of
+        this process queue first, so none of them times out on another's lock. Keep the block short, without network
+        calls.
         """
         with self._writer_queue.turn(), failures_named(self._store), begun(self._writers) as connection:
             transaction = Transaction(connection, self._clock)
@@ -180,31 +183,31 @@ class Ledger:
 
     @contextmanager
     def read(self) -> Iterator[Reader]:
-        """Read one state from start to end. Waits for no writer."""
+        """Opens a read of one state from start to end. Waits for no writer."""
         with failures_named(self._store), begun(self._readers) as connection:
             yield Reader(connection)
 
     def now(self) -> datetime:
-        """The present instant in UTC, by the ledger's clock."""
+        """Returns the current instant in UTC from the ledger's clock."""
         return self._clock()
 
     def head(self) -> int:
-        """`seq` of the newest committed change; 0 before the first."""
+        """Returns the `seq` of the newest committed change; 0 before the first."""
         with self.read() as reader:
             return reader.head()
 
     def changes_after(self, seq: int, limit: int) -> list[Change]:
-        """At most `limit` committed changes above `seq`, oldest first. What is not here yet comes with a higher seq."""
+        """Returns at most `limit` committed changes above `seq`, oldest first. Later commits get a higher seq."""
         with self.read() as reader:
             return reader.changes_after(seq, limit)
 
     def identity(self) -> LedgerIdentity | None:
-        """Whose ledger this is, or None before the stamp."""
+        """Returns the chain and token of this ledger, or None before the stamp."""
         with self.read() as reader:
             return reader.identity()
 
     def stamp(self, identity: LedgerIdentity) -> None:
-        """Make an unstamped ledger that of `identity`. Raises `ForeignStore` where it is of another."""
+        """Stamps a new ledger with `identity`. Raises `ForeignStore` if it belongs to another chain or token."""
         if self.identity() is None:
             with self.transaction() as tx:
                 if tx.identity() is None:
@@ -215,25 +218,27 @@ class Ledger:
                         token_address=identity.token_address,
                         stamped_at=utc_text(self._clock()),
                     )
-        held = self.identity()
-        if held is not None and held != identity:
+        stamped = self.identity()
+        if stamped is not None and stamped != identity:
             raise ForeignStore(
-                f"{self._store} is of {_named(held)}, not of {_named(identity)}.",
+                f"{self._store} is of {_chain_and_token(stamped)}, not of {_chain_and_token(identity)}.",
                 cure="Set SVC_DATA_DIR (or SVC_LEDGER_URL) to another place, or chain and token back.",
             )
 
     def scrub(self) -> None:
-        """Leave no byte of what was deleted: SQLite's write-ahead log still has it. When PostgreSQL writes over its own
-        is for its operator to say."""
+        """Removes every byte of deleted content that SQLite's write-ahead log still has.
+
+        On PostgreSQL it does nothing: its operator decides when its log is overwritten.
+        """
         if self._readers.dialect.name == "sqlite":
             with failures_named(self._store), closing(self._readers.raw_connection()) as connection:
                 connection.cursor().execute("pragma wal_checkpoint(truncate)").fetchone()
 
     def rewrite(self) -> None:
-        """Write every table again without what was deleted, which takes as long as the ledger is large.
+        """Rewrites every table without deleted content. The time depends on the size of the ledger.
 
-        SQLite's whole file, and of PostgreSQL the tables that hold texts of people; its own log and its backups are for
-        its operator. Raises `StoreBusy` where others keep reading what was there before.
+        On SQLite it rewrites the whole file, on PostgreSQL the tables that hold people's texts; its log and backups are
+        left to its operator. Raises `StoreBusy` if others keep reading the old content.
         """
         with failures_named(self._store):
             if self._readers.dialect.name == "sqlite":
@@ -248,7 +253,7 @@ class Ledger:
                         connection.exec_driver_sql(f'vacuum (full, analyze) "{row["name"]}"')
 
     def close(self) -> None:
-        """Give up every connection. The ledger can't be used any more."""
+        """Closes every connection. The ledger can't be used any more."""
         self._readers.dispose()
 
 
@@ -260,10 +265,10 @@ def open_ledger(
     queue_wait_s: float = QUEUE_WAIT_S,
     clock: Clock = lambda: datetime.now(UTC),
 ) -> Ledger:
-    """Open the ledger that the settings name, made and migrated where needed.
+    """Opens the configured ledger, and creates and migrates it if needed.
 
-    A write waits `queue_wait_s` seconds for earlier writes of this process, then `wait_s` for those of others.
-    Raises `SettingsInvalid`, `StoreTooNew`, `StoreBusy`, `StoreUnusable`.
+    A write waits `queue_wait_s` seconds for earlier writes of this process, then `wait_s` for those of others. Raises
+    `SettingsInvalid`, `StoreTooNew`, `StoreBusy`, `StoreUnusable`.
     """
     location = ledger_location(settings.ledger_url, data_dir)
     if isinstance(location, Path):
@@ -283,12 +288,12 @@ def open_ledger(
 
 
 def _finish_migration(tx: Transaction) -> None:
-    """What a migration begins in SQL and only the graph's own writing can finish."""
+    """Finishes what a migration begins in SQL but only the graph's own write path can complete."""
     # only here, since it is needed once, and writes through this module
     from warehouse.access.owners import settle_moved_keys
 
     settle_moved_keys(tx)
 
 
-def _named(identity: LedgerIdentity) -> str:
+def _chain_and_token(identity: LedgerIdentity) -> str:
     return f"chain {identity.chain_id} (genesis {identity.genesis_hash[:10]}…), token {identity.token_address.lower()}"

@@ -1,4 +1,4 @@
-"""The master secret: from the settings, or from a private file in the data directory that the first to ask makes."""
+"""Loads the master secret from the settings, or from a private file that is created on first use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RANDOM_BYTES = 32
 
 
 def load_secrets(settings: Settings) -> DerivedSecrets:
-    """The secrets of this installation. Raises `SettingsInvalid`, `StoreUnusable`."""
+    """Returns the secrets of this installation. Raises `SettingsInvalid`, `StoreUnusable`."""
     require_secrets(settings)
     if settings.master_secret is not None:
         return derive_secrets(settings.master_secret.get_secret_value())
@@ -42,7 +42,10 @@ def _read_or_make(path: Path) -> str:
 
 
 def _make(path: Path) -> None:
-    """Write it whole and private under another name, then link it: of processes that start together one wins."""
+    """Writes the file completely and privately under another name, then links it.
+
+    Of several processes that start together, one wins.
+    """
     make_data_directory(path.parent)
     draft = path.with_name(f".{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
     try:

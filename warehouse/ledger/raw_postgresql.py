@@ -1,6 +1,6 @@
-"""One autocommit connection to PostgreSQL through the raw driver, for what stands in every request's way.
+"""One autocommit connection to PostgreSQL through the raw driver, for statements that every request waits for.
 
-SQLAlchemy costs some 200 us a statement there; this costs what the driver costs.
+SQLAlchemy would cost some 200 us a statement; this costs only what the driver costs.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ T = TypeVar("T")
 
 
 class RawPostgresql:
-    """Runs the statements of some files, each as a transaction of its own. Threads may share it.
+    """Runs the statements of some files, each in its own transaction. Threads may share it.
 
-    `name` is how problems call the store.
+    `name` names the store in problems.
     """
 
     def __init__(self, url: URL, name: str, wait_s: float, statements: tuple[Path, ...]) -> None:
@@ -36,7 +36,7 @@ class RawPostgresql:
             raise (problem_of(name, error) or error) from error
 
     def set_up(self, lock: int, step: str) -> None:
-        """Run a step under an advisory lock, so that processes which start together don't collide."""
+        """Runs a step under an advisory lock, so that processes that start together don't collide."""
         try:
             with self._connection.transaction():
                 self._connection.execute("select pg_advisory_xact_lock(%s)", [lock])
@@ -46,18 +46,18 @@ class RawPostgresql:
             raise (problem_of(self._name, error) or error) from error
 
     def fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
-        """The one row that a question gives, if any; asked again where the connection was lost meanwhile.
+        """Returns the question's only row, or None. Asks again if the connection was lost meanwhile.
 
         Raises `StoreBusy` or `StoreUnusable`.
         """
         return self._connected(lambda: self._fetch(question, parameters))
 
     def fetch_all(self, question: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
-        """All rows that a question gives. Raises as `fetch`."""
+        """Returns all rows of a question. Raises as `fetch`."""
         return self._connected(lambda: self._execute(question, parameters).fetchall())
 
     def write(self, lock: int, steps: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> None:
-        """Run steps, each for its rows, in one transaction, one at a time over all processes. Raises as `fetch`."""
+        """Runs steps, each with its rows, in one transaction, one at a time over all processes. Raises as `fetch`."""
 
         def write_all() -> None:
             with self._connection.transaction(), self._connection.cursor() as cursor:
@@ -68,7 +68,7 @@ class RawPostgresql:
         self._connected(write_all)
 
     def close(self) -> None:
-        """Give up the connection."""
+        """Closes the connection."""
         self._connection.close()
 
     def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
@@ -77,7 +77,7 @@ class RawPostgresql:
         return connection
 
     def _connected(self, ask: Callable[[], T]) -> T:
-        """What `ask` gives; asked once more where the connection was lost meanwhile."""
+        """Returns what `ask` returns; calls it once more if the connection was lost meanwhile."""
         with self._lock:
             try:
                 try:

@@ -1,4 +1,5 @@
-"""The ledger's schema: which revision a database is at, and bringing it to the newest, once, whoever starts first."""
+"""Checks the ledger's schema revision and migrates a database to the newest one, once, even if processes start
+together."""
 
 from __future__ import annotations
 
@@ -21,12 +22,12 @@ _MIGRATION_LOCK = 0x6C6564676572
 
 @cache
 def revisions() -> tuple[str, ...]:
-    """Every revision this code knows, oldest first: `0001`, `0002`, ..."""
+    """Returns every revision that this code knows, oldest first: `0001`, `0002`, ..."""
     return tuple(sorted(file.name[:4] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")))
 
 
 def migrate(engine: Engine, store: str, finish: Callable[[Connection], None]) -> None:
-    """Bring the schema to the newest revision in one transaction, of which `finish` does the last step.
+    """Migrates the schema to the newest revision in one transaction, whose last step is `finish`.
 
     Raises `StoreTooNew`, having changed nothing.
     """
@@ -37,7 +38,8 @@ def migrate(engine: Engine, store: str, finish: Callable[[Connection], None]) ->
         if connection.dialect.name == "postgresql":
             connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
             if inspect(connection).has_table("ledger_head"):
-                # as every writer does first, so that none holds it and waits for a table that changes here
+                # Every writer takes this lock first. Taking it here ensures that none holds it while it waits for a
+                # table that is changed below.
                 connection.execute(text("select seq from ledger_head for update"))
         _upgrade(connection)
         finish(connection)
@@ -50,7 +52,7 @@ class Operations(Protocol):
 
 
 def run_sql(op: Operations, name: str) -> None:
-    """Execute the statements of `migrations/sql/<name>.sql`, which end with a semicolon at the end of a line."""
+    """Executes the statements of `migrations/sql/<name>.sql`, which end with a semicolon at the end of a line."""
     for statement in without_comments((MIGRATIONS / "sql" / f"{name}.sql").read_text()).split(";\n"):
         if statement.strip():
             op.execute(statement)
@@ -59,18 +61,18 @@ def run_sql(op: Operations, name: str) -> None:
 def _is_current(connection: Connection, store: str) -> bool:
     if not inspect(connection).has_table("alembic_version"):
         return False
-    held = connection.execute(text("select version_num from alembic_version")).scalar()
-    if held is not None and held not in revisions():
+    revision = connection.execute(text("select version_num from alembic_version")).scalar()
+    if revision is not None and revision not in revisions():
         raise StoreTooNew(
-            f"{store} has schema revision {held}; this version knows up to {revisions()[-1]}.",
+            f"{store} has schema revision {revision}; this version knows up to {revisions()[-1]}.",
             cure="Run the version that wrote it, or a later one.",
         )
-    return bool(held == revisions()[-1])
+    return bool(revision == revisions()[-1])
 
 
 def _upgrade(connection: Connection) -> None:
-    """Run what is missing; nothing where another process was faster."""
-    # only here, since it costs a service's start 0.2 s and is needed once
+    """Runs the missing migrations. Does nothing if another process was faster."""
+    # Imported here because it costs a service's start 0.2 s and is needed once.
     from alembic import command
     from alembic.config import Config
 

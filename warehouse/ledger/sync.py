@@ -1,6 +1,6 @@
-"""Tables of the warehouse that follow the ledger: which changes are there already, and how more are put there.
+"""Syncs the ledger's changes to the warehouse's tables and remembers the last synced seq of each room.
 
-What is asked of the ledger, and what the graph is told of it, is each room's own matter.
+Each room decides what it reads from the ledger and what it proposes to the graph.
 """
 
 from __future__ import annotations
@@ -16,41 +16,44 @@ from warehouse.statements import read_sql
 
 
 @dataclass(frozen=True)
-class TakenOver:
-    """What a run took over: how many of its things had changed, and what the validator said of those it was told of."""
+class SyncResult:
+    """The result of a sync: the number of changed entities, and the validator's decisions on what was proposed."""
 
     changed: int
     decisions: tuple[Decision, ...]
 
 
 @dataclass(frozen=True)
-class Follower:
-    """A room's tables. `counts` are the statements that count anew once rows have come, by the tables that they fill.
+class LedgerSync:
+    """Syncs a room's tables. `counts` maps each derived table to the statement that refills it after rows were synced.
 
-    Its newest change in the ledger is the question `<room>_newest_change`, its seq here the table `core_<room>__state`.
+    The question `<room>_newest_change` returns the room's newest change; `core_<room>__state` holds the synced seq.
+
+    Example: with the last synced seq 7 and changes at 8 and 9, a run reads the rows above 7, then `put`s them, the
+    recounted tables and seq 9 in one transaction. A run that dies before it commits is repeated from 7.
     """
 
     room: str
     counts: Mapping[str, str]
 
-    def taken_over_to(self, connection: Connection) -> int:
-        """The ledger's seq up to which changes are here; 0 before any are."""
+    def synced_to(self, connection: Connection) -> int:
+        """Returns the ledger's seq up to which changes are synced; 0 before the first sync."""
         row = connection.execute(f"select seq from core_{self.room}__state").fetchone()  # noqa: S608 - a name of ours
         return int(row[0]) if row else 0
 
     def has_moved(self, ledger: Ledger, since: int) -> bool:
-        """Whether something of the room changed in the ledger above a seq."""
+        """Returns True if something of the room changed in the ledger above a seq."""
         with ledger.read() as reader:
             row = reader.row(f"{self.room}_newest_change", seq=since)
         return row is not None and row["seq"] is not None
 
-    def put(self, connection: Connection, coming: Mapping[str, Sequence[Row]], seq: int) -> None:
-        """Put rows by the statements that take them, count anew where any come, and note `seq`: all or nothing."""
+    def put(self, connection: Connection, rows_by_statement: Mapping[str, Sequence[Row]], seq: int) -> None:
+        """Writes rows with their statements, recounts if there are any, and records `seq`: all or nothing."""
         with transaction(connection):
-            for statement, rows in coming.items():
+            for statement, rows in rows_by_statement.items():
                 if rows:
                     connection.execute(read_sql(statement), {"rows": json.dumps(rows)})
-            if any(coming.values()):
+            if any(rows_by_statement.values()):
                 for table, statement in self.counts.items():
                     connection.execute(f"delete from {table}")  # noqa: S608 - a name of ours
                     connection.execute(read_sql(statement))

@@ -1,6 +1,6 @@
-"""The order in which the threads of one process write: first come, first served, each for a bounded time of waiting.
+"""Orders the writes of one process's threads: first come, first served, with a bounded wait.
 
-Other processes are kept apart by the database's own lock, which knows no order.
+The database's own lock separates processes; it knows no order.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ class WriterQueue:
         self._store = store
         self._wait_s = wait_s
         self._guard = threading.Lock()
-        self._taken = False
+        self._busy = False
         self._waiting: deque[threading.Lock] = deque()
 
     @property
     def waiting(self) -> int:
-        """How many threads wait for their turn."""
+        """The number of threads that wait for their turn."""
         return len(self._waiting)
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for this thread's turn and keep it for the block. Raises `StoreBusy` after `wait_s` seconds."""
+        """Waits for this thread's turn and keeps it for the block. Raises `StoreBusy` after `wait_s` seconds."""
         self._wait()
         try:
             yield
@@ -39,8 +39,8 @@ class WriterQueue:
 
     def _wait(self) -> None:
         with self._guard:
-            if not self._taken:
-                self._taken = True
+            if not self._busy:
+                self._busy = True
                 return
             signal = threading.Lock()
             signal.acquire()
@@ -49,7 +49,7 @@ class WriterQueue:
             return
         with self._guard:
             if signal not in self._waiting:
-                return  # the turn came while the time ran out
+                return  # the turn came as the wait timed out
             self._waiting.remove(signal)
         raise StoreBusy(
             f"{self._store} was busy with earlier writes for {self._wait_s:g} s.",
@@ -61,4 +61,4 @@ class WriterQueue:
             if self._waiting:
                 self._waiting.popleft().release()
             else:
-                self._taken = False
+                self._busy = False

@@ -25,10 +25,10 @@ from contracts.connect.graph import node_ids
 from contracts.connect.setup_plan import Choice, ConnectPlan, PlanStep, plan_for
 from contracts.intake.answers import ServiceUrls
 from contracts.intake.graph import node_ids as intake_node_ids
-from warehouse.connect.session_sync import take_over_sessions
+from warehouse.connect.session_sync import sync_sessions
 from warehouse.connect.sessions import issue_code, sessions_of_intake
 from warehouse.duck.connection import Warehouse
-from warehouse.intake.intake_sync import take_over_intakes
+from warehouse.intake.intake_sync import sync_intakes
 from warehouse.intake.intakes import graph_key
 from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.ledger.master_secret import load_secrets
@@ -179,8 +179,8 @@ def assert_seen(desk: Desk, choice: Choice, intake_id: str) -> None:
     """The set-up is counted in the warehouse, and in the graph it is a part of its intake."""
     settings = desk.service.settings
     with Warehouse(settings.data_dir).connect() as connection, closing(desk.ledger()) as ledger:
-        take_over_intakes(connection, ledger)
-        take_over_sessions(connection, ledger)
+        sync_intakes(connection, ledger)
+        sync_sessions(connection, ledger)
         with ledger.read() as reader:
             (session,) = sessions_of_intake(reader, intake_id)
             key = session_key(session["session_id"])

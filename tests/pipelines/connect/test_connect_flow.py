@@ -21,10 +21,10 @@ from pipelines.due import has_unsynced_changes
 from pipelines.intake.assets import take_over_intake_tables
 from pipelines.resources import runtime_resource
 from warehouse.connect import sessions
-from warehouse.connect.session_sync import CONNECT, take_over_sessions
+from warehouse.connect.session_sync import CONNECT, sync_sessions
 from warehouse.duck.connection import Connection, Warehouse
 from warehouse.duck.facts import gather_facts
-from warehouse.intake.intake_sync import take_over_intakes
+from warehouse.intake.intake_sync import sync_intakes
 from warehouse.intake.intakes import graph_key
 from warehouse.intake.rights import forget_intake
 from warehouse.world.audit import verify
@@ -40,8 +40,8 @@ def service(ledger_settings: Settings):
 def take_over(service) -> None:
     """What the assets do, without Dagster."""
     with Warehouse(service.settings.data_dir).connect() as connection:
-        take_over_intakes(connection, service.ledger)
-        take_over_sessions(connection, service.ledger)
+        sync_intakes(connection, service.ledger)
+        sync_sessions(connection, service.ledger)
 
 
 def materialize(settings: Settings) -> dict[str, dict]:
@@ -191,7 +191,7 @@ def test_a_set_up_whose_intake_the_graph_does_not_know_is_told_without_it(servic
     intake_id = register(service, HUMAN).json()["id"]
     keep(service.ledger, open_session(service.ledger), finished(plan_of()), intake_id)
     with Warehouse(service.settings.data_dir).connect() as connection:
-        assert [each.verdict for each in take_over_sessions(connection, service.ledger).decisions] == ["approved"]
+        assert [each.verdict for each in sync_sessions(connection, service.ledger).decisions] == ["approved"]
     assert graph(service) == ({"SYMBIOSIS": 1, "EXECUTION": 1}, 1)
 
 

@@ -15,7 +15,7 @@ from contracts.settings import Settings
 from pipelines.checks import EXPECTATIONS, judge
 from pipelines.due import has_unsynced_changes
 from warehouse.access.cases import cases_in
-from warehouse.access.claim_sync import ACCESS, TAKEN_OVER, take_over_access
+from warehouse.access.claim_sync import ACCESS, SYNCED, sync_access
 from warehouse.access.claims import reverse_claim
 from warehouse.access.keys import revoke_key
 from warehouse.duck.connection import Connection, Warehouse
@@ -44,7 +44,7 @@ def test_quotes_claims_keys_and_misses_are_taken_over_and_summed_by_day_and_plan
     redeem(ledger, second, now=NOON + timedelta(days=1))
     miss(ledger, third)
     with Warehouse(tmp_path).connect() as connection:
-        assert take_over_access(connection, ledger) == 4 + 2 + 2 + 1
+        assert sync_access(connection, ledger) == 4 + 2 + 2 + 1
         assert rows(connection, "out_access__revenue_daily") == [
             (DAY, "api_basic_monthly", 1, 9_000_001, 0, 0),
             (NEXT, "api_basic_monthly", 1, 9_000_002, 0, 0),
@@ -53,8 +53,8 @@ def test_quotes_claims_keys_and_misses_are_taken_over_and_summed_by_day_and_plan
             (DAY, "api_basic_monthly", 3, 3, 2),
             (NEXT, "api_pro_monthly", 1, 0, 0),
         ]
-        assert ACCESS.taken_over_to(connection) == ledger.head()
-        assert take_over_access(connection, ledger) == 0
+        assert ACCESS.synced_to(connection) == ledger.head()
+        assert sync_access(connection, ledger) == 0
         for name in ("out_access__revenue_daily", "out_access__funnel"):
             assert failures(connection, name) == set()
 
@@ -62,14 +62,14 @@ def test_quotes_claims_keys_and_misses_are_taken_over_and_summed_by_day_and_plan
 def test_what_changes_later_takes_the_place_of_what_was_held(ledger: Ledger, tmp_path: Path) -> None:
     quote = sell(ledger)
     with Warehouse(tmp_path).connect() as connection:
-        take_over_access(connection, ledger)
-        assert not ACCESS.has_moved(ledger, ACCESS.taken_over_to(connection))
+        sync_access(connection, ledger)
+        assert not ACCESS.has_moved(ledger, ACCESS.synced_to(connection))
         issued = redeem(ledger, quote)
-        assert ACCESS.has_moved(ledger, ACCESS.taken_over_to(connection))
-        take_over_access(connection, ledger)
+        assert ACCESS.has_moved(ledger, ACCESS.synced_to(connection))
+        sync_access(connection, ledger)
         with ledger.transaction() as tx:
             reverse_claim(tx, issued.claim, now=NOON)
-        assert take_over_access(connection, ledger) == 2
+        assert sync_access(connection, ledger) == 2
         assert rows(connection, "out_access__revenue_daily") == [(DAY, "api_basic_monthly", 0, 0, 1, 9_000_001)]
         states = connection.execute("select state from raw_ledger__quotes").fetchall()
         states += connection.execute("select state from raw_ledger__claims").fetchall()
@@ -77,7 +77,7 @@ def test_what_changes_later_takes_the_place_of_what_was_held(ledger: Ledger, tmp
         assert states == [("claimed",), ("reversed",), ("suspended",)]
         with ledger.transaction() as tx:
             revoke_key(tx, issued.key_id, now=NOON)
-        take_over_access(connection, ledger)
+        sync_access(connection, ledger)
         assert connection.execute("select state from raw_ledger__keys").fetchall() == [("revoked",)]
 
 
@@ -89,12 +89,12 @@ def test_changes_of_others_are_no_reason_to_take_over(ledger: Ledger) -> None:
 
 def test_a_run_is_due_when_sales_have_moved_and_not_twice(ledger_settings: Settings, ledger: Ledger) -> None:
     with Warehouse(ledger_settings.data_dir).connect() as connection:
-        take_over_access(connection, ledger)
+        sync_access(connection, ledger)
     assert not has_unsynced_changes(ledger_settings, ACCESS)
     sell(ledger)
     assert has_unsynced_changes(ledger_settings, ACCESS)
     with Warehouse(ledger_settings.data_dir).connect() as connection:
-        take_over_access(connection, ledger)
+        sync_access(connection, ledger)
     assert not has_unsynced_changes(ledger_settings, ACCESS)
 
 
@@ -103,11 +103,9 @@ def test_no_address_hash_nonce_signature_or_key_reaches_the_warehouse(ledger: Le
     issued = redeem(ledger, quote)
     miss(ledger, missed)
     with Warehouse(tmp_path).connect() as connection:
-        take_over_access(connection, ledger)
+        sync_access(connection, ledger)
         held = "".join(
-            str(row)
-            for name in TAKEN_OVER
-            for row in connection.execute(f"select * from raw_ledger__{name}").fetchall()
+            str(row) for name in SYNCED for row in connection.execute(f"select * from raw_ledger__{name}").fetchall()
         )
     nonce = json.loads(quote.quote_json)["nonce"]
     with ledger.read() as reader:
@@ -127,7 +125,7 @@ def test_no_address_hash_nonce_signature_or_key_reaches_the_warehouse(ledger: Le
 def test_amounts_of_other_tokens_are_exact_over_all_of_uint256(ledger: Ledger, tmp_path: Path) -> None:
     miss(ledger, sell(ledger), code="wrong_asset", amount=2**256 - 1)
     with Warehouse(tmp_path).connect() as connection:
-        take_over_access(connection, ledger)
+        sync_access(connection, ledger)
         (row,) = connection.execute("select amount_units, code, paid_at from raw_ledger__unmatched_payments").fetchall()
     assert row == (str(2**256 - 1), "wrong_asset", NOON.replace(tzinfo=None))
 
@@ -187,7 +185,7 @@ def test_each_suite_passes_on_sound_rows_and_fails_on_each_fault_that_it_names(
 def test_revenue_is_shown_in_whole_coins(ledger: Ledger, tmp_path: Path) -> None:
     redeem(ledger, sell(ledger, 42))
     with Warehouse(tmp_path).connect() as connection:
-        take_over_access(connection, ledger)
+        sync_access(connection, ledger)
         (shown,) = preview(connection, "access_newest_revenue").rows()
     assert shown == ("2026-01-02", "api_basic_monthly", 1, "9.000042", 0)
     assert Decimal(shown[3]) * 10**6 == 9_000_042

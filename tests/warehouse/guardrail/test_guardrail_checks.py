@@ -18,7 +18,7 @@ from contracts.settings import Settings
 from pipelines.checks import EXPECTATIONS, judge
 from warehouse.duck.connection import Connection, Warehouse
 from warehouse.duck.facts import gather_facts
-from warehouse.guardrail.checks import take_over_checks
+from warehouse.guardrail.checks import sync_checks
 from warehouse.guardrail.log import GuardrailLog, open_guardrail_log
 from warehouse.ledger.ledger import utc_text
 
@@ -70,8 +70,8 @@ def test_checks_are_taken_over_once_and_summed_by_day_and_stage(log: GuardrailLo
         row(NOON, 300, failed=("authority",), warned=("temporal",)),
     )
     with Warehouse(ledger_settings.data_dir).connect() as connection:
-        assert take_over_checks(connection, log) == 3
-        assert take_over_checks(connection, log) == 0
+        assert sync_checks(connection, log) == 3
+        assert sync_checks(connection, log) == 0
         assert days(connection) == [
             (date(2026, 1, 1), "all", 1, 0, 50.0, 50.0),
             (date(2026, 1, 2), "all", 2, 1, 200.0, 298.0),
@@ -87,9 +87,9 @@ def test_checks_are_taken_over_once_and_summed_by_day_and_stage(log: GuardrailLo
 def test_a_day_that_goes_on_is_summed_anew_and_others_stay(log: GuardrailLog, ledger_settings: Settings) -> None:
     with Warehouse(ledger_settings.data_dir).connect() as connection:
         put(log, row(NOON - timedelta(days=1), 50), row(NOON, 100))
-        take_over_checks(connection, log)
+        sync_checks(connection, log)
         put(log, row(NOON + timedelta(hours=1), 200, failed=("authority",)))
-        assert take_over_checks(connection, log) == 1
+        assert sync_checks(connection, log) == 1
         assert [each[:4] for each in days(connection)] == [
             (date(2026, 1, 1), "all", 1, 0),
             (date(2026, 1, 2), "all", 2, 1),
@@ -111,7 +111,7 @@ def test_the_suite_sees_each_fault(tmp_path: Any, fault: str, column: str) -> No
     log = open_guardrail_log(Settings(_env_file=None), tmp_path)
     put(log, row(NOON, 100))
     with Warehouse(tmp_path).connect() as connection:
-        take_over_checks(connection, log)
+        sync_checks(connection, log)
         connection.execute(fault)
         assert column in {
             failed for _, failed, _ in judge(SUITE, gather_facts(connection, "out_guardrail__daily")).failures
@@ -122,7 +122,7 @@ def test_the_suite_sees_each_fault(tmp_path: Any, fault: str, column: str) -> No
 def test_nothing_logged_is_nothing_summed_and_sound(tmp_path: Any) -> None:
     log = open_guardrail_log(Settings(_env_file=None), tmp_path)
     with Warehouse(tmp_path).connect() as connection:
-        assert take_over_checks(connection, log) == 0
+        assert sync_checks(connection, log) == 0
         assert days(connection) == []
         assert judge(SUITE, gather_facts(connection, "out_guardrail__daily")).passed
     log.close()
