@@ -1,1 +1,2 @@
-"""The graph's store: what is written, and what is read from it."""
+"""Stores the graph: writes proposals to the ledger and answers questions from snapshots, memory and past
+generations."""

@@ -1,6 +1,6 @@
-"""The graph as it was: what held at an instant, by what was known at a revision. By filters, without ranking.
+"""Answers questions about the past graph: what held at an instant, as known at a revision. Filters only, no ranking.
 
-Read from the bi-temporal rows of a generation and the events that came after them.
+Reads the bi-temporal rows of a generation and the events that came after them.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ _edge = msgspec.json.Decoder(Edge).decode
 
 @dataclass(frozen=True)
 class Past:
-    """Which graph is meant. `as_of` is RFC 3339 text in UTC with microseconds, None for what was live at the revision;
-    `revision` a `seq` of the ledger."""
+    """The requested past. `as_of` is RFC 3339 text in UTC with microseconds, or None for what was live at the revision;
+    `revision` is a `seq` of the ledger."""
 
     as_of: str | None
     revision: int
 
 
 class PastView:
-    """A `View` of the graph of `past` for `owner`, None for what is public alone."""
+    """A `View` of the past graph for `owner`; None sees only public state."""
 
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, events: Sequence[Event], past: Past, owner: str | None
     ) -> None:
-        """`connection` is a cursor of one's own on a generation's query copy; `events` are all that it may lack."""
+        """`connection` is an exclusive cursor on a generation's query copy; `events` are all those that it may lack."""
         self.revision = past.revision
         self._connection = connection
         for name, value in (
@@ -55,29 +55,29 @@ class PastView:
         return next(iter(self._nodes([node_id])), None)
 
     def node_count(self) -> int:
-        """Nodes that are seen."""
+        """Returns the number of visible nodes."""
         return self._count("select count(*) from nodes_then")
 
     def edge_count(self) -> int:
-        """Edges that are seen, and both of whose ends are."""
+        """Returns the number of visible edges whose two ends are visible."""
         return self._count("select count(*) from edges_then")
 
     def listed(self, within: Filter, after: str, limit: int) -> Page:
         ids = self._passing(within)
-        return Page(self._nodes([each for each in ids if each > after][:limit]), len(ids))
+        return Page(self._nodes([node_id for node_id in ids if node_id > after][:limit]), len(ids))
 
     def ranked(self, search: Search, within: Filter, skip: int, limit: int) -> Page:
-        found = self._matching(search, self._passing(within))
-        return Page(self._nodes(found[skip : skip + limit]), len(found))
+        matching = self._matching(search, self._passing(within))
+        return Page(self._nodes(matching[skip : skip + limit]), len(matching))
 
     def reached(self, traversal: Traversal, search: Search | None, within: Filter, skip: int, limit: int) -> Page:
         passing = set(self._passing(within))
         levels, complete = self._levels(traversal)
-        found: list[str] = []
+        matching: list[str] = []
         for level in levels:
-            here = [each for each in level if each in passing]
-            found += here if search is None else self._matching(search, here)
-        return Page(self._nodes(found[skip : skip + limit]), len(found), complete)
+            candidates = [node_id for node_id in level if node_id in passing]
+            matching += candidates if search is None else self._matching(search, candidates)
+        return Page(self._nodes(matching[skip : skip + limit]), len(matching), complete)
 
     def edges_among(self, nodes: Sequence[Node], limit: int) -> list[Edge]:
         parameters = {"ids": [node.id for node in nodes], "limit": limit}
@@ -107,19 +107,22 @@ class PastView:
         return [node_id for (node_id,) in self._rows("past_ids", parameters)]
 
     def _matching(self, search: Search, ids: Sequence[str]) -> list[str]:
-        """Those of `ids` that match, in their order. The database keeps what holds the letters; words decide."""
+        """Returns those of `ids` that match, in their order.
+
+        The database preselects nodes that contain the letters; the analyser's words decide.
+        """
         parameters = {"words": [*search.words, *search.prefixes]}
         matching = set()
         for node_id, body in self._rows("past_candidates", parameters):
             node = _node(body)
             if search.matches(frozenset(words_of(node.title, node.properties))):
                 matching.add(node_id)
-        return [each for each in ids if each in matching][:RANKED_AT_MOST]
+        return [node_id for node_id in ids if node_id in matching][:RANKED_AT_MOST]
 
     def _nodes(self, ids: Sequence[str]) -> list[Node]:
-        """Nodes of ids, in their order; ids that are not seen are left out."""
-        held = {node_id: _node(body) for node_id, body in self._rows("past_nodes", {"ids": list(ids)})}
-        return [held[each] for each in ids if each in held]
+        """Returns the nodes with these ids, in their order; leaves out ids that are not visible."""
+        nodes = {node_id: _node(body) for node_id, body in self._rows("past_nodes", {"ids": list(ids)})}
+        return [nodes[node_id] for node_id in ids if node_id in nodes]
 
     def _rows(self, question: str, parameters: Mapping[str, object]) -> list[Any]:
         return list(self._connection.execute(read_sql(question), dict(parameters)).fetchall())
@@ -129,7 +132,7 @@ class PastView:
 
 
 def _encoded(states: Sequence[Node | Edge]) -> str:
-    """States as one JSON text: rows that a question can read, each with its record."""
+    """Encodes states as one JSON text that a question reads as rows, each with its record."""
     return msgspec.json.encode(
-        [{"id": each.id, "revision": each.revision, "body": msgspec.json.encode(each).decode()} for each in states]
+        [{"id": state.id, "revision": state.revision, "body": msgspec.json.encode(state).decode()} for state in states]
     ).decode()

@@ -1,4 +1,4 @@
-"""The audit in the ledger: recording a decision, and reading the whole chain to see that nothing was tampered with."""
+"""Keeps the audit in the ledger: records decisions in a hash chain and verifies the whole chain."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ def record(
     settles: int | None = None,
     key_id: str | None = None,
 ) -> None:
-    """Chain the decision `seq` with what it was about and the events that it let in.
+    """Adds the decision `seq` to the chain, with its proposal and the events that it wrote.
 
-    `settles` names the escalated decision that an operator decides with it, `key_id` the key that asked.
+    `settles` is the seq of an escalated decision that an operator decides with this one; `key_id` is the requesting
+    key.
     """
     payload = payload_text(
         {
@@ -67,15 +68,15 @@ def record(
 
 
 def decided_stages(reader: Reader, seq: int) -> tuple[StageResult, ...]:
-    """What the stages said of the decision `seq`; nothing where it was forgotten."""
+    """Returns the stages' results for the decision `seq`; an empty tuple if it was forgotten."""
     row = reader.row("world_payload", seq=seq)
     if row is None:
         return ()
-    return tuple(msgspec.convert(each, StageResult) for each in msgspec.json.decode(row["payload"])["stages"])
+    return tuple(msgspec.convert(stage, StageResult) for stage in msgspec.json.decode(row["payload"])["stages"])
 
 
 def newest_decisions(reader: Reader, limit: int) -> list[dict[str, Any]]:
-    """The newest decisions, newest first, each with its payload, null where it was forgotten."""
+    """Returns the newest decisions, newest first, each with its payload, or None where it was forgotten."""
     return [
         {
             "number": row["number"],
@@ -90,11 +91,11 @@ def newest_decisions(reader: Reader, limit: int) -> list[dict[str, Any]]:
 
 
 def verify(reader: Reader, heads: Mapping[str, AuditHead] | None = None) -> AuditReport:
-    """Read every decision and event, and name whatever does not fit the chain.
+    """Reads every decision and event and reports everything that contradicts the chain.
 
-    Found are: a changed, missing, added or reordered decision, a changed payload, an event without the decision that
-    let it in, a changed event, and a newest state that is not its newest event's. A chain rewritten as a whole fits
-    itself; it is found by `heads`, the signed heads of earlier generations by their ids.
+    It finds a changed, missing, added or reordered decision, a changed payload, an event without the decision that
+    wrote it, a changed event, and a current state that differs from its newest event. A chain that was rewritten as a
+    whole is consistent in itself; it is found with `heads`, the signed heads of earlier generations by generation id.
     """
     published = heads or {}
     faults = [fault for generation, head in published.items() for fault in _head_faults(reader, generation, head)]
@@ -139,15 +140,15 @@ def _head_faults(reader: Reader, generation: str, head: AuditHead) -> list[str]:
     return []
 
 
-def _event_faults(reader: Reader, decision: ChainedDecision, said: dict[str, str]) -> list[str]:
+def _event_faults(reader: Reader, decision: ChainedDecision, recorded: dict[str, str]) -> list[str]:
     if decision.verdict != "approved":
         return []
-    held = {
+    stored = {
         str(row["seq"]): event_sha256(row["body"])
         for row in reader.rows("world_events_of_decision", decision_seq=decision.seq)
     }
     return [
         f"event {seq} is not what decision {decision.number} let in"
-        for seq in sorted(held.keys() | said.keys(), key=int)
-        if held.get(seq) != said.get(seq)
+        for seq in sorted(stored.keys() | recorded.keys(), key=int)
+        if stored.get(seq) != recorded.get(seq)
     ]

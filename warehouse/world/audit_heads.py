@@ -1,4 +1,4 @@
-"""Signed heads of the audit, one in each generation: what a chain that was rewritten as a whole does not fit."""
+"""Signs a head of the audit in each generation, so that a chain that was rewritten as a whole is found."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from warehouse.publish.generations import Draft, Manifest
 
 
 def audit_head(settings: Settings, draft: Draft) -> AuditHead | None:
-    """Returns the head of the chain as the drafted generation keeps it, or None before the first decision.
+    """Returns the head of the chain for the pending generation, or None before the first decision.
 
-    Where the ledger can't be read the last generation's head is signed again: a document may be marked stale because
-    of that very fault.
+    If the ledger can't be read, the last generation's head is signed again: a document may be marked stale because of
+    that very fault.
     """
     head = _newest(settings) or (None if draft.previous is None else _known(draft.previous.manifest))
     if head is None:

@@ -1,4 +1,4 @@
-"""Onboarding capsules in the ledger: making one, and attaching it to a key's owner by its one-time token."""
+"""Stores onboarding capsules in the ledger: creates them, and attaches them to a key's owner by a one-time token."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TOKEN = re.compile(r"svc_capsule_([0-9a-f]{32})_([0-9a-f]{64})")
 
 @dataclass(frozen=True)
 class Capsule:
-    """A capsule as it was made. `decision` is of its private graph; a rejected one made nothing and has no id."""
+    """A capsule. `decision` is about its private graph; a rejected capsule was not created and has no id."""
 
     id: str | None
     decision: Decision
@@ -37,41 +37,41 @@ class Capsule:
 
 def create_capsule(
     ledger: Ledger,
-    asked: WorldModelCreateRequest,
+    request: WorldModelCreateRequest,
     *,
     request_key: str | None,
     alignment: Alignment,
 ) -> Capsule:
-    """Make a capsule; the same request under the same `request_digest` of a key gives the same one.
+    """Creates a capsule. The same request with the same `request_digest` of a key returns the same capsule.
 
     Raises `IdempotencyMismatch`.
     """
-    request = canonical_sha256(asked.model_dump(mode="json", by_alias=True))
+    digest = canonical_sha256(request.model_dump(mode="json", by_alias=True))
     capsule_id = secrets.token_hex(16)
-    private = checked(capsule_proposal(asked, capsule_id, "private"))
-    public = checked(capsule_proposal(asked, capsule_id, "public")) if asked.visibility == "public" else None
+    private = checked(capsule_proposal(request, capsule_id, "private"))
+    public = checked(capsule_proposal(request, capsule_id, "public")) if request.visibility == "public" else None
     aligned = alignment(private)
     aligned_public = None if public is None else alignment(public)
     with ledger.transaction() as tx:
         known = None if request_key is None else tx.row("world_capsule_of_request", request_key=request_key)
         if known is not None:
-            if known["request_sha256"] != request:
+            if known["request_sha256"] != digest:
                 raise IdempotencyMismatch("This Idempotency-Key came with another request before: send a fresh one.")
-            made = recorded_decision(tx, known["seq"])
-            return Capsule(known["id"], made, known["public_seq"], _token_state(known, tx.now()), replayed=True)
+            decided = recorded_decision(tx, known["seq"])
+            return Capsule(known["id"], decided, known["public_seq"], _token_state(known, tx.now()), replayed=True)
         decision = decide(tx, private, aligned)
         if decision.verdict != "approved":
             return Capsule(None, decision, None, "shown")
         waiting = None
         if public is not None and aligned_public is not None:
-            asking = decide(tx, public, aligned_public)
-            waiting = asking.seq if asking.verdict == "escalated" else None
+            public_decision = decide(tx, public, aligned_public)
+            waiting = public_decision.seq if public_decision.verdict == "escalated" else None
         tx.changed(CAPSULE, capsule_id)
         tx.run(
             "world_keep_capsule",
             id=capsule_id,
             request_key=request_key,
-            request_sha256=request,
+            request_sha256=digest,
             seq=decision.seq,
             public_seq=waiting,
             created_at=utc_text(tx.now()),
@@ -86,7 +86,7 @@ def _token_state(known: Row, now: datetime) -> ClaimTokenState:
 
 
 def claim_token(pepper: bytes, capsule_id: str) -> str:
-    """The token of a capsule. It is worked out and never stored, so that nothing stored can be used to claim."""
+    """Derives the token of a capsule. It is never stored, so nothing in the store can be used to claim."""
     mac = hmac.new(pepper, f"capsule claim {capsule_id}".encode(), hashlib.sha256).hexdigest()
     return f"svc_capsule_{capsule_id}_{mac}"
 
@@ -94,27 +94,27 @@ def claim_token(pepper: bytes, capsule_id: str) -> str:
 def claim_capsule(
     ledger: Ledger, pepper: bytes, token: str, owner: str, *, alignment: Alignment, key_id: str | None = None
 ) -> tuple[str, Decision]:
-    """Make a capsule's nodes and edges the private ones of `owner`, whose key asks; its id and the decision.
+    """Makes a capsule's nodes and edges private ones of `owner`, the requesting key's. Returns its id and the decision.
 
-    Raises `ClaimTokenUnknown`, the same for a token that is wrong and for one that was used, and `ProposalRejected`;
-    the token is good for another try then.
+    Raises the same `ClaimTokenUnknown` for a wrong and for a used token, and `ProposalRejected`; after that the token
+    can be tried again.
     """
     unknown = ClaimTokenUnknown("No capsule waits for this token.")
-    found = _TOKEN.fullmatch(token)
-    if found is None or not hmac.compare_digest(claim_token(pepper, found[1]), token):
+    match = _TOKEN.fullmatch(token)
+    if match is None or not hmac.compare_digest(claim_token(pepper, match[1]), token):
         raise unknown
     with ledger.transaction() as tx:
-        if not tx.run("world_claim_capsule", id=found[1], owner=owner):
+        if not tx.run("world_claim_capsule", id=match[1], owner=owner):
             raise unknown
-        proposal = checked(_handover(tx, found[1], owner))
+        proposal = checked(_handover(tx, match[1], owner))
         decision = decide(tx, proposal, alignment(proposal), key_id=key_id)
         if decision.verdict != "approved":
             raise rejected(decision)
-        return found[1], decision
+        return match[1], decision
 
 
 def rejected(decision: Decision) -> ProposalRejected:
-    """The problem that says why a capsule could not be written."""
+    """Returns the problem that explains why a capsule was not written."""
     failed = [stage for stage in decision.stages if stage.result == "fail"]
     return ProposalRejected(
         "; ".join(f"{stage.stage}: {stage.reason}" for stage in failed),
@@ -123,11 +123,11 @@ def rejected(decision: Decision) -> ProposalRejected:
 
 
 def _handover(tx: Transaction, capsule_id: str, owner: str) -> Proposal:
-    held = owner_of(capsule_id)
-    nodes = decode_nodes(tx.rows("world_nodes_of_owner", owner=held))
-    edges = decode_edges(tx.rows("world_edges_of_owner", owner=held))
+    capsule_owner = owner_of(capsule_id)
+    nodes = decode_nodes(tx.rows("world_nodes_of_owner", owner=capsule_owner))
+    edges = decode_edges(tx.rows("world_edges_of_owner", owner=capsule_owner))
     return Proposal(
-        actor=Actor("claimant", owner, takes_over=held),
+        actor=Actor("claimant", owner, takes_over=capsule_owner),
         source="claim",
         nodes=tuple(
             NodeDraft(

@@ -1,6 +1,7 @@
-"""The graph as it is now: the snapshot with the overlay on top, seen by one caller.
+"""Answers questions about the current graph: the snapshot with the overlay on top, as one caller sees it.
 
-The caller keeps the overlay from changing meanwhile.
+The caller ensures that the overlay does not change meanwhile. Nodes are numbers here: below `len(snapshot)` those of
+the snapshot, above it those that only the overlay knows (see `overlay.py` for an example).
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from warehouse.world.text import Search, words_of
 Numbers: TypeAlias = np.ndarray[Any, Any]
 
 RANK_OFFSET = 60
-"""Of reciprocal rank fusion: a node at rank r of a list counts 1 / (60 + r)."""
+"""Constant of reciprocal rank fusion: a node at rank r of a list scores 1 / (60 + r)."""
 
 EXPANSIONS_AT_MOST = 64
-"""Words of a prefix that are ranked as words; the rarer ones are found, and rank below."""
+"""Words of a prefix that are ranked as words; rarer words still match, but rank below."""
 
 PREFIX_WEIGHT = 0.5
 
 
 class CurrentView:
-    """A `View` of the graph's head for `owner`, None for what is public alone."""
+    """A `View` of the newest graph for `owner`; None sees only public state."""
 
     def __init__(self, snapshot: Snapshot, overlay: Overlay, revision: int, owner: str | None) -> None:
         self._snapshot = snapshot
@@ -45,7 +46,7 @@ class CurrentView:
         return self._record(number) if number is not None and self._sees(number) else None
 
     def node_counts(self) -> dict[str, int]:
-        """Nodes by domain; domains without any are missing."""
+        """Returns the number of visible nodes by domain; domains without nodes are missing."""
         counts: dict[str, int] = {}
         for domain, seen in (
             (self._snapshot.node_domain, self._visible[0]),
@@ -58,7 +59,7 @@ class CurrentView:
         return counts
 
     def edge_count(self) -> int:
-        """Edges that are seen, and both of whose ends are."""
+        """Returns the number of visible edges whose two ends are visible."""
         snapshot, nodes = self._snapshot, np.concatenate(self._visible)
         seen = self._allowed(snapshot.edge_owner)
         count = int(np.count_nonzero(nodes[snapshot.edge_source[seen]] & nodes[snapshot.edge_target[seen]]))
@@ -129,7 +130,7 @@ class CurrentView:
             ]
         return sorted(edges, key=lambda edge: (edge.source, edge.target, edge.id))[:limit]
 
-    # -- who sees what
+    # -- visibility
 
     @cached_property
     def _visible(self) -> tuple[Numbers, Numbers]:
@@ -152,7 +153,7 @@ class CurrentView:
     # -- filters
 
     def _passing(self, within: Filter) -> tuple[Numbers, Numbers]:
-        """Whether each node of the snapshot, and each of the overlay's own, is seen and passes."""
+        """Marks the nodes of the snapshot, and the overlay's additional ones, that are visible and pass the filter."""
         snapshot, columns = self._snapshot, self._overlay.columns
         return (
             self._visible[0] & self._fits(within, snapshot.node_type, snapshot.node_domain),
@@ -180,14 +181,14 @@ class CurrentView:
         return [*base.tolist(), *(added + self._known).tolist()]
 
     def _row(self, number: int) -> tuple[int, int, int]:
-        """Owner code, type and domain of a node."""
+        """Returns the owner code, type and domain of a node."""
         at, of = (number, self._snapshot) if number < self._known else (number - self._known, None)
         columns = self._overlay.columns
         arrays = (of.node_owner, of.node_type, of.node_domain) if of else (columns.owner, columns.type, columns.domain)
         return int(arrays[0][at]), int(arrays[1][at]), int(arrays[2][at])
 
     def _test(self, within: Filter) -> Callable[[int, int, int], bool]:
-        """Whether a node of this owner code, type and domain is seen and passes."""
+        """Returns a test that decides whether a node of this owner code, type and domain is visible and passes."""
         wanted_domain = None if within.domain is None else self._overlay.domains.find(within.domain)
         wanted_types = self._type_numbers(within)
 
@@ -205,7 +206,12 @@ class CurrentView:
     def _search_index(
         self, index: TextIndex, search: Search, within: Filter, wanted: int, *, is_private: bool
     ) -> tuple[int, list[int]]:
-        """How many nodes of the index match, and the best of those that are unchanged."""
+        """Returns the number of matching nodes in the index, and the best `wanted` of those that the overlay did not
+        change.
+
+        Changed nodes are searched in the overlay instead, so hits on them are dropped; if too few remain, the search
+        asks for twice as many.
+        """
         clauses = [(tantivy.Occur.Must, _text_query(index, search))]
         if is_private:
             clauses.append((tantivy.Occur.Must, _number_query(index, "owner", [self._code])))
@@ -215,14 +221,14 @@ class CurrentView:
         if within.node_types:
             clauses.append((tantivy.Occur.Must, _number_query(index, "type", self._type_numbers(within))))
         query = clauses[0][1] if len(clauses) == 1 else tantivy.Query.boolean_query(clauses)
-        asked = wanted + min(len(self._overlay.nodes), wanted)
+        requested = wanted + min(len(self._overlay.nodes), wanted)
         while True:
-            result = index.searcher.search(query, asked)
+            result = index.searcher.search(query, requested)
             numbers = index.numbers([address for _, address in result.hits])
             unchanged = [number for number in numbers if number not in self._overlay.nodes]
-            if len(unchanged) >= wanted or len(numbers) < asked:
+            if len(unchanged) >= wanted or len(numbers) < requested:
                 return index.count(result), unchanged[:wanted]
-            asked *= 2
+            requested *= 2
 
     def _fused(self, lists: list[list[int]]) -> list[int]:
         scores = {number: 1 / (RANK_OFFSET + rank) for ranked in lists for rank, number in enumerate(ranked, start=1)}
@@ -231,27 +237,28 @@ class CurrentView:
     # -- traversal
 
     def _levels(self, start: int, depth: int, direction: Direction) -> tuple[list[Numbers], bool]:
-        """Numbers of nodes by their distance from the start, each once; whether that was all."""
+        """Returns the numbers of nodes by their distance from the start, each once, and whether the traversal is
+        complete."""
         visited = np.zeros(self._known + len(self._overlay.added_ids), bool)
         visited[start] = True
         levels = [np.array([start])]
         room = VISITED_AT_MOST - 1
         for _ in range(depth):
-            found = self._neighbours(levels[-1], direction)
-            found = np.unique(found[~visited[found]])
-            if len(found) > room:
-                return [*levels, found[:room]], False
-            if len(found) == 0:
+            reached = self._neighbours(levels[-1], direction)
+            reached = np.unique(reached[~visited[reached]])
+            if len(reached) > room:
+                return [*levels, reached[:room]], False
+            if len(reached) == 0:
                 break
-            visited[found] = True
-            levels.append(found)
-            room -= len(found)
+            visited[reached] = True
+            levels.append(reached)
+            room -= len(reached)
         return levels, True
 
     def _neighbours(self, numbers: Numbers, direction: Direction) -> Numbers:
-        """Where edges lead that are seen, to nodes that are, each as often as there are edges."""
+        """Returns the visible nodes that visible edges lead to, once for each edge."""
         known = numbers[numbers < self._known]
-        found: list[Numbers] = []
+        ends_of_edges: list[Numbers] = []
         later: list[int] = []
         for one_way, ends, changed in (
             ("outbound", self._snapshot.edge_target, self._overlay.outbound),
@@ -259,7 +266,7 @@ class CurrentView:
         ):
             if direction in (one_way, "both"):
                 reached = ends[self._edges_of(known, one_way)]
-                found.append(reached[self._allowed(self._snapshot.node_owner[reached])].astype(np.int64))
+                ends_of_edges.append(reached[self._allowed(self._snapshot.node_owner[reached])].astype(np.int64))
                 if changed:
                     later += [
                         end
@@ -268,10 +275,10 @@ class CurrentView:
                         for edge_id, end in changed[number].items()
                         if self._sees(end) and self._sees_edge(edge_id)
                     ]
-        return np.concatenate([*found, np.array(later, np.int64)])
+        return np.concatenate([*ends_of_edges, np.array(later, np.int64)])
 
     def _edges_of(self, numbers: Numbers, one_way: str) -> Numbers:
-        """Numbers of the snapshot's edges from (or to) its nodes that are seen."""
+        """Returns the numbers of the snapshot's visible edges from (or to) these nodes."""
         starts = self._snapshot.out_start if one_way == "outbound" else self._snapshot.in_start
         first = starts[numbers].astype(np.int64)
         counts = starts[numbers + 1].astype(np.int64) - first
@@ -300,7 +307,7 @@ class CurrentView:
         return self._overlay.added_ids[number - self._known]
 
     def _by_id(self, numbers: list[int]) -> list[int]:
-        """Those of the snapshot are in the order of their ids already."""
+        """Sorts numbers by node id. The snapshot's numbers are in that order already."""
         if not numbers or numbers[-1] < self._known:
             return numbers
         return sorted(numbers, key=self._id)
@@ -326,7 +333,7 @@ def _text_query(index: TextIndex, search: Search) -> tantivy.Query:
         tantivy.Query.boost_query(tantivy.Query.term_query(schema, "text", word, "freq"), weight)
         for word, weight in words.items()
     ]
-    return tantivy.Query.boolean_query([(tantivy.Occur.Should, each) for each in (*terms, *rest)])
+    return tantivy.Query.boolean_query([(tantivy.Occur.Should, clause) for clause in (*terms, *rest)])
 
 
 def _number_query(index: TextIndex, field: str, numbers: list[int]) -> tantivy.Query:

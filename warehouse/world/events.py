@@ -1,6 +1,6 @@
-"""The graph's events in the ledger: appending them with what is current, and reading them in order.
+"""Stores the graph's events in the ledger: appends them together with the current states, and reads them in order.
 
-Whether an event may be written is decided in `write.py`.
+`write.py` decides whether an event may be written.
 """
 
 from __future__ import annotations
@@ -24,52 +24,54 @@ _edge = msgspec.json.Decoder(Edge).decode
 
 
 def events_after(reader: Reader, seq: int, limit: int) -> list[Event]:
-    """At most `limit` accepted changes above `seq`, oldest first. Between two of them other changes have their seq."""
+    """Returns at most `limit` events above `seq`, oldest first. Other changes of the ledger use the seqs between
+    them."""
     return decode_events(reader.rows("world_events_after", seq=seq, limit=limit))
 
 
 def events_of_decision(reader: Reader, decision_seq: int) -> list[Event]:
-    """What one decision let in, in the order of writing."""
+    """Returns the events of one decision in the order of writing."""
     return decode_events(reader.rows("world_events_of_decision", decision_seq=decision_seq))
 
 
 def head_revision(reader: Reader) -> int:
-    """The graph's newest revision: `seq` of its newest event; 0 before the first."""
+    """Returns the graph's newest revision, which is the `seq` of its newest event; 0 before the first."""
     row = reader.row("world_head")
     return 0 if row is None else int(row["seq"])
 
 
 def public_counts(reader: Reader) -> tuple[dict[str, int], int]:
-    """Live public nodes by domain (domains without any are missing), and live public edges between such nodes."""
+    """Counts live public nodes by domain (domains without nodes are missing) and live public edges between such
+    nodes."""
     domains = {row["domain"]: int(row["nodes"]) for row in reader.rows("world_public_nodes")}
     edges = reader.row("world_public_edges")
     return domains, 0 if edges is None else int(edges["edges"])
 
 
 def current_node(reader: Reader, node_id: str) -> Node | None:
-    """The newest state of a node, whoever owns it."""
+    """Returns the newest state of a node of any owner, or None."""
     row = reader.row("world_node", id=node_id)
     return None if row is None else _node(row["body"])
 
 
 def current_edge(reader: Reader, edge_id: str) -> Edge | None:
-    """The newest state of an edge, whoever owns it."""
+    """Returns the newest state of an edge of any owner, or None."""
     row = reader.row("world_edge", id=edge_id)
     return None if row is None else _edge(row["body"])
 
 
 def decode_nodes(rows: Iterable[Row]) -> list[Node]:
-    """Nodes from rows that have a `body`."""
+    """Decodes nodes from rows that have a `body`."""
     return [_node(row["body"]) for row in rows]
 
 
 def decode_edges(rows: Iterable[Row]) -> list[Edge]:
-    """Edges from rows that have a `body`."""
+    """Decodes edges from rows that have a `body`."""
     return [_edge(row["body"]) for row in rows]
 
 
 def decode_events(rows: Iterable[Row]) -> list[Event]:
-    """Events from rows that have `seq`, `kind` and a `body`."""
+    """Decodes events from rows that have `seq`, `kind` and `body`."""
     return [
         Event(seq=row["seq"], node=_node(row["body"]))
         if row["kind"] == "node"
@@ -79,37 +81,37 @@ def decode_events(rows: Iterable[Row]) -> list[Event]:
 
 
 def event_body(event: Event) -> str:
-    """The state that an event carries, as it is stored."""
+    """Encodes the state of an event as it is stored."""
     return _encode(event.node or event.edge).decode()
 
 
 def append_states(tx: Transaction, states: Sequence[Node | Edge], decision_seq: int) -> list[Event]:
-    """Write new states, in order, as events and as what is current. Gives them with their revisions."""
-    seqs = tx.changed_each([(NODE_CHANGED if isinstance(each, Node) else EDGE_CHANGED, each.id) for each in states])
-    written = [msgspec.structs.replace(each, revision=seq) for each, seq in zip(states, seqs, strict=True)]
-    bodies = [_encode(each).decode() for each in written]
+    """Writes new states, in order, as events and as current states. Returns the events with their revisions."""
+    seqs = tx.changed_each([(NODE_CHANGED if isinstance(state, Node) else EDGE_CHANGED, state.id) for state in states])
+    written = [msgspec.structs.replace(state, revision=seq) for state, seq in zip(states, seqs, strict=True)]
+    bodies = [_encode(state).decode() for state in written]
     tx.run_each(
         "world_append_event",
         [
             {
-                "seq": each.revision,
-                "kind": "node" if isinstance(each, Node) else "edge",
-                "entity_id": each.id,
+                "seq": state.revision,
+                "kind": "node" if isinstance(state, Node) else "edge",
+                "entity_id": state.id,
                 "decision_seq": decision_seq,
-                "actor": each.actor,
-                "source": each.source if isinstance(each, Node) else each.stated_in,
-                "recorded_at": each.recorded_at,
+                "actor": state.actor,
+                "source": state.source if isinstance(state, Node) else state.stated_in,
+                "recorded_at": state.recorded_at,
                 "body": body,
             }
-            for each, body in zip(written, bodies, strict=True)
+            for state, body in zip(written, bodies, strict=True)
         ],
     )
     current = list(zip(written, bodies, strict=True))
-    tx.run_each("world_put_node", [_node_row(each, body) for each, body in current if isinstance(each, Node)])
-    tx.run_each("world_put_edge", [_edge_row(each, body) for each, body in current if isinstance(each, Edge)])
+    tx.run_each("world_put_node", [_node_row(state, body) for state, body in current if isinstance(state, Node)])
+    tx.run_each("world_put_edge", [_edge_row(state, body) for state, body in current if isinstance(state, Edge)])
     return [
-        Event(seq=each.revision, node=each) if isinstance(each, Node) else Event(seq=each.revision, edge=each)
-        for each in written
+        Event(seq=state.revision, node=state) if isinstance(state, Node) else Event(seq=state.revision, edge=state)
+        for state in written
     ]
 
 

@@ -1,4 +1,5 @@
-"""Folding the ledger's graph events into the warehouse: every state a row, with what was valid and known when."""
+"""Folds the ledger's graph events into the warehouse: one row for every state, with the times it was valid and
+known."""
 
 from __future__ import annotations
 
@@ -20,30 +21,30 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True)
 class WorldState:
-    """Up to which revision of the graph the warehouse holds events, and how many there were."""
+    """The newest folded revision of the graph, and the number of folded events."""
 
     revision: int
     events: int
 
 
 def read_world_state(connection: Connection) -> WorldState:
-    """What is folded; revision 0 before anything is."""
+    """Returns the folded state; revision 0 before the first fold."""
     rows = connection.execute("select revision, events from core_world__state").fetchall()
     return WorldState(*rows[0]) if rows else WorldState(0, 0)
 
 
 def fold_events(connection: Connection, ledger: Ledger) -> WorldState:
-    """Bring the warehouse to the ledger's head; each page of events is one transaction. Gives what is folded then."""
-    held = read_world_state(connection)
+    """Folds every event up to the ledger's head, each page in one transaction. Returns the new state."""
+    state = read_world_state(connection)
     while True:
         with ledger.read() as reader:
-            events = events_after(reader, held.revision, EVENTS_AT_ONCE)
+            events = events_after(reader, state.revision, EVENTS_AT_ONCE)
         if events:
-            held = _fold(connection, events, WorldState(events[-1].seq, held.events + len(events)))
+            state = _fold(connection, events, WorldState(events[-1].seq, state.events + len(events)))
         if len(events) < EVENTS_AT_ONCE:
             break
-    _count(connection, held.revision)
-    return held
+    _count(connection, state.revision)
+    return state
 
 
 def _fold(connection: Connection, events: list[Event], reached: WorldState) -> WorldState:

@@ -1,4 +1,4 @@
-"""The rights of a person: texts of nodes and edges are deleted; tombstones and the chain of decisions stay."""
+"""Serves the rights of persons: deletes the texts of nodes and edges; tombstones and the chain of decisions stay."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from warehouse.world.audit import DECISION, record
 from warehouse.world.events import append_states, decode_edges, decode_events, decode_nodes
 
 FORGOTTEN = "forgotten"
-"""Owner, actor and source of what is left."""
+"""Owner, actor and source of tombstones."""
 
 _OWNER = re.compile(r"0x[0-9a-f]{40}|(?:local|profile|capsule):\S.*")
 _encode = msgspec.json.Encoder().encode
 
 
 def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
-    """Turn every private node and edge of `owner` into a tombstone, in all its states; how many there were.
+    """Turns every private node and edge of `owner` into a tombstone, in all its states. Returns their number.
 
-    What was decided of the owner's proposals, and of those of the capsules that he claimed, is deleted with its salt,
-    and so are those of them that wait. What was made public is everybody's, and what changed hands is its new owner's:
-    both stay without what they were before, and an operator ends what is public. Files published before are replaced
-    with the next generation. Raises `OwnerInvalid`.
+    Decisions on the owner's proposals, and on those of the capsules that the owner claimed, are deleted with their
+    salts; so are waiting proposals. What became public belongs to everybody, and what changed hands belongs to its new
+    owner: both stay, without their earlier states, and an operator ends what is public. Published files are replaced by
+    the next generation. Raises `OwnerInvalid`.
     """
     owner = _normalised(owner)
-    if not _OWNER.fullmatch(owner):  # an empty one is how the ledger marks what is public
+    if not _OWNER.fullmatch(owner):  # the ledger marks public state with an empty owner
         raise OwnerInvalid(f"{owner!r} names no owner.", cure="Give an address, local:NAME, profile:ID or capsule:ID.")
     with ledger.transaction() as tx:
         nodes = decode_nodes(tx.rows("world_nodes_of_owner", owner=owner))
@@ -40,9 +40,9 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
         capsules = [owner_of(row["id"]) for row in tx.rows("world_capsules_of_owner", owner=owner)]
         given_up: dict[str, Node | Edge] = {}
         for proposer in (owner, *capsules):
-            left = {"actor": proposer, "owner": owner, "forgotten": FORGOTTEN}
-            given_up |= {node.id: node for node in decode_nodes(tx.rows("world_nodes_given_up", **left))}
-            given_up |= {edge.id: edge for edge in decode_edges(tx.rows("world_edges_given_up", **left))}
+            proposed = {"actor": proposer, "owner": owner, "forgotten": FORGOTTEN}
+            given_up |= {node.id: node for node in decode_nodes(tx.rows("world_nodes_given_up", **proposed))}
+            given_up |= {edge.id: edge for edge in decode_edges(tx.rows("world_edges_given_up", **proposed))}
             tx.run("world_forget_payloads", owner=proposer)
             tx.run("world_forget_pending", owner=proposer)
             tx.run("world_forget_requests", scope=proposer)
@@ -53,17 +53,17 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
 
 
 def callers_of(reader: Reader, owner: str) -> list[str]:
-    """Ids of the keys and sessions that act for an owner."""
+    """Returns the ids of the keys and sessions that act for an owner."""
     return [row["caller"] for row in reader.rows("callers_of_owner", owner=_normalised(owner))]
 
 
 def forget_nodes(tx: Transaction, node_ids: Sequence[str], operator: str) -> int:
-    """Turn nodes that tell of one person, public ones too, and every edge at them into tombstones; how many there were.
+    """Turns nodes about one person, even public ones, and every edge at them into tombstones. Returns their number.
 
-    A step of a larger transaction. Ids that no node has are passed over.
+    This is a step of a larger transaction. Ids without a node are ignored.
     """
-    held = [node for node_id in node_ids for node in decode_nodes(tx.rows("world_node", id=node_id))]
-    nodes = [node for node in held if not node.erased]
+    stored = [node for node_id in node_ids for node in decode_nodes(tx.rows("world_node", id=node_id))]
+    nodes = [node for node in stored if not node.erased]
     edges = {
         edge.id: edge
         for node in nodes
@@ -85,7 +85,10 @@ def _erase(
     *,
     given_up: Sequence[Node | Edge] = (),
 ) -> int:
-    """Blank every state of these, and append tombstones; of what is `given_up` the newest state is stated again."""
+    """Blanks every state of these nodes and edges and appends tombstones.
+
+    For `given_up` entities, which are public or somebody else's now, it states the newest state again instead.
+    """
     if not nodes and not edges and not given_up:
         return 0
     seq = tx.changed(DECISION, "approved")

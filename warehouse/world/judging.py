@@ -1,7 +1,10 @@
-"""Judging a large proposal outside of the ledger's lock, and finding out under it whether the judgement still holds.
+"""Judges a large proposal outside the ledger's lock and checks under the lock whether the judgement still holds.
 
-A judgement is a function of the proposal, the instant and what the view answered. So the lock needs to be held only to
-see that no event since has changed one of those answers: then judging it again would give the same.
+A judgement depends on the proposal, the instant and the answers of the view. So under the lock it is enough to check
+that no later event changed one of those answers: judging again would then give the same result.
+
+Example: at revision 40 a proposal is judged that edits node A and adds an edge to node B. Meanwhile event 41 changes
+node C: none of the recorded subjects, so the judgement is written. If event 41 changes B, it is judged again.
 """
 
 from __future__ import annotations
@@ -24,12 +27,12 @@ from warehouse.world.events import events_after, head_revision
 from warehouse.world.view import LedgerView
 
 MOST_EVENTS_SINCE = 20_000
-"""Events looked through under the lock. A judgement that is behind by more is not used."""
+"""Events checked under the lock. A judgement that is further behind is discarded."""
 
 
 @dataclass
 class Subjects:
-    """What a judgement asked about: ids that were asked for or came in an answer, and keys of lists."""
+    """The subjects of a judgement: ids that were requested or returned, and keys of requested lists."""
 
     nodes: set[str] = field(default_factory=set)
     edges: set[str] = field(default_factory=set)
@@ -37,10 +40,10 @@ class Subjects:
     dedupe_keys: set[str] = field(default_factory=set)
     edges_from: set[tuple[str, str]] = field(default_factory=set)
     newest_of: dict[str, int] = field(default_factory=dict)
-    """The newest revision that each owner had."""
+    """The newest revision of each owner at that time."""
 
     def touched_by(self, events: Iterable[Event]) -> bool:
-        """Whether one of these events could change an answer, except those about an owner's newest revision."""
+        """Returns True if one of these events could change an answer, except those about an owner's newest revision."""
         return any(self._touched_by(event) for event in events)
 
     def _touched_by(self, event: Event) -> bool:
@@ -57,43 +60,44 @@ class Subjects:
 
 
 class RecordingView:
-    """A `GraphView` that notes in `subjects` everything that another one was asked and answered."""
+    """A `GraphView` that records in `subjects` everything that another view was asked and returned."""
 
     def __init__(self, view: GraphView) -> None:
         self._view = view
         self.subjects = Subjects()
 
     def node(self, node_id: str) -> Node | None:
-        """The newest state of a node."""
+        """Returns the newest state of a node."""
         self.subjects.nodes.add(node_id)
         return self._view.node(node_id)
 
     def edge(self, edge_id: str) -> Edge | None:
-        """The newest state of an edge."""
+        """Returns the newest state of an edge."""
         self.subjects.edges.add(edge_id)
         return self._view.edge(edge_id)
 
     def facts(self, fact_key: str) -> list[Node]:
-        """Every node of one subject and single-valued predicate. One that leaves them is found by its id."""
+        """Returns every node of one subject and single-valued predicate. One that leaves the list is recognised by its
+        id."""
         self.subjects.fact_keys.add(fact_key)
         facts = self._view.facts(fact_key)
         self.subjects.nodes.update(fact.id for fact in facts)
         return facts
 
     def edges_from(self, source: str, edge_type: str) -> list[Edge]:
-        """Every edge of a type from a node."""
+        """Returns every edge of a type from a node."""
         self.subjects.edges_from.add((source, edge_type))
         return self._view.edges_from(source, edge_type)
 
     def alike(self, dedupe_key: str) -> list[str]:
-        """Ids of live nodes of one owner, type and title. One that leaves them is found by its id."""
+        """Returns ids of live nodes of one owner, type and title. One that leaves the list is recognised by its id."""
         self.subjects.dedupe_keys.add(dedupe_key)
         ids = self._view.alike(dedupe_key)
         self.subjects.nodes.update(ids)
         return ids
 
     def newest_of(self, owner: str) -> int:
-        """The newest revision of an owner's nodes and edges."""
+        """Returns the newest revision of an owner's nodes and edges."""
         newest = self._view.newest_of(owner)
         self.subjects.newest_of[owner] = newest
         return newest
@@ -101,7 +105,7 @@ class RecordingView:
 
 @dataclass(frozen=True)
 class Judgment:
-    """A judged proposal: the stages' results, the states to write, and what both rest on at `revision`."""
+    """A judged proposal: the stages' results, the states to write, and the subjects that both depend on."""
 
     judged: Judged
     nodes_and_edges: tuple[Event, ...]
@@ -111,11 +115,11 @@ class Judgment:
 
     @property
     def states(self) -> list[Node | Edge]:
-        """The states to write, in order."""
+        """Returns the states to write, in order."""
         return [state for event in self.nodes_and_edges if (state := event.node or event.edge) is not None]
 
     def holds_in(self, reader: Reader) -> bool:
-        """Whether the graph that `reader` sees would be judged the same."""
+        """Returns True if the graph that `reader` sees would be judged the same."""
         view = LedgerView(reader)
         if any(view.newest_of(owner) != newest for owner, newest in self.subjects.newest_of.items()):
             return False
@@ -124,8 +128,8 @@ class Judgment:
 
 
 def judge_at(reader: Reader, proposal: Proposal, aligned: Judgement, clock: Clock) -> Judgment:
-    """Judge a proposal, as `checked` gave it, by the graph that `reader` sees. Raises `RevisionConflict`."""
-    # this first question opens the state that all others see; what it holds was recorded before the clock is read
+    """Judges a proposal, as returned by `checked`, against the graph that `reader` sees. Raises `RevisionConflict`."""
+    # The first question fixes the state that all others see, so everything in it was recorded before the clock is read.
     revision = head_revision(reader)
     view = RecordingView(LedgerView(reader))
     case = plan(proposal, view, load_ontology(), clock())
@@ -138,7 +142,7 @@ def judge_at(reader: Reader, proposal: Proposal, aligned: Judgement, clock: Cloc
 
 
 def new_states(case: Case) -> list[Node | Edge]:
-    """Every state that an approved case writes, in order."""
+    """Returns every state that an approved case writes, in order."""
     return [
         *(msgspec.structs.replace(fact, valid_to=end, recorded_at=case.now) for fact, end in case.ended_nodes),
         *(msgspec.structs.replace(edge, valid_to=end, recorded_at=case.now) for edge, end in case.ended_edges),

@@ -1,4 +1,4 @@
-"""Loading the constitution into the graph: what differs from its files is amended, what they dropped is ended."""
+"""Loads the constitution into the graph: amends what differs from its files and ends what they no longer contain."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ Drafts = tuple[tuple[NodeDraft, ...], tuple[EdgeDraft, ...]]
 def load_constitution(
     ledger: Ledger, drafts: Drafts | None = None, *, alignment: Alignment = guardrails
 ) -> Decision | None:
-    """Bring the graph to the constitution's files, through the validator. None where it is there already.
+    """Brings the graph to the constitution's files through the validator. Returns None if nothing differs.
 
-    Raises `ConstitutionRefused` where a stage rejects it.
+    Raises `ConstitutionRefused` if a stage rejects it.
     """
     stated = load_constitution_drafts() if drafts is None else drafts
     with ledger.read() as reader:
         amendment = _amendment(reader, stated, ledger.now())
     if amendment is None:
         return None
-    aligned = alignment(amendment)  # reading the rules takes seconds, for which no writer should wait
+    aligned = alignment(amendment)  # loading the rules takes seconds; no writer should wait for that
     with ledger.transaction() as tx:
         amendment = _amendment(tx, stated, tx.now())
         if amendment is None:
             return None
         decision = decide(tx, amendment, aligned)
         if decision.verdict != "approved":
-            reasons = "; ".join(f"{each.stage}: {each.reason}" for each in decision.stages if each.result == "fail")
+            reasons = "; ".join(f"{stage.stage}: {stage.reason}" for stage in decision.stages if stage.result == "fail")
             raise ConstitutionRefused(
                 f"The constitution breaks the graph's own rules: {reasons}.",
                 cure="Mend contracts/world/constitution; nothing of it was written.",
@@ -54,8 +54,8 @@ def _amendment(reader: Reader, stated: Drafts, instant: datetime) -> Proposal | 
     now = utc_text(instant)
     kept_nodes = {draft.id for draft in nodes}
     kept_edges = {edge_id(None, draft.source, draft.type, draft.target) for draft in edges}
-    dropped_nodes = [_ended_node(node, now) for node in _held_nodes(reader) if node.id not in kept_nodes]
-    dropped_edges = [_ended_edge(edge, now) for edge in _held_edges(reader) if edge.id not in kept_edges]
+    dropped_nodes = [_ended_node(node, now) for node in _live_nodes(reader) if node.id not in kept_nodes]
+    dropped_edges = [_ended_edge(edge, now) for edge in _live_edges(reader) if edge.id not in kept_edges]
     proposal = checked(
         Proposal(
             actor=CONSTITUTION,
@@ -68,11 +68,11 @@ def _amendment(reader: Reader, stated: Drafts, instant: datetime) -> Proposal | 
     return proposal if any(change.is_new_state for change in case.changes) else None
 
 
-def _held_nodes(reader: Reader) -> list[Node]:
+def _live_nodes(reader: Reader) -> list[Node]:
     return [node for node in decode_nodes(reader.rows("world_nodes_of_constitution")) if is_live(node)]
 
 
-def _held_edges(reader: Reader) -> list[Edge]:
+def _live_edges(reader: Reader) -> list[Edge]:
     return [edge for edge in decode_edges(reader.rows("world_edges_of_constitution")) if is_live(edge)]
 
 

@@ -1,7 +1,16 @@
-"""What was accepted after the snapshot was made: states, adjacency and words in memory, laid over the snapshot.
+"""Holds what was accepted after the snapshot was made: states, adjacency and words in memory, on top of the snapshot.
 
-A node that the snapshot does not know gets the next number above its nodes. The snapshot's own arrays are kept up to
-date with later states, so that whoever walks them meets nothing that is no longer so.
+A node that the snapshot does not have gets the next number above the snapshot's. The snapshot's arrays are updated in
+memory, so readers never meet outdated state in them.
+
+Example: a snapshot with nodes 0 and 1, where node 0 has an edge to node 1. Three events follow.
+
+1. Node 1 becomes private. Its entry in `node_owner` changes in place, `nodes[1]` holds the new record, `before[1]` the
+owner, type and domain that the text index still has, and `overtaken_words` the old words: a search that matches node 1
+in the index subtracts it, then finds it in `words` if its new state matches and is visible. 2. A new node gets number
+2: row 0 of `columns`, and an entry in `added_ids`. 3. The edge is stated again with other properties. Its entry in
+`edge_owner` becomes NOBODY, which hides it from walks over the snapshot, and `outbound[0]` and `inbound[1]` hold the
+new edge.
 """
 
 from __future__ import annotations
@@ -18,7 +27,7 @@ from warehouse.world.text import words_of
 
 
 class Names:
-    """Names and their numbers: those of the snapshot, and those that came later."""
+    """Names and their numbers: first those of the snapshot, then later ones."""
 
     def __init__(self, known: Sequence[str]) -> None:
         self._names = list(known)
@@ -31,7 +40,7 @@ class Names:
         return self._numbers.get(name)
 
     def number(self, name: str) -> int:
-        """The number of a name, which gets one now where it has none."""
+        """Returns the number of a name; assigns one if it has none."""
         if name not in self._numbers:
             self._numbers[name] = len(self._names)
             self._names.append(name)
@@ -39,7 +48,7 @@ class Names:
 
 
 class Columns:
-    """Owner code, type and domain of nodes that the snapshot does not know, as arrays that grow."""
+    """Growing arrays of owner code, type and domain of nodes that the snapshot does not have."""
 
     def __init__(self) -> None:
         self._rows = np.zeros((3, 64), "<u4")
@@ -58,7 +67,7 @@ class Columns:
         return self._rows[2, : self._length]
 
     def grow(self) -> None:
-        """One more row, that nobody sees yet."""
+        """Adds a row that nobody sees yet."""
         if self._length == self._rows.shape[1]:
             self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)], axis=1)
         self._rows[:, self._length] = (NOBODY, 0, 0)
@@ -69,7 +78,7 @@ class Columns:
 
 
 class Overlay:
-    """Not to be read while `apply` runs. `events` are all that were applied, in order."""
+    """The events since a snapshot, in order, and what they changed. It must not be read while `apply` runs."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
@@ -79,27 +88,27 @@ class Overlay:
         self.nodes: dict[int, Node] = {}
         """The newest state of each changed node by its number, live or not."""
         self.before: dict[int, tuple[int, int, int]] = {}
-        """Owner code, type and domain of each changed node as the snapshot has them."""
+        """Owner code, type and domain of each changed node as the snapshot had them."""
         self.columns = Columns()
-        """Of nodes that the snapshot does not know: row n is number `len(snapshot) + n`."""
+        """Rows of nodes that the snapshot does not have: row n belongs to number `len(snapshot) + n`."""
         self.added_ids: list[str] = []
         self.edges: dict[str, Edge] = {}
         """The newest state of each changed edge, live or not."""
         self.edge_owner: dict[str, int] = {}
         """Owner code of each changed edge."""
         self.outbound: dict[int, dict[str, int]] = {}
-        """By node: its changed live edges, and where they lead."""
+        """For each node its changed live edges, with the nodes that they lead to."""
         self.inbound: dict[int, dict[str, int]] = {}
         self.words = Postings()
-        """Of changed nodes as they are now."""
+        """Words of changed nodes as they are now."""
         self.overtaken_words = Postings()
-        """Of changed nodes as the snapshot has them."""
+        """Words of changed nodes as the snapshot has them."""
         self._numbers: dict[str, int] = {}
         self._added_in_order: list[str] = []
         self._owners: dict[str, int] = {}
 
     def apply(self, events: Iterable[Event]) -> None:
-        """Take later events, oldest first."""
+        """Applies later events, oldest first."""
         for event in events:
             self.events.append(event)
             if event.node is not None:
@@ -108,16 +117,16 @@ class Overlay:
                 self._apply_edge(event.edge)
 
     def number_of(self, node_id: str) -> int | None:
-        """The number of a node, live or not; None where no node has this id."""
+        """Returns the number of a node, live or not, or None if no node has this id."""
         number = self._numbers.get(node_id)
         return self._snapshot.find(node_id) if number is None else number
 
     def added_from(self, node_id: str) -> Sequence[str]:
-        """Ids of nodes that the snapshot does not know, from `node_id` on, in order."""
+        """Returns ids of nodes that the snapshot does not have, from `node_id` on, in order."""
         return self._added_in_order[bisect_left(self._added_in_order, node_id) :]
 
     def owner_code(self, owner: str | None) -> int:
-        """0 for None; NOBODY for who owns nothing in this graph."""
+        """Returns 0 for None, and NOBODY for an owner of nothing in this graph."""
         if owner is None:
             return 0
         code = self._snapshot.owner_code(owner)
@@ -154,11 +163,11 @@ class Overlay:
             self.inbound.setdefault(target, {})[edge.id] = source
 
     def _overtake_edge(self, edge_id: str, source: int, target: int) -> None:
-        """Hide the snapshot's edge of this id, which has these ends: an edge keeps them for life."""
+        """Hides the snapshot's edge with this id. Its ends identify it, because an edge keeps them for life."""
         snapshot = self._snapshot
         if source >= self._known or target >= self._known:
             return
-        first, end = (int(each) for each in snapshot.out_start[source : source + 2])
+        first, end = (int(place) for place in snapshot.out_start[source : source + 2])
         targets = snapshot.edge_target[first:end]
         low, high = (int(targets.searchsorted(target, side)) for side in ("left", "right"))
         for number in range(first + low, first + high):
@@ -176,7 +185,10 @@ class Overlay:
         return number
 
     def _code_of(self, state: Node | Edge) -> int:
-        """Who sees a state: 0 everybody, else the code of its owner, which gets one; NOBODY where it is not live."""
+        """Returns the owner code for a state: 0 if it is public, NOBODY if it is not live, else its owner's code.
+
+        An owner without a code gets one.
+        """
         if not is_live(state):
             return NOBODY
         if state.visibility == "public":

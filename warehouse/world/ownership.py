@@ -1,7 +1,7 @@
-"""Private nodes and edges change hands: what one address wrote by its keys becomes another's, as new states of it.
+"""Hands private nodes and edges over: what one address wrote with its keys becomes another's, as new states.
 
-Who may have that is decided by `warehouse/access/owners.py`. History stays as it was: earlier states are their former
-owner's.
+`warehouse/access/owners.py` decides who may receive them. History does not change: earlier states stay with their
+former owner.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ State = TypeVar("State", Node, Edge)
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """How many nodes and edges have another owner now, and how many of both were to have one and were left."""
+    """The number of nodes and edges that have a new owner, and of those that were left with the old one."""
 
     nodes: int = 0
     edges: int = 0
@@ -47,10 +47,10 @@ def hand_over(
     reason: str,
     key_id: str | None = None,
 ) -> Moved:
-    """Make these private nodes and edges of `takes_over` those of `new_owner`.
+    """Makes these private nodes and edges of `takes_over` belong to `new_owner`.
 
-    Left are facts and edges that contradict or repeat what the new owner holds, and edges with an end that it can't
-    see. `key_id` is the key that wrote them.
+    Facts and edges that contradict or repeat the new owner's, and edges with an end that the new owner can't see, are
+    left behind. `key_id` is the key that wrote them.
     """
     now = utc_text(tx.now())
     view = LedgerView(tx)
@@ -79,13 +79,13 @@ def _append(tx: Transaction, states: Sequence[Node | Edge], actor: Actor, reason
 
 
 def _is_contradicted(view: LedgerView, node: Node, owner: str) -> bool:
-    """Whether the owner holds a fact of the same subject and predicate for a part of the same time."""
+    """Returns True if the owner has a fact with the same subject and predicate for an overlapping time."""
     key = fact_key(load_ontology(), owner, node.properties)
     return key is not None and any(_overlap(node, fact) for fact in view.facts(key) if not fact.erased)
 
 
 def _has_like(view: LedgerView, edge: Edge, owner: str) -> bool:
-    """Whether the owner states the same edge, or another one of a type of which one holds at a time."""
+    """Returns True if the owner states the same edge, or another edge of a type that allows one at a time."""
     same = view.edge(edge_id(owner, edge.source, edge.type, edge.target))
     if same is not None and _overlap(edge, same):
         return True

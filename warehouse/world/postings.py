@@ -1,4 +1,4 @@
-"""A full-text index of a few thousand nodes, in memory: which words each has, and BM25 over those that match."""
+"""A full-text index in memory for a few thousand nodes: their words, and BM25 scores over those that match."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from warehouse.world.text import Search
 
 K1, B = 1.2, 0.75
-"""BM25's constants, as tantivy has them."""
+"""BM25's constants, the same as tantivy's."""
 
 
 class Postings:
-    """Nodes are numbers here."""
+    """Indexes the words of nodes, which are numbers here."""
 
     def __init__(self) -> None:
         self._nodes: dict[str, dict[int, int]] = {}
@@ -23,7 +23,7 @@ class Postings:
         self._vocabulary: list[str] = []
 
     def put(self, number: int, words: list[str]) -> None:
-        """Let a node have these words, and no longer those it had."""
+        """Replaces the words of a node."""
         for word in self._words.pop(number, ()):
             del self._nodes[word][number]
         counts = Counter(words)
@@ -36,11 +36,11 @@ class Postings:
             self._nodes[word][number] = count
 
     def matching(self, search: Search, allowed: Callable[[int], bool]) -> set[int]:
-        """The allowed nodes that match."""
+        """Returns the allowed nodes that match."""
         return {number for word in self._sought(search) for number in self._nodes[word] if allowed(number)}
 
     def scores(self, search: Search, allowed: Callable[[int], bool]) -> dict[int, float]:
-        """The allowed nodes that match, with their BM25 over nothing but themselves."""
+        """Returns the allowed nodes that match with their BM25 scores, computed only over these nodes."""
         matching = self.matching(search, allowed)
         scores = dict.fromkeys(matching, 0.0)
         mean_length = sum(self._lengths[number] for number in matching) / max(len(matching), 1)

@@ -44,7 +44,7 @@ def place_new_nodes(connection: Connection) -> int:
 
 
 def read_world_live(context: DocumentContext) -> WorldProjection:
-    """The public graph."""
+    """Returns the public graph."""
     counts = _counts(context.connection)
     nodes, edges = _shown(context.connection, NODES_SHOWN)
     return WorldProjection(
@@ -64,11 +64,11 @@ def read_world_live(context: DocumentContext) -> WorldProjection:
 
 
 def read_world_render(context: DocumentContext, asked: RenderParameters) -> WorldRender:
-    """The public graph with positions."""
+    """Returns the public graph with positions."""
     compact = asked.compact is not None
     counts = _counts(context.connection)
     nodes, edges = _shown(context.connection, NODES_DRAWN[asked.view])
-    # A node that was folded by a run which did not come to placing it has no place yet.
+    # A node has no position if the run that folded it did not get to placing it.
     drawn = [node for node in nodes if node["x"] is not None]
     placed = {node["id"] for node in drawn}
     return WorldRender(

@@ -1,7 +1,7 @@
-"""Questions to the graph and their answers, whichever time they are asked of.
+"""Defines questions to the graph and answers them from any `View`, of now or of the past.
 
-A `View` is the graph as one caller sees it: what is public and what is theirs. To a view, somebody else's private node
-does not exist: not as an answer, not as a start, not on the way, not in a count.
+A `View` is the graph as one caller sees it: public state and the caller's own. Somebody else's private node does not
+exist in it: it is not returned, not a start, not passed on the way, and not counted.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from warehouse.world.text import Search, parse_search, words_of
 Direction = Literal["outbound", "inbound", "both"]
 
 VISITED_AT_MOST = 100_000
-"""Nodes that one traversal comes by before it stops."""
+"""Nodes that one traversal visits before it stops."""
 
 EDGES_AT_MOST = 50_000
-"""Edges that one answer holds."""
+"""Edges in one answer."""
 
 RANKED_AT_MOST = 10_000
-"""Nodes that a walk over all pages of a search gives."""
+"""Nodes that all pages of a search return together."""
 
 
 @dataclass(frozen=True)
 class Filter:
-    """What a node has to be. No types: any."""
+    """Conditions on a node. No types means any type."""
 
     domain: str | None = None
     node_types: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Filter:
 
 @dataclass(frozen=True)
 class Traversal:
-    """From a node along edges, `depth` steps at most. The start is part of what is reached."""
+    """Follows edges from a node, at most `depth` steps. The start is part of the result."""
 
     from_id: str
     depth: int
@@ -47,8 +47,11 @@ class Traversal:
 
 @dataclass(frozen=True)
 class Query:
-    """Everything asked for has to hold of a node. `after` is the last id, `skip` the number of nodes, of earlier pages:
-    what is listed by id goes by the one, what is ranked or reached by the other."""
+    """A question whose conditions must all hold of a node.
+
+    `after` is the last id of earlier pages, for nodes listed by id; `skip` is the number of nodes of earlier pages, for
+    ranked or reached ones.
+    """
 
     search: str | None = None
     node_id: str | None = None
@@ -62,8 +65,8 @@ class Query:
 
 @dataclass(frozen=True)
 class Page:
-    """Some of the nodes that match, in order, and how many match in all. `complete` is False where a limit of the
-    service, not of the question, kept matches from being counted or given."""
+    """Some of the matching nodes, in order, and the number of all matches. `complete` is False if a limit of the
+    service, not of the question, kept matches from being counted or returned."""
 
     nodes: list[Node]
     matched: int
@@ -72,8 +75,11 @@ class Page:
 
 @dataclass(frozen=True)
 class Answer:
-    """`edges` are those among `nodes`, None where they were not asked for. A next page begins after `next_after` or
-    `next_skip`; without either there is none. `truncated`: there is more than this answer holds."""
+    """The answer to a question. `edges` are those among `nodes`, or None if not requested.
+
+    The next page begins after `next_after` or `next_skip`; without either there is none. `truncated` means that there
+    is more than this answer holds.
+    """
 
     revision: int
     matched: int
@@ -93,24 +99,24 @@ class View(Protocol):
     def node(self, node_id: str) -> Node | None: ...
 
     def listed(self, within: Filter, after: str, limit: int) -> Page:
-        """Nodes by id, above `after`."""
+        """Returns nodes in the order of ids, above `after`."""
         ...
 
     def ranked(self, search: Search, within: Filter, skip: int, limit: int) -> Page:
-        """Nodes that match, best first."""
+        """Returns the nodes that match, best first."""
         ...
 
     def reached(self, traversal: Traversal, search: Search | None, within: Filter, skip: int, limit: int) -> Page:
-        """Nodes that a traversal comes by, nearest first, then by id."""
+        """Returns the nodes that a traversal reaches, nearest first, then by id."""
         ...
 
     def edges_among(self, nodes: Sequence[Node], limit: int) -> list[Edge]:
-        """Edges between these nodes, by source, target and id."""
+        """Returns the edges between these nodes, by source, target and id."""
         ...
 
 
 def answer(view: View, query: Query) -> Answer:
-    """What `view` answers."""
+    """Answers `query` from `view`."""
     search = parse_search(query.search) if query.search and query.search.strip() else None
     wanted = query.limit + 1
     by_id = False
@@ -139,7 +145,7 @@ def answer(view: View, query: Query) -> Answer:
 
 
 def _one(view: View, node_id: str, search: Search | None, query: Query) -> Page:
-    """The node of an id, where all else holds of it too."""
+    """Returns the node with this id if every other condition holds of it too."""
     node = view.node(node_id)
     if node is None or not query.filter.passes(node):
         return Page([], 0)
@@ -147,6 +153,6 @@ def _one(view: View, node_id: str, search: Search | None, query: Query) -> Page:
         return Page([], 0)
     if query.traverse is not None:
         page = view.reached(query.traverse, None, Filter(node.domain, (node.type,)), 0, VISITED_AT_MOST)
-        if all(each.id != node_id for each in page.nodes):
+        if all(reached.id != node_id for reached in page.nodes):
             return Page([], 0, page.complete)
     return Page([node], 1)

@@ -1,4 +1,4 @@
-"""The graph as the API serves it: the published snapshot, and on top every event that the ledger has accepted since."""
+"""Serves the graph for the API: the published snapshot with every later event of the ledger on top."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from warehouse.world.overlay import Overlay
 from warehouse.world.snapshot import Snapshot
 
 SNAPSHOT_DIR = "world"
-"""Where a generation holds its snapshot."""
+"""Directory of the snapshot in a generation."""
 
 OVERLAY_EVENTS_AT_MOST = 5_000
-"""Past these a snapshot is due whatever it costs."""
+"""A snapshot is due above this number of events, whatever it costs."""
 
 EVENTS_AT_ONCE = 2_000
 
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Served:
-    """What a question may ask: the view, the overlay's events by `seq`, and how many there are above the snapshot."""
+    """A view for one question, the overlay's events in order of `seq`, and the snapshot's revision below them."""
 
     view: CurrentView
     snapshot_revision: int
@@ -39,12 +39,12 @@ class Served:
 
     @property
     def publish_requested(self) -> bool:
-        """Whether the overlay has grown so large that a snapshot is due."""
+        """Returns True if the overlay has grown so large that a snapshot is due."""
         return len(self.events) > OVERLAY_EVENTS_AT_MOST
 
 
 class ServedGraph:
-    """One object a process. Questions take turns: each sees every write that was accepted before it began."""
+    """The graph of one process. Questions take turns; each one sees every write that was accepted before it began."""
 
     def __init__(self, data_dir: Path, ledger: Callable[[], Ledger]) -> None:
         self._data_dir = data_dir
@@ -58,7 +58,7 @@ class ServedGraph:
 
     @contextmanager
     def seen_by(self, owner: str | None) -> Iterator[Served]:
-        """The graph's head as `owner` sees it (None: what is public). Raises `StoreBusy`, `StoreUnusable`."""
+        """Yields the newest graph as `owner` sees it; None sees public state. Raises `StoreBusy`, `StoreUnusable`."""
         with self._lock:
             self._follow_pointer()
             self._catch_up()
@@ -77,15 +77,15 @@ class ServedGraph:
         try:
             snapshot = Snapshot(directory)
         except OperatorProblem:
-            # What is held, with the ledger's events on top, answers the same, only slower the more there are.
+            # The current snapshot with the ledger's events on top gives the same answers, only slower as they grow.
             _log.exception("The snapshot of %s is not opened", pointer)
             return
         if snapshot.revision != self._snapshot.revision:
-            self._stand_on(snapshot)
+            self._replace_snapshot(snapshot)
 
-    def _stand_on(self, snapshot: Snapshot) -> None:
+    def _replace_snapshot(self, snapshot: Snapshot) -> None:
         later = [event for event in self._overlay.events if event.seq > snapshot.revision]
-        if snapshot.revision < self._snapshot.revision:  # what lies between is in neither
+        if snapshot.revision < self._snapshot.revision:  # an older snapshot: the events in between must be read again
             later, self._caught_up_to = [], snapshot.revision
         self._snapshot, self._overlay = snapshot, Overlay(snapshot)
         self._caught_up_to = max(self._caught_up_to, snapshot.revision)

@@ -1,4 +1,4 @@
-"""The published snapshot of the graph: the layout of its files, and reading them where they lie.
+"""The published snapshot of the graph: the layout of its files, and memory-mapped reading.
 
 Nodes are numbered from 0 in the order of their ids' bytes, edges in the order of their sources and targets.
 """
@@ -20,12 +20,13 @@ from contracts.world.records import Edge, Node
 from warehouse.world.text import ANALYZER, analyzer
 
 FORMAT = 1
-"""Of the layout below. A reader opens its own format alone: a snapshot is made anew from the ledger at any time."""
+"""Version of the layout below. A reader opens only its own format; a snapshot can be rebuilt from the ledger at any
+time."""
 
 MANIFEST = "snapshot.json"
 PUBLIC_TEXT, PRIVATE_TEXT = "text-public", "text-private"
 NOBODY = 2**32 - 1
-"""Owner code of state that nobody sees: not live, or overtaken by a later state."""
+"""Owner code of state that nobody sees: not live, or replaced by a later state."""
 
 _node = msgspec.json.Decoder(Node).decode
 _edge = msgspec.json.Decoder(Edge).decode
@@ -39,7 +40,7 @@ class FileEntry(msgspec.Struct, frozen=True):
 
 
 class SnapshotManifest(msgspec.Struct, frozen=True):
-    """What a snapshot holds. `revision` is the ledger `seq` up to which it knows every event of the graph."""
+    """Describes a snapshot, which contains every event of the graph up to the ledger seq `revision`."""
 
     format: int
     revision: int
@@ -51,15 +52,15 @@ class SnapshotManifest(msgspec.Struct, frozen=True):
 
 
 def sealed(manifest: SnapshotManifest) -> bytes:
-    """The manifest's file: its checksum on the first line, then itself."""
+    """Encodes the manifest's file: its checksum on the first line, then the manifest."""
     body = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
     return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 
 
 def read_manifest(directory: Path) -> SnapshotManifest:
-    """The manifest, believed only where its checksum holds and every file is as long as it says.
+    """Reads the manifest and checks its checksum and the size of every file.
 
-    Raises `StoreTooNew` for a later format, `StoreUnusable` for anything half written or of an earlier one.
+    Raises `StoreTooNew` for a later format, `StoreUnusable` for an earlier one and for anything half written.
     """
     try:
         checksum, _, body = (directory / MANIFEST).read_bytes().partition(b"\n")
@@ -91,7 +92,7 @@ def _unusable(directory: Path, why: str) -> StoreUnusable:
 
 
 class Texts:
-    """Texts back to back, found by number."""
+    """Texts stored back to back, found by number."""
 
     def __init__(self, directory: Path | None, name: str) -> None:
         self._bytes = _mapped(directory, f"{name}.bin")
@@ -106,19 +107,22 @@ class Texts:
         return bytes(self._bytes[self._starts[number] : self._starts[number + 1]])
 
     def find(self, text: str) -> int | None:
-        """The number of a text, where they are in order."""
+        """Returns the number of a text, or None. Requires that the texts are sorted."""
         key = text.encode()
         number = bisect_left(self, key)
         return number if number < len(self) and self[number] == key else None
 
 
 class Snapshot:
-    """One snapshot, mapped into memory; without a directory an empty graph. The arrays may be written to: changes stay
+    """A snapshot mapped into memory, or an empty graph without a directory. The arrays may be written to; changes stay
     in this process.
 
     node_type, node_domain, node_owner    per node: number of its type and domain; 0 public, n the n-th owner, NOBODY
     out_start, edge_source, edge_target, edge_owner    edges in order of sources: those of n at out_start[n:n+2]
     in_start, in_edge    numbers of edges in order of targets: those to n at in_start[n:n+2]
+
+    Example: with out_start = [0, 2, 2, 3], the edges of node 0 are numbers 0 and 1, node 1 has none, and node 2 has
+    edge 2.
     """
 
     def __init__(self, directory: Path | None) -> None:
@@ -143,30 +147,30 @@ class Snapshot:
         return self.manifest.nodes
 
     def find(self, node_id: str) -> int | None:
-        """The number of a node, live or not; None where no node has this id."""
+        """Returns the number of a node, live or not, or None if no node has this id."""
         return self.ids.find(node_id)
 
     def place_of(self, node_id: str) -> int:
-        """The number of the first node whose id is not below `node_id`."""
+        """Returns the number of the first node whose id is not below `node_id`."""
         return bisect_left(self.ids, node_id.encode())
 
     def node(self, number: int) -> Node | None:
-        """A node's record; None where its state was not live."""
+        """Returns a node's record, or None if its state was not live."""
         record = self._nodes[number]
         return _node(record) if record else None
 
     def edge(self, number: int) -> Edge:
-        """An edge's record."""
+        """Returns an edge's record."""
         return _edge(self._edges[int(self._edge_record[number])])
 
     def owner_code(self, owner: str) -> int | None:
-        """The code of an owner of private state; None where there is none of theirs here."""
+        """Returns the code of an owner of private state, or None if the snapshot has nothing of that owner."""
         number = self._owners.find(owner)
         return None if number is None else number + 1
 
     @property
     def owners(self) -> int:
-        """How many owners have codes."""
+        """The number of owners that have codes."""
         return len(self._owners)
 
 
@@ -179,21 +183,21 @@ class TextIndex:
         except ValueError as error:
             raise _unusable(directory.parent, str(error)) from error
         index.register_tokenizer(ANALYZER, analyzer)
-        index.config_reader("manual")  # the default watches the directory from a thread of its own
+        index.config_reader("manual")  # by default a thread of the index watches the directory
         self.schema = index.schema
         self.searcher = index.searcher()
 
     def numbers(self, addresses: list[tantivy.DocAddress]) -> list[int]:
-        """The numbers of nodes that a search found, in its order."""
+        """Returns the numbers of the nodes that a search found, in its order."""
         return self.searcher.fast_field_values("num", addresses)  # type: ignore[return-value]
 
     def count(self, result: tantivy.SearchResult) -> int:
-        """How many nodes a search matched, not only those it gave."""
+        """Returns the number of all matching nodes, not only of those returned."""
         return int(result.count)  # type: ignore[attr-defined]
 
 
 def index_schema() -> tantivy.Schema:
-    """Fields of the full-text index: the node's number, what filters ask for, and its text."""
+    """Defines the fields of the full-text index: the node's number, the filters' values, and its text."""
     builder = tantivy.SchemaBuilder()
     builder.add_integer_field("num", fast=True)
     for name in ("type", "domain", "owner"):
@@ -206,7 +210,7 @@ _EMPTY = SnapshotManifest(FORMAT, revision=0, nodes=0, edges=0, types=[], domain
 
 
 def _mapped(directory: Path | None, name: str) -> memoryview:
-    if directory is None or (directory / name).stat().st_size == 0:  # which can't be mapped
+    if directory is None or (directory / name).stat().st_size == 0:  # an empty file can't be mapped
         return memoryview(b"")
     with (directory / name).open("rb") as file:
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))

@@ -1,4 +1,5 @@
-"""The snapshot as part of a generation: the last one's again, or one made anew of the folded tables where it is due."""
+"""Provides the snapshot's files for a generation: reuses those of the last one, or builds new ones when they are
+due."""
 
 from __future__ import annotations
 
@@ -14,28 +15,28 @@ from warehouse.world.snapshot import MANIFEST, read_manifest
 from warehouse.world.snapshot_writer import write_snapshot
 
 NODES_PER_EVENT = 100
-"""A snapshot is made anew for one event in so many nodes: what the making costs grows with the graph."""
+"""A new snapshot is due after one event for this many nodes, because its cost grows with the graph."""
 
 
 def snapshot_parts(connection: Connection, data_dir: Path, previous: Generation | None) -> dict[str, Part]:
-    """The files of the snapshot, by path in a generation; none before the first event.
+    """Returns the snapshot's files by path in a generation; none before the first event.
 
-    Until a new one is due, what came later is answered from memory, but what was forgotten leaves at once.
+    Later events are answered from memory until a new snapshot is due, but forgetting always makes one due at once.
     """
-    held = None if previous is None else _held_revision(previous)
-    revision, nodes, later, forgets = connection.execute(read_sql("snapshot_due"), {"held": held or 0}).fetchall()[0]
+    known = None if previous is None else _snapshot_revision(previous)
+    revision, nodes, later, forgets = connection.execute(read_sql("snapshot_due"), {"held": known or 0}).fetchall()[0]
     if revision == 0:
         return {}
     bearable = min(OVERLAY_EVENTS_AT_MOST, nodes // NODES_PER_EVENT)
-    if previous is not None and held is not None and held <= revision and later <= bearable and not forgets:
+    if previous is not None and known is not None and known <= revision and later <= bearable and not forgets:
         components = previous.manifest.components.items()
-        return {path: Part(each.version) for path, each in components if path.startswith(f"{SNAPSHOT_DIR}/")}
-    return _anew(connection, data_dir, revision)
+        return {path: Part(component.version) for path, component in components if path.startswith(f"{SNAPSHOT_DIR}/")}
+    return _new_snapshot(connection, data_dir, revision)
 
 
-def _anew(connection: Connection, data_dir: Path, revision: int) -> dict[str, Part]:
+def _new_snapshot(connection: Connection, data_dir: Path, revision: int) -> dict[str, Part]:
     root = data_dir / SNAPSHOT_DIR
-    shutil.rmtree(root, ignore_errors=True)  # the one before is linked into its generation
+    shutil.rmtree(root, ignore_errors=True)  # the previous one is hard-linked into its generation
     for statement in without_comments(read_sql("snapshot_input")).split(";\n"):
         if statement.strip():
             connection.execute(statement)
@@ -47,7 +48,7 @@ def _anew(connection: Connection, data_dir: Path, revision: int) -> dict[str, Pa
     return {f"{SNAPSHOT_DIR}/{name}": part for name, part in parts.items()}
 
 
-def _held_revision(generation: Generation) -> int | None:
+def _snapshot_revision(generation: Generation) -> int | None:
     try:
         return read_manifest(generation.path / SNAPSHOT_DIR).revision
     except OperatorProblem:

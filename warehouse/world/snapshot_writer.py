@@ -1,6 +1,7 @@
-"""Writing a snapshot of the graph: from the tables of a DuckDB connection to a directory that readers map into memory.
+"""Writes a snapshot of the graph from the tables of a DuckDB connection to a directory that readers map into memory.
 
-The layout is `snapshot.py`'s. Nodes, edges and texts stream; what is held whole are numbers, some 20 bytes an edge.
+`snapshot.py` defines the layout. Nodes, edges and texts are streamed; only numbers are kept in memory, some 20 bytes an
+edge.
 """
 
 from __future__ import annotations
@@ -44,11 +45,12 @@ _BUILDING = ".building-"
 
 
 def write_snapshot(connection: Connection, directory: Path, revision: int) -> None:
-    """Write the graph of `snapshot_input_nodes` (id, type, domain, owner, live, body) and `snapshot_input_edges` (id,
-    source, target, owner, live, body) as of `revision` to `directory`, which appears whole or not at all.
+    """Writes the graph at `revision` to `directory`, which appears complete or not at all.
 
-    `owner` is null for public state; `body` is the record as JSON (`contracts.world.records`). Edges to what is no node
-    are left out. One writer at a time for a parent directory. Nothing is synced: the generation that takes it in does.
+    Reads `snapshot_input_nodes` (id, type, domain, owner, live, body) and `snapshot_input_edges` (id, source, target,
+    owner, live, body). `owner` is null for public state; `body` is the record as JSON (`contracts.world.records`).
+    Edges with an end that is not a node are left out. Only one writer at a time may write below a parent directory.
+    Nothing is synced to disk here; publishing the generation does that.
     """
     directory.parent.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
     for left in directory.parent.glob(f"{_BUILDING}*"):
@@ -60,7 +62,7 @@ def write_snapshot(connection: Connection, directory: Path, revision: int) -> No
             manifest = _write_graph(connection, building, revision)
         (building / MANIFEST).write_bytes(sealed(manifest))
         if directory.exists():
-            # moved away whole: killed while removing it, half of it would be left under its name
+            # Moved away as a whole first: a process killed while deleting it would leave half of it under its name.
             former = directory.with_name(f"{_BUILDING}former-{directory.name}")
             directory.rename(former)
             building.rename(directory)
@@ -123,7 +125,7 @@ def _write_edges(connection: Connection, columns: _Columns, nodes: int) -> int:
         for parts, name in ((owners, "owner"), (sources, "source"), (targets, "target")):
             parts.append(_numbers_of(batch[name]))
     owner, source, target = (np.concatenate(parts) for parts in (owners, sources, targets))
-    in_order = np.lexsort((target, source))  # of numbers alone: records are many times as large
+    in_order = np.lexsort((target, source))  # sorts only numbers: records are many times as large
     owner, source, target = owner[in_order], source[in_order], target[in_order]
     columns.numbers("edge_record.u32").append(in_order)
     columns.numbers("edge_owner.u32").append(owner)
@@ -136,13 +138,14 @@ def _write_edges(connection: Connection, columns: _Columns, nodes: int) -> int:
 
 
 def _numbers_of(column: pa.Array) -> np.ndarray[Any, Any]:
-    """A column of `uinteger` without nulls. Arrow's own way imports pandas, which costs a second: hence the buffer."""
+    """Views a `uinteger` column without nulls as an array. Arrow's own conversion imports pandas, which takes a
+    second."""
     assert column.type == pa.uint32() and not column.null_count
     return np.frombuffer(column.buffers()[1], "<u4", len(column), 4 * column.offset)
 
 
 def _starts(ends: np.ndarray[Any, Any], nodes: int) -> np.ndarray[Any, Any]:
-    """Where each node's edges begin, and where the last ends, when they are in the order of `ends`."""
+    """Returns where each node's edges begin, and the end of the last, for edges in the order of `ends`."""
     return np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=nodes))])
 
 
@@ -152,18 +155,18 @@ def _batches(connection: Connection, question: str) -> Iterator[dict[str, pa.Arr
 
 
 class _Columns:
-    """The files of a snapshot in `directory`; `files` closes them."""
+    """Writes the files of a snapshot in `directory`; `files` closes them."""
 
     def __init__(self, directory: Path, files: ExitStack) -> None:
         self._directory = directory
         self._files = files
 
     def numbers(self, name: str) -> _Numbers:
-        """A file of numbers, whose name ends in their width."""
+        """Opens a file of numbers, whose name ends in their width."""
         return _Numbers(self._open(name), f"<u{int(name.rpartition('u')[2]) // 8}")
 
     def texts(self, name: str) -> _Texts:
-        """Texts back to back in a file, and where each begins in another."""
+        """Opens a file of texts back to back, and another with their starts."""
         return _Texts(self._open(f"{name}.bin"), self.numbers(f"{name}.u64"))
 
     def _open(self, name: str) -> BinaryIO:
@@ -187,7 +190,7 @@ class _Texts:
         self._end = 0
 
     def append(self, texts: pa.Array) -> None:
-        """Strings of Arrow, whose buffers are laid out like this already."""
+        """Appends Arrow strings, whose buffers have this layout already."""
         _, offsets, content = texts.cast(pa.large_string()).buffers()
         ends = np.frombuffer(offsets, "<i8")[texts.offset : texts.offset + len(texts) + 1]
         if content is not None:
@@ -210,7 +213,8 @@ class _Entry(msgspec.Struct):
 
 
 class _Indexes:
-    """The full-text indexes. Private nodes have one of their own, so that what is public ranks without them."""
+    """Writes the full-text indexes. Private nodes have their own, so that they don't influence the ranking of public
+    ones."""
 
     def __init__(self, directory: Path, nodes: int, private_nodes: int) -> None:
         self._public = _index_writer(directory / PUBLIC_TEXT, nodes)
@@ -232,7 +236,7 @@ class _Indexes:
                 writer.commit()
             else:
                 writer.rollback()
-            writer.wait_merging_threads()  # until then its threads write into the directory
+            writer.wait_merging_threads()  # these threads write into the directory
 
 
 def _index_writer(directory: Path, nodes: int) -> tantivy.IndexWriter:
@@ -245,7 +249,7 @@ def _index_writer(directory: Path, nodes: int) -> tantivy.IndexWriter:
 
 @contextmanager
 def _bounded_memory(connection: Connection) -> Iterator[None]:
-    """Let DuckDB sort on disk what does not fit, where the connection says (`temp_directory`)."""
+    """Lets DuckDB sort on disk what does not fit into memory, in the connection's `temp_directory`."""
     connection.execute(f"set memory_limit = '{MEMORY_LIMIT}'")
     try:
         yield

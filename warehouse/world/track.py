@@ -1,4 +1,4 @@
-"""Telemetry into the graph: what the warehouse's tables say now is read, and proposed where it says something new."""
+"""Feeds telemetry to the graph: reads metrics and notable events from the warehouse and proposes what is new."""
 
 from __future__ import annotations
 
@@ -24,33 +24,34 @@ from warehouse.world.write import propose
 
 @dataclass(frozen=True)
 class Tracked:
-    """What a run said to the graph: readings looked at, and the decision of each proposal that came of it."""
+    """The result of a run: the number of readings and the decision on each resulting proposal."""
 
     readings: int
     decisions: tuple[Decision, ...]
 
 
 def track(connection: Connection, ledger: Ledger, lists: Path, *, alignment: Alignment = guardrails) -> Tracked:
-    """Propose every metric that has a new value and everything that a rule notices. `lists` holds the holder lists."""
+    """Proposes every metric with a new value and everything that a rule noticed. `lists` is the directory of holder
+    lists."""
     readings = read_readings(connection)
     noticed = [*read_noticed(connection), *read_movers(connection, lists)]
     with ledger.read() as reader:
         view = LedgerView(reader)
         proposals = [metric_proposal(reading, held_fact(view, reading)) for reading in readings]
-        proposals += [noticed_proposal(each) for each in noticed]
-        new = [each for each in proposals if each is not None and view.node(each.nodes[0].id) is None]
-    return Tracked(len(readings), tuple(propose(ledger, each, alignment=alignment) for each in new))
+        proposals += [noticed_proposal(observation) for observation in noticed]
+        new = [draft for draft in proposals if draft is not None and view.node(draft.nodes[0].id) is None]
+    return Tracked(len(readings), tuple(propose(ledger, draft, alignment=alignment) for draft in new))
 
 
 def held_fact(view: LedgerView, reading: Reading) -> Node | None:
-    """The fact of a reading's metric and subject that holds now."""
+    """Returns the fact that currently holds for a reading's metric and subject, or None."""
     key = fact_key(load_ontology(), None, {"subject": reading.fact_subject, "predicate": PREDICATE})
     assert key is not None, "the predicate is single-valued"
     return next((fact for fact in reversed(view.facts(key)) if is_live(fact) and fact.valid_to is None), None)
 
 
 def read_readings(connection: Connection) -> list[Reading]:
-    """Every metric that can be read from the warehouse now."""
+    """Returns every metric that the warehouse has now."""
     rows = connection.execute(read_sql("readings")).fetchall()
     return [
         Reading(metric, title, subject, text if number is None else number, _utc(observed_at), source, least_change)
@@ -60,7 +61,7 @@ def read_readings(connection: Connection) -> list[Reading]:
 
 
 def read_noticed(connection: Connection) -> list[Noticed]:
-    """Everything that a rule finds in the warehouse's tables now."""
+    """Returns everything that a rule finds in the warehouse's tables now."""
     rows = connection.execute(read_sql("noticed")).fetchall()
     return [
         Noticed(rule, type_, subject, bucket, title, _utc(observed_at), source, json.loads(properties))
@@ -69,12 +70,12 @@ def read_noticed(connection: Connection) -> list[Noticed]:
 
 
 def read_movers(connection: Connection, lists: Path) -> list[Noticed]:
-    """Large movers between the two newest snapshots; none before there are two."""
+    """Returns large movers between the two newest snapshots; none before there are two."""
     snapshots = connection.execute(read_sql("newest_snapshots")).fetchall()
     if len(snapshots) < 2:
         return []
     (block, block_time, sum_raw), (before, _, _) = snapshots
-    files = [lists / list_file_name(each) for each in (before, block)]
+    files = [lists / list_file_name(snapshot_block) for snapshot_block in (before, block)]
     if not all(file.exists() for file in files):
         return []
     parameters = {"before": str(files[0]), "after": str(files[1]), "sum": sum_raw}

@@ -1,4 +1,4 @@
-"""The graph as the stages see it: newest states, asked inside the transaction that writes."""
+"""Shows the stages the newest states of the graph, read inside the transaction that writes."""
 
 from __future__ import annotations
 
@@ -8,35 +8,36 @@ from warehouse.world.events import current_edge, current_node, decode_edges, dec
 
 
 class LedgerView:
-    """A `GraphView` on the ledger's newest states. Each node is read once, since nobody writes beside a transaction."""
+    """A `GraphView` of the ledger's newest states. Reads each node once, because nobody else writes during a
+    transaction."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._nodes: dict[str, Node | None] = {}
 
     def node(self, node_id: str) -> Node | None:
-        """The newest state of a node."""
+        """Returns the newest state of a node."""
         if node_id not in self._nodes:
             self._nodes[node_id] = current_node(self._reader, node_id)
         return self._nodes[node_id]
 
     def edge(self, edge_id: str) -> Edge | None:
-        """The newest state of an edge."""
+        """Returns the newest state of an edge."""
         return current_edge(self._reader, edge_id)
 
     def facts(self, fact_key: str) -> list[Node]:
-        """Every node of one subject and single-valued predicate, over or not."""
+        """Returns every node of one subject and single-valued predicate, ended or not."""
         return decode_nodes(self._reader.rows("world_facts", fact_key=fact_key))
 
     def edges_from(self, source: str, edge_type: str) -> list[Edge]:
-        """Every edge of a type from a node, over or not."""
+        """Returns every edge of a type from a node, ended or not."""
         return decode_edges(self._reader.rows("world_edges_from", source=source, type=edge_type))
 
     def alike(self, dedupe_key: str) -> list[str]:
-        """Ids of live nodes of one owner, type and title; at most ten."""
+        """Returns ids of live nodes of one owner, type and title; at most ten."""
         return [row["id"] for row in self._reader.rows("world_alike", dedupe_key=dedupe_key)]
 
     def newest_of(self, owner: str) -> int:
-        """The newest revision of an owner's private nodes and edges; 0 before the first."""
+        """Returns the newest revision of an owner's private nodes and edges; 0 before the first."""
         row = self._reader.row("world_newest_of", owner=owner)
         return 0 if row is None or row["revision"] is None else int(row["revision"])

@@ -1,7 +1,7 @@
-"""The one way into the graph, for API, MCP, pipeline and CLI: a proposal is judged and written, or not, in one step.
+"""Writes the graph, for API, MCP, pipeline and CLI: a proposal is judged and written as a whole, or not at all.
 
-The ledger's transaction lets one writer in at a time over all processes, so what was judged is what is there. A large
-proposal is judged before it, at a revision, and only written under the lock where that judgement still holds.
+The ledger admits one writer at a time over all processes, so the judged state is the current one. A large proposal is
+judged at a revision before the transaction and written under the lock only if that judgement still holds.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from warehouse.world.judging import Judgment, judge_at, new_states
 from warehouse.world.view import LedgerView
 
 JUDGED_UNDER_LOCK_AT_MOST = 100
-"""Nodes and edges of a proposal whose judging holds the lock: some 30 ms of CPU. It never has to be judged again."""
+"""Largest number of nodes and edges that are judged under the lock: some 30 ms of CPU. They are never judged again."""
 
 JUDGED_AT_MOST = 3
-"""How often a large proposal is judged before its caller is sent away: its subjects are being written all the time."""
+"""How often a large proposal is judged before it is refused because its subjects keep changing."""
 
 _encode = msgspec.json.Encoder().encode
 _proposal = msgspec.json.Decoder(Proposal).decode
@@ -40,11 +40,11 @@ _proposal = msgspec.json.Decoder(Proposal).decode
 def propose(
     ledger: Ledger, proposal: Proposal, *, alignment: Alignment = guardrails, key_id: str | None = None
 ) -> Decision:
-    """Judge a proposal by the seven stages and write all of it where they approve, none of it otherwise.
+    """Judges a proposal by the seven stages and writes all of it if they approve, otherwise none of it.
 
-    `key_id` is the key that asks: what it wrote alone can become its next owner's.
-    The same request with the same idempotency key gets the same answer again. Raises `BodyInvalid`,
-    `RevisionConflict`, `IdempotencyKeyReused`, and what the ledger raises; nothing is written then.
+    `key_id` is the requesting key: what only it wrote can become its next owner's. The same request with the same
+    idempotency key returns the same decision. Raises `BodyInvalid`, `RevisionConflict`, `IdempotencyKeyReused` and the
+    ledger's errors; nothing is written then.
     """
     shaped = checked(proposal)
     aligned = alignment(shaped)
@@ -60,14 +60,14 @@ def propose(
 
 
 def is_large(proposal: Proposal) -> bool:
-    """Whether a proposal is judged outside of the ledger's lock."""
+    """Returns True if a proposal is judged outside the ledger's lock."""
     return len(proposal.nodes) + len(proposal.edges) > JUDGED_UNDER_LOCK_AT_MOST
 
 
 def judge_outside(ledger: Ledger, proposal: Proposal, aligned: Judgement) -> Judgment | None:
-    """Judge a proposal by the graph as it is now, while others write; None where it was answered before.
+    """Judges a proposal against the current graph while others write. Returns None if it was answered before.
 
-    The proposal is as `checked` gave it, `aligned` by `alignment`. Raises `RevisionConflict`, `IdempotencyKeyReused`.
+    The proposal comes from `checked`, `aligned` from `alignment`. Raises `RevisionConflict`, `IdempotencyKeyReused`.
     """
     with ledger.read() as reader:
         if _answered(reader, proposal) is not None:
@@ -78,7 +78,8 @@ def judge_outside(ledger: Ledger, proposal: Proposal, aligned: Judgement) -> Jud
 def write_judged(
     ledger: Ledger, proposal: Proposal, judgment: Judgment | None, *, key_id: str | None = None
 ) -> Decision | None:
-    """Write what `judge_outside` gave for a proposal; None where its subjects changed since, and nothing is written."""
+    """Writes the judgement of `judge_outside`. Returns None, having written nothing, if the proposal's subjects
+    changed."""
     with ledger.transaction() as tx:
         known = _answered(tx, proposal)
         if known is not None:
@@ -89,7 +90,7 @@ def write_judged(
 
 
 def overtaken() -> StoreBusy:
-    """The problem of a proposal that was judged `JUDGED_AT_MOST` times in vain."""
+    """Returns the problem of a proposal that was judged `JUDGED_AT_MOST` times without success."""
     return StoreBusy(
         f"What a large proposal builds on was changed {JUDGED_AT_MOST} times while it was judged.",
         cure="Nothing was written, so the same proposal can be sent again.",
@@ -97,7 +98,8 @@ def overtaken() -> StoreBusy:
 
 
 def decide(tx: Transaction, proposal: Proposal, aligned: Judgement, *, key_id: str | None = None) -> Decision:
-    """`propose` as a step of a larger transaction. The proposal is as `checked` gave it, `aligned` by `alignment`."""
+    """Does `propose` as a step of a larger transaction. The proposal comes from `checked`, `aligned` from
+    `alignment`."""
     known = _answered(tx, proposal)
     if known is not None:
         return known
@@ -127,7 +129,7 @@ def _write(
 
 
 def pending(ledger: Ledger, limit: int = 100) -> list[tuple[int, datetime, Proposal]]:
-    """Proposals that wait for an operator, oldest first: seq of the decision, when it was taken, what is proposed."""
+    """Returns proposals that wait for an operator, oldest first: the decision's seq and time, and the proposal."""
     with ledger.read() as reader:
         return [
             (row["seq"], datetime.fromisoformat(row["decided_at"]), _proposal(row["proposal"]))
@@ -136,7 +138,7 @@ def pending(ledger: Ledger, limit: int = 100) -> list[tuple[int, datetime, Propo
 
 
 def approve(ledger: Ledger, seq: int, operator: str, *, alignment: Alignment = guardrails) -> Decision:
-    """Judge a waiting proposal again, as the operator's own, and write it. A stage may still reject it: it waits on.
+    """Judges a waiting proposal again as the operator's and writes it. If a stage rejects it, it keeps waiting.
 
     Raises `ProposalUnknown`.
     """
@@ -159,7 +161,7 @@ def approve(ledger: Ledger, seq: int, operator: str, *, alignment: Alignment = g
 
 
 def reject(ledger: Ledger, seq: int, operator: str, reason: str) -> Decision:
-    """Decline a waiting proposal for good. Raises `ProposalUnknown`."""
+    """Declines a waiting proposal for good. Raises `ProposalUnknown`."""
     with ledger.transaction() as tx:
         waiting = _waiting(tx, seq)
         actor = Actor("operator", f"operator:{operator}", on_behalf_of=waiting.actor.owner)
@@ -171,7 +173,7 @@ def reject(ledger: Ledger, seq: int, operator: str, reason: str) -> Decision:
 
 
 def recorded_decision(reader: Reader, seq: int) -> Decision:
-    """A decision that was taken before, as it was answered then. It has to be there."""
+    """Returns an earlier decision as it was answered then. It has to exist."""
     row = reader.row("world_decision", seq=seq)
     assert row is not None, "decisions are never deleted"
     answer = _decision(reader, seq, row["verdict"], decided_stages(reader, seq), events_of_decision(reader, seq))
