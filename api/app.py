@@ -42,7 +42,7 @@ def create_app(settings: Settings) -> Front:
 
     make_data_directory(settings.data_dir)
     counters = open_counters_when_possible(settings, settings.data_dir, wait_s=0.25)
-    rooms = Rooms(settings, lambda: front.site, counters)
+    rooms = App(settings, lambda: front.site, counters)
     front = Front(settings, rooms, counters.take, take_waits=settings.ledger_url is not None, keys=rooms)
     return front
 
@@ -76,7 +76,7 @@ def build_rooms(
     from api.intake.router import intake_router
     from api.problems import handle_problems
     from api.publish.router import telemetry_router
-    from api.routes import take_in
+    from api.routes import merge_routes
     from api.trust.router import trust_router
     from api.world.queries import world_health_router, world_queries_router
     from api.world.router import world_writes_router
@@ -113,7 +113,7 @@ def build_rooms(
         lambda: stores.signing_keys.current(),
     )
     urls = ServiceUrls(settings.public_base_url, settings.app_url, payments_live=not access.rail.missing)
-    take_in(
+    merge_routes(
         app.router,
         discovery_router(site, (observer or state_observer(stores, lambda: None)).current),
         telemetry_router(stores.served, installation),
@@ -170,7 +170,7 @@ def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: Acce
     def open_server() -> Application:
         from api.connect.resources import Resources
         from api.connect.server import McpServer
-        from api.connect.tools import House, Toolbox
+        from api.connect.tools import McpTools, PairedCapabilities
 
         service = ConnectService(
             urls,
@@ -179,7 +179,7 @@ def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: Acce
             lambda: stores.counters,
             None if app_url is None else handoff,
         )
-        house = House(
+        capabilities = PairedCapabilities(
             judge=lambda asked, session_id: check_action(
                 stores.guardrail_rules.current(), stores.guardrail_log, asked, source="mcp", caller=session_id
             ),
@@ -187,12 +187,12 @@ def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: Acce
             plans=access.plans,
             intake=lambda intake_id: intake_status(stores.ledger, urls, intake_id),
         )
-        return McpServer(Toolbox(service, house), Resources(site))
+        return McpServer(McpTools(service, capabilities), Resources(site))
 
     return Edge(settings, open_server)
 
 
-class Rooms:
+class App:
     """The rooms as one application that loads beside the first answers, and opens its stores with it."""
 
     def __init__(self, settings: Settings, site: Callable[[], PublishedSite | None], counters: Counters) -> None:

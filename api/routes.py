@@ -31,7 +31,7 @@ class WorkRoute(APIRoute):
         return answer_accepted
 
 
-def take_in(router: APIRouter, *others: APIRouter) -> None:
+def merge_routes(router: APIRouter, *others: APIRouter) -> None:
     """The routes of `others`, as they are, as `router`'s own. FastAPI's `include_router`, whose prefixes and
     dependencies nobody needs here, builds every route a second time and looks each request up router by router."""
     for other in others:

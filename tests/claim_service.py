@@ -23,7 +23,7 @@ from api.access.router import access_router
 from api.access.service import AccessService
 from api.key_gate import REQUESTS_A_DAY
 from api.problems import handle_problems
-from api.routes import take_in
+from api.routes import merge_routes
 from contracts.access.plans import load_plans
 from contracts.access.provider_views import Silence, View
 from contracts.access.quote_answers import quote_answer
@@ -119,7 +119,7 @@ class Sale:
             clock=lambda: self.now,
         )
         consents = OperatorConsents(self.service.rail, self.providers, "http://test", lambda: self.ledger)  # type: ignore[arg-type]
-        take_in(app.router, access_router(self.service), cases_router(cases), consent_router(consents))
+        merge_routes(app.router, access_router(self.service), cases_router(cases), consent_router(consents))
 
         async def with_id(scope: Any, receive: Any, send: Any) -> None:
             await app({**scope, "request_id": "test"}, receive, send)

@@ -15,7 +15,7 @@ import httpx
 from ledger_process import MASTER_SECRET
 from pydantic import SecretStr
 
-from api.app import Rooms
+from api.app import App
 from api.guardrail_rules import GuardrailRules
 from api.publish.front import Front
 from contracts.access.signing import key_text, new_private_key
@@ -80,7 +80,7 @@ class KeyedService:
         self.ledger = open_ledger(settings, settings.data_dir)
         self.pepper = load_secrets(settings).pepper
         self.counters = open_counters(settings, settings.data_dir)
-        self.rooms = Rooms(settings, lambda: None, self.counters)
+        self.rooms = App(settings, lambda: None, self.counters)
         self.front = Front(
             settings,
             self.rooms,

@@ -1,4 +1,4 @@
-"""Cases over HTTP: the sender of money that no claim uses reads what becomes of it, and pays a difference."""
+"""Serves cases over HTTP: the sender of money that no claim uses reads what becomes of it, and pays a difference."""
 
 import asyncio
 from collections.abc import Callable
@@ -51,7 +51,7 @@ CaseId = Annotated[str, Path(alias="caseId")]
 
 
 class Cases:
-    """One object a process. `ledger` and `key_set` may raise `OperatorProblem`."""
+    """Serves cases. One object a process. `ledger` and `key_set` may raise `OperatorProblem`."""
 
     def __init__(
         self,
@@ -71,25 +71,26 @@ class Cases:
         self._clock = clock
 
     def challenge(self, case_id: str) -> CaseChallenge:
-        """Returns what the sender of a case's money has to sign. Raises `CaseUnknown`."""
+        """Returns the challenge that the sender of a case's money signs. Raises `CaseUnknown`."""
         with self._ledger().read() as reader:
             case = _known(reader, case_id)
         return case_challenge(case, base_url=self._base_url, now=self._clock())
 
-    async def read(self, case_id: str, asked: CaseRequest) -> CaseAnswer:
+    async def read(self, case_id: str, request: CaseRequest) -> CaseAnswer:
         """Returns a case to the sender of its money. Raises `CaseUnknown`, `CaseRefused`, `PayerContractUnsure`."""
-        await self._require_sender(case_id, asked)
+        await self._require_sender(case_id, request)
         return await asyncio.to_thread(self._read, case_id)
 
-    async def supplement(self, case_id: str, asked: CaseRequest) -> QuoteAnswer:
-        """Returns the quote over what is missing, the same while it is good. Raises `SupplementNotOffered` and more."""
+    async def supplement(self, case_id: str, request: CaseRequest) -> QuoteAnswer:
+        """Returns the quote for the missing amount, the same while it can be paid. Raises `SupplementNotOffered` and
+        more."""
         if self._rail.missing:
             raise PaymentsNotConfigured(f"The operator has yet to set {', '.join(self._rail.missing)}.")
-        await self._require_sender(case_id, asked)
+        await self._require_sender(case_id, request)
         return await asyncio.to_thread(self._supplement, case_id)
 
-    async def _require_sender(self, case_id: str, asked: CaseRequest) -> None:
-        proof = await asyncio.to_thread(self._check, case_id, asked)
+    async def _require_sender(self, case_id: str, request: CaseRequest) -> None:
+        proof = await asyncio.to_thread(self._check, case_id, request)
         if isinstance(proof, AskContract):
             agreed = contract_says(await self._providers.calls(proof.address, proof.data), self._rail.quorum)
             if isinstance(agreed, str):
@@ -100,10 +101,10 @@ class Cases:
         if isinstance(proof, NotProved):
             raise CaseRefused("Ask for a fresh challenge and have the sender of the money sign it.")
 
-    def _check(self, case_id: str, asked: CaseRequest) -> object:
+    def _check(self, case_id: str, request: CaseRequest) -> object:
         with self._ledger().read() as reader:
             case = _known(reader, case_id)
-        return check_case_access(asked, case, now=self._clock())
+        return check_case_access(request, case, now=self._clock())
 
     def _read(self, case_id: str) -> CaseAnswer:
         with self._ledger().read() as reader:
@@ -122,7 +123,7 @@ class Cases:
 
 
 def cases_router(cases: Cases) -> APIRouter:
-    """The routes over the one `Cases` of this process."""
+    """Creates the routes over this process's `Cases`."""
     router = APIRouter(tags=["agent access"], route_class=JsonRoute)
 
     @router.get(
@@ -145,8 +146,8 @@ def cases_router(cases: Cases) -> APIRouter:
         "money only.",
         operation_id="agent_access_case",
     )
-    async def read(case_id: CaseId, asked: CaseRequest) -> Response:
-        return _answered(await cases.read(case_id, asked), 200)
+    async def read(case_id: CaseId, body: CaseRequest) -> Response:
+        return _answered(await cases.read(case_id, body), 200)
 
     @router.post(
         CASE_SUPPLEMENT_PATH,
@@ -158,8 +159,8 @@ def cases_router(cases: Cases) -> APIRouter:
         "the first quote's key. While it is good the same one is given again.",
         operation_id="agent_access_case_supplement",
     )
-    async def supplement(case_id: CaseId, asked: CaseRequest) -> Response:
-        return _answered(await cases.supplement(case_id, asked), 201)
+    async def supplement(case_id: CaseId, body: CaseRequest) -> Response:
+        return _answered(await cases.supplement(case_id, body), 201)
 
     return router
 

@@ -1,6 +1,6 @@
-"""The operator that a quote names becomes the owner of its key, by a signature that comes with the claim or after it.
+"""Makes the operator that a quote names the owner of its key, by a signature that comes with the claim or later.
 
-A contract that can't be asked holds up no paid claim: the payer owns the key until the operator has signed here.
+A contract that can't be asked does not delay a paid claim: the payer owns the key until the operator has signed here.
 """
 
 import asyncio
@@ -62,19 +62,19 @@ _log = logging.getLogger(__name__)
 ClaimId = Annotated[str, Path(alias="claimId")]
 
 
-def checked_consent(asked: ClaimRequest, quote: Quote, rail: PaymentRail) -> Proved | AskContract | None:
-    """The consent that comes with a claim, as far as it can be judged without the chain; None where none comes.
+def checked_consent(request: ClaimRequest, quote: Quote, rail: PaymentRail) -> Proved | AskContract | None:
+    """Returns the consent that comes with a claim, judged as far as possible without the chain; None without one.
 
     Raises `OperatorProofInvalid`.
     """
-    if asked.operator_proof is None:
+    if request.operator_proof is None:
         return None
     if not quote.names_operator:
         raise OperatorProofInvalid(
             "The quote names no operator but its payer, who owns the key. Leave integrity.operator out.",
             errors=[("/integrity/operator", "has nobody to be the consent of")],
         )
-    consent = check_consent(asked.operator_proof, consent_to_quote(quote.quote_hash, quote.operator, rail.chain_id))
+    consent = check_consent(request.operator_proof, consent_to_quote(quote.quote_hash, quote.operator, rail.chain_id))
     if isinstance(consent, NotProved):
         raise consent_invalid()
     return consent
@@ -83,7 +83,7 @@ def checked_consent(asked: ClaimRequest, quote: Quote, rail: PaymentRail) -> Pro
 async def settled_consent(
     consent: Proved | AskContract | None, providers: Providers, rail: PaymentRail
 ) -> Proved | NotProved | None:
-    """The consent that comes with a claim, once the operator's contract was asked; None where that can't be asked."""
+    """Returns the consent that comes with a claim after asking the operator's contract; None if that can't be asked."""
     if not isinstance(consent, AskContract):
         return consent
     verdict = contract_says(await providers.calls(consent.address, consent.data), rail.quorum)
@@ -94,7 +94,7 @@ async def settled_consent(
 
 
 class OperatorConsents:
-    """Consent after the claim. One object a process; `ledger` may raise `OperatorProblem`."""
+    """Accepts consents after the claim. One object a process; `ledger` may raise `OperatorProblem`."""
 
     def __init__(self, rail: PaymentRail, providers: Providers, base_url: str, ledger: Callable[[], Ledger]) -> None:
         self._rail = rail
@@ -118,9 +118,9 @@ class OperatorConsents:
             url=consent_url(self._base_url, claim_id),
         )
 
-    async def accept(self, claim_id: str, asked: ConsentRequest) -> ConsentAnswer:
-        """Make the operator the owner; nothing where it is that already. Raises `ConsentRefused` and as `challenge`."""
-        proof = await asyncio.to_thread(self._check, claim_id, asked)
+    async def accept(self, claim_id: str, request: ConsentRequest) -> ConsentAnswer:
+        """Makes the operator the owner, if it is not already. Raises `ConsentRefused` and the errors of `challenge`."""
+        proof = await asyncio.to_thread(self._check, claim_id, request)
         if isinstance(proof, AskContract):
             verdict = contract_says(await self._providers.calls(proof.address, proof.data), self._rail.quorum)
             if isinstance(verdict, str):
@@ -133,11 +133,11 @@ class OperatorConsents:
             )
         return await asyncio.to_thread(self._give, claim_id)
 
-    def _check(self, claim_id: str, asked: ConsentRequest) -> Proved | NotProved | AskContract:
+    def _check(self, claim_id: str, request: ConsentRequest) -> Proved | NotProved | AskContract:
         with self._ledger().read() as reader:
             claim = _provable(reader, claim_id)
-            consent = _consent_to(reader, claim, asked)
-        return check_consent(asked.proof, consent)
+            consent = _consent_to(reader, claim, request)
+        return check_consent(request.proof, consent)
 
     def _give(self, claim_id: str) -> ConsentAnswer:
         with self._ledger().transaction() as tx:
@@ -150,7 +150,7 @@ class OperatorConsents:
 
 
 def consent_router(consents: OperatorConsents) -> APIRouter:
-    """The routes over the one `OperatorConsents` of this process."""
+    """Creates the routes over this process's `OperatorConsents`."""
     router = APIRouter(tags=["agent access"], route_class=JsonRoute)
 
     @router.get(
@@ -175,8 +175,8 @@ def consent_router(consents: OperatorConsents) -> APIRouter:
         "replace it. The same request again changes nothing.",
         operation_id="agent_access_operator",
     )
-    async def accept(claim_id: ClaimId, asked: ConsentRequest) -> Response:
-        return _answered(await consents.accept(claim_id, asked))
+    async def accept(claim_id: ClaimId, body: ConsentRequest) -> Response:
+        return _answered(await consents.accept(claim_id, body))
 
     return router
 
@@ -198,16 +198,16 @@ def _provable(reader: Reader, claim_id: str) -> Claim:
     return claim
 
 
-def _consent_to(reader: Reader, claim: Claim, asked: ConsentRequest) -> Consent:
-    if asked.over == "claim":
+def _consent_to(reader: Reader, claim: Claim, request: ConsentRequest) -> Consent:
+    if request.over == "claim":
         return consent_to_claim(claim.claim_id, claim.operator, claim.chain_id)
-    kept = find_quote(reader, claim.quote_id)
-    assert kept is not None
-    return consent_to_quote(kept.quote.quote_hash, claim.operator, claim.chain_id)
+    stored = find_quote(reader, claim.quote_id)
+    assert stored is not None
+    return consent_to_quote(stored.quote.quote_hash, claim.operator, claim.chain_id)
 
 
 def consent_invalid() -> OperatorProofInvalid:
-    """The refusal of a consent that the operator did not give."""
+    """Returns the refusal of a consent that the operator did not give."""
     return OperatorProofInvalid(
         "`integrity.operator` is not the consent of the operator that the quote names. Sign what "
         "data.next.claim.operator of the quote gives, or leave it out, and send the claim again: nothing is consumed.",

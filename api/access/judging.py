@@ -1,4 +1,5 @@
-"""Looks at and judges what a claim's transaction pays, alone or with a first payment that was too little."""
+"""Fetches and judges what a claim's transaction pays, by itself or together with a first payment that was too
+little."""
 
 from __future__ import annotations
 
@@ -23,35 +24,35 @@ from warehouse.ledger.ledger import Reader, Transaction
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The quote that a claim names, and the one that it redeems: the first where the named one is supplementary."""
+    """The quote that a claim names, and the one that it redeems: the first quote if the named one is supplementary."""
 
     quote: Quote
     redeems: Quote
     case: Case | None
-    """Of the first payment, where the named quote is supplementary."""
+    """The case of the first payment if the named quote is supplementary."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Provider responses about the transaction of a claim, and about the first one where that was too little."""
+    """Provider responses about the transaction of a claim, and about the first payment's if that was too little."""
 
     views: Sequence[View | Silence]
     first_views: Sequence[View | Silence]
 
 
 Judged = list[Paid] | Mismatch | Unknown
-"""The transfers that redeem the quote, that of the redeemed quote first; or why none does."""
+"""The transfers that redeem the quote, the redeemed quote's own first; or the reason why none does."""
 
 
 def named_by(reader: Reader, quote: Quote) -> Named:
-    """Returns what a claim that names `quote` redeems."""
+    """Returns the quotes of a claim that names `quote`."""
     case = case_of_supplement(reader, quote.quote_id)
     first = None if case is None or case.quote_id is None else claims.find_quote(reader, case.quote_id)
     return Named(quote, quote if first is None else first.quote, case)
 
 
 async def see(providers: Providers, transaction_hash: str, named: Named) -> Seen:
-    """Ask every provider about the transaction that a claim names, and about the first one beside it."""
+    """Asks every provider about the transaction that a claim names and about the first payment's."""
     if named.case is None:
         return Seen(await providers.views(transaction_hash), [])
     return Seen(*await asyncio.gather(*map(providers.views, (transaction_hash, named.case.transaction_hash))))
@@ -60,7 +61,7 @@ async def see(providers: Providers, transaction_hash: str, named: Named) -> Seen
 def judge_claim(
     tx: Transaction, rail: PaymentRail, named: Named, transaction_hash: str, seen: Seen, *, now: datetime
 ) -> Judged:
-    """Judge the transaction that a claim names by what is used of it now."""
+    """Judges the transaction that a claim names, considering which of its transfers are used by now."""
     spent = claims.spent_positions(tx, rail.chain_id, transaction_hash)
     verdict = verify(terms_of(named.quote, rail), seen.views, now=now, used=spent)
     if not isinstance(verdict, Match):
@@ -76,7 +77,7 @@ def judge_claim(
 
 
 def _first_match(tx: Transaction, rail: PaymentRail, named: Named, case: Case, seen: Seen) -> Match | Unknown:
-    """Returns where the first payment is now. It was settled when it was recorded and may have left since."""
+    """Returns where the first payment is now. It was settled when it was recorded and may have left the chain since."""
     terms = terms_of(named.redeems, rail)
     settled = settle(terms, seen.first_views)
     if isinstance(settled, Unknown):
@@ -95,15 +96,15 @@ def record_unused(
     *,
     now: datetime,
 ) -> Recorded | None:
-    """Record the transaction's money that the claim does not use. Returns the case that its answer names, or None."""
+    """Records the transaction's money that the claim does not use. Returns the case that the answer names, or None."""
     code: str
     match judged:
-        case Mismatch(mismatch, found, block) if block is not None:
+        case Mismatch(mismatch, unused, block) if block is not None:
             code = mismatch
-        case [*_, Paid(match=Match(_, block, _, found))]:
+        case [*_, Paid(match=Match(_, block, _, unused))]:
             code = "payment_twice"
         case _:
             return None
     chain_id = rail.chain_id
-    cases = record_money(tx, found, block, code, filing, chain_id=chain_id, transaction_hash=transaction_hash, now=now)
+    cases = record_money(tx, unused, block, code, filing, chain_id=chain_id, transaction_hash=transaction_hash, now=now)
     return recorded_of(cases[0], filing.quote, base_url) if cases else None

@@ -1,4 +1,4 @@
-"""Quotes made: who may have one, with which amount, signed and kept before it is handed out."""
+"""Creates signed quotes and stores them before returning them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from warehouse.ledger.ledger import Ledger
 
 
 class QuoteService:
-    """One object a process. `ledger` and `key_set` may raise `OperatorProblem`."""
+    """Creates quotes. One object a process. `ledger` and `key_set` may raise `OperatorProblem`."""
 
     def __init__(
         self,
@@ -56,77 +56,77 @@ class QuoteService:
         self._providers = providers
         self._clock = clock
 
-    async def make(self, asked: QuoteRequest) -> QuoteAnswer:
-        """Make a quote. Raises `PlanUnknown`, `PlanNotClaimable`, `PayerProofRequired`, `PayerContractUnsure`."""
-        plan = load_plans().get(asked.plan_id)
+    async def make(self, request: QuoteRequest) -> QuoteAnswer:
+        """Creates a quote. Raises `PlanUnknown`, `PlanNotClaimable`, `PayerProofRequired`, `PayerContractUnsure`."""
+        plan = load_plans().get(request.plan_id)
         if plan is None:
             known = ", ".join(load_plans())
             raise PlanUnknown(f"The plans are {known}.", errors=[("/planId", "no such plan")])
         if self._rail.missing:
             raise PlanNotClaimable(f"The operator has yet to set {', '.join(self._rail.missing)}.")
-        if asked.integrity is not None:
-            await self._require_signed(asked)
-        return await asyncio.to_thread(self._new_quote, asked, plan)
+        if request.integrity is not None:
+            await self._require_signed(request)
+        return await asyncio.to_thread(self._new_quote, request, plan)
 
-    def _new_quote(self, asked: QuoteRequest, plan: Plan) -> QuoteAnswer:
+    def _new_quote(self, request: QuoteRequest, plan: Plan) -> QuoteAnswer:
         signer = self._key_set().signer(self._clock())
         with self._ledger().transaction() as tx:
             now = self._clock()
-            held = claims.amounts_held(tx, asked.payer, now=now)
-            if len(held) >= (LIVE_QUOTES_MAX if asked.integrity is None else PROVEN_QUOTES_MAX):
-                raise self._too_many(asked, plan, now)
+            reserved = claims.amounts_held(tx, request.payer, now=now)
+            if len(reserved) >= (LIVE_QUOTES_MAX if request.integrity is None else PROVEN_QUOTES_MAX):
+                raise self._too_many(request, plan, now)
             quote = make_quote(
-                asked,
+                request,
                 plan,
                 self._rail,
                 self._base_url,
                 quote_id=f"quote_{secrets.token_hex(16)}",
                 nonce=secrets.token_hex(16),
-                amount=free_amount(plan.price, held, secrets.randbelow(2**32)),
+                amount=free_amount(plan.price, reserved, secrets.randbelow(2**32)),
                 now=now,
             )
             signature = signer.sign(quote.quote_hash)
             claims.keep_quote(tx, quote, signature)
         return quote_answer(quote, signature, self._rail, self._base_url, keys_url=self._base_url + JWKS_PATH)
 
-    async def _require_signed(self, asked: QuoteRequest) -> None:
-        proof = await asyncio.to_thread(self._check_request, asked)
+    async def _require_signed(self, request: QuoteRequest) -> None:
+        proof = await asyncio.to_thread(self._check_request, request)
         if isinstance(proof, AskContract):
-            said = contract_says(await self._providers.calls(proof.address, proof.data), self._rail.quorum)
-            if isinstance(said, str):
+            verdict = contract_says(await self._providers.calls(proof.address, proof.data), self._rail.quorum)
+            if isinstance(verdict, str):
                 raise payer_contract_unsure()
-            proof = Proved() if said else NotProved()
+            proof = Proved() if verdict else NotProved()
         if isinstance(proof, NotProved):
             raise PayerProofRequired(
                 "`integrity` is not the payer's signature of this request, or it is too old.",
                 errors=[("/integrity", "sign the typed data in `proof`")],
-                extensions={"proof": self._quote_proof(asked, self._clock())},
+                extensions={"proof": self._quote_proof(request, self._clock())},
             )
 
-    def _check_request(self, asked: QuoteRequest) -> Proved | NotProved | AskContract:
-        proof = asked.integrity
+    def _check_request(self, request: QuoteRequest) -> Proved | NotProved | AskContract:
+        proof = request.integrity
         assert proof is not None
         if abs(self._clock().timestamp() - proof.issued_at) > REQUEST_PROOF_AGE.total_seconds():
             return NotProved()
-        message = quote_typed_data(asked.payer, asked.plan_id, proof.issued_at, self._rail.chain_id)
+        message = quote_typed_data(request.payer, request.plan_id, proof.issued_at, self._rail.chain_id)
         check = contract_question if proof.type == "erc1271" else check_typed_data
-        return check(message, proof.signature, asked.payer)
+        return check(message, proof.signature, request.payer)
 
-    def _too_many(self, asked: QuoteRequest, plan: Plan, now: datetime) -> RequestProblem:
-        if asked.integrity is not None:
+    def _too_many(self, request: QuoteRequest, plan: Plan, now: datetime) -> RequestProblem:
+        if request.integrity is not None:
             return PayerProofRequired(f"The payer has {PROVEN_QUOTES_MAX} open quotes: claim or leave them first.")
         return PayerProofRequired(
             f"The payer has {LIVE_QUOTES_MAX} open quotes. For more, the payer has to ask with a signature.",
             errors=[("/integrity", "sign the typed data in `proof`")],
-            extensions={"proof": self._quote_proof(asked, now)},
+            extensions={"proof": self._quote_proof(request, now)},
         )
 
-    def _quote_proof(self, asked: QuoteRequest, now: datetime) -> dict[str, Any]:
-        return quote_typed_data(asked.payer, asked.plan_id, int(now.timestamp()), self._rail.chain_id)
+    def _quote_proof(self, request: QuoteRequest, now: datetime) -> dict[str, Any]:
+        return quote_typed_data(request.payer, request.plan_id, int(now.timestamp()), self._rail.chain_id)
 
 
 def warm_up(rail: PaymentRail) -> None:
-    """Load and draw what the first quote of each plan would wait for."""
+    """Loads plans and draws payment codes that the first quote of each plan would wait for."""
     if not rail.missing:
         for plan in load_plans().values():
             qr_code(payment_uri(plan.price, rail))

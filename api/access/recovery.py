@@ -1,4 +1,4 @@
-"""Recovery of a lost key over HTTP: a challenge, and its answer that gives the next key."""
+"""Replaces a lost key over HTTP: a challenge, and its signed answer that issues the next key."""
 
 import asyncio
 from collections.abc import Callable
@@ -49,7 +49,7 @@ ClaimId = Annotated[str, Path(alias="claimId")]
 
 
 class Recovery:
-    """One object a process. `ledger` and `derived` may raise `OperatorProblem`."""
+    """Replaces keys. One object a process. `ledger` and `derived` may raise `OperatorProblem`."""
 
     def __init__(
         self,
@@ -83,20 +83,20 @@ class Recovery:
             now=self._clock(),
         )
 
-    async def replace(self, claim_id: str, asked: RecoveryRequest) -> RecoveryAnswer:
-        """Revoke a claim's key and issue the next one. Raises `RecoveryRefused` and what `challenge` does."""
-        key, proof = await asyncio.to_thread(self._check, claim_id, asked)
+    async def replace(self, claim_id: str, request: RecoveryRequest) -> RecoveryAnswer:
+        """Revokes a claim's key and issues the next one. Raises `RecoveryRefused` and the errors of `challenge`."""
+        key, proof = await asyncio.to_thread(self._check, claim_id, request)
         if isinstance(proof, NotProved):
             raise _refused()
         if isinstance(proof, AskContract):
             await self._ask_contract(proof)
         return await asyncio.to_thread(self._rotate, claim_id, key)
 
-    def _check(self, claim_id: str, asked: RecoveryRequest) -> tuple[KeyRecord, object]:
+    def _check(self, claim_id: str, request: RecoveryRequest) -> tuple[KeyRecord, object]:
         with self._ledger().read() as reader:
             claim, key = _recoverable(reader, claim_id)
         proof = check_recovery(
-            asked,
+            request,
             claim_id=claim_id,
             key_id=key.key_id,
             signer=key.owner,
@@ -106,10 +106,10 @@ class Recovery:
         return key, proof
 
     async def _ask_contract(self, proof: AskContract) -> None:
-        said = contract_says(await self._providers.calls(proof.address, proof.data), self._rail.quorum)
-        if isinstance(said, str):
+        verdict = contract_says(await self._providers.calls(proof.address, proof.data), self._rail.quorum)
+        if isinstance(verdict, str):
             raise payer_contract_unsure()
-        if not said:
+        if not verdict:
             raise _refused()
 
     def _rotate(self, claim_id: str, signed_for: KeyRecord) -> RecoveryAnswer:
@@ -130,7 +130,7 @@ class Recovery:
 
 
 def recovery_router(recovery: Recovery) -> APIRouter:
-    """The routes over the one `Recovery` of this process."""
+    """Creates the routes over this process's `Recovery`."""
     router = APIRouter(tags=["agent access"], route_class=JsonRoute)
 
     @router.get(
@@ -154,8 +154,8 @@ def recovery_router(recovery: Recovery) -> APIRouter:
         "Owner, tier, paid time and quota stay.",
         operation_id="agent_access_recovery",
     )
-    async def replace(claim_id: ClaimId, asked: RecoveryRequest) -> Response:
-        return _answered(await recovery.replace(claim_id, asked), 201)
+    async def replace(claim_id: ClaimId, body: RecoveryRequest) -> Response:
+        return _answered(await recovery.replace(claim_id, body), 201)
 
     return router
 

@@ -78,7 +78,7 @@ class Jwks(Document):
 
 
 def access_router(service: AccessService) -> APIRouter:
-    """The routes over the one service of this process."""
+    """Creates the routes over this process's service."""
     router = APIRouter(tags=["agent access"], route_class=JsonRoute)
 
     @router.get(
@@ -102,9 +102,9 @@ def access_router(service: AccessService) -> APIRouter:
         "exactly that.",
         operation_id="agent_access_quote",
     )
-    async def quote(request: Request, asked: QuoteRequest) -> Response:
+    async def quote(request: Request, body: QuoteRequest) -> Response:
         _refuse_payment_signature(request)
-        return _document(await service.quotes.make(asked), 201, _PRIVATE)
+        return _document(await service.quotes.make(body), 201, _PRIVATE)
 
     @router.post(
         CLAIM_PATH,
@@ -117,9 +117,9 @@ def access_router(service: AccessService) -> APIRouter:
         "Idempotency-Key gives the same key again until that key is first used, or for 24 hours.",
         operation_id="agent_access_claim",
     )
-    async def claim(request: Request, asked: ClaimRequest, idempotency_key: IdempotencyKey = None) -> Response:
+    async def claim(request: Request, body: ClaimRequest, idempotency_key: IdempotencyKey = None) -> Response:
         _refuse_payment_signature(request)
-        outcome = await service.claim(asked, idempotency_key)
+        outcome = await service.claim(body, idempotency_key)
         if not isinstance(outcome, Redeemed):
             return _document(outcome, 202, {**_PRIVATE, "Retry-After": str(RETRY_AFTER_S)})
         return _fields(outcome.fields, 201, {**_PRIVATE, **replayed_header(outcome.replayed)})
@@ -156,7 +156,7 @@ def _refuse_payment_signature(request: Request) -> None:
 
 
 def _cached(request: Request, body: str, max_age_s: int) -> Response:
-    """A public document, or 304 where the client has it."""
+    """Returns a public document, or 304 if the client has it."""
     etag = f'"{sha256_hex(body.encode())[:32]}"'
     headers = {"Cache-Control": f"public, max-age={max_age_s}", "ETag": etag}
     if is_unchanged(request.headers.get("if-none-match", "").encode("latin-1"), etag.encode()):

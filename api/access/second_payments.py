@@ -1,4 +1,4 @@
-"""Money that comes for a quote after it was redeemed: looked at on the chain and recorded, so that none is dropped."""
+"""Records money that arrives for a quote after it was redeemed, so that none is lost."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from warehouse.access.cases import cases_of_transaction, record_money
 from warehouse.ledger.ledger import Ledger
 
 SILENT_FOR_S = 2.0
-"""Shortest time between two looks at the same transaction."""
+"""Shortest time in seconds between two checks of the same transaction."""
 
 _MOST_REMEMBERED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Unseen:
-    """A transaction that the ledger knows nothing of, named in a claim of a quote that was redeemed."""
+    """The redeemed quote of a claim that names a transaction which the ledger does not know."""
 
     quote: Quote
 
 
 class SecondPayments:
-    """One object a process. `ledger` may raise `OperatorProblem`."""
+    """Finds second payments. One object a process. `ledger` may raise `OperatorProblem`."""
 
     def __init__(
         self,
@@ -56,33 +56,33 @@ class SecondPayments:
         self._monotonic = monotonic
         self._asked: dict[tuple[str, str], float] = {}
 
-    async def case_of(self, asked: ClaimRequest) -> Recorded | None:
+    async def case_of(self, request: ClaimRequest) -> Recorded | None:
         """Returns the case of the payer's money in a transaction that the redeemed quote's claim does not use, or None.
 
-        None too while the transaction is not settled; asking again is right then.
+        Also returns None while the transaction is not settled; the client may ask again then.
         """
-        found = await asyncio.to_thread(self._look, asked)
-        if not isinstance(found, _Unseen):
-            return found
-        if not self._may_ask(asked):
+        known = await asyncio.to_thread(self._look, request)
+        if not isinstance(known, _Unseen):
+            return known
+        if not self._may_ask(request):
             return None
-        views = await self._providers.views(asked.transaction_hash)
-        return await asyncio.to_thread(self._record, asked, found.quote, views)
+        views = await self._providers.views(request.transaction_hash)
+        return await asyncio.to_thread(self._record, request, known.quote, views)
 
-    def _look(self, asked: ClaimRequest) -> Recorded | _Unseen | None:
+    def _look(self, request: ClaimRequest) -> Recorded | _Unseen | None:
         with self._ledger().read() as reader:
-            kept = claims.find_quote(reader, asked.quote_id)
-            assert kept is not None  # its claim exists
-            quote = kept.quote
-            cases = cases_of_transaction(reader, self._rail.chain_id, asked.transaction_hash)
-            used = claims.used_positions(reader, self._rail.chain_id, asked.transaction_hash)
+            stored = claims.find_quote(reader, request.quote_id)
+            assert stored is not None  # its claim exists
+            quote = stored.quote
+            cases = cases_of_transaction(reader, self._rail.chain_id, request.transaction_hash)
+            used = claims.used_positions(reader, self._rail.chain_id, request.transaction_hash)
         of_payer = [case for case in cases if is_senders(case.transfer, quote) and case.transfer.position not in used]
         if of_payer:
             return recorded_of(of_payer[0], quote, self._base_url)
         return None if used else _Unseen(quote)
 
-    def _may_ask(self, asked: ClaimRequest) -> bool:
-        key, now_s = (asked.quote_id, asked.transaction_hash), self._monotonic()
+    def _may_ask(self, request: ClaimRequest) -> bool:
+        key, now_s = (request.quote_id, request.transaction_hash), self._monotonic()
         if now_s < self._asked.get(key, 0.0):
             return False
         if len(self._asked) >= _MOST_REMEMBERED:
@@ -90,32 +90,32 @@ class SecondPayments:
         self._asked[key] = now_s + SILENT_FOR_S
         return True
 
-    def _record(self, asked: ClaimRequest, quote: Quote, views: list[View | Silence]) -> Recorded | None:
+    def _record(self, request: ClaimRequest, quote: Quote, views: list[View | Silence]) -> Recorded | None:
         with self._ledger().transaction() as tx:
             now = self._clock()
-            used = claims.spent_positions(tx, self._rail.chain_id, asked.transaction_hash)
+            used = claims.spent_positions(tx, self._rail.chain_id, request.transaction_hash)
             match verify(terms_of(quote, self._rail), views, now=now, used=used):
                 case Match(transfer, block, _, surplus):
-                    found, code = (transfer, *surplus), "payment_twice"
-                case Mismatch(code, found, block) if block is not None:
+                    transfers, code = (transfer, *surplus), "payment_twice"
+                case Mismatch(code, transfers, block) if block is not None:
                     pass
                 case _:
                     return None
             cases = record_money(
                 tx,
-                found,
+                transfers,
                 block,
                 code,
                 Filing(quote, proven=False),
                 chain_id=self._rail.chain_id,
-                transaction_hash=asked.transaction_hash,
+                transaction_hash=request.transaction_hash,
                 now=now,
             )
         return recorded_of(cases[0], quote, self._base_url) if cases else None
 
 
 def paid_twice(exists: ClaimExists, second: Recorded) -> ClaimExists:
-    """Returns the refusal of a claim whose quote was redeemed by other money than the one that it names."""
+    """Returns the refusal of a claim whose quote was redeemed by another payment than the one it names."""
     named = case_members(second)
     links: Any = {**exists.extensions["links"], **named["links"]}  # type: ignore[dict-item]
     return ClaimExists(

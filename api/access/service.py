@@ -1,4 +1,4 @@
-"""Claims redeemed: what the routes ask for, over the ledger, the RPC providers and the signing keys."""
+"""Redeems quotes for the routes, over the ledger, the RPC providers and the signing keys."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ from warehouse.access.keys import alive_key_of_claim, sealed_key
 from warehouse.ledger.ledger import Ledger, Reader, Transaction
 
 SILENT_FOR_S = 2.0
-"""How long a claim that was pending is answered so again without asking the providers."""
+"""Seconds for which a pending claim is answered as pending again without asking the providers."""
 
 _MOST_REMEMBERED = 10_000
 _log = logging.getLogger(__name__)
@@ -79,16 +79,19 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Redeemed:
-    """The body of a 201; `replayed` where it is the repetition of an earlier one."""
+    """The body of a 201; `replayed` if it repeats an earlier one."""
 
     fields: dict[str, Any] = field(repr=False)
     replayed: bool
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
-    """A claim whose lease is taken: what there is left to ask is asked of the chain."""
+class _Attempt:
+    """A request to redeem a quote that holds the quote's lease. Everything is checked except what the chain decides."""
 
+    request: ClaimRequest
+    idempotency_key: str | None
+    lease: str
     named: Named
     proof: Proved | AskContract | None
     consent: Proved | AskContract | None
@@ -96,7 +99,7 @@ class _Begun:
 
 
 class AccessService:
-    """One object a process. `ledger`, `derived` and `key_set` may raise `OperatorProblem`."""
+    """Redeems quotes. One object a process. `ledger`, `derived` and `key_set` may raise `OperatorProblem`."""
 
     def __init__(
         self,
@@ -126,99 +129,114 @@ class AccessService:
         self._pending: dict[tuple[str, str], tuple[float, PendingAnswer]] = {}
 
     def plans(self) -> PlansAnswer:
-        """The catalog."""
+        """Returns the catalog."""
         return plans_answer(self.rail, self._base_url, self._requests_per_day)
 
     def key_set(self) -> KeySet:
-        """The keys that sign."""
+        """Returns the keys that sign."""
         return self._key_set()
 
-    async def claim(self, asked: ClaimRequest, idempotency_key: str | None) -> Redeemed | PendingAnswer:
-        """Redeem a quote by the transaction that paid it. Refusals are raised, as `CLAIM_REFUSALS` names them."""
+    async def claim(self, request: ClaimRequest, idempotency_key: str | None) -> Redeemed | PendingAnswer:
+        """Redeems a quote with the transaction that paid it. Raises refusals as listed in `CLAIM_REFUSALS`."""
         if self.rail.missing:
             raise PaymentsNotConfigured(f"The operator has yet to set {', '.join(self.rail.missing)}.")
         try:
-            return await self._redeem(asked, idempotency_key)
+            return await self._redeem(request, idempotency_key)
         except ClaimExists as exists:
-            second = await self._second_payments.case_of(asked)
+            second = await self._second_payments.case_of(request)
             if second is None:
                 raise
             raise paid_twice(exists, second) from None
 
-    async def _redeem(self, asked: ClaimRequest, idempotency_key: str | None) -> Redeemed | PendingAnswer:
-        lease = secrets.token_hex(16)
-        begun = await asyncio.to_thread(self._begin, asked, idempotency_key, lease)
-        if not isinstance(begun, _Begun):
-            return begun
-        redeems = begun.named.redeems
+    async def _redeem(self, request: ClaimRequest, idempotency_key: str | None) -> Redeemed | PendingAnswer:
+        """Takes the quote's lease, asks the chain without a transaction, and decides in one.
+
+        While one request asks the chain, which takes seconds, another one for the same quote gets `ClaimInProgress`.
+        The lease ends in the transaction that decides, or here if the chain gave no answer to decide on. A process that
+        dies meanwhile leaves it to expire (`claims.LEASE_FOR`).
+        """
+        attempt = await asyncio.to_thread(self._begin, request, idempotency_key)
+        if not isinstance(attempt, _Attempt):
+            return attempt
         try:
-            pending = await self._ask_contract(begun.proof, asked) if isinstance(begun.proof, AskContract) else None
-            seen = Seen([], [])
-            consent: Proved | NotProved | None = None
-            if pending is None:
-                consent, seen = await asyncio.gather(
-                    settled_consent(begun.consent, self._providers, self.rail),
-                    see(self._providers, asked.transaction_hash, begun.named),
-                )
-            if isinstance(consent, NotProved):
-                raise consent_invalid()
+            evidence = await self._ask_chain(attempt)
         except BaseException:
-            await asyncio.to_thread(self._release_lease, redeems, lease)
+            await asyncio.to_thread(self._release_lease, attempt)
             raise
-        if pending is not None:
-            await asyncio.to_thread(self._release_lease, redeems, lease)
-            return pending
-        return await asyncio.to_thread(self._decide, asked, idempotency_key, begun, seen, lease, consent is not None)
+        if isinstance(evidence, PendingAnswer):
+            await asyncio.to_thread(self._release_lease, attempt)
+            return evidence
+        seen, operator_proven = evidence
+        return await asyncio.to_thread(self._decide, attempt, seen, operator_proven)
+
+    async def _ask_chain(self, attempt: _Attempt) -> PendingAnswer | tuple[Seen, bool]:
+        """Returns the providers' views and whether the operator has proven itself.
+
+        Asks a payer that is a contract first, and returns a pending answer if it can't be asked. Raises the refusals of
+        a wrong proof or consent.
+        """
+        if isinstance(attempt.proof, AskContract):
+            pending = await self._ask_contract(attempt.proof, attempt.request)
+            if pending is not None:
+                return pending
+        consent, seen = await asyncio.gather(
+            settled_consent(attempt.consent, self._providers, self.rail),
+            see(self._providers, attempt.request.transaction_hash, attempt.named),
+        )
+        if isinstance(consent, NotProved):
+            raise consent_invalid()
+        return seen, consent is not None
 
     def receipt(self, claim_id: str) -> dict[str, Any]:
-        """The receipt of a claim (`Receipt`). Raises `ClaimUnknown`."""
+        """Returns the receipt of a claim (`Receipt`). Raises `ClaimUnknown`."""
         with self._ledger().read() as reader:
             claim = claims.find_claim(reader, claim_id)
             if claim is None:
                 raise ClaimUnknown("No claim has this id.")
-            return self._receipt(claim, _kept_receipt(reader, claim))
+            return self._receipt(claim, _stored_receipt(reader, claim))
 
-    def _begin(self, asked: ClaimRequest, idempotency_key: str | None, lease: str) -> Redeemed | PendingAnswer | _Begun:
-        """All that can be said without the chain; where that is no answer, the lease is taken."""
-        found = self._look(asked, idempotency_key)
-        if isinstance(found, Redeemed):
-            return found
-        proof, consent = self._check_proof(asked, found.quote), checked_consent(asked, found.quote, self.rail)
-        return (
-            self._remembered(asked)
-            or self._take_lease(asked, idempotency_key, found.redeems, lease)
-            or _Begun(found, proof, consent)
-        )
+    def _begin(self, request: ClaimRequest, idempotency_key: str | None) -> Redeemed | PendingAnswer | _Attempt:
+        """Checks everything that needs no chain. Returns the answer if there is one already; else takes the lease."""
+        named = self._look(request, idempotency_key)
+        if isinstance(named, Redeemed):
+            return named
+        proof, consent = self._check_proof(request, named.quote), checked_consent(request, named.quote, self.rail)
+        attempt = _Attempt(request, idempotency_key, secrets.token_hex(16), named, proof, consent)
+        return self._remembered(request) or self._take_lease(attempt) or attempt
 
-    def _look(self, asked: ClaimRequest, idempotency_key: str | None) -> Redeemed | Named:
-        """The quote, when id and hashes are right and nobody has redeemed it; else its repeated answer or a refusal."""
+    def _look(self, request: ClaimRequest, idempotency_key: str | None) -> Redeemed | Named:
+        """Returns the named quotes if id and hashes are right and nobody has redeemed them; else the repeated answer.
+
+        Raises the refusal of a wrong or redeemed quote.
+        """
         with self._ledger().read() as reader:
-            kept = claims.find_quote(reader, asked.quote_id)
-            if kept is None or not _hashes_match(asked, kept.quote):
+            stored = claims.find_quote(reader, request.quote_id)
+            if stored is None or not _hashes_match(request, stored.quote):
                 raise QuoteMismatch("Send quoteId, quoteHash and paymentRequirementHash as the quote gave them.")
-            if not is_intact(kept.quote):
-                _log.error("Quote %s is not as it was made: its claims are refused", kept.quote.quote_id)
+            if not is_intact(stored.quote):
+                _log.error("Quote %s is not as it was made: its claims are refused", stored.quote.quote_id)
                 raise QuoteMismatch("Send quoteId, quoteHash and paymentRequirementHash as the quote gave them.")
-            named = named_by(reader, kept.quote)
-            return self._redeemed(reader, asked, idempotency_key, named.redeems) or named
+            named = named_by(reader, stored.quote)
+            return self._redeemed(reader, request, idempotency_key, named.redeems) or named
 
     def _redeemed(
-        self, reader: Reader, asked: ClaimRequest, idempotency_key: str | None, quote: Quote
+        self, reader: Reader, request: ClaimRequest, idempotency_key: str | None, quote: Quote
     ) -> Redeemed | None:
-        """The repeated answer where this very request was answered before. Raises where another one redeemed it."""
+        """Returns the repeated answer if this very request was answered before. Raises if another one redeemed the
+        quote."""
         if idempotency_key is not None:
             earlier = claims.claim_of_request(reader, quote.payer, self._idempotency_digest(idempotency_key))
             if earlier is not None:
                 claim, digest = earlier
-                if digest != asked.digest:
+                if digest != request.digest:
                     raise IdempotencyMismatch("This Idempotency-Key belongs to another claim of this payer.")
-                return self._replay(reader, claim, asked)
+                return self._replay(reader, claim, request)
         existing = claims.claim_of_quote(reader, quote.quote_id)
         if existing is not None:
             raise self._exists(existing)
         return None
 
-    def _replay(self, reader: Reader, claim: Claim, asked: ClaimRequest) -> Redeemed:
+    def _replay(self, reader: Reader, claim: Claim, request: ClaimRequest) -> Redeemed:
         if self._clock() - claim.issued_at > ANSWER_KEPT:
             raise self._exists(claim)
         key = alive_key_of_claim(reader, claim.claim_id)
@@ -226,7 +244,7 @@ class AccessService:
         text = None if sealed is None else unseal(self._derived().sealing_key, sealed, claim.claim_id)
         if key is None or text is None:
             raise self._exists(claim)
-        return Redeemed(self._fields(claim, _kept_receipt(reader, claim), text, key.key_id, asked), replayed=True)
+        return Redeemed(self._fields(claim, _stored_receipt(reader, claim), text, key.key_id, request), replayed=True)
 
     def _exists(self, claim: Claim) -> ClaimExists:
         return ClaimExists(
@@ -240,9 +258,9 @@ class AccessService:
             },
         )
 
-    def _check_proof(self, asked: ClaimRequest, quote: Quote) -> Proved | AskContract | None:
+    def _check_proof(self, request: ClaimRequest, quote: Quote) -> Proved | AskContract | None:
         amount = terms_of(quote, self.rail).amount
-        if asked.payer_proof is None:
+        if request.payer_proof is None:
             if self.rail.needs_proof(amount):
                 raise PayerProofRequired(
                     "A claim of this amount needs the payer's signature.",
@@ -251,98 +269,80 @@ class AccessService:
                 )
             return None
         proof = check_claim_proof(
-            asked.payer_proof, payer=quote.payer, quote_hash=quote.quote_hash, chain_id=self.rail.chain_id
+            request.payer_proof, payer=quote.payer, quote_hash=quote.quote_hash, chain_id=self.rail.chain_id
         )
         if isinstance(proof, NotProved):
             raise _proof_invalid()
         return proof
 
-    async def _ask_contract(self, proof: AskContract, asked: ClaimRequest) -> PendingAnswer | None:
-        """None where enough providers say that the payer's contract stands by the signature."""
-        said = contract_says(await self._providers.calls(proof.address, proof.data), self.rail.quorum)
-        if isinstance(said, str):
-            return self._remember(asked, Unknown(said, "on the payer's contract"))
-        if not said:
+    async def _ask_contract(self, proof: AskContract, request: ClaimRequest) -> PendingAnswer | None:
+        """Returns None if enough providers report that the payer's contract accepts the signature."""
+        verdict = contract_says(await self._providers.calls(proof.address, proof.data), self.rail.quorum)
+        if isinstance(verdict, str):
+            return self._remember(request, Unknown(verdict, "on the payer's contract"))
+        if not verdict:
             raise _proof_invalid()
         return None
 
-    def _take_lease(
-        self, asked: ClaimRequest, idempotency_key: str | None, quote: Quote, lease: str
-    ) -> Redeemed | None:
-        """The repeated answer where another request redeemed the quote a moment ago; None where the lease is taken."""
+    def _take_lease(self, attempt: _Attempt) -> Redeemed | None:
+        """Takes the lease. Returns the repeated answer if another request redeemed the quote a moment ago."""
+        quote = attempt.named.redeems
         with self._ledger().transaction() as tx:
-            if claims.take_lease(tx, quote.quote_id, lease, now=self._clock()):
+            if claims.take_lease(tx, quote.quote_id, attempt.lease, now=self._clock()):
                 return None
-            redeemed = self._redeemed(tx, asked, idempotency_key, quote)
+            redeemed = self._redeemed(tx, attempt.request, attempt.idempotency_key, quote)
         if redeemed is None:
             raise ClaimInProgress(
                 "Another request is verifying this quote's claim.", headers={"Retry-After": str(RETRY_AFTER_S)}
             )
         return redeemed
 
-    def _release_lease(self, quote: Quote, lease: str) -> None:
+    def _release_lease(self, attempt: _Attempt) -> None:
         with self._ledger().transaction() as tx:
-            claims.release_lease(tx, quote.quote_id, lease)
+            claims.release_lease(tx, attempt.named.redeems.quote_id, attempt.lease)
 
-    def _decide(
-        self,
-        asked: ClaimRequest,
-        idempotency_key: str | None,
-        begun: _Begun,
-        seen: Seen,
-        lease: str,
-        operator_proven: bool,
-    ) -> Redeemed | PendingAnswer:
-        """Judge and, where it pays, issue, in one transaction: what was used meanwhile counts."""
-        named = begun.named
+    def _decide(self, attempt: _Attempt, seen: Seen, operator_proven: bool) -> Redeemed | PendingAnswer:
+        """Judges the payment and issues the key if it pays, in one transaction, so transfers used meanwhile count."""
+        request, named = attempt.request, attempt.named
         with self._ledger().transaction() as tx:
-            claims.release_lease(tx, named.redeems.quote_id, lease)
-            redeemed = self._redeemed(tx, asked, idempotency_key, named.redeems)
+            claims.release_lease(tx, named.redeems.quote_id, attempt.lease)
+            redeemed = self._redeemed(tx, request, attempt.idempotency_key, named.redeems)
             if redeemed is not None:
                 return redeemed
             now = self._clock()
-            judged = judge_claim(tx, self.rail, named, asked.transaction_hash, seen, now=now)
+            judged = judge_claim(tx, self.rail, named, request.transaction_hash, seen, now=now)
             if isinstance(judged, list):
-                issued = self._issue(
-                    tx, asked, idempotency_key, named.redeems, judged, operator_proven=operator_proven, now=now
-                )
-            filing = Filing(named.quote, proven=begun.proof is not None)
-            recorded = record_unused(tx, self.rail, self._base_url, filing, asked.transaction_hash, judged, now=now)
+                issued = self._issue(tx, attempt, judged, operator_proven=operator_proven, now=now)
+            filing = Filing(named.quote, proven=attempt.proof is not None)
+            recorded = record_unused(tx, self.rail, self._base_url, filing, request.transaction_hash, judged, now=now)
         if isinstance(judged, list):
             return Redeemed(
-                self._fields(issued.claim, issued.receipt, issued.key.reveal(), issued.key_id, asked), replayed=False
+                self._fields(issued.claim, issued.receipt, issued.key.reveal(), issued.key_id, request), replayed=False
             )
         if isinstance(judged, Mismatch):
             raise refusal_of(judged.code, recorded)
-        return self._remember(asked, judged)
+        return self._remember(request, judged)
 
     def _issue(
-        self,
-        tx: Transaction,
-        asked: ClaimRequest,
-        idempotency_key: str | None,
-        quote: Quote,
-        paid: list[Paid],
-        *,
-        operator_proven: bool,
-        now: datetime,
+        self, tx: Transaction, attempt: _Attempt, paid: list[Paid], *, operator_proven: bool, now: datetime
     ) -> Issued:
         first, *further = paid
+        key = attempt.idempotency_key
         return issue_claim(
             tx,
             Issuer(self.rail, self._base_url, self._derived(), self._key_set().signer(now)),
-            quote,
+            attempt.named.redeems,
             first.match,
             first.transaction_hash,
             now=now,
-            idempotency_digest=None if idempotency_key is None else self._idempotency_digest(idempotency_key),
-            request_digest=None if idempotency_key is None else asked.digest,
+            idempotency_digest=None if key is None else self._idempotency_digest(key),
+            request_digest=None if key is None else attempt.request.digest,
             further=further,
             operator_proven=operator_proven,
         )
 
     def _fields(
-        self, claim: Claim, receipt: claims.KeptReceipt, key_text: str, key_id: str, asked: ClaimRequest
+        self, claim: Claim, receipt: claims.KeptReceipt, key_text: str, key_id: str, request: ClaimRequest
     ) -> dict[str, Any]:
         packet = activation_packet(
             claim,
@@ -351,43 +351,43 @@ class AccessService:
             requests_per_day=self._requests_per_day[claim.tier],
             base_url=self._base_url,
         )
-        # a consent that was wrong is refused, so one that came and proved nothing could not be checked
-        operator = operator_of(claim, self._base_url, was_unsure=asked.operator_proof is not None)
+        # A wrong consent is refused before, so a consent that came and proved nothing could not be checked.
+        operator = operator_of(claim, self._base_url, was_unsure=request.operator_proof is not None)
         return claim_fields(claim, self._receipt(claim, receipt), packet, operator)
 
-    def _receipt(self, claim: Claim, kept: claims.KeptReceipt) -> dict[str, Any]:
-        return receipt_fields(kept.body_json, kept.receipt_hash, kept.signature, claim, self._base_url)
+    def _receipt(self, claim: Claim, receipt: claims.KeptReceipt) -> dict[str, Any]:
+        return receipt_fields(receipt.body_json, receipt.receipt_hash, receipt.signature, claim, self._base_url)
 
-    # What is remembered for a moment.
+    # Pending answers, remembered for a moment.
 
-    def _remembered(self, asked: ClaimRequest) -> PendingAnswer | None:
-        until, answer = self._pending.get((asked.quote_id, asked.transaction_hash), (0.0, None))
+    def _remembered(self, request: ClaimRequest) -> PendingAnswer | None:
+        until, answer = self._pending.get((request.quote_id, request.transaction_hash), (0.0, None))
         return answer if answer is not None and self._monotonic() < until else None
 
-    def _remember(self, asked: ClaimRequest, verdict: Unknown) -> PendingAnswer:
+    def _remember(self, request: ClaimRequest, verdict: Unknown) -> PendingAnswer:
         if verdict.code == "rpc_disagree" or verdict.detail:
-            _log.warning("A claim of %s is pending: %s %s", asked.quote_id, verdict.code, verdict.detail)
+            _log.warning("A claim of %s is pending: %s %s", request.quote_id, verdict.code, verdict.detail)
         if len(self._pending) >= _MOST_REMEMBERED:
             self._pending.clear()
-        answer = PendingAnswer(code=verdict.code, quote_id=asked.quote_id, retry_after=RETRY_AFTER_S)
-        self._pending[asked.quote_id, asked.transaction_hash] = (self._monotonic() + SILENT_FOR_S, answer)
+        answer = PendingAnswer(code=verdict.code, quote_id=request.quote_id, retry_after=RETRY_AFTER_S)
+        self._pending[request.quote_id, request.transaction_hash] = (self._monotonic() + SILENT_FOR_S, answer)
         return answer
 
     def _idempotency_digest(self, idempotency_key: str) -> str:
         return hmac.digest(self._derived().pepper, f"idempotency {idempotency_key}".encode(), hashlib.sha256).hex()
 
 
-def _hashes_match(asked: ClaimRequest, quote: Quote) -> bool:
-    """Both are compared, and each in constant time."""
-    right = hmac.compare_digest(asked.quote_hash, quote.quote_hash)
-    return hmac.compare_digest(asked.payment_requirement_hash, quote.requirement_hash) and right
+def _hashes_match(request: ClaimRequest, quote: Quote) -> bool:
+    """Compares both hashes, each in constant time."""
+    right = hmac.compare_digest(request.quote_hash, quote.quote_hash)
+    return hmac.compare_digest(request.payment_requirement_hash, quote.requirement_hash) and right
 
 
 def _proof_invalid() -> PayerProofInvalid:
     return PayerProofInvalid("`integrity` is not the signature of this quote by its payer.")
 
 
-def _kept_receipt(reader: Reader, claim: Claim) -> claims.KeptReceipt:
-    kept = claims.find_receipt(reader, claim.claim_id)
-    assert kept is not None
-    return kept
+def _stored_receipt(reader: Reader, claim: Claim) -> claims.KeptReceipt:
+    receipt = claims.find_receipt(reader, claim.claim_id)
+    assert receipt is not None
+    return receipt

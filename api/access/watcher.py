@@ -1,6 +1,6 @@
-"""What the API looks at between requests: the chain's clock against ours, and issued claims until they are final.
+"""Watches between requests: the chain's clock against ours, and issued claims until they are final.
 
-Each process does so on its own, since it changes nothing to do it twice.
+Every process does so independently, because doing it twice changes nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _log = logging.getLogger(__name__)
 
 
 class Watcher:
-    """One object a process; does nothing where no payments are set up. `ledger` may raise `OperatorProblem`."""
+    """Watches the chain. One object a process; does nothing if payments are not configured. `ledger` may raise
+    `OperatorProblem`."""
 
     def __init__(
         self,
@@ -43,11 +44,11 @@ class Watcher:
 
     @property
     def skew_s(self) -> int | None:
-        """Seconds by which our clock is ahead of the newest head when last looked; None where nobody said."""
+        """Seconds by which our clock was ahead of the newest head; None if no provider answered."""
         return self._skew_s
 
     async def run(self) -> None:
-        """Watch until cancelled; what fails is tried again the next time."""
+        """Watches until cancelled; retries failures the next time."""
         if self._rail.missing:
             return
         while True:
@@ -61,7 +62,7 @@ class Watcher:
             await asyncio.sleep(WATCH_EVERY_S)
 
     async def compare_clocks(self) -> None:
-        """Hold our clock against the newest head that a provider has."""
+        """Compares our clock with the newest head of any provider."""
         heads = [head for head in await self._providers.heads() if isinstance(head, BlockView)]
         newest = max((head.time_s for head in heads), default=None)
         self._skew_s = None if newest is None else int(self._clock().timestamp()) - newest
@@ -69,18 +70,19 @@ class Watcher:
             _log.warning("Our clock is %d s ahead of the chain's newest block.", self._skew_s)
 
     async def watch_claims(self) -> Counter[Outcome]:
-        """Look once at every payment that is not final; how many came to what. Raises `OperatorProblem`."""
-        watched = await asyncio.to_thread(lambda: payments_to_watch(self._ledger(), self._rail))
+        """Checks every payment that is not final once. Returns the number of each outcome. Raises `OperatorProblem`."""
+        payments = await asyncio.to_thread(lambda: payments_to_watch(self._ledger(), self._rail))
         limit = asyncio.Semaphore(_AT_ONCE)
 
-        async def look(each: Watched) -> Outcome:
+        async def check(watched: Watched) -> Outcome:
+            payment = watched.payment
             async with limit:
-                sightings = await self._providers.sightings(each.payment.transaction_hash, each.payment.block_number)
+                sightings = await self._providers.sightings(payment.transaction_hash, payment.block_number)
                 outcome = await asyncio.to_thread(
-                    lambda: apply_sightings(self._ledger(), each, sightings, now=self._clock())
+                    lambda: apply_sightings(self._ledger(), watched, sightings, now=self._clock())
                 )
             if outcome in ("reversed", "reinstated", "given_up"):
-                _log.warning("A payment of claim %s is %s.", each.payment.claim_id, outcome)
+                _log.warning("A payment of claim %s is %s.", payment.claim_id, outcome)
             return outcome
 
-        return Counter(await asyncio.gather(*map(look, watched)))
+        return Counter(await asyncio.gather(*map(check, payments)))

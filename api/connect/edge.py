@@ -1,6 +1,7 @@
-"""The HTTP edge in front of the MCP SDK: what reaches the SDK is one well-formed message from somebody who may send it.
+"""The HTTP edge before the MCP SDK: it passes on only single well-formed messages from clients that may send them.
 
-The SDK takes what is not JSON-RPC for bad parameters, `id: null` for a notification, and holds a GET open for ever.
+The SDK would treat a message that is not JSON-RPC as bad parameters and `id: null` as a notification, and would hold a
+GET open for ever.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 CLIENT = "svc.client"
-"""In the scope of what goes on to the SDK: the rate-limit key of the client's address."""
+"""Scope key of the rate-limit key of the client's address, for the SDK's handlers."""
 
 METHODS = "POST, OPTIONS"
 PREFLIGHT = {
@@ -66,10 +67,11 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class Edge:
-    """An ASGI application for one path. `open_server` gives what answers messages; it is called once, in a thread."""
+    """An ASGI application for one path. `open_server` creates the server of messages; it is called once, in a
+    thread."""
 
     def __init__(self, settings: Settings, open_server: Callable[[], Application]) -> None:
-        self._visitors = Visitors(settings)
+        self._policy = OriginPolicy(settings)
         self._open_server = open_server
         self._opening = threading.Lock()
         self._server: Application | None = None
@@ -80,7 +82,7 @@ class Edge:
             return
         request = Request(scope, receive)
         try:
-            self._visitors.check(request)
+            self._policy.check(request)
             _check_media_type(request)
             message = read_message(strict_json(await request.body()))
         except (BodyInvalid, MessageInvalid) as invalid:
@@ -97,9 +99,9 @@ class Edge:
     async def _answer(self, message: dict[str, Any], scope: Scope, receive: Receive, send: Send) -> None:
         version = dict(scope["headers"]).get(_VERSION, PROTOCOL_VERSIONS[0].encode()).decode("latin-1").strip()
         if version not in PROTOCOL_VERSIONS:
-            told = {"supported": list(MODERN_VERSIONS), "requested": version}
-            said = "Unsupported protocol version; initialize agrees on revisions before those that are supported here."
-            body = error_body(UNSUPPORTED_PROTOCOL_VERSION, said, id=message.get("id"), data=told)
+            data = {"supported": list(MODERN_VERSIONS), "requested": version}
+            text = "Unsupported protocol version; initialize agrees on revisions before those that are supported here."
+            body = error_body(UNSUPPORTED_PROTOCOL_VERSION, text, id=message.get("id"), data=data)
             await _error(400, body)(scope, receive, send)
             return
         if "id" not in message:
@@ -107,16 +109,16 @@ class Edge:
             return
         work_of(scope).began = True
         server = await asyncio.to_thread(self._opened) if self._server is None else self._server
-        # white space around a value is no part of it, which not every server in front of us knows
-        given = [(name, value.strip()) for name, value in scope["headers"] if name not in _OURS]
+        # White space around a value is not part of it, which not every server before us knows.
+        forwarded = [(name, value.strip()) for name, value in scope["headers"] if name not in _OURS]
         if not isinstance(message["id"], str | int):
-            # the SDK knows neither null nor fractions
-            send = _giving_back(message["id"], send)
+            # The SDK accepts neither null nor fractions.
+            send = _restoring_id(message["id"], send)
             message = {**message, "id": _OUR_ID}
         body = json.dumps(message).encode()
         length = (b"content-length", str(len(body)).encode())
-        headers = [*given, (b"accept", _ACCEPT), length]
-        inner = {**scope, "headers": headers, CLIENT: self._visitors.client(scope)}
+        headers = [*forwarded, (b"accept", _ACCEPT), length]
+        inner = {**scope, "headers": headers, CLIENT: self._policy.client(scope)}
         await server(inner, _whole(body), send)
 
     def _opened(self) -> Application:
@@ -126,10 +128,10 @@ class Edge:
             return self._server
 
 
-class Visitors:
-    """Who may send messages: whoever names a host that is ours, and of web pages those that are ours or let in.
+class OriginPolicy:
+    """Decides who may send messages: requests to one of our hosts, and among web pages ours and the allowed ones.
 
-    So no page of another origin can make a browser act here, not even where its name was pointed at our address.
+    So no page of another origin can make a browser act here, even if the page's name points to our address.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -155,14 +157,14 @@ class Visitors:
             raise OriginForbidden("Pages of this origin are not let in; the operator names those that are.")
 
     def client(self, scope: Scope) -> str:
-        """The rate-limit key of the address that the request is from."""
+        """Returns the rate-limit key of the request's address."""
         return self._clients.key(scope["client"][0] if scope.get("client") else "unknown", scope["headers"])
 
     def _is_ours(self, host: str, request: Request) -> bool:
         if host in self._hosts or _is_loopback(host):
             return True
         if request.client is not None and self._clients.trusts(request.client.host):
-            # a proxy asks by a name of its own
+            # A proxy asks with a host name of its own.
             return True
         listening = request.scope.get("server")
         return listening is not None and host == f"{listening[0]}:{listening[1]}"
@@ -177,7 +179,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _netloc(origin: str) -> str | None:
-    """The host and port of an origin, or None where it is no URL."""
+    """Returns the host and port of an origin, or None if it is not a URL."""
     try:
         return urlsplit(origin).netloc
     except ValueError:
@@ -199,24 +201,24 @@ def _error(status: int, body: bytes, headers: dict[str, str] | None = None) -> R
 
 
 def _whole(body: bytes) -> Receive:
-    """A receive that gives `body`, and then waits as for a client that stays."""
-    given = False
+    """Returns a receive that provides `body` and then waits, as if the client stayed connected."""
+    provided = False
 
     async def receive() -> MutableMapping[str, Any]:
-        nonlocal given
-        if given:
+        nonlocal provided
+        if provided:
             await asyncio.Event().wait()
-        given = True
+        provided = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receive
 
 
-def _giving_back(id: RequestId, send: Send) -> Send:
-    """A send for an answer in one piece, whose id becomes `id` again."""
+def _restoring_id(id: RequestId, send: Send) -> Send:
+    """Returns a send for a complete answer that restores the original `id`."""
     start: MutableMapping[str, Any] = {}
 
-    async def give_back(message: MutableMapping[str, Any]) -> None:
+    async def restore(message: MutableMapping[str, Any]) -> None:
         nonlocal start
         if message["type"] == "http.response.start":
             start = message
@@ -232,4 +234,4 @@ def _giving_back(id: RequestId, send: Send) -> Send:
         await send({**start, "headers": headers})
         await send({**message, "body": body})
 
-    return give_back
+    return restore

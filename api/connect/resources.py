@@ -1,4 +1,4 @@
-"""Resources of `/mcp`: published documents under names of their own, as far as the generation has them."""
+"""Serves published documents as resources of `/mcp`, under URIs of its own, if the generation has them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contracts.intake.links import artifact_path
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One document: its URI, the path that it is published at, and what is said of it."""
+    """One document: its URI, the path at which it is published, and its description."""
 
     uri: str
     path: str
@@ -47,21 +47,21 @@ RESOURCES: tuple[Resource, ...] = (
 
 
 class Resources:
-    """The resources of the moment. `site` gives what is published, or None before anything is."""
+    """The currently published resources. `site` returns the published site, or None before the first one."""
 
     def __init__(self, site: Callable[[], PublishedSite | None]) -> None:
         self._site = site
 
     def listed(self) -> list[Resource]:
-        """Those that are published, in their order."""
+        """Returns the published resources, in their order."""
         site = self._site()
-        return [] if site is None else [each for each in RESOURCES if each.path in site.documents]
+        return [] if site is None else [resource for resource in RESOURCES if resource.path in site.documents]
 
     def read(self, uri: str) -> tuple[Resource, str] | None:
-        """A resource and its text; None where no published one has this URI."""
+        """Returns a resource and its text, or None if no published one has this URI."""
         site = self._site()
-        found = next((each for each in RESOURCES if each.uri == uri), None)
-        if site is None or found is None or found.path not in site.documents:
+        resource = next((candidate for candidate in RESOURCES if candidate.uri == uri), None)
+        if site is None or resource is None or resource.path not in site.documents:
             return None
-        body: bytes = site.documents[found.path].fresh[IDENTITY].body["body"]
-        return found, body.decode()
+        body: bytes = site.documents[resource.path].fresh[IDENTITY].body["body"]
+        return resource, body.decode()

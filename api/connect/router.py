@@ -1,4 +1,4 @@
-"""The one route of connect, `/mcp`, as the framework and the description know it. The edge answers all its methods."""
+"""The one route of connect, `/mcp`, for the framework and the description. The edge answers all its methods."""
 
 from typing import Any
 
@@ -30,10 +30,10 @@ _REFUSED: dict[int, str] = {
 
 
 def connect_router(edge: Edge) -> APIRouter:
-    """`/mcp` over the edge of this process."""
+    """Creates the route of `/mcp` over this process's edge."""
 
     class EdgeRoute(APIRoute):
-        """Where the framework finds the path, and the edge does the rest."""
+        """Lets the framework find the path and the edge do the rest."""
 
         def matches(self, scope: Scope) -> tuple[Match, Scope]:
             match, child = super().matches(scope)
@@ -60,7 +60,7 @@ def connect_router(edge: Edge) -> APIRouter:
         operation_id="mcp",
     )
     def mcp(message: JsonRpcRequest) -> None:
-        """Described here, answered by the edge."""
+        """Is described here and answered by the edge."""
 
     @router.options(
         MCP_PATH,
@@ -75,7 +75,7 @@ def connect_router(edge: Edge) -> APIRouter:
         operation_id="mcp_preflight",
     )
     def preflight() -> None:
-        """Described here, answered by the edge."""
+        """Is described here and answered by the edge."""
 
     return router
 

@@ -1,6 +1,6 @@
-"""The official MCP SDK over our tools and resources: one answer a request, without sessions of its own.
+"""Serves our tools and resources with the official MCP SDK: one answer a request, without transport sessions.
 
-Heavy to import, so it is loaded by the first message, or beside the first answers of the process.
+It is slow to import, so the first message loads it, or the process while it answers its first requests.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 
 from api.connect.edge import CLIENT, Receive, Scope, Send
 from api.connect.resources import Resource, Resources
-from api.connect.tools import Toolbox
+from api.connect.tools import McpTools
 from contracts.connect.jsonrpc import INVALID_PARAMS
 from contracts.connect.server import (
     INSTRUCTIONS,
@@ -33,12 +33,12 @@ RESOURCES_MAX_AGE_MS = 60_000
 
 
 class McpServer:
-    """An ASGI application that answers one well-formed message, in whatever revision of MCP it comes."""
+    """An ASGI application that answers one well-formed message in any supported revision of MCP."""
 
-    def __init__(self, toolbox: Toolbox, resources: Resources) -> None:
-        # it tells of each request that a manager was started
+    def __init__(self, tools: McpTools, resources: Resources) -> None:
+        # The SDK would log the start of a manager for each request.
         logging.getLogger("mcp.server.streamable_http_manager").setLevel(logging.WARNING)
-        self._toolbox = toolbox
+        self._mcp_tools = tools
         self._resources = resources
         self._tools = types.ListToolsResult(tools=[_tool(tool) for tool in TOOLS])
         lasting = CacheHint(ttl_ms=TOOLS_MAX_AGE_MS, scope="public")
@@ -65,8 +65,8 @@ class McpServer:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # A manager of its own for each request: what it holds are the tasks of that request, and nothing has to be
-        # started or ended with the process.
+        # Each request has its own manager, which holds only the tasks of that request, so nothing has to be started or
+        # ended with the process.
         manager = StreamableHTTPSessionManager(self._server, json_response=True, stateless=True)
         async with manager.run():
             await manager.handle_request(scope, receive, send)
@@ -74,11 +74,11 @@ class McpServer:
     async def _list_tools(self, _: Any, __: Any) -> types.ListToolsResult:
         return self._tools
 
-    async def _call_tool(self, ctx: Any, asked: types.CallToolRequestParams) -> types.CallToolResult:
-        if not self._toolbox.has(asked.name):
-            raise MCPError(INVALID_PARAMS, f"Unknown tool: {asked.name[:100]}")
+    async def _call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        if not self._mcp_tools.has(params.name):
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:100]}")
         client = ctx.request.scope[CLIENT]
-        outcome = await self._toolbox.call(asked.name, asked.arguments or {}, client)
+        outcome = await self._mcp_tools.call(params.name, params.arguments or {}, client)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=outcome.text)],
             structured_content=None if outcome.failed else outcome.fields,
@@ -86,17 +86,17 @@ class McpServer:
         )
 
     async def _list_resources(self, _: Any, __: Any) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=[_resource(each) for each in self._resources.listed()])
+        return types.ListResourcesResult(resources=[_resource(resource) for resource in self._resources.listed()])
 
     async def _list_templates(self, _: Any, __: Any) -> types.ListResourceTemplatesResult:
-        # there are none; clients that see resources ask all the same
+        # There are none, but clients that see resources ask for templates too.
         return types.ListResourceTemplatesResult(resource_templates=[])
 
-    async def _read_resource(self, _: Any, asked: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        found = await asyncio.to_thread(self._resources.read, asked.uri)
-        if found is None:
-            raise MCPError(INVALID_PARAMS, "No resource has this URI.", {"uri": asked.uri[:1000]})
-        resource, text = found
+    async def _read_resource(self, _: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        document = await asyncio.to_thread(self._resources.read, params.uri)
+        if document is None:
+            raise MCPError(INVALID_PARAMS, "No resource has this URI.", {"uri": params.uri[:1000]})
+        resource, text = document
         contents = types.TextResourceContents(uri=resource.uri, mime_type=resource.media_type, text=text)
         return types.ReadResourceResult(contents=[contents])
 

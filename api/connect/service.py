@@ -1,17 +1,18 @@
-"""The order of steps behind the tools of connect: pair, plan, report, look, talk, close. Rules are in the contracts.
+"""Runs the steps behind the tools of connect: pair, plan, report, show, talk, close. The rules are in the contracts.
 
-What is tried against a pairing code, and what stands against it:
+Attempts on pairing codes, and the defence against them:
 
-- Our own codes have 131 random bits: no number of tries finds one, so tries are not counted for secrecy's sake.
-- A companion may give out short codes. Guesses at those, each another code, are counted by address
-  (`REFUSALS_OF_AN_ADDRESS` an hour), which is far below what the general limit lets through and far above what people
-  mistype. Behind many addresses the companion's own limit has to hold, since only it knows how short its codes are.
-- One code tried over and over, from however many addresses, is locked after `TRIES_OF_A_CODE`: it reaches neither the
-  ledger nor the companion any more. A code is good for one try anyway, so this locks nobody out who holds another one.
+- Our own codes have 131 random bits: no number of attempts finds one, so attempts are not counted for secrecy's sake.
+- A companion may issue short codes. Guesses at those, each another code, are counted by address
+  (`REFUSALS_OF_AN_ADDRESS` an hour), which is far below what the general limit allows and far above what people
+  mistype. Against many addresses the companion's own limit has to hold, since only it knows how short its codes are.
+- One code that is tried over and over, from however many addresses, is locked after `TRIES_OF_A_CODE`: it reaches
+  neither the ledger nor the companion any more. A code is good for one attempt anyway, so this locks out nobody who
+  has another one.
 
-Every refusal has one shape. With our own codes all of them take the same way through the ledger; with a companion's
-they are held back until its time-out has passed, so that neither shape nor time tells why. Only a lock answers at once:
-it depends on nothing but what its caller, or others with the same code, sent before.
+Every refusal has the same shape. With our own codes all of them take the same way through the ledger; with a
+companion's they are delayed until its time-out has passed, so that neither shape nor time reveals the reason. Only a
+lock answers at once: it depends only on what its caller, or others with the same code, sent before.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ REFUSALS_OF_AN_ADDRESS = 60
 ADDRESS_WINDOW_S = 3600
 
 HELD_BACK_S = 0.1
-"""A refusal that a companion had a part in comes so long after its time-out: what we ourselves need besides."""
+"""Delay of a refusal after the companion's time-out, which covers the time that we need ourselves."""
 
 _SAVES_TRIED = 8
 _INTAKE_ID = re.compile(r"[0-9a-f]{32}")
@@ -69,9 +70,9 @@ _log = logging.getLogger(__name__)
 
 
 class ConnectService:
-    """One object a process. Every method raises `ToolProblem` and nothing else that is foreseen.
+    """Serves the tools. One object a process. Every method raises `ToolProblem` and no other expected error.
 
-    `handoff` is None where `svc pair` gives the codes.
+    `handoff` is None if `svc pair` issues the codes.
     """
 
     def __init__(
@@ -88,21 +89,21 @@ class ConnectService:
         self._counters = counters
         self._handoff = handoff
 
-    async def handshake(self, asked: HandshakeArguments, client: str) -> HandshakeResult:
-        """Open a session by a pairing code. `client` is the rate-limit key of the client's address.
+    async def handshake(self, arguments: HandshakeArguments, client: str) -> HandshakeResult:
+        """Opens a session with a pairing code. `client` is the rate-limit key of the client's address.
 
-        Raises `pairing_code_rejected`, whatever is wrong, or `store_unavailable`.
+        Raises `pairing_code_rejected` for any wrong code, or `store_unavailable`.
         """
         with _failing_closed():
-            pairing = _Pairing(asked.pairing_code, await asyncio.to_thread(self._pepper), client)
+            pairing = _Pairing(arguments.pairing_code, await asyncio.to_thread(self._pepper), client)
             if not await asyncio.to_thread(self._is_admitted, pairing):
                 raise tool_problems.pairing_code_rejected(self._urls.app_url)
             if self._handoff is None:
                 opened = await asyncio.to_thread(
-                    sessions.redeem_issued, self._ledger(), pairing.digest, pairing.pepper, asked.agent
+                    sessions.redeem_issued, self._ledger(), pairing.digest, pairing.pepper, arguments.agent
                 )
             else:
-                opened = await self._redeem_vouched(self._handoff(), pairing, asked.agent)
+                opened = await self._redeem_vouched(self._handoff(), pairing, arguments.agent)
             if opened is None:
                 raise tool_problems.pairing_code_rejected(self._urls.app_url)
         return HandshakeResult(
@@ -110,52 +111,54 @@ class ConnectService:
         )
 
     async def session(self, token: object) -> Session:
-        """The open session of a token, whatever a client sent for one.
+        """Returns the open session of a token, for any value that a client sent.
 
         Raises `session_required`, `session_ended` or `store_unavailable`.
         """
         with _failing_closed():
-            found = await asyncio.to_thread(self._find, token) if isinstance(token, str) and is_token(token) else None
-            if found is None:
+            session = await asyncio.to_thread(self._find, token) if isinstance(token, str) and is_token(token) else None
+            if session is None:
                 raise tool_problems.session_required(self._urls.app_url)
-            return self._still_open(found)
+            return self._still_open(session)
 
-    async def plan(self, session: Session, asked: PlanArguments) -> PlanResult:
-        """The plan for what was chosen; what is the same in it as before stays done."""
+    async def plan(self, session: Session, arguments: PlanArguments) -> PlanResult:
+        """Returns the plan for the choice. Steps that it shares with the previous plan stay done."""
 
-        def chosen(held: Session) -> Session:
-            plan = self._plan(held, asked)
-            before = _progress(held)
+        def chosen(current: Session) -> Session:
+            plan = self._plan(current, arguments)
+            before = _progress(current)
             if before is not None and (before.plan_version, before.choice) == (plan.version, plan.choice):
-                return held
-            return _with_progress(held, start(plan) if before is None else carry_over(plan, before))
+                return current
+            return _with_progress(current, start(plan) if before is None else carry_over(plan, before))
 
-        held = await self._change(session, chosen)
-        plan, progress = self._plan(held), _progress(held)
+        current = await self._change(session, chosen)
+        plan, progress = self._plan(current), _progress(current)
         assert progress is not None
-        return PlanResult(expires_at=held.expires_at, plan=plan, progress=status_of(plan, progress))
+        return PlanResult(expires_at=current.expires_at, plan=plan, progress=status_of(plan, progress))
 
-    async def report_step(self, session: Session, asked: ReportStepArguments) -> ReportStepResult:
-        """Move on by a report. Raises what `contracts.connect.progress.advance` does, `plan_required` and
+    async def report_step(self, session: Session, arguments: ReportStepArguments) -> ReportStepResult:
+        """Advances by a report. Raises the errors of `contracts.connect.progress.advance`, `plan_required` and
         `intake_unknown`."""
 
-        def reported(held: Session) -> Session:
-            progress = _progress(held)
+        def reported(current: Session) -> Session:
+            progress = _progress(current)
             if progress is None:
                 raise tool_problems.plan_required()
-            advanced = advance(self._plan(held), progress, asked.report)
-            intake_id = asked.intake_id or advanced.intake_id or held.intake_id
-            return replace(_with_progress(held, advanced), intake_id=intake_id)
+            advanced = advance(self._plan(current), progress, arguments.report)
+            intake_id = arguments.intake_id or advanced.intake_id or current.intake_id
+            return replace(_with_progress(current, advanced), intake_id=intake_id)
 
-        held = await self._change(session, reported)
-        progress = _progress(held)
+        current = await self._change(session, reported)
+        progress = _progress(current)
         assert progress is not None
         return ReportStepResult(
-            expires_at=held.expires_at, progress=status_of(self._plan(held), progress), intake_id=held.intake_id
+            expires_at=current.expires_at,
+            progress=status_of(self._plan(current), progress),
+            intake_id=current.intake_id,
         )
 
     async def status(self, session: Session) -> StatusResult:
-        """The session as it stands."""
+        """Returns the session's current state."""
         progress = _progress(session)
         status = None if progress is None else status_of(self._plan(session), progress)
         if status is None or status.plan_changed:
@@ -172,8 +175,8 @@ class ConnectService:
         )
         return StatusResult(session=summary, progress=status, next_tool=next_tool)
 
-    async def talk(self, session: Session, asked: TalkArguments) -> TalkAnswer:
-        """An answer about the session and its plan, or about the default plan before one was asked for."""
+    async def talk(self, session: Session, arguments: TalkArguments) -> TalkAnswer:
+        """Answers a question about the session and its plan, or about the default plan before one was requested."""
         with _failing_closed():
             facts = SessionFacts(
                 now=self._ledger().now(),
@@ -182,10 +185,10 @@ class ConnectService:
                 payments_live=self._urls.payments_live,
             )
         plan, progress = self._plan(session), _progress(session)
-        return answer(asked.question, plan, progress or start(plan), facts)
+        return answer(arguments.question, plan, progress or start(plan), facts)
 
     async def close(self, session: Session) -> CloseResult:
-        """End the session for good."""
+        """Ends the session for good."""
         with _failing_closed():
             closed = await asyncio.to_thread(self._close, session.session_id)
         assert closed.closed_at is not None
@@ -194,7 +197,8 @@ class ConnectService:
     # Pairing.
 
     def _is_admitted(self, pairing: _Pairing) -> bool:
-        """Count a try; False where the code, or the address of a companion's guesser, has none left."""
+        """Counts an attempt. Returns False if the code, or the address that guesses a companion's codes, has none
+        left."""
         counters, now_s = self._counters(), self._ledger().now().timestamp()
         if not counters.take(pairing.code_key, TRIES_OF_A_CODE, CODE_WINDOW_S, now_s).allowed:
             return False
@@ -249,39 +253,41 @@ class ConnectService:
         with _failing_closed():
             return await asyncio.to_thread(self._changed, session, change)
 
-    def _changed(self, held: Session, change: Callable[[Session], Session]) -> Session:
-        """What `change` makes of a session, saved. Worked out before the ledger is locked, and again where another
-        call was faster."""
+    def _changed(self, session: Session, change: Callable[[Session], Session]) -> Session:
+        """Applies `change` to a session and saves the result.
+
+        `change` runs before the ledger is locked, and again if another call was faster.
+        """
         for _ in range(_SAVES_TRIED):
-            changed = change(held)
-            if changed == held:
-                return held
+            changed = change(session)
+            if changed == session:
+                return session
             with self._ledger().transaction() as tx:
-                if changed.intake_id != held.intake_id and not _is_intake(tx, changed.intake_id):
+                if changed.intake_id != session.intake_id and not _is_intake(tx, changed.intake_id):
                     raise tool_problems.intake_unknown()
                 saved = sessions.save_session(tx, changed)
                 if saved is not None:
                     return saved
-                held = self._still_open(sessions.session_of_id(tx, held.session_id))
+                session = self._still_open(sessions.session_of_id(tx, session.session_id))
         raise tool_problems.store_unavailable()
 
-    def _plan(self, session: Session, asked: PlanArguments | None = None) -> ConnectPlan:
-        """The plan of what was asked for, else of what was chosen before, else of the defaults."""
+    def _plan(self, session: Session, arguments: PlanArguments | None = None) -> ConnectPlan:
+        """Returns the plan of the requested choice, completed with the earlier choice and the defaults."""
         named: dict[str, Any] = {}
         for name in Choice.model_fields:
-            given = getattr(session, name) if asked is None else getattr(asked, name) or getattr(session, name)
-            if given is not None:
-                named[name] = given
+            value = getattr(session, name) if arguments is None else getattr(arguments, name) or getattr(session, name)
+            if value is not None:
+                named[name] = value
         return plan_for(Choice(**named), self._urls)
 
 
 class _Pairing:
-    """What one handshake was tried with. What is no code at all is counted and looked up like one."""
+    """The code of one handshake. A value that is not a code is counted and looked up like one."""
 
-    def __init__(self, given: object, pepper: bytes, client: str) -> None:
+    def __init__(self, sent: object, pepper: bytes, client: str) -> None:
         self.pepper = pepper
-        self.code = given if isinstance(given, str) and is_code(given) else None
-        self.digest = code_digest(pepper, given if isinstance(given, str) else json.dumps(given))
+        self.code = sent if isinstance(sent, str) and is_code(sent) else None
+        self.digest = code_digest(pepper, sent if isinstance(sent, str) else json.dumps(sent))
         self.code_key = f"pairing code:{self.digest}"
         self.address_key = f"pairing address:{client}"
 

@@ -1,4 +1,4 @@
-"""What runs behind each tool of `contracts.connect.tools`, and how it fails: a result that says why and what to do."""
+"""Implements the MCP tools. A failure is returned as a result with a reason and a fix."""
 
 from __future__ import annotations
 
@@ -32,23 +32,24 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a call came to. `fields` are those of the tool's result, or of the problem where it failed."""
+    """The outcome of a call. `fields` are those of the tool's result, or of the problem if it failed."""
 
     failed: bool
     fields: dict[str, Any]
 
     @property
     def text(self) -> str:
-        """The same as JSON."""
+        """The fields as JSON."""
         return json.dumps(self.fields, ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
-class House:
-    """What a paired session may ask other rooms: the code behind their HTTP routes, which raises as there.
+class PairedCapabilities:
+    """The capabilities of other rooms that a paired session may use. They run the code behind the HTTP routes and raise
+    the same errors.
 
-    All but `ask_graph` block. `judge` takes the action and the id of the session, `ask_graph` the question and whose
-    private nodes are seen.
+    All except `ask_graph` block. `judge` takes the action and the session's id, `ask_graph` the question and the owner
+    whose private nodes are visible.
     """
 
     judge: Callable[[GuardrailRequest, str], GuardrailResult]
@@ -57,12 +58,12 @@ class House:
     intake: Callable[[str], IntakeStatusResponse]
 
 
-class Toolbox:
-    """Every tool over the one service of this process."""
+class McpTools:
+    """Runs the tools over this process's service."""
 
-    def __init__(self, service: ConnectService, house: House) -> None:
+    def __init__(self, service: ConnectService, capabilities: PairedCapabilities) -> None:
         self._service = service
-        self._house = house
+        self._capabilities = capabilities
         self._tools = {tool.name: tool for tool in TOOLS}
         self._runs: dict[str, Callable[[Session, Any], Awaitable[Any]]] = {
             "svc_connect_plan": service.plan,
@@ -77,19 +78,19 @@ class Toolbox:
         }
 
     def has(self, name: str) -> bool:
-        """Whether there is a tool of this name."""
+        """Returns True if there is a tool with this name."""
         return name in self._tools
 
-    async def call(self, name: str, given: dict[str, Any], client: str) -> Outcome:
-        """Run a tool. `client` is the rate-limit key of the client's address. Whatever goes wrong is an outcome."""
+    async def call(self, name: str, arguments: dict[str, Any], client: str) -> Outcome:
+        """Runs a tool. `client` is the rate-limit key of the client's address. Every failure becomes an outcome."""
         try:
-            return Outcome(False, _fields(await self._run(self._tools[name], given, client)))
+            return Outcome(False, _fields(await self._run(self._tools[name], arguments, client)))
         except ToolProblem as problem:
             return _failed(problem)
         except RequestProblem as problem:
             fix = "Try again in a moment." if problem.retryable else "Send other arguments, as the detail says."
-            told = ToolProblem(problem.code, problem.detail, fix=fix, retryable=problem.retryable)
-            return _failed(told, problem.errors)
+            failure = ToolProblem(problem.code, problem.detail, fix=fix, retryable=problem.retryable)
+            return _failed(failure, problem.errors)
         except OperatorProblem as problem:
             _log.warning("%s was not served: %s", name, problem)
             return _failed(store_unavailable())
@@ -98,50 +99,50 @@ class Toolbox:
             fix = "Try again; if it goes on, tell the operator."
             return _failed(ToolProblem("internal_fault", "Something failed on our side.", fix=fix, retryable=True))
 
-    async def _run(self, tool: Tool, given: dict[str, Any], client: str) -> Any:
+    async def _run(self, tool: Tool, arguments: dict[str, Any], client: str) -> Any:
         if not tool.needs_session:
-            _refuse_secrets(tool, given)
-            return await self._service.handshake(_arguments(tool, given), client)
-        # whoever is not paired hears that first, whatever else is wrong
-        session = await self._service.session(given.get("session_token"))
-        _refuse_secrets(tool, given)
-        return await self._runs[tool.name](session, _arguments(tool, given))
+            _refuse_secrets(tool, arguments)
+            return await self._service.handshake(_arguments(tool, arguments), client)
+        # An unpaired client gets that refusal first, whatever else is wrong.
+        session = await self._service.session(arguments.get("session_token"))
+        _refuse_secrets(tool, arguments)
+        return await self._runs[tool.name](session, _arguments(tool, arguments))
 
-    async def _guardrail_check(self, session: Session, asked: GuardrailCheckArguments) -> GuardrailResult:
-        return await asyncio.to_thread(self._house.judge, asked.asked, session.session_id)
+    async def _guardrail_check(self, session: Session, arguments: GuardrailCheckArguments) -> GuardrailResult:
+        return await asyncio.to_thread(self._capabilities.judge, arguments.asked, session.session_id)
 
-    async def _world_query(self, session: Session, asked: WorldQueryArguments) -> dict[str, Any]:
-        return await self._house.ask_graph(asked.asked, session.owner)
+    async def _world_query(self, session: Session, arguments: WorldQueryArguments) -> dict[str, Any]:
+        return await self._capabilities.ask_graph(arguments.asked, session.owner)
 
     async def _plans(self, _: Session, __: Any) -> PlansAnswer:
-        return await asyncio.to_thread(self._house.plans)
+        return await asyncio.to_thread(self._capabilities.plans)
 
-    async def _intake_status(self, session: Session, asked: IntakeStatusArguments) -> IntakeStatusResponse:
-        intake_id = asked.intake_id or session.intake_id
+    async def _intake_status(self, session: Session, arguments: IntakeStatusArguments) -> IntakeStatusResponse:
+        intake_id = arguments.intake_id or session.intake_id
         if intake_id is None:
             raise ToolProblem(
                 "intake_not_found",
                 "This session has registered no intake.",
                 fix="Send the intake_id, or register with POST /api/intake as the plan says.",
             )
-        return await asyncio.to_thread(self._house.intake, intake_id)
+        return await asyncio.to_thread(self._capabilities.intake, intake_id)
 
 
-def _refuse_secrets(tool: Tool, given: dict[str, Any]) -> None:
+def _refuse_secrets(tool: Tool, arguments: dict[str, Any]) -> None:
     if tool.keeps_texts:
-        refuse_secrets({name: value for name, value in given.items() if name not in CREDENTIALS})
+        refuse_secrets({name: value for name, value in arguments.items() if name not in CREDENTIALS})
 
 
-def _arguments(tool: Tool, given: dict[str, Any]) -> Any:
+def _arguments(tool: Tool, arguments: dict[str, Any]) -> Any:
     try:
-        return tool.arguments.model_validate(given)
+        return tool.arguments.model_validate(arguments)
     except ValidationError as error:
         faults = [(pointer_to(fault["loc"]), in_words(fault)) for fault in error.errors(include_input=False)]
     raise ArgumentsInvalid(faults)
 
 
 class ArgumentsInvalid(ToolProblem):
-    """Arguments that don't fit the tool's schema, each with its JSON pointer into them."""
+    """Arguments that don't fit the tool's schema, each fault with its JSON pointer."""
 
     def __init__(self, faults: list[tuple[str, str]]) -> None:
         detail = "; ".join(f"{pointer.strip('/') or 'the arguments'}: {message}" for pointer, message in faults)
@@ -162,7 +163,7 @@ def _failed(problem: ToolProblem, faults: list[tuple[str, str]] | None = None) -
 
 
 def _fields(result: BaseModel | dict[str, Any]) -> dict[str, Any]:
-    """A result as JSON has it."""
+    """Returns a result as JSON types."""
     if isinstance(result, BaseModel):
         return result.model_dump(mode="json", by_alias=True)
     fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(result))

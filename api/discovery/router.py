@@ -1,4 +1,4 @@
-"""What the service says about itself: its health, and the files its documents name."""
+"""Serves the service's health and the files that its documents name."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from contracts.errors import InternalFault, MethodNotAllowed, NotReady, RouteUnk
 def discovery_router(
     site: Callable[[], PublishedSite | None], state: Callable[[], Awaitable[tuple[ServiceState, int]]]
 ) -> APIRouter:
-    """`site` gives what is served at the moment, `state` the newest observation of the service and its age in seconds;
-    neither may wait for a thread that requests share.
-    """
+    """Creates the routes. `site` returns the published site, `state` the newest observation of the service and its age
+    in seconds; neither may wait for a thread that requests share."""
     router = APIRouter(tags=["discovery"], route_class=WorkRoute)
 
     @router.get(

@@ -1,6 +1,6 @@
-"""The state that `/health` reports beside the published generation, observed in a thread that nothing else waits for.
+"""Observes the state that `/health` reports beside the published generation, in a thread used for nothing else.
 
-A request never looks itself: it gets the newest observation, so that it is answered while every other thread is busy.
+A request never observes by itself: it gets the newest observation, so it is answered while every other thread is busy.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from dataclasses import dataclass, replace
 
 OBSERVE_EVERY_S = 1.0
 FRESH_FOR_S = 2.0
-"""Age from which a request asks for a new observation, where no background task makes them."""
+"""Age above which a request asks for a new observation, if no background task makes them."""
 
 OBSERVED_WITHIN_S = 1.0
-"""Longest wait of such a request for its observation."""
+"""Longest time that such a request waits for its observation."""
 
 UNANSWERED_AFTER_S = 5.0
-"""A ledger of which nothing was heard for this long counts as unreachable."""
+"""A ledger that was not observed for this long counts as unreachable."""
 
 
 @dataclass(frozen=True)
 class ServiceState:
-    """One observation. `clock_skew_s` says how far our clock is ahead of the chain, None where that is not known."""
+    """One observation. `clock_skew_s` is the time by which our clock is ahead of the chain's, or None if unknown."""
 
     ledger_reachable: bool
     guardrail_problem: str | None
@@ -32,7 +32,7 @@ class ServiceState:
 
 
 class StateObserver:
-    """One object a process. `observe` may block; it runs in the observer's only thread."""
+    """Observes the service. One object a process. `observe` may block; it runs in the observer's only thread."""
 
     def __init__(self, observe: Callable[[], ServiceState], clock: Callable[[], float] = time.monotonic) -> None:
         self._observe = observe
@@ -44,7 +44,7 @@ class StateObserver:
         self._running = False
 
     async def run(self) -> None:
-        """Observe again and again, until cancelled."""
+        """Observes periodically until cancelled."""
         self._running = True
         try:
             while True:
@@ -54,7 +54,7 @@ class StateObserver:
             self._running = False
 
     async def current(self) -> tuple[ServiceState, int]:
-        """The newest observation and its age in seconds. Only the first one is waited for while `run` runs."""
+        """Returns the newest observation and its age in seconds. While `run` runs, only the first one is waited for."""
         if self._newest is None:
             await asyncio.wait([self._begin()])
         elif not self._running and self._clock() - self._observed_at_s > FRESH_FOR_S:
@@ -68,11 +68,11 @@ class StateObserver:
         return newest, int(age_s)
 
     def close(self) -> None:
-        """Let the thread end. Does not wait for an observation under way."""
+        """Lets the thread end without waiting for an observation under way."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _begin(self) -> asyncio.Future[None]:
-        """Returns the observation under way, and begins one where there is none."""
+        """Returns the observation under way; starts one if there is none."""
         loop = asyncio.get_running_loop()
         under_way = self._under_way
         if under_way is None or under_way.done() or under_way.get_loop() is not loop:

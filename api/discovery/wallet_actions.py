@@ -1,4 +1,4 @@
-"""Wallet actions over HTTP: what can be asked, and the answer. The front adds the header fields that wallets need."""
+"""Serves wallet actions over HTTP: the forms and their answers. The front adds the header fields that wallets need."""
 
 from collections.abc import Callable, Iterable
 from typing import Annotated
@@ -30,7 +30,7 @@ from warehouse.world.served import ServedGraph
 
 Text = Annotated[str | None, Query(max_length=2_000)]
 Words = Annotated[str | None, Query(max_length=1_000)]
-Impact = Annotated[str | None, Query(json_schema_extra={"enum": [*(each.value for each in Severity), ""]})]
+Impact = Annotated[str | None, Query(json_schema_extra={"enum": [*(severity.value for severity in Severity), ""]})]
 Within = Annotated[str | None, Query(json_schema_extra={"enum": [*DOMAINS, wallet_actions.ANY_DOMAIN, ""]})]
 
 
@@ -40,8 +40,8 @@ def blink_router(
     guardrail_problem: Callable[[], object],
     graph: Callable[[], ServedGraph],
 ) -> APIRouter:
-    """`judge` checks an action and keeps the check; `guardrail_problem` raises `OperatorProblem` where there are no
-    rules; `graph` gives the graph of this process."""
+    """Creates the routes. `judge` checks an action and logs the check; `guardrail_problem` raises `OperatorProblem`
+    without rules; `graph` returns this process's graph."""
     router = APIRouter(tags=["wallet actions"], route_class=ReadingRoute)
 
     def show(path: str, operation: str, summary: str, action: Callable[[], wallet_actions.Action]) -> None:
@@ -95,9 +95,9 @@ def blink_router(
         operation_id="blink_guardrail_post",
     )
     def check(
-        request: Request, asked: wallet_actions.ActionRequest, action: Text = None, severity: Impact = None
+        request: Request, body: wallet_actions.ActionRequest, action: Text = None, severity: Impact = None
     ) -> Response:
-        what, impact = asked.value("action", action), asked.value("severity", severity)
+        what, impact = body.value("action", action), body.value("severity", severity)
         if impact is not None and impact not in set(Severity):
             raise _unknown("severity", Severity)
         if what is None or not what.strip():
@@ -115,18 +115,18 @@ def blink_router(
         operation_id="blink_worldmodel_post",
     )
     def search(
-        request: Request, asked: wallet_actions.ActionRequest, search: Words = None, domain: Within = None
+        request: Request, body: wallet_actions.ActionRequest, search: Words = None, domain: Within = None
     ) -> Response:
-        words, within = asked.value("search", search), asked.value("domain", domain)
-        domain_asked = _domain(within)
+        words, within = body.value("search", search), body.value("domain", domain)
+        wanted_domain = _domain(within)
         if words is None or not words.strip():
             return _json(wallet_actions.way_on(installation))
         wanted = query.Query(
-            search=_searched(words), filter=query.Filter(domain_asked), limit=wallet_actions.SHOWN_NODES
+            search=_searched(words), filter=query.Filter(wanted_domain), limit=wallet_actions.SHOWN_NODES
         )
         with graph().seen_by(None) as now:
-            found = query.answer(now.view, wanted)
-        return _json(wallet_actions.nodes_answer(installation, found.matched, found.nodes))
+            answer = query.answer(now.view, wanted)
+        return _json(wallet_actions.nodes_answer(installation, answer.matched, answer.nodes))
 
     return router
 
@@ -151,8 +151,8 @@ def _searched(words: str) -> str:
 
 
 def _unknown(parameter: str, known: Iterable[str]) -> ParameterInvalid:
-    said = f"{parameter}: one of {', '.join(known)}"
-    return ParameterInvalid(said, errors=[(f"/query/{parameter}", "is unknown")])
+    detail = f"{parameter}: one of {', '.join(known)}"
+    return ParameterInvalid(detail, errors=[(f"/query/{parameter}", "is unknown")])
 
 
 def _domain(name: str | None) -> str | None:
@@ -164,7 +164,7 @@ def _domain(name: str | None) -> str | None:
 
 
 def _off(probe: Callable[[], object], why: str) -> str | None:
-    """Why an action can't be done, where looking fails."""
+    """Returns the reason why an action is not available, or None if the probe succeeds."""
     try:
         probe()
     except OperatorProblem:

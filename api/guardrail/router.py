@@ -1,4 +1,4 @@
-"""The guardrail over HTTP: an action in, the engine's verdict out, and a line in the log of checks."""
+"""Serves the guardrail over HTTP: judges an action, returns the verdict and logs the check."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,8 @@ SOURCE = "api"
 
 
 def guardrail_router(rules: Callable[[], Ruleset], log: Callable[[], GuardrailLog]) -> APIRouter:
-    """`rules` gives the ruleset of the moment, `log` where checks are kept; both may raise `OperatorProblem`."""
+    """Creates the route. `rules` returns the current ruleset, `log` the log of checks; both may raise
+    `OperatorProblem`."""
     router = authenticated_router("guardrail", AuthenticatedReadingRoute)
 
     @router.post(
@@ -30,26 +31,26 @@ def guardrail_router(rules: Callable[[], Ruleset], log: Callable[[], GuardrailLo
         description="Deterministic rules in seven stages; no model is called, and every stage runs.",
         operation_id="guardrail_check",
     )
-    async def check(asked: GuardrailRequest, request: Request) -> Response:
-        result = check_action(rules(), log(), asked, source=SOURCE, caller=caller_of(request).key_id)
+    async def check(body: GuardrailRequest, request: Request) -> Response:
+        result = check_action(rules(), log(), body, source=SOURCE, caller=caller_of(request).key_id)
         return Response(GuardrailAnswer(data=result).model_dump_json(), media_type="application/json")
 
     return router
 
 
 def check_action(
-    rules: Ruleset, log: GuardrailLog, asked: GuardrailRequest, *, source: str, caller: str
+    rules: Ruleset, log: GuardrailLog, request: GuardrailRequest, *, source: str, caller: str
 ) -> GuardrailResult:
-    """Judge an action, and keep the check. `caller` is the id of a key or a session. Raises `BodyInvalid`."""
-    _refuse_unusable(asked)
+    """Judges an action and logs the check. `caller` is the id of a key or a session. Raises `BodyInvalid`."""
+    _refuse_unusable(request)
     started = time.perf_counter()
-    verdict = rules.check(asked.action, asked.severity, asked.context)
+    verdict = rules.check(request.action, request.severity, request.context)
     latency_us = round((time.perf_counter() - started) * 1e6)
     now = datetime.now(UTC)
     log.record(
         verdict,
-        action=asked.action,
-        asked=asked.severity,
+        action=request.action,
+        asked=request.severity,
         source=source,
         caller=caller,
         checked_at=now,
@@ -58,11 +59,11 @@ def check_action(
     return _result(verdict, now)
 
 
-def _refuse_unusable(asked: GuardrailRequest) -> None:
-    refusal = action_refusal(asked.action)
+def _refuse_unusable(request: GuardrailRequest) -> None:
+    refusal = action_refusal(request.action)
     if refusal is None:
         try:
-            plain_context(asked.context)
+            plain_context(request.context)
         except Refusal as refused:
             refusal = refused
     if refusal is not None:

@@ -1,1 +1,1 @@
-"""Intake over HTTP: registration, status, capsule, statistics and recent activity."""
+"""Serves intake over HTTP: registration, status, capsule, statistics and recent activity."""

@@ -1,4 +1,4 @@
-"""Routes of intake. Everything is answered from the ledger, and nothing may be kept by a cache."""
+"""Routes of intake. Everything is answered from the ledger, and no cache may store the answers."""
 
 import re
 from collections.abc import Callable, Coroutine
@@ -56,7 +56,7 @@ _REPLAYED: dict[int | str, dict[str, Any]] = {
 
 
 class IntakeRoute(JsonRoute):
-    """Where faults of a body point to its fields, not to the lane's model that they were found by."""
+    """Lets a body's faults point to its fields instead of to the lane's model that found them."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = super().get_route_handler()
@@ -71,7 +71,8 @@ class IntakeRoute(JsonRoute):
 
 
 def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Callable[[], bytes]) -> APIRouter:
-    """`pepper` is that of the digests under which identities and keys are kept; both may raise `OperatorProblem`."""
+    """Creates the routes. `pepper` is the one for digests of stored identities and keys; both may raise
+    `OperatorProblem`."""
     router = APIRouter(tags=["intake"], route_class=IntakeRoute)
 
     @router.post(
@@ -94,12 +95,12 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         operation_id="intake_register",
     )
     def register(
-        request: Request, asked: Annotated[IntakeRequest, Body()], idempotency_key: IdempotencyKey = None
+        request: Request, body: Annotated[IntakeRequest, Body()], idempotency_key: IdempotencyKey = None
     ) -> Response:
         secret, owner = pepper(), key_owner(request)
         key = None if idempotency_key is None else request_digest(secret, INTAKE_PATH, owner, idempotency_key)
         with ledger().transaction() as tx:
-            accepted = accept(tx, secret, asked, key)
+            accepted = accept(tx, secret, body, key)
         answer = answers.registered(accepted.record, urls, accepted.erase_token)
         return _answer(answer, 201, replayed_header(accepted.replayed))
 
@@ -147,7 +148,7 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         operation_id="intake_capsule",
     )
     def capsule(intake_id: IntakeId) -> Response:
-        return _answer(answers.capsule(_found(ledger(), intake_id), urls))
+        return _answer(answers.capsule(_known_intake(ledger(), intake_id), urls))
 
     @router.post(
         ERASE_PATH,
@@ -159,19 +160,19 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         "unknown id and a wrong token get the same answer.",
         operation_id="intake_erase",
     )
-    def erase(intake_id: IntakeId, asked: IntakeEraseRequest) -> Response:
-        erase_intake(ledger(), pepper(), intake_id, asked.erase_token)
+    def erase(intake_id: IntakeId, body: IntakeEraseRequest) -> Response:
+        erase_intake(ledger(), pepper(), intake_id, body.erase_token)
         return _answer(IntakeErased(intake_id=intake_id))
 
     return router
 
 
 def intake_status(ledger: Ledger, urls: ServiceUrls, intake_id: str) -> IntakeStatusResponse:
-    """The intake as it stands. Raises `IntakeNotFound`."""
-    return answers.status(_found(ledger, intake_id), urls)
+    """Returns the intake's current state. Raises `IntakeNotFound`."""
+    return answers.status(_known_intake(ledger, intake_id), urls)
 
 
-def _found(ledger: Ledger, intake_id: str) -> IntakeRecord:
+def _known_intake(ledger: Ledger, intake_id: str) -> IntakeRecord:
     with ledger.read() as reader:
         record = find_intake(reader, intake_id) if _ID.fullmatch(intake_id) else None
     if record is None:

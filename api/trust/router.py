@@ -1,4 +1,4 @@
-"""The trust score of one agent over HTTP, from the published query copy: no request ever reaches the chain."""
+"""Serves the trust score of one agent from the published query copy: no request ever reaches the chain."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -18,11 +18,11 @@ from warehouse.publish.serving import Reading, ServedGenerations
 from warehouse.trust.attestations import read_trust_score
 
 PROTOCOL_PATH = "/api/v2/trust/protocol"
-"""The published document that is made of the same tables, and so of the same age."""
+"""The published document that is made of the same tables and therefore has the same age."""
 
 
 def trust_router(served: ServedGenerations) -> APIRouter:
-    """`/api/v2/trust/score/{address}`."""
+    """Creates the route `/api/v2/trust/score/{address}`."""
     router = APIRouter(tags=[TRUST_SCORE.group], route_class=WorkRoute)
 
     @router.get(

@@ -1,1 +1,1 @@
-"""The graph over HTTP: signals, capsules, the schema and queries."""
+"""Serves the graph over HTTP: signals, capsules, the schema and queries."""

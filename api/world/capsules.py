@@ -1,4 +1,4 @@
-"""Onboarding capsules over HTTP: made by anybody, claimed with a key."""
+"""Serves onboarding capsules over HTTP: anybody creates them, a key claims them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from api.bodies import JsonRoute
 from api.deps import authenticated_router, caller_of, key_owner
 from api.parameters import REPLAYED_HEADERS, IdempotencyKey, replayed_header
 from api.responses import problems
-from api.routes import take_in
+from api.routes import merge_routes
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
@@ -53,7 +53,7 @@ _REPLAYED: dict[int | str, dict[str, Any]] = {
 def capsules_router(
     base_url: str, ledger: Callable[[], Ledger], pepper: Callable[[], bytes], alignment: Alignment
 ) -> APIRouter:
-    """`pepper` is what claim tokens are made with; stores and rules may raise `OperatorProblem`."""
+    """Creates the routes. `pepper` derives claim tokens; stores and rules may raise `OperatorProblem`."""
     router = APIRouter(tags=["world model"], route_class=JsonRoute)
 
     @router.post(
@@ -79,14 +79,14 @@ def capsules_router(
         "claims it by the one-time token.",
         operation_id="world_model_create",
     )
-    def create(request: Request, asked: WorldModelCreateRequest, idempotency_key: IdempotencyKey = None) -> Response:
+    def create(request: Request, body: WorldModelCreateRequest, idempotency_key: IdempotencyKey = None) -> Response:
         secret, owner = pepper(), key_owner(request)
         key = None if idempotency_key is None else request_digest(secret, CREATE_PATH, owner, idempotency_key)
-        capsule = create_capsule(ledger(), asked, request_key=key, alignment=alignment)
+        capsule = create_capsule(ledger(), body, request_key=key, alignment=alignment)
         if capsule.id is None:
             raise rejected(capsule.decision)
         token = claim_token(secret, capsule.id) if capsule.token_state == "shown" else None  # noqa: S105 - a state
-        answer = _created(asked, capsule.id, capsule, token, base_url)
+        answer = _created(body, capsule.id, capsule, token, base_url)
         headers = {"Cache-Control": "no-store", **replayed_header(capsule.replayed)}
         return Response(answer.model_dump_json(by_alias=True), 201, headers, "application/json")
 
@@ -102,31 +102,31 @@ def capsules_router(
         description="Makes the nodes of a capsule the private ones of the key's owner, once.",
         operation_id="world_model_capsule_claim",
     )
-    def claim(asked: CapsuleClaimRequest, request: Request) -> Response:
+    def claim(body: CapsuleClaimRequest, request: Request) -> Response:
         caller = caller_of(request)
         capsule_id, decision = claim_capsule(
-            ledger(), pepper(), asked.claim_token, caller.owner, alignment=alignment, key_id=caller.key_id
+            ledger(), pepper(), body.claim_token, caller.owner, alignment=alignment, key_id=caller.key_id
         )
         answer = CapsuleClaimAnswer(data=CapsuleClaimResult(id=capsule_id, **decision_fields(decision)))
         return Response(answer.model_dump_json(by_alias=True), media_type="application/json")
 
-    take_in(router, claims)
+    merge_routes(router, claims)
     return router
 
 
 def _created(
-    asked: WorldModelCreateRequest, capsule_id: str, capsule: Capsule, token: str | None, base_url: str
+    request: WorldModelCreateRequest, capsule_id: str, capsule: Capsule, token: str | None, base_url: str
 ) -> CapsuleAnswer:
-    proposal = capsule_proposal(asked, capsule_id, "private")
+    proposal = capsule_proposal(request, capsule_id, "private")
     waits = capsule.public_decision is not None
     return CapsuleAnswer(
         id=capsule_id,
         visibility="private",
-        identity=identity_of(asked, capsule_id),
+        identity=identity_of(request, capsule_id),
         values=values_of(proposal),
         plan=plan_of(proposal),
         review=CapsuleReview(
-            requested=asked.visibility,
+            requested=request.visibility,
             state="pending" if waits else "not_required",
             decision=capsule.public_decision,
         ),

@@ -1,6 +1,6 @@
-"""Graphs from documents and memory plans over HTTP: a preview, or a proposal that the validator judges.
+"""Serves graphs from documents and memory plans over HTTP: a preview, or a proposal that the validator judges.
 
-A small request is worked out in a thread of this process, a larger one in a process of the worker pool.
+A small request is computed in a thread of this process, a larger one in a process of the worker pool.
 """
 
 from collections.abc import Awaitable, Callable
@@ -37,14 +37,14 @@ from warehouse.world.write import JUDGED_AT_MOST, decide, is_large, overtaken, w
 
 PREVIEWED_HERE_BYTES = 4_000
 APPLIED_HERE_BYTES = 500
-"""Bodies up to which a request is worked out in this process: at the most some 40 ms of CPU. Every line may become a
-node, which costs far more to judge than to find."""
+"""Bodies up to this size are computed in this process, in some 40 ms of CPU at most. Every line may become a node,
+which costs far more to judge than to find."""
 
 _ERRORS = problems(BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported, StoreUnavailable, WorkersBusy)
 
 
 def knowledge_router(stores: Stores) -> APIRouter:
-    """Stores may raise `OperatorProblem`, and so may the guardrail where it has no rules."""
+    """Creates the routes. Stores may raise `OperatorProblem`, and so may the guardrail without rules."""
     router = authenticated_router("world model")
 
     @router.post(
@@ -58,16 +58,16 @@ def knowledge_router(stores: Stores) -> APIRouter:
         f"{MOST_PIECES:,} lines, cells, values, names and links.",
         operation_id="knowledge_graph_build",
     )
-    async def build(asked: BuildRequest, request: Request) -> Response:
+    async def build(build_request: BuildRequest, request: Request) -> Response:
         async def answer(caller: Caller) -> Response:
             owner = caller.owner
-            if await _is_small(asked.mode, request):
-                prepared = await run_in_threadpool(_prepare_build, stores, asked, owner)
+            if await _is_small(build_request.mode, request):
+                prepared = await run_in_threadpool(_prepare_build, stores, build_request, owner)
             else:
                 body, rules = await request.body(), stores.guardrail_rules.directory
                 prepared = await stores.workers.run(owner, prepare_build_in_worker, stores.settings, rules, body, owner)
             decision = await _written_down(stores, prepared.to_be_written, caller)
-            return await run_in_threadpool(_answer, stores.ledger, prepared, asked.mode, decision, {})
+            return await run_in_threadpool(_answer, stores.ledger, prepared, build_request.mode, decision, {})
 
         return await _unless_gone(request, answer)
 
@@ -80,11 +80,11 @@ def knowledge_router(stores: Stores) -> APIRouter:
         "goals, sources and constraints. No model takes part. `apply` proposes it as nodes of your graph.",
         operation_id="memory_design",
     )
-    async def design(asked: DesignRequest, request: Request) -> Response:
+    async def design(design_request: DesignRequest, request: Request) -> Response:
         async def answer(caller: Caller) -> Response:
             owner = caller.owner
-            if await _is_small(asked.mode, request):
-                prepared = await run_in_threadpool(_prepare_design, stores, asked, owner)
+            if await _is_small(design_request.mode, request):
+                prepared = await run_in_threadpool(_prepare_design, stores, design_request, owner)
             else:
                 body, rules = await request.body(), stores.guardrail_rules.directory
                 prepared = await stores.workers.run(
@@ -93,19 +93,19 @@ def knowledge_router(stores: Stores) -> APIRouter:
             decision = await _written_down(stores, prepared.to_be_written, caller)
             approved = decision is not None and decision.verdict == "approved"
             more = {"nodeIds": prepared.node_ids if approved else ()}
-            return await run_in_threadpool(_answer, stores.ledger, prepared, asked.mode, decision, more)
+            return await run_in_threadpool(_answer, stores.ledger, prepared, design_request.mode, decision, more)
 
         return await _unless_gone(request, answer)
 
     return router
 
 
-def _prepare_build(stores: Stores, asked: BuildRequest, owner: str) -> Prepared:
-    return prepare_build(stores.ledger, stores.guardrail_rules.current(), asked, owner)
+def _prepare_build(stores: Stores, request: BuildRequest, owner: str) -> Prepared:
+    return prepare_build(stores.ledger, stores.guardrail_rules.current(), request, owner)
 
 
-def _prepare_design(stores: Stores, asked: DesignRequest, owner: str) -> Prepared:
-    return prepare_design(stores.ledger, stores.guardrail_rules.current(), asked, owner)
+def _prepare_design(stores: Stores, request: DesignRequest, owner: str) -> Prepared:
+    return prepare_design(stores.ledger, stores.guardrail_rules.current(), request, owner)
 
 
 async def _is_small(mode: str, request: Request) -> bool:
@@ -119,9 +119,10 @@ async def _unless_gone(request: Request, answer: Callable[[Caller], Awaitable[Re
 
 
 async def _written_down(stores: Stores, packed: bytes | None, caller: Caller) -> Decision | None:
-    """What became of a proposal; None where there is none. A large one that is overtaken is judged again.
+    """Writes a proposal and returns the decision, or None without a proposal.
 
-    Raises `StoreBusy` where it is overtaken every time.
+    A large proposal is judged again if others changed its subjects meanwhile. Raises `StoreBusy` if that happens every
+    time.
     """
     if packed is None:
         return None
@@ -150,7 +151,8 @@ def _written(model: type[Document]) -> dict[int | str, dict[str, Any]]:
 
 
 def _answer(ledger: Ledger, prepared: Prepared, mode: str, decision: Decision | None, more: dict[str, Any]) -> Response:
-    """The prepared fields with what became of them. They are not decoded again: there may be megabytes."""
+    """Builds the answer from the prepared fields and the decision. The fields are not decoded again: they may be
+    megabytes."""
     if decision is None:
         with ledger.read() as reader:
             outcome: dict[str, Any] = {"verdict": None, "stages": [], "revision": head_revision(reader)}

@@ -1,7 +1,7 @@
 """The work of requests that may be large, as functions that run in this process or in one of the worker pool.
 
-Arguments and results are plain values. A worker opens its stores with its first request and reads only: what is written
-is written by the process that answers.
+Arguments and results are plain values. A worker opens its stores with its first request and only reads; the process
+that answers does all writing.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ MOST_EVENTS = 1_000_000
 
 
 class ToBeWritten(msgspec.Struct, frozen=True):
-    """A proposal as `checked` gave it, what the guardrail said of it, and its judgment where it is a large one.
+    """A proposal as returned by `checked`, the guardrail's judgement, and the judgment of a large one.
 
-    Between processes it goes as bytes: unpickling ten thousand nodes would stop the event loop for a quarter of a
+    It travels between processes as bytes: unpickling ten thousand nodes would stop the event loop for a quarter of a
     second.
     """
 
@@ -52,18 +52,18 @@ class ToBeWritten(msgspec.Struct, frozen=True):
     judgment: Judgment | None
 
     def packed(self) -> bytes:
-        """The same as bytes."""
+        """Encodes it as bytes."""
         return _pack(self)
 
 
 _pack = msgspec.msgpack.Encoder().encode
 unpacked = msgspec.msgpack.Decoder(ToBeWritten).decode
-"""What `ToBeWritten.packed` gave bytes of."""
+"""Decodes the bytes of `ToBeWritten.packed`."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """The fields of an answer as a JSON object, ids of the nodes that would be written, and `ToBeWritten`, packed."""
+    """The fields of an answer as a JSON object, the ids of the nodes to be written, and the packed `ToBeWritten`."""
 
     fields: bytes
     node_ids: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class ShownAnswer:
-    """An answer of the graph as its owner sees it: nodes and edges as JSON arrays, and how many the graph has."""
+    """An answer of the graph as its owner sees it: nodes and edges as JSON arrays, and the size of the graph."""
 
     revision: int
     matched: int
@@ -86,7 +86,7 @@ class ShownAnswer:
 
 
 def shown(answer: query.Answer, owner: str, node_count: int, edge_count: int) -> ShownAnswer:
-    """`answer` as `owner` is shown it."""
+    """Returns `answer` in the form that `owner` is shown."""
     return ShownAnswer(
         revision=answer.revision,
         matched=answer.matched,
@@ -101,40 +101,41 @@ def shown(answer: query.Answer, owner: str, node_count: int, edge_count: int) ->
 
 
 def _shown(state: Node | Edge, owner: str) -> Node | Edge:
-    """A state with who wrote it only as far as that is a part of the service or `owner`: others are people."""
+    """Returns a state that names its author only if that is a part of the service or `owner`: others are people."""
     actor = state.actor
     if actor != owner and actor not in PARTS_OF_THE_SERVICE:
         actor = OPERATOR if actor.startswith(f"{OPERATOR}:") else OTHERS
     return msgspec.structs.replace(state, actor=actor)
 
 
-def prepare_build(ledger: Ledger, rules: Ruleset, asked: BuildRequest, owner: str) -> Prepared:
-    """The graph of a request, and its proposal where it is applied. Raises as `build_graph` and `propose` do."""
-    built = build_graph(asked, owner)
+def prepare_build(ledger: Ledger, rules: Ruleset, request: BuildRequest, owner: str) -> Prepared:
+    """Returns the graph of a request, and its proposal if it is to be applied. Raises the errors of `build_graph` and
+    `propose`."""
+    built = build_graph(request, owner)
     graph = built.model_copy(update={"duplicates": [*built.duplicates, *_in_live_graph(ledger, built, owner)]})
     fields = graph.model_dump_json(by_alias=True).encode()
-    if asked.mode == "preview":
+    if request.mode == "preview":
         return Prepared(fields)
-    proposal = graph_proposal(graph, Actor("caller", owner), asked.visibility)
+    proposal = graph_proposal(graph, Actor("caller", owner), request.visibility)
     return Prepared(fields, to_be_written=_judged(ledger, rules, proposal))
 
 
-def prepare_design(ledger: Ledger, rules: Ruleset, asked: DesignRequest, owner: str) -> Prepared:
-    """The memory plan of a request, and its proposal where it is applied. Raises as `propose` does."""
-    plan = design_memory(asked)
+def prepare_design(ledger: Ledger, rules: Ruleset, request: DesignRequest, owner: str) -> Prepared:
+    """Returns the memory plan of a request, and its proposal if it is to be applied. Raises the errors of `propose`."""
+    plan = design_memory(request)
     fields = plan.model_dump_json(by_alias=True).encode()
-    if asked.mode == "preview":
+    if request.mode == "preview":
         return Prepared(fields)
-    proposal = plan_proposal(plan, asked.goals, Actor("caller", owner))
+    proposal = plan_proposal(plan, request.goals, Actor("caller", owner))
     return Prepared(fields, tuple(node.id for node in proposal.nodes), _judged(ledger, rules, proposal))
 
 
 def answer_past(
     ledger: Ledger, served: ServedGenerations, wanted: query.Query, past: Past, owner: str, after: int
 ) -> ShownAnswer:
-    """What `owner` is answered of the graph of `past`.
+    """Answers `owner`'s question about the graph of `past`.
 
-    Generations hold at least what the ledger accepted up to `after`. Raises `NotReady`.
+    `after` is a revision that every generation contains at least. Raises `NotReady`.
     """
     with ledger.read() as reader:
         events = events_after(reader, after, MOST_EVENTS)
@@ -144,27 +145,27 @@ def answer_past(
 
 
 def prepare_build_in_worker(settings: Settings, rules: Path, body: bytes, owner: str) -> Prepared:
-    """`prepare_build` with the stores of a worker; `rules` is the directory of the guardrail's, `body` the request's,
-    which was found valid."""
-    asked = BuildRequest.model_validate_json(body)
-    return prepare_build(_ledger(settings), _rules(rules).current(), asked, owner)
+    """Calls `prepare_build` with a worker's stores. `rules` is the directory of guardrail rules, `body` the request's
+    valid body."""
+    request = BuildRequest.model_validate_json(body)
+    return prepare_build(_ledger(settings), _rules(rules).current(), request, owner)
 
 
 def prepare_design_in_worker(settings: Settings, rules: Path, body: bytes, owner: str) -> Prepared:
-    """`prepare_design` with the stores of a worker."""
-    asked = DesignRequest.model_validate_json(body)
-    return prepare_design(_ledger(settings), _rules(rules).current(), asked, owner)
+    """Calls `prepare_design` with a worker's stores."""
+    request = DesignRequest.model_validate_json(body)
+    return prepare_design(_ledger(settings), _rules(rules).current(), request, owner)
 
 
 def judge_in_worker(settings: Settings, packed: bytes) -> bytes:
-    """What was packed, judged again by the ledger of a worker."""
+    """Judges a packed proposal again with a worker's ledger."""
     judged = unpacked(packed)
     judgment = judge_outside(_ledger(settings), judged.proposal, judged.aligned)
     return msgspec.structs.replace(judged, judgment=judgment).packed()
 
 
 def answer_past_in_worker(settings: Settings, wanted: query.Query, past: Past, owner: str, after: int) -> ShownAnswer:
-    """`answer_past` with the stores of a worker."""
+    """Calls `answer_past` with a worker's stores."""
     return answer_past(_ledger(settings), _generations(settings.data_dir), wanted, past, owner, after)
 
 
@@ -176,7 +177,7 @@ def _judged(ledger: Ledger, rules: Ruleset, proposal: Proposal) -> bytes:
 
 
 def _in_live_graph(ledger: Ledger, graph: BuiltGraph, owner: str) -> list[PossibleDuplicate]:
-    """Nodes that the caller sees already, of the same type and title: public ones and its own."""
+    """Returns nodes of the same type and title that the caller can see already: public ones and its own."""
     with ledger.read() as reader:
         view = LedgerView(reader)
         return [

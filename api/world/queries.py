@@ -1,4 +1,4 @@
-"""Reading the graph over HTTP: its live part, questions to it, and how it stands."""
+"""Serves reads of the graph over HTTP: its live part, questions, and its health."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
@@ -35,13 +35,14 @@ from warehouse.world.asof import Past
 from warehouse.world.served import ServedGraph
 
 STATES_ASKED_HERE = 2_000
-"""Revisions up to which the past is asked in this process: some 40 ms of CPU. No graph has more states than that."""
+"""Revisions up to which questions about the past run in this process: some 40 ms of CPU. No graph has more states than
+revisions."""
 
 _UNAVAILABLE = (NotReady, StoreUnavailable, WorkersBusy)
 
 
 def world_queries_router(stores: Stores) -> APIRouter:
-    """The live graph and questions to it, of now from memory and of the past from the published generation."""
+    """Creates the routes: now is answered from memory, the past from the published generation."""
     router = authenticated_router("world model", AuthenticatedReadingRoute)
 
     @router.get(
@@ -52,14 +53,16 @@ def world_queries_router(stores: Stores) -> APIRouter:
         description="What is public and what is the caller's own, by id, with the edges among the nodes of a page.",
         operation_id="world_model_live",
     )
-    async def live(request: Request, asked: Annotated[read_api.LiveParameters, Query()]) -> Response:
+    async def live(request: Request, parameters: Annotated[read_api.LiveParameters, Query()]) -> Response:
         owner = caller_of(request).owner
-        question = question_of("live", asked.as_of, asked.at_revision)
-        position = _position(asked.cursor, question)
-        wanted = query.Query(limit=asked.limit, include_edges=True, after=position.after)
+        question = question_of("live", parameters.as_of, parameters.at_revision)
+        position = _position(parameters.cursor, question)
+        wanted = query.Query(limit=parameters.limit, include_edges=True, after=position.after)
 
         async def answered() -> Response:
-            answer = await _ask(stores, wanted, owner, asked.as_of, asked.at_revision, ParameterInvalid, counted=True)
+            answer = await _ask(
+                stores, wanted, owner, parameters.as_of, parameters.at_revision, ParameterInvalid, counted=True
+            )
             return _json(
                 {
                     "nodeCount": answer.node_count,
@@ -83,28 +86,28 @@ def world_queries_router(stores: Stores) -> APIRouter:
         "returned is seen by the next query.",
         operation_id="world_model_query",
     )
-    async def ask(asked: read_api.GraphQueryRequest, request: Request) -> Response:
+    async def ask(body: read_api.GraphQueryRequest, request: Request) -> Response:
         owner = caller_of(request).owner
 
         async def answered() -> Response:
-            return _json(await answer_query(stores, asked, owner))
+            return _json(await answer_query(stores, body, owner))
 
         return await _unless_gone(request, answered())
 
     return router
 
 
-async def answer_query(stores: Stores, asked: read_api.GraphQueryRequest, owner: str) -> dict[str, Any]:
-    """The fields of `GraphQueryResult`, as `owner` sees the graph; nodes and edges are JSON already.
+async def answer_query(stores: Stores, request: read_api.GraphQueryRequest, owner: str) -> dict[str, Any]:
+    """Returns the fields of `GraphQueryResult` as `owner` sees the graph; nodes and edges are JSON already.
 
     Raises `BodyInvalid`, `CursorInvalid`, `NotReady`, `WorkersBusy`.
     """
-    body = asked.model_dump(mode="json", exclude={"cursor", "limit"})
+    body = request.model_dump(mode="json", exclude={"cursor", "limit"})
     question = question_of("query", body)
-    wanted = _query(asked, _position(asked.cursor, question))
-    answer = await _ask(stores, wanted, owner, asked.as_of, asked.at_revision, BodyInvalid)
+    wanted = _query(request, _position(request.cursor, question))
+    answer = await _ask(stores, wanted, owner, request.as_of, request.at_revision, BodyInvalid)
     return {
-        "query_id": f"qry_{canonical_sha256([asked.model_dump(mode='json'), owner, answer.revision])[:24]}",
+        "query_id": f"qry_{canonical_sha256([request.model_dump(mode='json'), owner, answer.revision])[:24]}",
         "matched_nodes": answer.matched,
         "nodes": msgspec.Raw(answer.nodes),
         "edges": None if answer.edges is None else msgspec.Raw(answer.edges),
@@ -115,7 +118,7 @@ async def answer_query(stores: Stores, asked: read_api.GraphQueryRequest, owner:
 
 
 def world_health_router(graph: Callable[[], ServedGraph]) -> APIRouter:
-    """How the graph stands, for everybody."""
+    """Creates the route of the graph's health, for everybody."""
     router = APIRouter(prefix="/api/v2", tags=["world model"], route_class=WorkRoute)
 
     @router.get(
@@ -156,8 +159,8 @@ async def _ask(
     *,
     counted: bool = False,
 ) -> ShownAnswer:
-    """The answer of the graph of now, or of the past where that is asked for. Unless `counted`, the graph of now is not
-    counted."""
+    """Answers from the current graph, or from the past one if requested. The current graph's size is only counted if
+    `counted`."""
     if as_of is None and at_revision is None:
         return await run_in_threadpool(_answer_now, stores, wanted, owner, counted)
     newest, snapshot_revision = await run_in_threadpool(_revisions, stores)
@@ -182,7 +185,7 @@ def _answer_now(stores: Stores, wanted: query.Query, owner: str, counted: bool) 
 
 
 def _revisions(stores: Stores) -> tuple[int, int]:
-    """The graph's newest revision, and that of the snapshot which every generation from now on holds."""
+    """Returns the graph's newest revision and that of the snapshot, which every later generation contains."""
     with stores.graph.seen_by(None) as now:
         return now.view.revision, now.snapshot_revision
 
@@ -192,15 +195,15 @@ async def _unless_gone(request: Request, answer: Awaitable[Response]) -> Respons
     return Response(status_code=CLIENT_LEFT) if answered is None else answered
 
 
-def _query(asked: read_api.GraphQueryRequest, position: Position) -> query.Query:
-    traverse = asked.traverse
+def _query(request: read_api.GraphQueryRequest, position: Position) -> query.Query:
+    traverse = request.traverse
     return query.Query(
-        search=asked.search,
-        node_id=asked.node_id,
+        search=request.search,
+        node_id=request.node_id,
         traverse=None if traverse is None else query.Traversal(traverse.from_id, traverse.depth, traverse.direction),
-        filter=query.Filter(asked.domain, tuple(asked.node_types or ())),
-        limit=asked.limit,
-        include_edges=asked.include_edges,
+        filter=query.Filter(request.domain, tuple(request.node_types or ())),
+        limit=request.limit,
+        include_edges=request.include_edges,
         after=position.after,
         skip=position.skip,
     )

@@ -1,8 +1,8 @@
-"""The routes that write the graph, and its schema, over the stores that the rooms share."""
+"""Combines the routes that write the graph, and its schema, over the shared stores."""
 
 from fastapi import APIRouter
 
-from api.routes import take_in
+from api.routes import merge_routes
 from api.stores import Stores
 from api.world.capsules import capsules_router
 from api.world.knowledge import knowledge_router
@@ -14,14 +14,15 @@ from contracts.world.stages import Judgement
 
 
 def world_writes_router(stores: Stores) -> APIRouter:
-    """Signals, capsules, built graphs, memory plans and the schema. The guardrail rules are those of the moment."""
+    """Creates the routes of signals, capsules, built graphs, memory plans and the schema. Each request uses the current
+    guardrail rules."""
 
     def alignment(proposal: Proposal) -> Judgement:
         return aligned_with(stores.guardrail_rules.current(), proposal)
 
     base_url = stores.settings.public_base_url
     router = APIRouter()
-    take_in(
+    merge_routes(
         router,
         schema_router(lambda: stores.ledger),
         signals_router(lambda: stores.ledger, alignment),

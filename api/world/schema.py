@@ -1,4 +1,4 @@
-"""The schema over HTTP: what may be in the graph, and how much of it is public now."""
+"""Serves the schema over HTTP: the types that the graph may contain, and the number of public nodes now."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ from warehouse.world.events import head_revision, public_counts
 
 
 def schema_router(ledger: Callable[[], Ledger]) -> APIRouter:
-    """`ledger` may raise `OperatorProblem`."""
+    """Creates the route. `ledger` may raise `OperatorProblem`."""
     router = APIRouter(prefix="/api/v2", tags=["world model"], route_class=WorkRoute)
 
     @router.get(

@@ -1,4 +1,4 @@
-"""Signals over HTTP: one statement of an agent in, the validator's decision out."""
+"""Serves signals over HTTP: an agent states something, the validator decides."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ from warehouse.world.write import propose
 
 
 def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRouter:
-    """`ledger` may raise `OperatorProblem`, as `alignment` may where the guardrail has no rules."""
+    """Creates the route. `ledger` may raise `OperatorProblem`, and so may `alignment` without guardrail rules."""
     router = authenticated_router("world model")
 
     @router.post(
@@ -40,9 +40,9 @@ def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRou
         "unless `public` is asked for and an operator agrees.",
         operation_id="world_model_signal",
     )
-    def signal(asked: SignalRequest, request: Request) -> Response:
+    def signal(body: SignalRequest, request: Request) -> Response:
         caller = caller_of(request)
-        proposal = signal_proposal(asked, Actor("caller", caller.owner), load_ontology())
+        proposal = signal_proposal(body, Actor("caller", caller.owner), load_ontology())
         try:
             decision = propose(ledger(), proposal, alignment=alignment, key_id=caller.key_id)
         except BodyInvalid as problem:

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from api.discovery.router import discovery_router
 from api.discovery.state import ServiceState, StateObserver
-from api.routes import take_in
+from api.routes import merge_routes
 
 
 @dataclass
@@ -42,7 +42,7 @@ def test_a_clock_that_is_off_by_more_than_half_a_minute_degrades_health(skew_s: 
     site: Any = FreshSite()
     app = FastAPI()
     observer = StateObserver(lambda: ServiceState(True, None, skew_s))
-    take_in(app.router, discovery_router(lambda: site, observer.current))
+    merge_routes(app.router, discovery_router(lambda: site, observer.current))
 
     async def asked() -> dict[str, Any]:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
