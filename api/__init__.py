@@ -1,1 +1,1 @@
-"""In and out on requests: published documents from memory, live writes. Never imports the pipelines."""
+"""Answers requests: published documents from memory, and live writes. Never imports the pipelines."""

@@ -1,6 +1,6 @@
-"""The API, built: the front, the rooms behind it and the stores they share. The only file that knows all rooms.
+"""Builds the API: the front, the rooms behind it and their shared stores. The only file that knows all rooms.
 
-The front imports neither the framework nor a store, so that published documents are answered while those still load.
+The front imports neither the framework nor a store, so it answers published documents while those still load.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 SWITCH_INTERVAL_S = 0.0005
-"""A tenth of Python's own: the event loop may wait for as many of these as there are threads that compute."""
+"""A tenth of Python's default: the event loop may wait for one interval for each thread that computes."""
 
 
 def create_app(settings: Settings) -> Front:
-    """The whole API as an ASGI application."""
+    """Creates the whole API as an ASGI application."""
     from warehouse.file_modes import make_data_directory
     from warehouse.ledger.counters import open_counters_when_possible
 
@@ -48,7 +48,7 @@ def create_app(settings: Settings) -> Front:
 
 
 def app_from_environment() -> Front:
-    """For server processes that are given a name to import: the settings come from the environment."""
+    """Creates the application for servers that import it by name. Reads the settings from the environment."""
     from warehouse.file_modes import keep_files_private
 
     keep_files_private()
@@ -59,8 +59,10 @@ def app_from_environment() -> Front:
 def build_rooms(
     stores: Stores, site: Callable[[], PublishedSite | None], observer: StateObserver | None = None
 ) -> FastAPI:
-    """The framework's application with every room's routes. `observer` is what `/health` reports of, by default one
-    that does not know the chain's clock."""
+    """Creates the framework's application with every room's routes.
+
+    `observer` provides the state for `/health`; the default one does not know the chain's clock.
+    """
     from fastapi import FastAPI
 
     from api.access.cases import Cases, cases_router
@@ -141,7 +143,7 @@ def build_rooms(
 
 
 def state_observer(stores: Stores, clock_skew_s: Callable[[], int | None]) -> StateObserver:
-    """Observes ledger, guardrail rules and how far our clock is ahead of the chain's."""
+    """Creates an observer of the ledger, the guardrail rules and how far our clock is ahead of the chain's."""
     from api.discovery.state import ServiceState, StateObserver
 
     def observe() -> ServiceState:
@@ -151,7 +153,7 @@ def state_observer(stores: Stores, clock_skew_s: Callable[[], int | None]) -> St
 
 
 def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: AccessService, urls: ServiceUrls) -> Edge:
-    """What answers `/mcp`. The SDK is imported with the first message."""
+    """Creates the edge that answers `/mcp`. The SDK is imported with the first message."""
     from api.connect.edge import Edge
     from api.connect.handoff import Handoff
     from api.connect.service import ConnectService
@@ -180,10 +182,10 @@ def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: Acce
             None if app_url is None else handoff,
         )
         capabilities = PairedCapabilities(
-            judge=lambda asked, session_id: check_action(
-                stores.guardrail_rules.current(), stores.guardrail_log, asked, source="mcp", caller=session_id
+            judge=lambda request, session_id: check_action(
+                stores.guardrail_rules.current(), stores.guardrail_log, request, source="mcp", caller=session_id
             ),
-            ask_graph=lambda asked, owner: answer_query(stores, asked, owner),
+            ask_graph=lambda request, owner: answer_query(stores, request, owner),
             plans=access.plans,
             intake=lambda intake_id: intake_status(stores.ledger, urls, intake_id),
         )
@@ -193,7 +195,7 @@ def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: Acce
 
 
 class App:
-    """The rooms as one application that loads beside the first answers, and opens its stores with it."""
+    """The rooms as one application, which loads while the first documents are answered and then opens its stores."""
 
     def __init__(self, settings: Settings, site: Callable[[], PublishedSite | None], counters: Counters) -> None:
         self._settings = settings
@@ -213,18 +215,18 @@ class App:
             await application(scope, receive, send)
 
     async def admit(self, presented: str, now_s: float) -> Admission | None:
-        """As `KeyGate.admit`, once the rooms have loaded."""
+        """Admits as `KeyGate.admit` does, once the rooms have loaded."""
         await self._application()
         assert self._gate is not None
         return await self._gate.admit(presented, now_s)
 
     async def give_back(self, admission: Admission, now_s: float) -> None:
-        """As `KeyGate.give_back`."""
+        """Gives back as `KeyGate.give_back` does."""
         assert self._gate is not None
         await self._gate.give_back(admission, now_s)
 
     async def take_of_session(self, token: str, now_s: float) -> Take | None:
-        """As `KeyGate.take_of_session`, once the rooms have loaded."""
+        """Takes as `KeyGate.take_of_session` does, once the rooms have loaded."""
         await self._application()
         assert self._gate is not None
         return await self._gate.take_of_session(token, now_s)
@@ -237,13 +239,13 @@ class App:
         warming = asyncio.create_task(asyncio.to_thread(self._warm_up))
         trim = trimming()
         keeper = None if trim is None else MemoryKeeper(trim)
-        parts = (self._watcher, self._observer, keeper)
-        beside = [asyncio.create_task(part.run()) for part in parts if part is not None]
+        background = (self._watcher, self._observer, keeper)
+        tasks = [asyncio.create_task(service.run()) for service in background if service is not None]
         await receive()
         await asyncio.wait([warming])
-        for task in beside:
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*beside, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         if self._observer is not None:
             self._observer.close()
         if self._gate is not None:
@@ -258,7 +260,7 @@ class App:
         return self._loading
 
     def _warm_up(self) -> None:
-        """Do what would hold up somebody's first request."""
+        """Does what the first requests would otherwise wait for."""
         from api.access.quotes import warm_up
         from contracts.access.rail import rail_of
 

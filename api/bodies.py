@@ -1,7 +1,7 @@
-"""JSON bodies, read strictly: what two parsers could understand differently is refused, not guessed.
+"""Reads JSON bodies strictly: what two parsers could understand differently is refused, not guessed.
 
-The front bounds their size; their depth and the number of their parts are counted in the bytes, before anything is
-made of them. A room with write routes makes its router with `route_class=JsonRoute`.
+The front limits their size; depth and number of parts are counted in the bytes before anything is decoded. A room with
+write routes creates its router with `route_class=JsonRoute`.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from contracts.errors import BodyInvalid, MediaTypeUnsupported
 from contracts.secret_texts import refuse_secrets
 
 DEEPEST = 64
-"""Levels of arrays and objects within one another."""
+"""Levels of nested arrays and objects."""
 
 MOST_CONTAINERS = 5_000
-"""Arrays and objects of a body of up to 64 KiB."""
+"""Arrays and objects in a body of up to 64 KiB."""
 
 MOST_CONTAINERS_OF_LARGER = 50_000
-"""The same of a larger body. The largest graph that fits into a MiB of statements has 30,000."""
+"""Arrays and objects in a larger body. The largest graph that fits into a MiB of statements has 30,000."""
 
 MOST_KEYS = 1_000
-"""Keys of one object. Each one that a model does not know is a fault of its own."""
+"""Keys of one object. Each one that a model does not know is a separate fault."""
 
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -38,7 +38,7 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def strict_json(body: bytes) -> Any:
-    """The value that `body` is: UTF-8, no key twice, finite numbers, no lone surrogates, within the bounds above.
+    """Decodes a body: UTF-8, no repeated key, finite numbers, no lone surrogates, within the limits above.
 
     Raises `BodyInvalid`.
     """
@@ -52,7 +52,7 @@ def strict_json(body: bytes) -> Any:
     except json.JSONDecodeError as error:
         raise BodyInvalid(f"The body is not JSON: {error.msg} at character {error.pos}.") from None
     except ValueError:
-        # what Python says of an integer with thousands of digits
+        # Python's error for an integer with thousands of digits.
         raise BodyInvalid("A number in the body has too many digits.") from None
     if _SURROGATE.search(body):
         _refuse_lone_surrogates_in(value)
@@ -60,9 +60,9 @@ def strict_json(body: bytes) -> Any:
 
 
 class JsonRoute(WorkRoute):
-    """A route whose body, where it takes one, is strict JSON and is refused before any of it is understood.
+    """A route whose body, if it takes one, is strict JSON and is checked before it is interpreted.
 
-    What is kept of a body may hold no secret (`contracts.secret_texts`).
+    A body that is stored may contain no secret (`contracts.secret_texts`).
     """
 
     keeps_texts: ClassVar[bool] = True
@@ -82,13 +82,14 @@ class JsonRoute(WorkRoute):
 
 
 class ReadingRoute(JsonRoute):
-    """A route that answers a question or judges an action: it keeps no text, and a secret is its caller's matter."""
+    """A route that answers a question or judges an action: it stores no text, so secrets are its caller's
+    responsibility."""
 
     keeps_texts = False
 
 
 class _StrictRequest(Request):
-    """A request whose JSON was read before."""
+    """A request whose JSON is already decoded."""
 
     def __init__(self, request: Request, value: Any) -> None:
         super().__init__(request.scope, request.receive)
@@ -121,14 +122,14 @@ def _refuse_structure(body: bytes) -> None:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
+    members = dict(pairs)
     if len(pairs) > MOST_KEYS:
         raise BodyInvalid(f"At most {MOST_KEYS:,} keys in one object.")
-    if len(made) != len(pairs):
+    if len(members) != len(pairs):
         counts = Counter(key for key, _ in pairs)
         twice = next(key for key, count in counts.items() if count > 1)
         raise BodyInvalid(f"The key {_shown(twice)} comes twice in one object.")
-    return made
+    return members
 
 
 def _not_finite(name: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""What routes depend on: the caller that the front found by the request's key, and routes that answer nobody else."""
+"""Authenticates routes: the caller that the front found by the request's key, and routes that require one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SECURITY_SCHEMES = {
     },
     "apiKey": {"type": "apiKey", "in": "header", "name": "X-Api-Key", "description": "The same key"},
 }
-"""The two ways of sending a key, as OpenAPI says it."""
+"""The two ways of sending a key, for OpenAPI."""
 
 SECURITY: list[dict[str, list[str]]] = [{name: []} for name in SECURITY_SCHEMES]
 
@@ -37,9 +37,9 @@ _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="svc"'}
 
 
 def caller_of(request: Request) -> Caller:
-    """The caller of a valid key. Raises `Unauthorized`, the same whatever is wrong with it, or `StoreUnavailable`.
+    """Returns the caller of a valid key. Raises the same `Unauthorized` for every other key, or `StoreUnavailable`.
 
-    A plain function: resolving it as a dependency costs FastAPI about as much CPU as the key's lookup costs.
+    This is a plain function: resolving a dependency costs FastAPI about as much CPU as the key's lookup.
     """
     caller = request.scope.get(CALLER)
     if isinstance(caller, Caller):
@@ -50,7 +50,7 @@ def caller_of(request: Request) -> Caller:
 
 
 def key_owner(request: Request) -> str | None:
-    """Returns the owner of the request's key on a route that needs none; None for an anonymous caller.
+    """Returns the owner of the request's key on a route that does not require one; None for an anonymous caller.
 
     Raises `StoreUnavailable`.
     """
@@ -59,7 +59,7 @@ def key_owner(request: Request) -> str | None:
 
 
 class AuthenticatedRoute(JsonRoute):
-    """A route that answers 401 before it looks at anything else of a request."""
+    """A route that answers 401 before it reads anything else of a request."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         described = {"security": SECURITY} | (options.pop("openapi_extra", None) or {})
@@ -76,11 +76,11 @@ class AuthenticatedRoute(JsonRoute):
 
 
 class AuthenticatedReadingRoute(AuthenticatedRoute, ReadingRoute):
-    """A route for callers with a key that keeps no text."""
+    """A route that requires a key and stores no text."""
 
 
 def authenticated_router(tag: str, route_class: type[AuthenticatedRoute] = AuthenticatedRoute) -> APIRouter:
-    """A router of API v2 routes that need a key. Its routes name no 401, 429 or 503 of their own."""
+    """Creates a router of API v2 routes that require a key. Its routes need not name 401, 429 or 503."""
     return APIRouter(
         prefix="/api/v2",
         tags=[tag],

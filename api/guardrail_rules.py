@@ -1,4 +1,4 @@
-"""The guardrail rules that this process judges by: read with the first need, and again when their files change."""
+"""Loads guardrail rules lazily and reloads them when their files change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _log = logging.getLogger(__name__)
 
 
 class GuardrailRules:
-    """One object a process. Threads may share it. Files are looked at beside requests, at most every two seconds."""
+    """The rules of one process. Threads may share it. A thread beside requests checks the files, at most every two
+    seconds."""
 
     def __init__(self, directory: Path = RULES_DIRECTORY) -> None:
         self._directory = directory
@@ -32,7 +33,7 @@ class GuardrailRules:
         return self._directory
 
     def current(self) -> Ruleset:
-        """The newest rules that are all right. Raises `RulesetInvalid` where there were none since the start."""
+        """Returns the newest valid rules. Raises `RulesetInvalid` if there were none since the start."""
         if time.monotonic() >= self._look_again_at:
             if self._files is None:
                 self._open()
@@ -45,7 +46,7 @@ class GuardrailRules:
         return self._files.ruleset
 
     def problem(self) -> str | None:
-        """What is wrong with the files as they are now, or None."""
+        """Returns the fault of the current files, or None."""
         try:
             self.current()
         except RulesetInvalid as invalid:

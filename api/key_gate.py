@@ -1,8 +1,8 @@
-"""Whose request it is by its API key, and whether that key has a request left today: asked by the front, before a room.
-Messages of a paired session are counted here too, by the minute.
+"""Authenticates API keys and enforces the daily quota, and the minute of paired sessions. Called by the front before
+routing.
 
-Quotas are counted for each family of keys and UTC day in the counter store, exactly over all workers. How much a key is
-used, which operators read, is gathered in memory and written to the ledger every few seconds; a crash loses those few.
+Quotas are counted for each family of keys and UTC day in the counter store, exactly over all workers. The use of keys,
+which operators read, is collected in memory and written to the ledger every few seconds; a crash loses those few.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from warehouse.ledger.counters import Counters, Take
 
 CALLER = "svc.caller"
-"""In the ASGI scope: the `Caller` of a valid key; `STORE_FAILED` where that could not be found out; else nothing."""
+"""Scope key of the `Caller` of a valid key, or of `STORE_FAILED` if keys could not be looked up; else missing."""
 
 STORE_FAILED = "store failed"
 
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 class Admission(NamedTuple):
-    """A valid key's caller, and what taking one of its quota gave: None where its tier has no limit."""
+    """A valid key's caller and the result of taking one of its quota; `taken` is None if its tier has no limit."""
 
     caller: Caller
     quota_key: str
@@ -45,12 +45,12 @@ class Admission(NamedTuple):
 
 
 def is_counted(status: int, work_began: bool) -> bool:
-    """Decides whether an answer counts against its key's day: once work began, and not where we could not do it."""
+    """Decides whether an answer counts for its key's day: if work began, and we did not fail to do it."""
     return status != StoreUnavailable.status and (work_began or status >= InternalFault.status)
 
 
 def presented_key(authorization: Iterable[bytes], x_api_key: Iterable[bytes]) -> str | None:
-    """The one key that the header values of a request give; None where they give none, or more than one."""
+    """Returns the single key in a request's header values, or None if there is none or more than one."""
     keys = {value.strip() for value in x_api_key}
     for value in authorization:
         scheme, _, token = value.strip().partition(b" ")
@@ -61,7 +61,7 @@ def presented_key(authorization: Iterable[bytes], x_api_key: Iterable[bytes]) ->
 
 
 class KeyGate:
-    """One object a process. Its stores are opened by the first request that brings a key."""
+    """Admits keys. One object a process. The first request with a key opens its stores."""
 
     def __init__(self, stores: Stores, counters: Counters) -> None:
         self._stores = stores
@@ -74,21 +74,21 @@ class KeyGate:
         self._timer: threading.Timer | None = None
 
     async def admit(self, presented: str, now_s: float) -> Admission | None:
-        """Take one request of the key's day; None where the key is not valid. Raises `OperatorProblem`."""
+        """Takes one request of the key's day. Returns None if the key is not valid. Raises `OperatorProblem`."""
         if self._waits or self._lookup is None:
-            found, taken = await asyncio.to_thread(self._look_up_and_take, presented, now_s)
+            key, taken = await asyncio.to_thread(self._look_up_and_take, presented, now_s)
         else:
-            found, taken = self._look_up_and_take(presented, now_s)
-        if found is None:
+            key, taken = self._look_up_and_take(presented, now_s)
+        if key is None:
             return None
         if taken is None or taken.allowed:
-            if not found.used_before:
-                await asyncio.to_thread(self._record_first_use, found.caller.key_id, now_s)
-            self._note_use(found.caller.key_id, now_s)
-        return Admission(found.caller, _quota_key(found), taken)
+            if not key.used_before:
+                await asyncio.to_thread(self._record_first_use, key.caller.key_id, now_s)
+            self._note_use(key.caller.key_id, now_s)
+        return Admission(key.caller, _quota_key(key), taken)
 
     async def give_back(self, admission: Admission, now_s: float) -> None:
-        """Undo what `admit` took, since the request came to nothing."""
+        """Undoes a take of `admit`, because the request led to nothing."""
         if admission.taken is None:
             return
         try:
@@ -100,23 +100,24 @@ class KeyGate:
             _log.warning("A request that failed stays counted: %s", problem)
 
     async def take_of_session(self, token: str, now_s: float) -> Take | None:
-        """Take one request of a paired session's minute; None where the token opens none. Raises `OperatorProblem`."""
+        """Takes one request of a paired session's minute. Returns None if the token opens none. Raises
+        `OperatorProblem`."""
         if not is_token(token):
             return None
         return await asyncio.to_thread(self._take_of_session, token, now_s)
 
     def write_uses(self) -> None:
-        """Write what was gathered to the ledger. Where that fails it is kept for the next time."""
+        """Writes the collected uses to the ledger. If that fails they are kept for the next attempt."""
         from warehouse.access.keys import KeyUse, add_uses
 
         with self._lock:
             self._timer = None
-            gathered, self._uses = self._uses, {}
-        if not gathered:
+            collected, self._uses = self._uses, {}
+        if not collected:
             return
         uses = [
             KeyUse(key_id, f"{last:%Y-%m-%d}", requests, last)
-            for (key_id, _), (requests, last_s) in gathered.items()
+            for (key_id, _), (requests, last_s) in collected.items()
             for last in (datetime.fromtimestamp(last_s, UTC),)
         ]
         try:
@@ -125,12 +126,12 @@ class KeyGate:
         except OperatorProblem as problem:
             _log.warning("The use of %d keys is not written yet: %s", len(uses), problem)
             with self._lock:
-                for key, (requests, last_s) in gathered.items():
+                for key, (requests, last_s) in collected.items():
                     newer = self._uses.get(key, (0, 0.0))
                     self._uses[key] = (newer[0] + requests, max(newer[1], last_s))
 
     def close(self) -> None:
-        """Write what was gathered and close the lookup."""
+        """Writes the collected uses and closes the lookup."""
         with self._lock:
             if self._timer is not None:
                 self._timer.cancel()
@@ -139,11 +140,11 @@ class KeyGate:
             self._lookup.close()
 
     def _look_up_and_take(self, presented: str, now_s: float) -> tuple[FoundKey | None, Take | None]:
-        found = self._opened().find(presented, now_s)
-        if found is None:
+        key = self._opened().find(presented, now_s)
+        if key is None:
             return None, None
-        limit = REQUESTS_A_DAY[found.caller.tier]
-        return found, None if limit is None else self._counters.take(_quota_key(found), limit, DAY_S, now_s)
+        limit = REQUESTS_A_DAY[key.caller.tier]
+        return key, None if limit is None else self._counters.take(_quota_key(key), limit, DAY_S, now_s)
 
     def _take_of_session(self, token: str, now_s: float) -> Take | None:
         from warehouse.connect.sessions import find_session
@@ -173,7 +174,7 @@ class KeyGate:
             with self._stores.ledger.transaction() as tx:
                 record_first_use(tx, key_id, now=datetime.fromtimestamp(now_s, UTC))
         except OperatorProblem as problem:
-            # the next use tries again
+            # The next use tries again.
             _log.warning("The first use of key %s is not recorded yet: %s", key_id, problem)
 
     def _note_use(self, key_id: str, now_s: float) -> None:
@@ -186,5 +187,5 @@ class KeyGate:
                 self._timer.start()
 
 
-def _quota_key(found: FoundKey) -> str:
-    return f"key:{found.family_id}"
+def _quota_key(key: FoundKey) -> str:
+    return f"key:{key.family_id}"

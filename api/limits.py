@@ -1,4 +1,4 @@
-"""Rate limits as clients see them: the fields of an answer, and the refusal past a limit. Pure."""
+"""Rate limits for clients: the header fields of an answer, and the refusal above a limit. Pure."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ class Counted(NamedTuple):
 
 
 def policy_of(name: str, limit: int, window_s: int) -> str:
-    """A policy as RateLimit-Policy has it."""
+    """Returns a policy as RateLimit-Policy writes it."""
     return f'"{name}";q={limit};w={window_s}'
 
 
 def limit_fields(counted: Counted | None, *, policy_alone: bool = False) -> dict[str, str]:
-    """The policy; and what is left of it, unless a cache would hand one client's counter to all."""
+    """Returns the header fields of the policy and the remaining requests.
+
+    The latter are left out if a cache would show one client's counter to all.
+    """
     if counted is None:
         return {}
     taken = counted.taken
@@ -35,7 +38,7 @@ def limit_fields(counted: Counted | None, *, policy_alone: bool = False) -> dict
 
 
 def over_limit(counted: Counted) -> RateLimited:
-    """The refusal of a request that is past its policy."""
+    """Returns the refusal of a request above its policy's limit."""
     taken = counted.taken
     wait = {"Retry-After": str(taken.reset_s)}
     if counted.policy == "daily":

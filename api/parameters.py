@@ -1,4 +1,4 @@
-"""Parameters of a request that several rooms take: query parameters as a client sent them, and the Idempotency-Key."""
+"""Parameters that several rooms take: query parameters as a client sent them, and the Idempotency-Key."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def replayed_header(replayed: bool) -> dict[str, str]:
 
 
 def refuse_repeated(request: Request) -> None:
-    """Raise `ParameterInvalid` where a parameter was given more than once: which was meant can't be known."""
+    """Raises `ParameterInvalid` if a parameter was sent more than once: nobody can know which one was meant."""
     counts = Counter(name for name, _ in request.query_params.multi_items())
     if repeated := sorted(name for name, count in counts.items() if count > 1):
         raise ParameterInvalid(

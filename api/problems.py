@@ -1,4 +1,4 @@
-"""Every error as one problem body: of the front, of the rooms and of the framework."""
+"""Answers every error with one kind of problem body: errors of the front, the rooms and the framework."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 def handle_problems(app: FastAPI) -> None:
-    """Let `app` answer every exception with a problem body."""
+    """Makes `app` answer every exception with a problem body."""
     app.add_exception_handler(RequestProblem, _on_problem)
     app.add_exception_handler(OperatorProblem, _on_operator_problem)
     app.add_exception_handler(RequestValidationError, _on_validation)
@@ -64,13 +64,13 @@ def _on_validation(request: Request, error: Exception) -> Response:
     ]
     in_body = any(fault["loc"][0] == "body" for fault in faults)
     detail = "; ".join(f"{pointer.strip('/')[:LONGEST_POINTER] or 'the body'}: {text}" for pointer, text in named)
-    # those that are not named are only counted
+    # Further errors are only counted.
     errors = named + [("", "")] * (len(faults) - len(named))
     return _answer(request, (BodyInvalid if in_body else ParameterInvalid)(detail, errors=errors))
 
 
 def _query_model(request: Request) -> type[BaseModel] | None:
-    """The one model that a route takes its query parameters from; None where it takes none, or each by itself."""
+    """Returns the model of a route's query parameters, or None if it takes none or declares them one by one."""
     route = request.scope.get("route")
     declared = route.dependant.query_params if isinstance(route, APIRoute) else []
     model = declared[0].field_info.annotation if len(declared) == 1 else None
@@ -83,7 +83,7 @@ def _on_framework(request: Request, error: Exception) -> Response:
 
 
 def store_unavailable() -> StoreUnavailable:
-    """What a client hears of an `OperatorProblem`, which itself is for the log."""
+    """Returns the client's view of an `OperatorProblem`, whose details are for the log."""
     return StoreUnavailable("Try again in a moment.", headers={"Retry-After": "2"})
 
 
@@ -102,15 +102,15 @@ def _of_status(status: int, request: Request) -> RequestProblem:
 
 
 def _methods(request: Request) -> list[str]:
-    """What a path answers, over all routes that have it; the framework would name those of the first alone."""
+    """Returns the methods of a path over all its routes; the framework would name only those of the first."""
     answered = [method for method in _METHODS if _is_answered(request, method)]
-    # the front answers HEAD wherever there is a GET
+    # The front answers HEAD wherever there is a GET.
     return ["GET", "HEAD", *answered[1:]] if "GET" in answered else answered
 
 
 def _is_answered(request: Request, method: str) -> bool:
-    asked = {**request.scope, "method": method}
-    return any(route.matches(asked)[0] == Match.FULL for route in request.app.routes)
+    scope = {**request.scope, "method": method}
+    return any(route.matches(scope)[0] == Match.FULL for route in request.app.routes)
 
 
 def _pointer(location: tuple[int | str, ...]) -> str:

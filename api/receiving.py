@@ -1,6 +1,6 @@
-"""A request as it arrives: the bounds on its head, and its body read whole. No routes, no framework.
+"""Receives a request: limits on its head, and its body read completely. No routes, no framework.
 
-A server that parses HTTP bounds the head too (`api.http_protocol`); here it is a problem that a client can read.
+The HTTP server limits the head too (`api.http_protocol`); here the client gets a readable problem.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ TARGET_LIMIT_BYTES = 8 * 1024
 
 BODY_LIMIT_BYTES = 64 * 1024
 LARGER_BODIES = {"/api/v2/knowledge-graph/build": 1024 * 1024}
-"""Limits of paths that take more than the others, in bytes."""
+"""Limits in bytes for paths that accept larger bodies."""
 
 _TOO_LARGE = bytes(BODY_LIMIT_BYTES + 1)
-"""Stands for a body that was not read to its end."""
+"""Replaces a body that was not read to its end because it is too large."""
 
 _MOST_LENGTH_DIGITS = 15
 
 
 def head_too_large(fields_bytes: int) -> RequestProblem:
-    """The problem with a head that is larger than one of its bounds, by the size of its fields."""
+    """Returns the problem with a head that exceeds a limit; `fields_bytes` is the size of its fields."""
     if fields_bytes > HEAD_LIMIT_BYTES:
         return HeadersTooLarge(f"Send at most {HEAD_LIMIT_BYTES:,} bytes of header fields.")
     return TargetTooLong(f"Send at most {TARGET_LIMIT_BYTES:,} bytes of path and query.")
 
 
 def values_of(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> list[bytes]:
-    """The values of all fields of one name."""
+    """Returns the values of all fields with this name."""
     return [value for field, value in headers if field == name]
 
 
 def joined_values(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes | None:
-    """A list-valued field as one value; None where it is not sent."""
+    """Returns a list-valued field as one value, or None if it was not sent."""
     values = values_of(headers, name)
     return b",".join(values) if values else None
 
 
 async def read_body(scope: Scope, receive: Receive, limit_bytes: int) -> bytes | None:
-    """The whole body; None where it is larger than the limit, and empty where the client left before its end.
+    """Reads the whole body. Returns None if it is larger than the limit, and b"" if the client left before its end.
 
-    What has arrived of a body that was cut off must not be taken for the whole.
+    A body that was cut off must not be taken for a complete one.
     """
     declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
     if declared.isdigit() and (len(declared) > _MOST_LENGTH_DIGITS or int(declared) > limit_bytes):
@@ -68,15 +68,15 @@ async def read_body(scope: Scope, receive: Receive, limit_bytes: int) -> bytes |
 
 
 def replay(body: bytes | None, receive: Receive) -> Receive:
-    """A receive that gives `body` first; None, which is one that was too large, stays too large."""
+    """Returns a receive that provides `body` first. None, for a body that was too large, stays too large."""
     whole = _TOO_LARGE if body is None else body
-    given = False
+    provided = False
 
     async def replayed() -> MutableMapping[str, Any]:
-        nonlocal given
-        if given:
+        nonlocal provided
+        if provided:
             return await receive()
-        given = True
+        provided = True
         return {"type": "http.request", "body": whole, "more_body": False}
 
     return replayed

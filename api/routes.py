@@ -1,4 +1,4 @@
-"""The class of all routes, and the one application that their routers become."""
+"""The class of all routes, and merging their routers into one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from api.work import expect_work, marking_work
 
 
 class WorkRoute(APIRoute):
-    """A route whose work begins when its endpoint is called. A parameter that is given twice is refused before."""
+    """A route whose work begins when its endpoint is called. It refuses a repeated query parameter before."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         super().__init__(path, marking_work(endpoint), **options)
@@ -32,7 +32,10 @@ class WorkRoute(APIRoute):
 
 
 def merge_routes(router: APIRouter, *others: APIRouter) -> None:
-    """The routes of `others`, as they are, as `router`'s own. FastAPI's `include_router`, whose prefixes and
-    dependencies nobody needs here, builds every route a second time and looks each request up router by router."""
+    """Adds the routes of `others` to `router`.
+
+    FastAPI's `include_router` would build every route a second time, for prefixes and dependencies that nobody needs
+    here, and look each request up router by router.
+    """
     for other in others:
         router.routes.extend(other.routes)

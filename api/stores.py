@@ -1,4 +1,4 @@
-"""What the rooms share: the settings and the stores behind them, each opened when it is first asked for."""
+"""The stores that the rooms share, each opened on first use, and the settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COUNTERS_WAIT_S = 0.25
 
 
 class Stores:
-    """One object a process. Threads may share it. `counters` are those of the front, where it has opened them."""
+    """The stores of one process. Threads may share it. `counters` are the front's, if it has opened them."""
 
     def __init__(
         self, settings: Settings, counters: Counters | None = None, *, workers: WorkerPool | None = None
@@ -45,7 +45,7 @@ class Stores:
 
     @property
     def ledger(self) -> Ledger:
-        """The ledger, open. Raises `StoreBusy`, `StoreUnusable`, `StoreTooNew`."""
+        """The open ledger. Raises `StoreBusy`, `StoreUnusable`, `StoreTooNew`."""
         from warehouse.ledger.ledger import open_ledger
 
         with self._lock:
@@ -55,7 +55,7 @@ class Stores:
 
     @property
     def secrets(self) -> DerivedSecrets:
-        """What is derived from the master secret. Raises `SettingsInvalid`, `StoreUnusable`."""
+        """The secrets derived from the master secret. Raises `SettingsInvalid`, `StoreUnusable`."""
         from warehouse.ledger.master_secret import load_secrets
 
         with self._lock:
@@ -65,7 +65,7 @@ class Stores:
 
     @property
     def counters(self) -> Counters:
-        """Rate and quota counters. Raises `StoreBusy`, `StoreUnusable`."""
+        """The counters of rates and quotas. Raises `StoreBusy`, `StoreUnusable`."""
         from warehouse.ledger.counters import open_counters
 
         with self._lock:
@@ -85,7 +85,7 @@ class Stores:
 
     @property
     def guardrail_rules(self) -> GuardrailRules:
-        """The guardrail's rules, which follow their files."""
+        """The guardrail rules, which follow their files."""
         from api.guardrail_rules import GuardrailRules
 
         with self._lock:
@@ -95,7 +95,7 @@ class Stores:
 
     @property
     def guardrail_log(self) -> GuardrailLog:
-        """The log of guardrail checks, open. Raises `StoreBusy`, `StoreUnusable`."""
+        """The open log of guardrail checks. Raises `StoreBusy`, `StoreUnusable`."""
         from warehouse.guardrail.log import open_guardrail_log
 
         with self._lock:
@@ -105,7 +105,7 @@ class Stores:
 
     @property
     def graph(self) -> ServedGraph:
-        """The graph, snapshot and overlay."""
+        """The graph: snapshot and overlay."""
         from warehouse.world.served import ServedGraph
 
         with self._lock:
@@ -115,7 +115,7 @@ class Stores:
 
     @property
     def workers(self) -> WorkerPool:
-        """The processes for heavy work, none of them started yet."""
+        """The processes for heavy work; none is started yet."""
         from api.workers import WorkerPool
 
         with self._lock:
@@ -124,7 +124,7 @@ class Stores:
             return self._workers
 
     def ledger_reachable(self) -> bool:
-        """Whether the ledger answers a question now."""
+        """Returns True if the ledger answers a question now."""
         try:
             self.ledger.head()
         except OperatorProblem:
@@ -132,7 +132,7 @@ class Stores:
         return True
 
     def close(self) -> None:
-        """Close what was opened. Nothing can be asked any more."""
+        """Closes the opened stores. They can't be used any more."""
         self.served.close()
         if self._guardrail_log is not None:
             self._guardrail_log.close()

@@ -1,4 +1,4 @@
-"""Whose certificates are believed where this process asks another service."""
+"""Decides whose certificates this process trusts when it asks another service."""
 
 from __future__ import annotations
 
@@ -10,5 +10,6 @@ import httpx
 
 @cache
 def tls_roots() -> ssl.SSLContext:
-    """Made once: reading the roots takes longer than most exchanges. The environment has no say in it."""
+    """Returns the trusted roots. Cached, because reading them takes longer than most exchanges; ignores the
+    environment."""
     return httpx.create_ssl_context(trust_env=False)

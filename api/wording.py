@@ -1,6 +1,5 @@
-"""What is wrong with a request's field, in words for whoever sent it, and where that is: the framework's phrases stop
-here. Pure.
-"""
+"""Describes the faults of a request's fields in words for its sender, with their place. Replaces the framework's
+phrases. Pure."""
 
 from __future__ import annotations
 
@@ -19,9 +18,9 @@ _BOUNDS = ("greater_than_equal", "less_than_equal", "int_parsing", "int_from_flo
 
 
 def in_words(fault: Mapping[str, Any], parameters: type[BaseModel] | None = None) -> str:
-    """One validation error as a sentence about its field. `parameters` is the model of the route's query, if any.
+    """Describes one validation error in words about its field. `parameters` is the model of the route's query, if any.
 
-    Of a query parameter the words name what is allowed: both bounds, the values, or the parameters that there are.
+    For a query parameter the words name what is allowed: both bounds, the values, or the known parameters.
     """
     kind, facts = fault["type"], fault.get("ctx") or {}
     if kind == "missing":
@@ -36,12 +35,12 @@ def in_words(fault: Mapping[str, Any], parameters: type[BaseModel] | None = None
         return f"must be an integer from {bounds[0]} to {bounds[1]}"
     if kind in ("model_attributes_type", "model_type", "dict_type"):
         return "must be an object"
-    said = str(fault["msg"]).replace(" after validation", "").partition(", unable to parse")[0]
-    return _SUBJECT.sub("must ", said)
+    message = str(fault["msg"]).replace(" after validation", "").partition(", unable to parse")[0]
+    return _SUBJECT.sub("must ", message)
 
 
 def pointer_to(parts: Iterable[object]) -> str:
-    """The JSON pointer (RFC 6901) to what stands under these names and positions."""
+    """Returns the JSON pointer (RFC 6901) to the place with these names and positions."""
     return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in parts)
 
 
@@ -51,9 +50,11 @@ def _listed(parameters: type[BaseModel]) -> str:
 
 def _bounds(parameters: type[BaseModel], name: object) -> tuple[Any, Any] | None:
     """Least and greatest value of an integer parameter; None where it has not both."""
-    field = next((each for key, each in parameters.model_fields.items() if (each.alias or key) == name), None)
+    field = next(
+        (info for field_name, info in parameters.model_fields.items() if (info.alias or field_name) == name), None
+    )
     if field is None or field.annotation is not int:
         return None
-    least = next((each.ge for each in field.metadata if isinstance(each, Ge)), None)
-    most = next((each.le for each in field.metadata if isinstance(each, Le)), None)
+    least = next((constraint.ge for constraint in field.metadata if isinstance(constraint, Ge)), None)
+    most = next((constraint.le for constraint in field.metadata if isinstance(constraint, Le)), None)
     return None if least is None or most is None else (least, most)

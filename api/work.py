@@ -1,6 +1,6 @@
-"""The moment at which the work of a request begins: its head, parameters and body are accepted, its endpoint is called.
+"""Marks when the work of a request begins: its head, parameters and body are accepted and its endpoint is called.
 
-What is refused before that does not count against a key's day. The front puts a `Work` into the scope and reads it.
+A request that is refused before does not count for a key's day. The front puts a `Work` into the scope and reads it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import Any
 
 WORK = "svc.work"
-"""In the ASGI scope: the `Work` of the request."""
+"""Scope key of the request's `Work`."""
 
 
 class Work:
@@ -28,18 +28,18 @@ _current: ContextVar[Work] = ContextVar("svc_work")
 
 
 def work_of(scope: MutableMapping[str, Any]) -> Work:
-    """The work of a request; one that nobody reads where no front is before it."""
+    """Returns the request's work, or a new one that nobody reads if no front precedes."""
     work = scope.get(WORK)
     return work if isinstance(work, Work) else Work()
 
 
 def expect_work(scope: MutableMapping[str, Any]) -> None:
-    """Let an endpoint that `marking_work` made and that this task calls mark the request of `scope`."""
+    """Lets an endpoint wrapped by `marking_work`, if this task calls it, mark the request of `scope`."""
     _current.set(work_of(scope))
 
 
 def marking_work(endpoint: Callable[..., Any]) -> Callable[..., Any]:
-    """`endpoint`, marking the work of the current request when it is called."""
+    """Wraps `endpoint` so that a call marks the current request's work as begun."""
     if inspect.iscoroutinefunction(endpoint):
 
         @functools.wraps(endpoint)

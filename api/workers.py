@@ -1,7 +1,7 @@
-"""A bounded pool of processes for requests whose work would keep the API's one interpreter from answering others.
+"""A bounded pool of processes for requests whose work would keep the API's only interpreter from answering others.
 
 anyio starts a process when one is needed, keeps it for later requests and kills it when its request is cancelled. This
-module adds the bounds: few at a time for each caller, a queue that ends, and a low priority.
+module adds limits: few at a time for each caller, a bounded queue, and a low priority.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ WAITING_AT_MOST = 32
 RETRY_AFTER_S = 5
 
 CLIENT_LEFT = 499
-"""Status of an answer that nobody waits for any more. Its request counts: the work was begun."""
+"""Status of an answer that nobody waits for any more. Its request counts: the work had begun."""
 
 MEMORY_BYTES = 1 << 30
-"""What one process may allocate: four times what the largest request was seen to need. Reserved address space, of which
+"""Memory that one process may allocate: four times the need of the largest request. Reserved address space, of which
 DuckDB takes much, does not count."""
 
-# DuckDB imports `__main__`, and a process of anyio has none where that of its parent is no file. This module is the
-# first that such a process imports.
+# DuckDB imports `__main__`, and a process of anyio has none if its parent's is not a file. Such a process imports this
+# module first.
 sys.modules.setdefault("__main__", ModuleType("__main__"))
 
 _Result = TypeVar("_Result")
@@ -44,7 +44,7 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 
 class WorkerPool:
-    """One object an event loop. No process is started before the first call of `run`.
+    """Runs functions in processes. One object an event loop. The first call of `run` starts the first process.
 
     There is always one process more than one caller may keep busy.
     """
@@ -68,9 +68,10 @@ class WorkerPool:
     async def run(
         self, caller: str, function: Callable[[Unpack[_Arguments]], _Result], *arguments: *_Arguments
     ) -> _Result:
-        """What `function`, found by its import, returns or raises for these arguments in a process of the pool.
+        """Returns or raises what `function` does with these arguments in a process of the pool, which imports it by
+        name.
 
-        Cancelling ends that process. Raises `WorkersBusy` where the queue is full or the process is lost.
+        Cancelling ends that process. Raises `WorkersBusy` if the queue is full or the process is lost.
         """
         from anyio import BrokenWorkerProcess, CapacityLimiter, to_process
 
@@ -84,7 +85,7 @@ class WorkerPool:
             async with of_caller:
                 return await to_process.run_sync(_run, function, arguments, cancellable=True, limiter=self._limiter)
         except (BrokenWorkerProcess, ProcessLookupError, MemoryError):
-            # anyio lets the second escape where a process ends before it is ready
+            # anyio raises `ProcessLookupError` if a process ends before it is ready.
             raise _busy("The process that worked on this request ended.") from None
         finally:
             self._inside[caller] -= 1
@@ -93,7 +94,7 @@ class WorkerPool:
 
 
 async def unless_disconnected(receive: Receive, work: Awaitable[_Result]) -> _Result | None:
-    """The result of `work`, or None where the client leaves before it is there: the work is cancelled then."""
+    """Returns the result of `work`, or cancels it and returns None if the client disconnects before."""
     working = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(_disconnected(receive))
     try:

@@ -1,4 +1,4 @@
-"""Whose request it is: the socket's address, or the nearest hop that is no trusted proxy. Pure."""
+"""Determines a client's rate-limit key: the socket's address, or the nearest hop that is not a trusted proxy. Pure."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ _FORWARDED_FOR = re.compile(r'(?:^|;)\s*for=(?:"([^"]*)"|([^;,\s"]*))', re.IGNOR
 
 
 class ClientAddresses:
-    """Rate-limit keys of clients: an IPv4 address, or an IPv6 /64, which is what one subscriber holds.
+    """Rate-limit keys of clients: an IPv4 address, or an IPv6 /64, which is what one subscriber has.
 
-    A forwarding header counts only where the socket's own address is a trusted proxy; then hops are walked from the
-    right, and the first that is not trusted is the client. `X-Forwarded-For` goes before `Forwarded`, since most
-    proxies write only the former and hand a client's own `Forwarded` on; one that writes `Forwarded` has to drop the
-    other.
+    Forwarding headers count only if the socket's address is a trusted proxy. Then hops are read from the right, and the
+    first that is not trusted is the client. `X-Forwarded-For` is preferred to `Forwarded`, since most proxies write
+    only the former and pass on a client's own `Forwarded`; a proxy that writes `Forwarded` has to drop the other.
+
+    Example: with 10.0.0.0/8 trusted, a socket at 10.0.0.1 and `X-Forwarded-For: 1.2.3.4, 203.0.113.9, 10.0.0.2`, the
+    key is 203.0.113.9: the hop to its left was written by that client, who may write anything.
     """
 
     def __init__(self, trusted_proxies: Iterable[str]) -> None:
         self._trusted = tuple(_network(text) for text in trusted_proxies)
-        # keyed by what the kernel says of a socket, never by what a client writes
+        # Keyed by the kernel's address of a socket, never by what a client writes.
         self._peer = lru_cache(maxsize=8192)(self._look_up_peer)
 
     def key(self, peer: str, headers: Iterable[tuple[bytes, bytes]] = ()) -> str:
-        """The rate-limit key of the client behind `peer`. Reads `headers` only where `peer` is a trusted proxy."""
+        """Returns the rate-limit key of the client behind `peer`. Reads `headers` only if `peer` is a trusted proxy."""
         key, trusted = self._peer(peer)
         if not trusted:
             return key
@@ -53,7 +55,7 @@ class ClientAddresses:
 
 
 def _hops(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[str]:
-    """The forwarding hops, nearest first: those of `X-Forwarded-For`, else those of `Forwarded`."""
+    """Yields the forwarding hops, nearest first: those of `X-Forwarded-For`, else those of `Forwarded`."""
     fields: dict[bytes, list[bytes]] = {b"x-forwarded-for": [], b"forwarded": []}
     for name, value in headers:
         if name in fields:
@@ -68,7 +70,8 @@ def _hops(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[str]:
 
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:
-    """An address with or without port and brackets; IPv4 written as IPv6 is IPv4. None where it is none."""
+    """Parses an address with or without port and brackets; IPv4 written as IPv6 becomes IPv4. Returns None for
+    others."""
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:

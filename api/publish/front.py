@@ -1,4 +1,4 @@
-"""The ASGI front: published documents from memory, files from disk, the rate limit, the way in to the rooms."""
+"""The ASGI front: published documents from memory, files from disk, counting, and the way to the rooms."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ TakeOne = Callable[[str, int, int, float], "Take"]
 
 
 class Keys(Protocol):
-    """Whose keys and sessions are valid, as `KeyGate` knows it."""
+    """Knows which keys and sessions are valid, as `KeyGate` does."""
 
     async def admit(self, presented: str, now_s: float) -> Admission | None: ...
 
@@ -73,12 +73,11 @@ _log = logging.getLogger(__name__)
 
 
 class Front:
-    """Answers what is published; everything else goes to `application`.
+    """Answers published paths; passes everything else on to `application`.
 
-    `take` counts a limited request (`Counters.take`); None switches the limit off. `take_waits` says that taking
-    crosses a network, and so must not hold up the loop. A limited request with a key that `keys` admits is
-    counted against that key's day, and a message of a paired session against that session's minute, not against its
-    address.
+    `take` counts a limited request (`Counters.take`); None switches the limit off. `take_waits` means that it crosses a
+    network and must not block the loop. A limited request with a valid key is counted for the key's day, and a message
+    of a paired session for the session's minute, instead of for its address.
     """
 
     def __init__(
@@ -108,62 +107,50 @@ class Front:
         self.site: PublishedSite | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            # a server that has shaken hands itself; `svc serve` leaves that to us, and it is refused below
-            await receive()
-            await send({"type": "websocket.close", "code": 1008})
-            return
+        """Judges the head of a request, counts it, and answers it, in this order.
+
+        Most requests are for published documents and spend some 2 us here, so what they need stays in this coroutine;
+        the methods hold what only some requests need. Examples:
+
+        - `GET /llms.txt` is published and not counted: it is answered from memory.
+        - `GET /api/token/holders` is published and limited: it is counted for its address, then answered from memory.
+        - `POST /api/v2/world-model/signal` with a key is counted for the key's day and passed on to the rooms. Without
+          a valid key it is counted for its address, and the room answers 401.
+        - `POST /mcp` is counted for the minute of the paired session that it names, else for its address.
+        - A head of 20 KiB is counted for its address and refused, so that refusals are not free.
+        """
         if scope["type"] != "http":
-            await self._application(scope, receive, send)
+            await self._answer_other_protocol(scope, receive, send)
             return
         now_s = self._clock()
+        # A clock that was set back must not stop the checks until it has caught up.
         if now_s >= self._look_again_at or now_s < self._look_again_at - POINTER_EVERY_S:
             self.look_again(now_s)
-        path: str = scope["path"]
-        method = scope["method"]
-        if method == "OPTIONS" and (leave := self._leave(scope)) is not None:
-            await send(leave)
+        site, path, method = self.site, scope["path"], scope["method"]
+        if method == "OPTIONS" and (options := self._options_answer(scope)) is not None:
+            await send(options)
             await send(_NO_BODY)
             return
         headers = scope["headers"]
         fields = dict(headers)
-        size_bytes = 0
-        for name, value in headers:
-            size_bytes += len(name) + len(value)
-        refused: RequestProblem | None = None
-        if size_bytes > HEAD_LIMIT_BYTES or len(path) + len(scope["query_string"]) > TARGET_LIMIT_BYTES:
-            refused = head_too_large(size_bytes)
-        elif b"upgrade" in fields and fields[b"upgrade"].lower() == b"websocket":
-            refused = UpgradeUnsupported("Send the request without the Upgrade field; there are no WebSockets here.")
-        if len(fields) == len(headers):
-            accept_encoding, if_none_match = fields.get(b"accept-encoding"), fields.get(b"if-none-match")
-        else:
-            accept_encoding, if_none_match = (
-                joined_values(headers, b"accept-encoding"),
-                joined_values(headers, b"if-none-match"),
-            )
+        refused = _refusal_of_head(scope, fields)
+        document = None if site is None else site.documents.get(path)
 
-        document = None if self.site is None else self.site.documents.get(path)
         admission: Admission | None = None
         counted: Counted | None = None
-        limited = is_limited(path) if document is None else document.limited
-        if self._keys is not None and refused is None:
-            if path == MCP_PATH and method == "POST" and self._take is not None:
-                body = await read_body(scope, receive, BODY_LIMIT_BYTES)
-                receive = replay(body, receive)
-                counted = await self._count_session(body or b"", now_s)
-            if limited and counted is None and (b"authorization" in fields or b"x-api-key" in fields):
-                presented = presented_key(values_of(headers, b"authorization"), values_of(headers, b"x-api-key"))
-                admission = await self._admit(scope, presented, now_s)
-        if admission is not None:
-            if admission.taken is not None:
-                counted = Counted("daily", DAY_S, admission.taken)
-        elif limited and counted is None and self._take is not None:
-            taken = await self._count(scope, now_s)
-            counted = None if taken is None else Counted("permin", WINDOW_S, taken)
-        if counted is not None and not counted.taken.allowed:
-            await self._refuse(scope, send, over_limit(counted), counted)
-            return
+        if is_limited(path) if document is None else document.limited:
+            if (
+                self._keys is not None
+                and refused is None
+                and (path == MCP_PATH or b"authorization" in fields or b"x-api-key" in fields)
+            ):
+                receive, admission, counted = await self._identify(scope, receive, now_s)
+            if admission is None and counted is None and self._take is not None:
+                taken = await self._count(scope, now_s)
+                counted = None if taken is None else Counted("permin", WINDOW_S, taken)
+            if counted is not None and not counted.taken.allowed:
+                await self._refuse(scope, send, over_limit(counted), counted)
+                return
         if refused is not None:
             await self._refuse(scope, send, refused, counted)
             return
@@ -171,14 +158,14 @@ class Front:
         if document is not None and document.has_variants and scope["query_string"]:
             document = document.variants.get(scope["query_string"])
         if document is None:
-            file = None if self.site is None else self.site.files.get(path)
-            redirect = None if self.site is None else self.site.redirects.get(path)
+            file = None if site is None else site.files.get(path)
+            redirect = None if site is None else site.redirects.get(path)
             if file is None and redirect is None:
                 await self._pass_on(scope, receive, send, counted, admission)
             elif method not in _READS:
                 await self._refuse(scope, send, _wrong_method(), counted, admission)
             elif file is not None:
-                await _send_file(file, method, if_none_match, send)
+                await _send_file(file, method, joined_values(headers, b"if-none-match"), send)
             elif redirect is not None:
                 await send(redirect)
                 await send(_NO_BODY)
@@ -189,6 +176,11 @@ class Front:
             return
         if document.markdown is not None and prefers_markdown(joined_values(headers, b"accept") or b""):
             document = document.markdown
+        if len(fields) == len(headers):
+            accept_encoding, if_none_match = fields.get(b"accept-encoding"), fields.get(b"if-none-match")
+        else:  # a field that was sent twice: both values count
+            accept_encoding = joined_values(headers, b"accept-encoding")
+            if_none_match = joined_values(headers, b"if-none-match")
         encodings = document.fresh if now_s < document.stale_at else document.stale
         encoded = choose_encoding(encodings, accept_encoding)
         if encoded is None:
@@ -201,9 +193,21 @@ class Front:
             await send(encoded.start)
             await send(encoded.body if method == "GET" else _NO_BODY)
 
-    def _leave(self, scope: Scope) -> Message | None:
-        """The answer to OPTIONS: of what is published, or to a browser that asks leave for a page of another origin.
-        None where the rooms answer it."""
+    async def _answer_other_protocol(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Closes a WebSocket; passes on the lifespan."""
+        if scope["type"] == "websocket":
+            # A server that has shaken hands itself comes here; `svc serve` leaves that to the application, which
+            # refuses the request for it (`_refusal_of_head`).
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await self._application(scope, receive, send)
+
+    def _options_answer(self, scope: Scope) -> Message | None:
+        """Returns the answer to OPTIONS for published paths, and to a browser's preflight for a page of another origin.
+
+        Returns None if the rooms answer it.
+        """
         path = scope["path"]
         if self.site is not None:
             if (document := self.site.documents.get(path)) is not None:
@@ -212,10 +216,31 @@ class Front:
                 return READ_ALONE
         if path == MCP_PATH or path.startswith(BLINK_PREFIX):
             return None
-        return _PREFLIGHT if any(name == _ASKS_LEAVE for name, _ in scope["headers"]) else None
+        return _PREFLIGHT if any(name == _PREFLIGHT_FIELD for name, _ in scope["headers"]) else None
+
+    async def _identify(
+        self, scope: Scope, receive: Receive, now_s: float
+    ) -> tuple[Receive, Admission | None, Counted | None]:
+        """Counts a request for the paired session or the key that it names.
+
+        Both are None if it names none that is valid; then it is counted for its address. A message's session is in its
+        body, so the returned receive repeats a body that was read.
+        """
+        headers = scope["headers"]
+        if scope["path"] == MCP_PATH and scope["method"] == "POST" and self._take is not None:
+            body = await read_body(scope, receive, BODY_LIMIT_BYTES)
+            receive = replay(body, receive)
+            counted = await self._count_session(body or b"", now_s)
+            if counted is not None:
+                return receive, None, counted
+        presented = presented_key(values_of(headers, b"authorization"), values_of(headers, b"x-api-key"))
+        admission = await self._admit(scope, presented, now_s)
+        if admission is None or admission.taken is None:
+            return receive, admission, None
+        return receive, admission, Counted("daily", DAY_S, admission.taken)
 
     def look_again(self, now_s: float) -> None:
-        """Follow the pointer where it moved. A generation that can't be served is logged, and the last one stays."""
+        """Follows the pointer if it moved. A generation that can't be served is logged, and the last one stays."""
         self._look_again_at = now_s + POINTER_EVERY_S
         try:
             pointer = current_pointer(self._data_dir)
@@ -235,7 +260,7 @@ class Front:
             _log.exception("The generation %s can't be read", pointer)
 
     async def _admit(self, scope: Scope, presented: str | None, now_s: float) -> Admission | None:
-        """The admission of a valid key, which goes on in the scope as the caller."""
+        """Returns the admission of a valid key and puts its caller into the scope."""
         if presented is None:
             return None
         assert self._keys is not None
@@ -250,7 +275,7 @@ class Front:
         return admission
 
     async def _count_session(self, body: bytes, now_s: float) -> Counted | None:
-        """What the message took of the minute of its paired session; None where it names none."""
+        """Counts a message for the minute of its paired session. Returns None if it names no valid one."""
         assert self._keys is not None
         token = session_token_of(body)
         if token is None:
@@ -263,7 +288,7 @@ class Front:
         return None if taken is None else Counted("session", WINDOW_S, taken)
 
     async def _count(self, scope: Scope, now_s: float) -> Take | None:
-        """Take one of the minute of the client's address; None where counting failed."""
+        """Takes one of the minute of the client's address. Returns None if counting failed."""
         assert self._take is not None
         peer = scope["client"][0] if scope.get("client") else "unknown"
         key = f"address:{self._clients.key(peer, scope['headers'])}"
@@ -279,10 +304,10 @@ class Front:
     async def _settle(
         self, scope: Scope, admission: Admission | None, counted: Counted | None, status: int, work_began: bool
     ) -> Counted | None:
-        """Give a request that does not count back to its key, once.
+        """Gives a request that does not count back to its key, once.
 
-        What was refused before work began costs the address one of its minute instead; an address that has none left
-        does not spare the key, so that nobody repeats such a request without an end.
+        A request that was refused before work began costs the address one of its minute instead. If the address has
+        none left, the key pays after all, so that nobody can repeat such requests without end.
         """
         if admission is None or counted is None or is_counted(status, work_began):
             return counted
@@ -303,7 +328,7 @@ class Front:
         counted: Counted | None = None,
         admission: Admission | None = None,
     ) -> None:
-        """Answer `problem`, before any work."""
+        """Answers with `problem`, before any work."""
         counted = await self._settle(scope, admission, counted, problem.status, work_began=False)
         request_id = _request_id()
         if scope["path"] == MCP_PATH:
@@ -325,7 +350,8 @@ class Front:
     async def _pass_on(
         self, scope: Scope, receive: Receive, send: Send, counted: Counted | None, admission: Admission | None
     ) -> None:
-        """Let the application answer: bodies within the limit, HEAD as GET without a body, headers on all answers."""
+        """Lets the application answer: limits the body, treats HEAD as GET without a body, adds headers to every
+        answer."""
         is_head = scope["method"] == "HEAD"
         request_id = _request_id()
         if scope["method"] not in (*_READS, "OPTIONS"):
@@ -342,8 +368,8 @@ class Front:
             nonlocal counted
             if message["type"] == "http.response.start":
                 counted = await self._settle(scope, admission, counted, message["status"], work.began)
-                given = dict(message["headers"])
-                cache = given.get(b"cache-control")
+                sent = dict(message["headers"])
+                cache = sent.get(b"cache-control")
                 shared = {"X-Request-Id": request_id}
                 if cache is None:
                     shared["Cache-Control"] = "no-store"
@@ -373,6 +399,18 @@ async def _send_file(file: PublishedFile, method: str, if_none_match: bytes | No
         await send(_NO_BODY)
 
 
+def _refusal_of_head(scope: Scope, fields: dict[bytes, bytes]) -> RequestProblem | None:
+    """Returns the problem with a request's header fields or target, if any."""
+    size_bytes = 0
+    for name, value in scope["headers"]:
+        size_bytes += len(name) + len(value)
+    if size_bytes > HEAD_LIMIT_BYTES or len(scope["path"]) + len(scope["query_string"]) > TARGET_LIMIT_BYTES:
+        return head_too_large(size_bytes)
+    if b"upgrade" in fields and fields[b"upgrade"].lower() == b"websocket":
+        return UpgradeUnsupported("Send the request without the Upgrade field; there are no WebSockets here.")
+    return None
+
+
 def _wrong_method() -> MethodNotAllowed:
     return MethodNotAllowed("The Allow header names the methods of this path.", headers={"Allow": READS})
 
@@ -391,4 +429,4 @@ _PREFLIGHT: Message = {
     "status": 204,
     "headers": _encode_headers({**OPEN_HEADERS, **PREFLIGHT_HEADERS, "Cache-Control": "no-store"}),
 }
-_ASKS_LEAVE = b"access-control-request-method"
+_PREFLIGHT_FIELD = b"access-control-request-method"

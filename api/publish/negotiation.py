@@ -1,6 +1,6 @@
 """Content negotiation and conditional requests (RFC 9110, sections 12.5 and 13.1.2). Pure.
 
-Lists are parsed in one pass. Answers are remembered for short values only: clients choose the keys of these caches.
+Lists are parsed in one pass. Results are cached only for short values: clients choose the keys of these caches.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LISTED_TAG = re.compile(rb'[ \t,]*(?:W/)?("[^"]*")')
 
 
 def acceptable_encodings(accept_encoding: bytes | None) -> tuple[str, ...]:
-    """Our encodings that the header allows, best first: by its weights, then br, zstd, gzip, identity."""
+    """Returns our encodings that the header allows, best first: by its weights, then br, zstd, gzip, identity."""
     if accept_encoding is None:
         return (IDENTITY,)
     parse = _remembered_encodings if len(accept_encoding) <= LONGEST_REMEMBERED_BYTES else _encodings_in
@@ -43,7 +43,7 @@ def is_unchanged(if_none_match: bytes, etag: bytes) -> bool:
 
 
 def prefers_markdown(accept: bytes) -> bool:
-    """Decides whether Accept names Markdown, and wants nothing of HTML more. Browsers never name it."""
+    """Decides whether Accept names Markdown and prefers nothing of HTML to it. Browsers never name it."""
     parse = _remembered_preference if len(accept) <= LONGEST_REMEMBERED_BYTES else _markdown_preferred_in
     return parse(accept)
 

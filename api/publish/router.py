@@ -1,4 +1,4 @@
-"""Published documents over HTTP: a route for each of their paths. What is published never comes here; variants do."""
+"""Routes of published documents. The front answers published bodies; only variants are computed here."""
 
 import gzip
 import re
@@ -34,7 +34,7 @@ from warehouse.publish.serving import Reading, ServedGenerations
 SMALLEST_ENCODED_BYTES = 1024
 _OTHER_THAN_WORDS = re.compile(r"\W+")
 
-# Levels for a body that is made while somebody waits: 5,000 rows in some 10 ms.
+# Levels for a body that is encoded while somebody waits: 5,000 rows in some 10 ms.
 _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
     "br": lambda body: brotli.compress(body, quality=4),
     "zstd": lambda body: zstandard.ZstdCompressor(level=3).compress(body),
@@ -43,7 +43,7 @@ _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 def telemetry_router(served: ServedGenerations, installation: Installation) -> APIRouter:
-    """Routes of every projection in the registry, at each of its paths, and of every redirect."""
+    """Creates the routes of every projection in the registry, at each of its paths, and of every redirect."""
     router = APIRouter(route_class=WorkRoute)
     for projection in PROJECTIONS:
         for path, headers in _described_paths(projection).items():
@@ -79,7 +79,7 @@ def telemetry_router(served: ServedGenerations, installation: Installation) -> A
 
 
 def _described_paths(projection: Projection) -> dict[str, dict[str, str]]:
-    """Every path of a projection, with the header fields of its own."""
+    """Returns every path of a projection with its additional header fields."""
     aliases = {alias.path: alias.headers for alias in projection.aliases}
     return {path: {**projection.headers, **aliases.get(path, {})} for path in projection.paths}
 
@@ -120,7 +120,7 @@ def _variant(
 
 
 def _encoding_for(request: Request, size_bytes: int) -> str | None:
-    """The best encoding that the request allows; None for small bodies and where only identity is allowed."""
+    """Returns the best encoding that the request allows, or None for small bodies and if only identity is allowed."""
     accepted = ",".join(request.headers.getlist("accept-encoding")).encode("latin-1")
     best = next(iter(acceptable_encodings(accepted)), IDENTITY)
     return best if best in _ENCODERS and size_bytes >= SMALLEST_ENCODED_BYTES else None

@@ -1,4 +1,4 @@
-"""The published documents of one generation in memory, each encoding with its headers ready to send."""
+"""Holds the published documents of one generation in memory, each encoding with its headers ready to send."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Message = dict[str, Any]
 """An ASGI message."""
 
 READS = "GET, HEAD, OPTIONS"
-"""The methods of what is published."""
+"""The methods of published paths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,10 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One document: its encodings now, and those to send from `stale_at` (seconds since 1970) on.
+    """One document: its current encodings, and those to send from `stale_at` (seconds since 1970) on.
 
-    Where it has variants, a query asks for one; those that are published are in `variants` by their query string.
-    `markdown` is its twin, for whoever prefers that; `options` answers OPTIONS.
+    If it has variants, a query asks for one; `variants` holds the published ones by query string. `markdown` is its
+    twin for clients that prefer Markdown; `options` answers OPTIONS.
     """
 
     fresh: dict[str, Encoded]
@@ -68,7 +68,7 @@ class PublishedFile:
 
 @dataclass(frozen=True, slots=True)
 class PublishedSite:
-    """All that one generation answers without the application."""
+    """Everything that one generation answers without the application."""
 
     generation: Generation
     documents: dict[str, Published]
@@ -76,7 +76,7 @@ class PublishedSite:
     redirects: dict[str, Message]
 
     def stale_paths(self, now_s: float) -> list[str]:
-        """Paths whose documents are past their time, or were published as stale."""
+        """Returns the paths of documents that are past their time or were published as stale."""
         return [
             path
             for path, entry in self.generation.manifest.documents.items()
@@ -85,7 +85,7 @@ class PublishedSite:
 
 
 def choose_encoding(encodings: dict[str, Encoded], accept_encoding: bytes | None) -> Encoded | None:
-    """The best encoding that the header allows; None where it rules out all that there are."""
+    """Returns the best encoding that the header allows, or None if it rules out all available ones."""
     for encoding in acceptable_encodings(accept_encoding):
         if encoding in encodings:
             return encodings[encoding]
@@ -93,17 +93,19 @@ def choose_encoding(encodings: dict[str, Encoded], accept_encoding: bytes | None
 
 
 def load_site(generation: Generation, rate_limit_policy: str | None) -> PublishedSite:
-    """Read a whole generation's documents. `rate_limit_policy` goes on those that are counted."""
+    """Loads a generation's documents. `rate_limit_policy` is sent with those that are counted."""
     public = generation.path / "public"
     table = msgspec.json.decode((public / "routes.json").read_bytes(), type=RouteTable)
     documents: dict[str, Published] = {}
-    # A document's variants are other routes, which have none.
+    # A document's variants are other routes, which have none themselves; they are loaded first.
     for path, route in sorted(table.routes.items(), key=lambda item: bool(item[1].variants)):
-        variants = {query.encode(): documents[held] for query, held in route.variants.items()}
+        variants = {query.encode(): documents[path_of_variant] for query, path_of_variant in route.variants.items()}
         twin = None
         if route.markdown is not None:
-            held = table.routes[route.markdown]
-            negotiated = msgspec.structs.replace(held, own_headers={**held.own_headers, "Vary": "Accept"})
+            markdown_route = table.routes[route.markdown]
+            negotiated = msgspec.structs.replace(
+                markdown_route, own_headers={**markdown_route.own_headers, "Vary": "Accept"}
+            )
             twin = _document(generation, route.markdown, negotiated, {}, rate_limit_policy)
         documents[path] = _document(generation, path, route, variants, rate_limit_policy, twin)
     files = {}
@@ -133,7 +135,7 @@ def _document(
     markdown: Published | None = None,
 ) -> Published:
     entry = generation.manifest.documents[route.document or path]
-    # as web servers say it, which add their own to ours
+    # Written like web servers do, which add their own fields to ours.
     vary = ", ".join(["Accept-Encoding", *([route.headers["Vary"]] if "Vary" in route.headers else [])])
     headers = {**route.headers, "Vary": vary}
     if rate_limit_policy is not None and is_limited(path):
@@ -147,7 +149,7 @@ def _document(
 
 
 def _options(route: Route) -> Message:
-    """The answer to OPTIONS: how the document may be read, and what it says of itself to other origins."""
+    """Builds the answer to OPTIONS: how the document may be read, and its headers for other origins."""
     own = {name: value for name, value in route.own_headers.items() if name.startswith(("Access-Control-", "X-"))}
     return _read_alone({"Cache-Control": CACHE_CONTROL[route.cache], **own})
 
@@ -196,4 +198,4 @@ def _start(status: int, headers: list[tuple[bytes, bytes]]) -> Message:
 
 
 READ_ALONE = _read_alone({"Cache-Control": "no-store"})
-"""The answer to OPTIONS of what is published and no document: files and redirects."""
+"""The answer to OPTIONS for files and redirects."""
