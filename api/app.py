@@ -129,8 +129,8 @@ def build_rooms(
         connect_router(_edge(stores, site, access, urls)),
         blink_router(
             installation,
-            lambda asked: check_action(
-                stores.guardrail_rules.current(), stores.guardrail_log, asked, source="blink", caller="public"
+            lambda request: check_action(
+                stores.guardrail_rules.current(), stores.guardrail_log, request, source="blink", caller="public"
             ),
             lambda: stores.guardrail_rules.current(),
             lambda: stores.graph,

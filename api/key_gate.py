@@ -76,16 +76,16 @@ class KeyGate:
     async def admit(self, presented: str, now_s: float) -> Admission | None:
         """Takes one request of the key's day. Returns None if the key is not valid. Raises `OperatorProblem`."""
         if self._waits or self._lookup is None:
-            key, taken = await asyncio.to_thread(self._look_up_and_take, presented, now_s)
+            key, take = await asyncio.to_thread(self._look_up_and_take, presented, now_s)
         else:
-            key, taken = self._look_up_and_take(presented, now_s)
+            key, take = self._look_up_and_take(presented, now_s)
         if key is None:
             return None
-        if taken is None or taken.allowed:
+        if take is None or take.allowed:
             if not key.used_before:
                 await asyncio.to_thread(self._record_first_use, key.caller.key_id, now_s)
             self._note_use(key.caller.key_id, now_s)
-        return Admission(key.caller, _quota_key(key), taken)
+        return Admission(key.caller, _quota_key(key), take)
 
     async def give_back(self, admission: Admission, now_s: float) -> None:
         """Undoes a take of `admit`, because the request led to nothing."""
@@ -140,7 +140,7 @@ class KeyGate:
             self._lookup.close()
 
     def _look_up_and_take(self, presented: str, now_s: float) -> tuple[FoundKey | None, Take | None]:
-        key = self._opened().find(presented, now_s)
+        key = self._opened_lookup().find(presented, now_s)
         if key is None:
             return None, None
         limit = REQUESTS_A_DAY[key.caller.tier]
@@ -156,7 +156,7 @@ class KeyGate:
             return None
         return self._counters.take(f"session:{session.session_id}", SESSION_REQUESTS_A_MINUTE, MINUTE_S, now_s)
 
-    def _opened(self) -> KeyLookup:
+    def _opened_lookup(self) -> KeyLookup:
         if self._lookup is None:
             from warehouse.access.key_lookup import open_key_lookup
 

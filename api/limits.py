@@ -30,19 +30,19 @@ def limit_fields(counted: Counted | None, *, policy_alone: bool = False) -> dict
     """
     if counted is None:
         return {}
-    taken = counted.taken
-    policy = policy_of(counted.policy, taken.limit, counted.window_s)
+    take = counted.taken
+    policy = policy_of(counted.policy, take.limit, counted.window_s)
     if policy_alone:
         return {"RateLimit-Policy": policy}
-    return {"RateLimit-Policy": policy, "RateLimit": f'"{counted.policy}";r={taken.remaining};t={taken.reset_s}'}
+    return {"RateLimit-Policy": policy, "RateLimit": f'"{counted.policy}";r={take.remaining};t={take.reset_s}'}
 
 
 def over_limit(counted: Counted) -> RateLimited:
     """Returns the refusal of a request above its policy's limit."""
-    taken = counted.taken
-    wait = {"Retry-After": str(taken.reset_s)}
+    take = counted.taken
+    wait = {"Retry-After": str(take.reset_s)}
     if counted.policy == "daily":
-        return QuotaExceeded(f"This key has {taken.limit} requests a UTC day.", headers=wait)
+        return QuotaExceeded(f"This key has {take.limit} requests a UTC day.", headers=wait)
     if counted.policy == "session":
-        return SessionLimited(f"{taken.limit} requests a minute are answered for one session.", headers=wait)
-    return RateLimited(f"{taken.limit} requests a minute are answered for one address.", headers=wait)
+        return SessionLimited(f"{take.limit} requests a minute are answered for one session.", headers=wait)
+    return RateLimited(f"{take.limit} requests a minute are answered for one address.", headers=wait)

@@ -49,7 +49,7 @@ def _listed(parameters: type[BaseModel]) -> str:
 
 
 def _bounds(parameters: type[BaseModel], name: object) -> tuple[Any, Any] | None:
-    """Least and greatest value of an integer parameter; None where it has not both."""
+    """Returns the least and greatest value of an integer parameter, or None if it lacks one."""
     field = next(
         (info for field_name, info in parameters.model_fields.items() if (info.alias or field_name) == name), None
     )

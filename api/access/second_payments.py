@@ -54,14 +54,14 @@ class SecondPayments:
         self._ledger = ledger
         self._clock = clock
         self._monotonic = monotonic
-        self._asked: dict[tuple[str, str], float] = {}
+        self._ask_again_at: dict[tuple[str, str], float] = {}
 
     async def case_of(self, request: ClaimRequest) -> Recorded | None:
         """Returns the case of the payer's money in a transaction that the redeemed quote's claim does not use, or None.
 
         Also returns None while the transaction is not settled; the client may ask again then.
         """
-        known = await asyncio.to_thread(self._look, request)
+        known = await asyncio.to_thread(self._known_case, request)
         if not isinstance(known, _Unseen):
             return known
         if not self._may_ask(request):
@@ -69,7 +69,7 @@ class SecondPayments:
         views = await self._providers.views(request.transaction_hash)
         return await asyncio.to_thread(self._record, request, known.quote, views)
 
-    def _look(self, request: ClaimRequest) -> Recorded | _Unseen | None:
+    def _known_case(self, request: ClaimRequest) -> Recorded | _Unseen | None:
         with self._ledger().read() as reader:
             stored = claims.find_quote(reader, request.quote_id)
             assert stored is not None  # its claim exists
@@ -83,11 +83,11 @@ class SecondPayments:
 
     def _may_ask(self, request: ClaimRequest) -> bool:
         key, now_s = (request.quote_id, request.transaction_hash), self._monotonic()
-        if now_s < self._asked.get(key, 0.0):
+        if now_s < self._ask_again_at.get(key, 0.0):
             return False
-        if len(self._asked) >= _MOST_REMEMBERED:
-            self._asked.clear()
-        self._asked[key] = now_s + SILENT_FOR_S
+        if len(self._ask_again_at) >= _MOST_REMEMBERED:
+            self._ask_again_at.clear()
+        self._ask_again_at[key] = now_s + SILENT_FOR_S
         return True
 
     def _record(self, request: ClaimRequest, quote: Quote, views: list[View | Silence]) -> Recorded | None:

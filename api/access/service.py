@@ -197,14 +197,14 @@ class AccessService:
 
     def _begin(self, request: ClaimRequest, idempotency_key: str | None) -> Redeemed | PendingAnswer | _Attempt:
         """Checks everything that needs no chain. Returns the answer if there is one already; else takes the lease."""
-        named = self._look(request, idempotency_key)
+        named = self._named_quotes(request, idempotency_key)
         if isinstance(named, Redeemed):
             return named
         proof, consent = self._check_proof(request, named.quote), checked_consent(request, named.quote, self.rail)
         attempt = _Attempt(request, idempotency_key, secrets.token_hex(16), named, proof, consent)
         return self._remembered(request) or self._take_lease(attempt) or attempt
 
-    def _look(self, request: ClaimRequest, idempotency_key: str | None) -> Redeemed | Named:
+    def _named_quotes(self, request: ClaimRequest, idempotency_key: str | None) -> Redeemed | Named:
         """Returns the named quotes if id and hashes are right and nobody has redeemed them; else the repeated answer.
 
         Raises the refusal of a wrong or redeemed quote.

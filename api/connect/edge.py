@@ -108,7 +108,7 @@ class Edge:
             await Response(status_code=202)(scope, receive, send)
             return
         work_of(scope).began = True
-        server = await asyncio.to_thread(self._opened) if self._server is None else self._server
+        server = await asyncio.to_thread(self._open_once) if self._server is None else self._server
         # White space around a value is not part of it, which not every server before us knows.
         forwarded = [(name, value.strip()) for name, value in scope["headers"] if name not in _OURS]
         if not isinstance(message["id"], str | int):
@@ -121,7 +121,7 @@ class Edge:
         inner = {**scope, "headers": headers, CLIENT: self._policy.client(scope)}
         await server(inner, _whole(body), send)
 
-    def _opened(self) -> Application:
+    def _open_once(self) -> Application:
         with self._opening:
             if self._server is None:
                 self._server = self._open_server()
@@ -164,7 +164,7 @@ class OriginPolicy:
         if host in self._hosts or _is_loopback(host):
             return True
         if request.client is not None and self._clients.trusts(request.client.host):
-            # A proxy asks with a host name of its own.
+            # A proxy may ask with its own name for us.
             return True
         listening = request.scope.get("server")
         return listening is not None and host == f"{listening[0]}:{listening[1]}"

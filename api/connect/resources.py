@@ -1,4 +1,4 @@
-"""Serves published documents as resources of `/mcp`, under URIs of its own, if the generation has them."""
+"""Serves published documents as resources of `/mcp`, under separate URIs, if the generation has them."""
 
 from __future__ import annotations
 

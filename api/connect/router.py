@@ -60,7 +60,7 @@ def connect_router(edge: Edge) -> APIRouter:
         operation_id="mcp",
     )
     def mcp(message: JsonRpcRequest) -> None:
-        """Is described here and answered by the edge."""
+        """Describes the route; the edge answers it."""
 
     @router.options(
         MCP_PATH,
@@ -75,7 +75,7 @@ def connect_router(edge: Edge) -> APIRouter:
         operation_id="mcp_preflight",
     )
     def preflight() -> None:
-        """Is described here and answered by the edge."""
+        """Describes the route; the edge answers it."""
 
     return router
 

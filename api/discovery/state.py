@@ -76,9 +76,9 @@ class StateObserver:
         loop = asyncio.get_running_loop()
         under_way = self._under_way
         if under_way is None or under_way.done() or under_way.get_loop() is not loop:
-            under_way = self._under_way = loop.run_in_executor(self._thread, self._look)
+            under_way = self._under_way = loop.run_in_executor(self._thread, self._record_observation)
         return under_way
 
-    def _look(self) -> None:
+    def _record_observation(self) -> None:
         self._newest = self._observe()
         self._observed_at_s = self._clock()

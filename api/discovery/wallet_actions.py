@@ -48,7 +48,7 @@ def blink_router(
         def shown() -> Response:
             return _json(action())
 
-        def leave() -> Response:
+        def options() -> Response:
             return Response(status_code=204)
 
         router.add_api_route(
@@ -62,7 +62,7 @@ def blink_router(
         )
         router.add_api_route(
             path,
-            leave,
+            options,
             methods=["OPTIONS"],
             status_code=204,
             response_class=Response,
@@ -79,7 +79,7 @@ def blink_router(
 
     def world() -> wallet_actions.Action:
         return wallet_actions.world_action(
-            installation, _off(lambda: _look(graph()), "The graph can't be read at the moment.")
+            installation, _off(lambda: _probe(graph()), "The graph can't be read at the moment.")
         )
 
     show(wallet_actions.GUARDRAIL_BLINK_PATH, "blink_guardrail", "Guardrail check as a wallet action", guardrail)
@@ -172,7 +172,7 @@ def _off(probe: Callable[[], object], why: str) -> str | None:
     return None
 
 
-def _look(graph: ServedGraph) -> None:
+def _probe(graph: ServedGraph) -> None:
     with graph.seen_by(None):
         return
 

@@ -95,7 +95,7 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         operation_id="intake_register",
     )
     def register(
-        request: Request, body: Annotated[IntakeRequest, Body()], idempotency_key: IdempotencyKey = None
+        request: Request, asked: Annotated[IntakeRequest, Body()], idempotency_key: IdempotencyKey = None
     ) -> Response:
         secret, owner = pepper(), key_owner(request)
         key = None if idempotency_key is None else request_digest(secret, INTAKE_PATH, owner, idempotency_key)

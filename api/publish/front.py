@@ -146,8 +146,8 @@ class Front:
             ):
                 receive, admission, counted = await self._identify(scope, receive, now_s)
             if admission is None and counted is None and self._take is not None:
-                taken = await self._count(scope, now_s)
-                counted = None if taken is None else Counted("permin", WINDOW_S, taken)
+                take = await self._count(scope, now_s)
+                counted = None if take is None else Counted("permin", WINDOW_S, take)
             if counted is not None and not counted.taken.allowed:
                 await self._refuse(scope, send, over_limit(counted), counted)
                 return
@@ -281,11 +281,11 @@ class Front:
         if token is None:
             return None
         try:
-            taken = await self._keys.take_of_session(token, now_s)
+            take = await self._keys.take_of_session(token, now_s)
         except OperatorProblem as problem:
             _log.warning("No session can be looked up: %s", problem)
             return None
-        return None if taken is None else Counted("session", WINDOW_S, taken)
+        return None if take is None else Counted("session", WINDOW_S, take)
 
     async def _count(self, scope: Scope, now_s: float) -> Take | None:
         """Takes one of the minute of the client's address. Returns None if counting failed."""

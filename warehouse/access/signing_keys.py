@@ -27,7 +27,7 @@ class SigningKeys:
         require_secrets(settings)
         self._named = settings.signing_key_file is not None
         self._path = settings.signing_key_file or settings.data_dir / SIGNING_KEY_FILE
-        self._held: tuple[tuple[int, int, int], KeySet] | None = None
+        self._cached: tuple[tuple[int, int, int], KeySet] | None = None
 
     def current(self) -> KeySet:
         """Returns the keys as the file has them now. Raises `SettingsInvalid`, `StoreUnusable`."""
@@ -37,9 +37,9 @@ class SigningKeys:
                 _write(self._path, key_text(new_private_key()), replace=False)
             status = self._path.stat()
             version = (status.st_ino, status.st_mtime_ns, status.st_size)
-            cached = self._held
+            cached = self._cached
             if cached is None or cached[0] != version:
-                cached = self._held = (
+                cached = self._cached = (
                     version,
                     parse_key_set(self._path.read_text(), f"The signing key file {self._path}"),
                 )

@@ -36,7 +36,7 @@ class PastView:
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, events: Sequence[Event], past: Past, owner: str | None
     ) -> None:
-        """`connection` is an exclusive cursor on a generation's query copy; `events` are all those that it may lack."""
+        """Prepares the view over an exclusive cursor on a query copy; `events` are all those that the copy may lack."""
         self.revision = past.revision
         self._connection = connection
         for name, value in (

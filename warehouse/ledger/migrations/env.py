@@ -1,4 +1,4 @@
-"""Run by Alembic: migrates inside the transaction that `warehouse.ledger.schema` opened and locked."""
+"""Alembic runs this file. It migrates inside the transaction that `warehouse.ledger.schema` opened and locked."""
 
 from alembic import context
 

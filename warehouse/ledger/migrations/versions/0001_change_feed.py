@@ -1,4 +1,4 @@
-"""Whose ledger it is, and the change feed."""
+"""Creates the ledger's identity and the change feed."""
 
 from alembic import op
 

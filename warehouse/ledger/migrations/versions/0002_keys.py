@@ -1,4 +1,4 @@
-"""API keys, and what is kept of their use."""
+"""Creates the tables of API keys and of their use."""
 
 from alembic import op
 

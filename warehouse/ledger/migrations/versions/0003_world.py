@@ -1,4 +1,4 @@
-"""The graph's events, decisions and pending proposals."""
+"""Creates the tables of the graph's events, decisions and pending proposals."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""Quotes, claims, receipts and money that matched nothing."""
+"""Creates the tables of quotes, claims, receipts and unmatched payments."""
 
 from alembic import op
 

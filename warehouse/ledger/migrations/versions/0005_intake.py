@@ -1,4 +1,4 @@
-"""Intakes, who sent them, and the steps they took."""
+"""Creates the tables of intakes, their senders and their steps."""
 
 from alembic import op
 

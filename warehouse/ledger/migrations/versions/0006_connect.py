@@ -1,4 +1,4 @@
-"""Pairing codes, and the sessions that were opened with them."""
+"""Creates the tables of pairing codes and of the sessions opened with them."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""The address that paid owns a key, and the operator that a quote names once it has signed."""
+"""Makes the payer the owner of a key, until the operator that the quote names has signed."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""Cases of money that matched nothing, supplementary quotes, and every transfer that a claim uses."""
+"""Creates the tables of cases, supplementary quotes and every transfer that a claim uses."""
 
 from alembic import op
 
