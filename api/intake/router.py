@@ -100,7 +100,7 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         secret, owner = pepper(), key_owner(request)
         key = None if idempotency_key is None else request_digest(secret, INTAKE_PATH, owner, idempotency_key)
         with ledger().transaction() as tx:
-            accepted = accept(tx, secret, body, key)
+            accepted = accept(tx, secret, asked, key)
         answer = answers.registered(accepted.record, urls, accepted.erase_token)
         return _answer(answer, 201, replayed_header(accepted.replayed))
 
