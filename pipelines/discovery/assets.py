@@ -9,6 +9,7 @@ from contracts.discovery.capabilities import Status, capability_states, load_cap
 from contracts.discovery.installation import installation_of
 from contracts.discovery.judging import documents_needed, judge, requests_needed
 from contracts.publish.registry import PROJECTIONS
+from contracts.publish.rendering import fields_of
 from pipelines.discovery.probe import ask_ourselves, is_due
 from pipelines.presentation import external, markdown_table, row_count, table_asset
 from pipelines.resources import Runtime
@@ -47,7 +48,7 @@ def out_discovery__probes(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
     now = datetime.now(UTC)
     with runtime.warehouse.connect() as connection:
         context = document_context(connection, runtime.settings)
-        documents = {path: read(DOCUMENTS[path], context) for path in documents_needed(states)}
+        documents = {path: fields_of(read(DOCUMENTS[path], context)) for path in documents_needed(states)}
         due = is_due(connection, now)
     answers = None
     if due:
