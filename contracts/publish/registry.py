@@ -1,7 +1,7 @@
 """One row per document published as a file: it drives asset, lineage, route, OpenAPI entry and contract test.
 
 A row also names the source of its body, one of: `make`, a function of the installation; `describe`, a function of the
-other bodies too; `reader`, a function of a room of the warehouse; else the statement `<name>.sql` of a room.
+other bodies too; `reader`, a function of a room of the warehouse; else the statement of its name.
 `warehouse.publish.readers.read` follows it, and `contracts.publish.rendering` turns the content into bytes.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -117,10 +118,10 @@ class Projection:
 
     name: str
     path: str
-    model: type[BaseModel] | None
     group: str
     summary: str
     description: str
+    model: type[BaseModel] | None = None
     make: Callable[[Installation], Content] | None = None
     """Makes the content where it needs no store, clock or network."""
     describe: Callable[[Installation, Bodies], bytes] | None = None
@@ -234,6 +235,8 @@ def _sitemap(installation: Installation) -> bytes:
     return sitemap_xml(installation, [row.path for row in PROJECTIONS if row.cache == "discovery"])
 
 
+_discovery = partial(Projection, group="discovery", cache="discovery")
+
 PROJECTIONS: tuple[Projection, ...] = (
     Projection(
         name="token_price",
@@ -333,14 +336,12 @@ PROJECTIONS: tuple[Projection, ...] = (
         description="What an agent wants to know first: token, holders, price, watched contract, trust and graph. "
         "`mode` says whether all of it is live or something is missing or old.",
     ),
-    Projection(
+    _discovery(
         name="service_context",
         path="/svc-context.json",
         model=ServiceContext,
-        group="discovery",
         shape="context",
         reader="publish.overview:read_service_context",
-        cache="discovery",
         summary="What the service is",
         description="What the service is and where everything lies, for an agent that knows nothing of it yet.",
     ),
@@ -442,167 +443,128 @@ PROJECTIONS: tuple[Projection, ...] = (
         )
         for name, kind in ARTIFACT_KINDS.items()
     ),
-    Projection(
+    _discovery(
         name="agent_card",
         path=service.AGENT_CARD_PATH,
-        model=None,
-        group="discovery",
         shape="agent_card",
         reader="discovery.probes:read_agent_card",
         summary="Agent card",
         description="The A2A 1.0 agent card, signed by a key of the key set. A skill is what can be used here by the "
         "settings. No A2A transport is run.",
         aliases=(Alias(service.AGENT_PATH),),
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="capability_registry",
         path=service.CAPABILITIES_PATH,
         model=CapabilityRegistry,
-        group="discovery",
         shape="capabilities",
         reader="discovery.probes:read_registry",
         summary="Capability registry",
         description="Every capability with its status `live`, `planned` or `off`, why, who determined it and when.",
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="mcp_discovery",
         path=service.MCP_JSON_PATH,
-        model=None,
-        group="discovery",
         shape="server_card",
         make=server_card,
         summary="MCP discovery",
         description="The server card of the MCP endpoint, at the path where clients have long looked for it.",
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="mcp_server_card",
         path=service.SERVER_CARD_PATH,
-        model=None,
-        group="discovery",
         shape="server_card",
         make=server_card,
         summary="MCP server card",
         description="Who the MCP server is and how to reach it (SEP-2127). What tools it has, it says itself.",
         media_type=service.SERVER_CARD_MEDIA_TYPE,
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="ai_catalog",
         path=service.AI_CATALOG_PATH,
-        model=None,
-        group="discovery",
         shape="ai_catalog",
         make=ai_catalog,
         summary="AI catalog",
         description="The server card, the agent card, the skill and the API, each with its media type.",
         media_type=service.AI_CATALOG_MEDIA_TYPE,
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="x402_manifest",
         path=service.X402_PATH,
-        model=None,
-        group="discovery",
         shape="x402",
         make=x402_manifest,
         summary="Payment manifest",
         description="What can be paid and how: a receipt on the chain is verified where that is set up, settlement by "
         "payment signature is planned.",
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="x402_metadata",
         path=service.X402_METADATA_PATH,
-        model=None,
-        group="discovery",
         shape="x402_metadata",
         make=x402_metadata,
         summary="Payment kinds",
         description="Kinds of payment as an x402 facilitator lists them: none is settled by signature yet.",
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="public_contract",
         path=service.PUBLIC_CONTRACT_PATH,
         model=PublicContract,
-        group="discovery",
         shape="public_contract",
         make=public_contract,
         summary="Public contract",
         description="What the service is in the words that hold: seven domains, the validator, where live counts are, "
         "and which older terms are superseded.",
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="registration_contract",
         path=service.REGISTRATION_PATH,
         model=RegistrationContract,
-        group="discovery",
         shape="registration",
         make=registration_contract,
         summary="Agent-assisted registration",
         description="Ways to register with their steps, endpoints and consent rules, and the request's JSON Schema.",
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="erc8004_registration",
         path=service.ERC8004_PATH,
-        model=None,
-        group="discovery",
         shape="erc8004",
         make=erc8004_registration,
         summary="ERC-8004 registration file",
         description="The service as ERC-8004 describes agents. It is in no identity registry.",
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="ai_plugin",
         path=service.AI_PLUGIN_PATH,
-        model=None,
-        group="discovery",
         shape="ai_plugin",
         make=ai_plugin,
         summary="Plugin manifest",
         description="The plugin manifest v1 for runtimes that still ask for it.",
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="api_catalog",
         path=service.API_CATALOG_PATH,
-        model=None,
-        group="discovery",
         shape="api_catalog",
         make=api_catalog,
         summary="API catalog",
         description="Where the APIs are described (RFC 9727), as a linkset.",
         media_type=service.API_CATALOG_MEDIA_TYPE,
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="agent_skills",
         path=service.AGENT_SKILLS_PATH,
-        model=None,
-        group="discovery",
         shape="agent_skills",
         make=agent_skills,
         summary="Agent skills",
         description="The skill with the digest of its bytes.",
-        cache="discovery",
     ),
     *(
-        Projection(
+        _discovery(
             name=f"schema_{name.replace('-', '_')}",
             path=schema_path(name),
-            model=None,
-            group="discovery",
             make=make,
             summary=f"JSON Schema: {summary}",
             description=f"The JSON Schema 2020-12 of {summary}.",
             media_type=service.SCHEMA_MEDIA_TYPE,
-            cache="discovery",
         )
         for name, summary, make in (
             ("svc-base-capabilities", "the capability registry", _schema("svc-base-capabilities", CapabilityRegistry)),
@@ -615,128 +577,99 @@ PROJECTIONS: tuple[Projection, ...] = (
             (REQUEST_SCHEMA, "a registration request", intake_request_schema),
         )
     ),
-    Projection(
+    _discovery(
         name="llms_txt",
         path=service.LLMS_PATH,
-        model=None,
-        group="discovery",
         shape="llms",
         make=llms_txt,
         summary="What a language model reads first",
         description="llmstxt.org: what is here, how to begin, and what is planned and not live. It is a map, not "
         "a schema.",
         media_type=PLAIN,
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="agents_capabilities",
         path=AGENTS_TXT_PATH,
-        model=None,
-        group="discovery",
         shape="agents",
         make=agents_txt,
         summary="Capabilities for agents",
         description="Every capability that is live with endpoint, protocol and authentication (draft-car-agents-txt).",
         aliases=(Alias(AGENTS_TXT_FALLBACK_PATH),),
         media_type=PLAIN,
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="robots_txt",
         path=ROBOTS_PATH,
-        model=None,
-        group="discovery",
         shape="robots",
         make=robots_txt,
         summary="What crawlers may read",
         description="RFC 9309, with what content may be used for.",
         media_type=PLAIN,
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="skill_md",
         path=service.SKILL_PATH,
-        model=None,
-        group="discovery",
         shape="skill",
         make=skill_md,
         summary="Agent Skill",
         description="How to buy a key, use it and pair over MCP, step by step, as an Agent Skill.",
         media_type=MARKDOWN,
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="compatibility",
         path=COMPATIBILITY_PATH,
-        model=None,
-        group="discovery",
         make=compatibility_md,
         summary="Compatibility policy",
         description="What may change without notice, what is announced first and how, and what is deprecated now.",
         media_type=MARKDOWN,
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="connect_markdown",
         path=CONNECT_MARKDOWN_PATH,
-        model=None,
-        group="discovery",
         shape="markdown",
         make=connect_md,
         summary="Connect page in Markdown",
         description="The connect page for readers without a browser; `/connect/` answers it to whoever prefers "
         "Markdown.",
         media_type=MARKDOWN,
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="security_txt",
         path=SECURITY_PATH,
-        model=None,
-        group="discovery",
         shape="security",
         reader="discovery.probes:read_security_txt",
         summary="Where to report a vulnerability",
         description="RFC 9116. It expires some months ahead and changes once a quarter.",
         media_type=PLAIN,
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="sitemap",
         path=SITEMAP_PATH,
-        model=None,
-        group="discovery",
         shape="sitemap",
         make=_sitemap,
         summary="Sitemap",
         description="The pages and documents that a search engine may show.",
         media_type=SITEMAP_MEDIA_TYPE,
-        cache="discovery",
     ),
-    Projection(
+    _discovery(
         name="actions_registry",
         path=ACTIONS_PATH,
         model=ActionsRegistry,
-        group="discovery",
         shape="action_rules",
         make=actions_registry,
         summary="Wallet actions",
         description="Which addresses of this site wallets may show as actions, and where those are asked for.",
-        cache="discovery",
         headers=ACTION_HEADERS,
     ),
-    Projection(
+    _discovery(
         name="connect_page",
         path=service.CONNECT_PAGE_PATH,
-        model=None,
-        group="discovery",
         shape="page",
         make=connect_page_fields,
         summary="Connect page",
         description="What this is, how to pair, plans, and a paid claim step by step, for a browser. Whoever prefers "
         "Markdown gets that.",
         media_type="text/html; charset=utf-8",
-        cache="discovery",
         headers={
             **PAGE_HEADERS,
             "Link": f"{FRONT_LINKS}, {_link(CONNECT_MARKDOWN_PATH, 'alternate', 'text/markdown')}",
@@ -744,22 +677,18 @@ PROJECTIONS: tuple[Projection, ...] = (
         template="connect/index.html.j2",
         markdown=CONNECT_MARKDOWN_PATH,
     ),
-    Projection(
+    _discovery(
         name="icon",
         path=service.ICON_PATH,
-        model=None,
-        group="discovery",
         make=lambda _: {},
         summary="Icon",
         description="The icon of pages, cards and wallet actions.",
         media_type="image/svg+xml",
-        cache="discovery",
         template="icon.svg",
     ),
     Projection(
         name="openapi",
         path=OPENAPI_PATH,
-        model=None,
         group="discovery",
         shape="openapi",
         describe=openapi_json,
@@ -769,7 +698,6 @@ PROJECTIONS: tuple[Projection, ...] = (
     Projection(
         name="openapi_v2",
         path=OPENAPI_V2_PATH,
-        model=None,
         group="discovery",
         shape="openapi",
         describe=openapi_v2_yaml,
