@@ -16,7 +16,7 @@ from pipelines.trust import starting as trust
 from pipelines.world import starting as world
 from warehouse.duck.connection import Warehouse, run_lock
 from warehouse.publish.generations import current_generation
-from warehouse.publish.readers import document_context
+from warehouse.publish.readers import context_for
 
 LOCK_WAIT_S = 600.0
 ROOMS = (token, bidwall, trust, market, partner, world)
@@ -36,7 +36,7 @@ def publish_held(settings: Settings) -> PublishReport:
         for room in ROOMS:
             room.starting_rows(connection, settings, datetime.now(UTC))
         last = current_generation(settings.data_dir)
-        report = publish(document_context(connection, settings), settings)
+        report = publish(context_for(connection, settings), settings)
         reasons = [entry.stale_reason for entry in last.manifest.documents.values()] if last else []
         if reason := next(filter(None, reasons), None):
             report = replace(report, generation=mark_stale_for(settings, reason).generation)

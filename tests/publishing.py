@@ -24,7 +24,7 @@ from pipelines.publish.site import route_table, site_files
 from pipelines.token.holder_lists import take_list
 from warehouse.duck.connection import Warehouse
 from warehouse.publish.generations import Part, begin, build
-from warehouse.publish.readers import document_context
+from warehouse.publish.readers import context_for
 from warehouse.token.fold import fold_balances
 from warehouse.token.holder_status import record_status
 
@@ -76,7 +76,7 @@ class House:
     def publish(self) -> PublishReport:
         self.now += timedelta(minutes=1)
         with Warehouse(self.data_dir).connect() as connection:
-            context = document_context(connection, self.settings)
+            context = context_for(connection, self.settings)
             return publish(context, self.settings, now=self.now)
 
     def publish_rows(

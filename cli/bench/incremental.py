@@ -22,7 +22,7 @@ from pipelines.token.events import TokenTransfers
 from pipelines.token.holder_lists import prove_balances, take_list
 from warehouse.duck.connection import Connection, Warehouse
 from warehouse.duck.facts import gather_facts, mark_checked
-from warehouse.publish.readers import document_context
+from warehouse.publish.readers import context_for
 from warehouse.token.fold import fold_balances
 
 HOLDERS = 50_000
@@ -98,7 +98,7 @@ async def _publish(data_dir: Path, url: str) -> None:
                 snapshot_reason=None,
                 now=datetime.now(UTC),
             )
-        publish(document_context(connection, settings), settings)
+        publish(context_for(connection, settings), settings)
 
 
 def _write_history(connection: Connection, transfers: int, held_hash: str) -> None:

@@ -17,7 +17,7 @@ from cli.environment import as_environment
 from contracts.settings import load_settings
 from pipelines.publish.generation import publish
 from warehouse.duck.connection import Warehouse
-from warehouse.publish.readers import document_context
+from warehouse.publish.readers import context_for
 
 STARTS = 5
 LONGEST_S = 30.0
@@ -30,7 +30,7 @@ def measure() -> float:
             data_dir=Path(directory), port=free_port(), rpc_urls=("http://127.0.0.1:9",), rate_limit_per_minute=0
         )
         with Warehouse(settings.data_dir).connect() as connection:
-            publish(document_context(connection, settings), settings)
+            publish(context_for(connection, settings), settings)
         return statistics.median(
             _one_start(f"{settings.public_base_url}/api/token/holders", as_environment(settings)) for _ in range(STARTS)
         )

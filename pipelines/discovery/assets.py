@@ -17,7 +17,7 @@ from warehouse.discovery.probes import OWN_ENDPOINTS, PROBES, is_our_generation,
 from warehouse.duck.fetch_log import record_attempt
 from warehouse.duck.inspection import preview
 from warehouse.publish.lineage import tables_of
-from warehouse.publish.readers import document_context, read
+from warehouse.publish.readers import context_for, read
 
 GROUP = "discovery"
 TABLE = "out_discovery__probes"
@@ -47,7 +47,7 @@ def out_discovery__probes(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
     states = capability_states(installation)
     now = datetime.now(UTC)
     with runtime.warehouse.connect() as connection:
-        context = document_context(connection, runtime.settings)
+        context = context_for(connection, runtime.settings)
         documents = {path: fields_of(read(DOCUMENTS[path], context)) for path in documents_needed(states)}
         due = is_due(connection, now)
     answers = None

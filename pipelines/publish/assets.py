@@ -11,7 +11,7 @@ from pipelines.presentation import OWNERS, POOL, model_schema
 from pipelines.publish.generation import publish, republish
 from pipelines.resources import Runtime
 from warehouse.publish.lineage import tables_of
-from warehouse.publish.readers import document_context
+from warehouse.publish.readers import context_for
 
 
 def document_key(projection: Projection) -> dg.AssetKey:
@@ -53,7 +53,7 @@ def publish_generation(
     """Builds the next generation from the changed documents, or from the selected ones, and points to it."""
     chosen = [row for row in PROJECTIONS if document_key(row) in context.selected_asset_keys]
     with runtime.warehouse.connect() as connection:
-        documents = document_context(connection, runtime.settings)
+        documents = context_for(connection, runtime.settings)
         if len(chosen) == len(PROJECTIONS):
             report = publish(documents, runtime.settings)
         else:

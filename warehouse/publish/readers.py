@@ -23,7 +23,7 @@ SHOWN_IN_VARIANTS = (ETH_PRICE_PATH,)
 """A minute's run publishes these, and leaves the query copy as it is."""
 
 
-def document_context(connection: duckdb.DuckDBPyConnection, settings: Settings) -> DocumentContext:
+def context_for(connection: duckdb.DuckDBPyConnection, settings: Settings) -> DocumentContext:
     """The context of publishing, with the signing keys. Raises `SettingsInvalid`, `StoreUnusable` on those."""
     installation = installation_of(settings, SigningKeys(settings).current())
     return DocumentContext(connection, lists_dir(settings.data_dir), installation)

@@ -14,7 +14,7 @@ from contracts.token.holder_documents import ConsistencyLevel
 from pipelines.publish.generation import republish
 from warehouse.bidwall.contract_balance import BalanceReading, record_balance, record_bidwall_status, replace_events
 from warehouse.duck.connection import Warehouse
-from warehouse.publish.readers import document_context
+from warehouse.publish.readers import context_for
 from warehouse.token.chain_head import SeenHead
 from warehouse.trust.attestations import fold_scores, record_trust_status
 
@@ -177,7 +177,7 @@ def test_the_published_default_and_the_same_variant_are_equal(house):
         connection.execute("update out_market__eth_price set fetched_at = fetched_at + interval 1 minute")
         rows = [row for row in PROJECTIONS if row.name in ("eth_price", "bidwall_snapshot")]
         house.now += timedelta(minutes=1)
-        assert republish(document_context(connection, house.settings), house.settings, rows, now=house.now).published
+        assert republish(context_for(connection, house.settings), house.settings, rows, now=house.now).published
     assert get(house, SNAPSHOT).json() == get(house, f"{SNAPSHOT}?events_limit=8").json()
 
 

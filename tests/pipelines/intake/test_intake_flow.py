@@ -27,7 +27,7 @@ from warehouse.intake import intake_sync
 from warehouse.intake.intakes import activate_by_claim, graph_key
 from warehouse.intake.rights import export_intake, forget_intake
 from warehouse.publish.generations import current_generation
-from warehouse.publish.readers import document_context
+from warehouse.publish.readers import context_for
 from warehouse.world.audit import verify
 from warehouse.world.events import public_counts
 from warehouse.world.fold import fold_events
@@ -52,7 +52,7 @@ def take_over(settings: Settings) -> dict[str, dict]:
 
 def publish_now(settings: Settings) -> None:
     with Warehouse(settings.data_dir).connect() as connection:
-        publish(document_context(connection, settings), settings)
+        publish(context_for(connection, settings), settings)
 
 
 def rows(settings: Settings, question: str) -> list[tuple]:

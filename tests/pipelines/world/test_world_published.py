@@ -15,7 +15,7 @@ from pipelines.publish.generation import publish
 from warehouse.duck.connection import Warehouse
 from warehouse.ledger.ledger import open_ledger
 from warehouse.publish.generations import current_generation
-from warehouse.publish.readers import document_context
+from warehouse.publish.readers import context_for
 from warehouse.world.events import append_states, current_edge, current_node
 from warehouse.world.fold import fold_events
 from warehouse.world.ownership import hand_over
@@ -51,7 +51,7 @@ class GraphHouse(House):
         with Warehouse(self.data_dir).connect() as connection:
             fold_events(connection, self.ledger)
             place_new_nodes(connection)
-            context = document_context(connection, self.settings)
+            context = context_for(connection, self.settings)
             return publish(context, self.settings, projections=ROWS, now=self.now)
 
     def snapshot_files(self):

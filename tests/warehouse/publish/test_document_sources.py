@@ -11,7 +11,7 @@ from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Warehouse
 from warehouse.duck.inspection import tables_read
 from warehouse.publish.lineage import RecordingConnection, tables_of
-from warehouse.publish.readers import document_context, read, reader_of
+from warehouse.publish.readers import context_for, read, reader_of
 from warehouse.statements import read_sql
 
 READ = [row for row in PROJECTIONS if row.reader is not None]
@@ -49,7 +49,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> House:
 def test_a_document_reads_no_table_beside_those_of_its_lineage(house: House, row: Projection):
     with Warehouse(house.data_dir).connect() as connection:
         recording = RecordingConnection(connection)
-        context = replace(document_context(connection, house.settings), connection=recording)
+        context = replace(context_for(connection, house.settings), connection=recording)
         read(row, context)
     asked = {statement for statement in recording.statements if "read_parquet" not in statement}  # those read files
     assert frozenset().union(*map(tables_read, asked)) == tables_of(row)
