@@ -63,12 +63,14 @@ class Rendered:
 def rendered(projection: Projection, content: Content) -> Rendered:
     """The content with its members encoded. JSON keys come in the model's order, `ok` first.
 
-    Raises `ValueError` where fields are not exactly those of the model.
+    Raises `ValueError` where fields are not exactly those of the model, and on fields of a text.
     """
     if isinstance(content, bytes):
         return Rendered(projection, content)
     model = projection.freshness or projection.model
     if model is None:
+        if not projection.media_type.partition(";")[0].endswith("json"):
+            raise ValueError(f"{projection.name}: fields without a model")
         return Rendered(projection, document_bytes(fields_of(content)))
     values = _values(projection, model, content)
     names = list(model.model_fields)
