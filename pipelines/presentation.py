@@ -53,9 +53,11 @@ def table_spec(table: str, group: str, description: str, **more: Unpack[Header])
     return dg.AssetSpec(table, **_header(table, group, description, **more))
 
 
-def external(key: str, group: str, description: str, kind: str) -> dg.AssetSpec:
-    """Makes the spec of something that assets read and that no run makes: a service, the chain, a log."""
-    return dg.AssetSpec(key, group_name=group, description=description, kinds={kind}, owners=OWNERS)
+def other_spec(
+    key: str, group: str, description: str, kind: str, *, deps: Sequence[str | dg.AssetSpec] = ()
+) -> dg.AssetSpec:
+    """Makes the spec of an asset that is not a table: a service, the chain, a log, events in the ledger."""
+    return dg.AssetSpec(key, deps=deps, group_name=group, description=description, kinds={kind}, owners=OWNERS)
 
 
 def model_schema(model: type[BaseModel]) -> dg.TableSchema:

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import dagster as dg
 
-from pipelines.presentation import LEDGER_GROUP, POOL, external, markdown_table, row_count, table_spec
+from pipelines.presentation import LEDGER_GROUP, POOL, markdown_table, other_spec, row_count, table_spec
 from pipelines.resources import Runtime
 from warehouse.access.claim_sync import sync_access
 from warehouse.duck.inspection import preview
@@ -22,7 +22,7 @@ RAW = {
 }
 REVENUE, FUNNEL = "out_access__revenue_daily", "out_access__funnel"
 
-ledger = external(
+ledger = other_spec(
     "ledger",
     LEDGER_GROUP,
     "The system of record for what people send: SQLite, or PostgreSQL by SVC_LEDGER_URL.",

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import dagster as dg
 
-from pipelines.presentation import LEDGER_GROUP, OWNERS, POOL, log_verdicts, markdown_table, row_count, table_spec
+from pipelines.presentation import LEDGER_GROUP, POOL, log_verdicts, markdown_table, other_spec, row_count, table_spec
 from pipelines.resources import Runtime
 from warehouse.connect.session_sync import sync_sessions
 from warehouse.duck.inspection import preview
@@ -18,17 +18,13 @@ DAILY, BY_STEP = "out_connect__daily", "out_connect__steps"
 @dg.multi_asset(
     name="take_over_connect",
     specs=[
-        dg.AssetSpec(
+        other_spec(
             "connect_events",
+            LEDGER_GROUP,
+            "Finished set-ups as nodes of EXECUTION and SYMBIOSIS, tied to the intake that they registered, written to "
+            "the ledger through the validator, without anything personal. Grain: one proposal per set-up that changed.",
+            "ledger",
             deps=["ledger", "world_constitution", "intake_events"],
-            group_name=LEDGER_GROUP,
-            kinds={"ledger"},
-            owners=OWNERS,
-            description=(
-                "Finished set-ups as nodes of EXECUTION and SYMBIOSIS, tied to the intake that they registered, "
-                "written to the ledger through the validator, without anything personal. Grain: one proposal per "
-                "set-up that changed."
-            ),
         ),
         table_spec(
             SESSIONS,
@@ -39,7 +35,7 @@ DAILY, BY_STEP = "out_connect__daily", "out_connect__steps"
         table_spec(
             STEPS,
             LEDGER_GROUP,
-            "Steps as they stand, without what was said of them. Grain: one row per session and step.",
+            "Steps with their state, without the texts of the session. Grain: one row per session and step.",
             deps=["ledger"],
         ),
         table_spec(

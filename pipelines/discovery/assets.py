@@ -11,7 +11,7 @@ from contracts.discovery.judging import documents_needed, judge, requests_needed
 from contracts.publish.registry import PROJECTIONS
 from contracts.publish.rendering import fields_of
 from pipelines.discovery.probe import ask_ourselves, is_due
-from pipelines.presentation import external, markdown_table, row_count, table_asset
+from pipelines.presentation import markdown_table, other_spec, row_count, table_asset
 from pipelines.resources import Runtime
 from warehouse.discovery.probes import OWN_ENDPOINTS, PROBES, is_our_generation, record_findings
 from warehouse.duck.fetch_log import record_attempt
@@ -26,7 +26,7 @@ _JUDGED = {each.judged.what[0] for each in load_capabilities().values() if each.
 DOCUMENTS = {row.path: row for row in PROJECTIONS if row.path in _JUDGED}
 """The documents that say of a capability whether it has something to give."""
 
-own_endpoints = external(
+own_endpoints = other_spec(
     OWN_ENDPOINTS,
     GROUP,
     "This service at SVC_BASE_URL, asked as a client would: HEAD, OPTIONS and /health, never a write.",

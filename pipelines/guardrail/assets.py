@@ -7,7 +7,7 @@ from typing import Any
 import dagster as dg
 
 from contracts.errors import OperatorProblem
-from pipelines.presentation import POOL, external, markdown_table, row_count, table_spec
+from pipelines.presentation import POOL, markdown_table, other_spec, row_count, table_spec
 from pipelines.resources import Runtime
 from warehouse.duck.inspection import preview
 from warehouse.guardrail.checks import sync_checks
@@ -15,7 +15,7 @@ from warehouse.guardrail.log import open_guardrail_log
 
 GROUP = "guardrail"
 
-guardrail_log = external(
+guardrail_log = other_spec(
     "guardrail_log", GROUP, "The log that the API keeps of guardrail checks beside the ledger, for a month.", "sqlite"
 )
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
-from pipelines.presentation import LEDGER_GROUP, OWNERS, POOL, log_verdicts, markdown_table, row_count, table_spec
+from pipelines.presentation import LEDGER_GROUP, POOL, log_verdicts, markdown_table, other_spec, row_count, table_spec
 from pipelines.resources import Runtime
 from warehouse.duck.inspection import preview
 from warehouse.intake.intake_sync import sync_intakes
@@ -19,16 +19,13 @@ RAW, STATS, FUNNEL, SETTINGS = "raw_ledger__intakes", "out_intake__stats", "out_
 @dg.multi_asset(
     name="take_over_intakes",
     specs=[
-        dg.AssetSpec(
+        other_spec(
             "intake_events",
+            LEDGER_GROUP,
+            "Intakes as nodes of SYMBIOSIS and EXECUTION, written to the ledger through the validator, without "
+            "anything personal. Grain: one proposal per intake that changed.",
+            "ledger",
             deps=["ledger", "world_constitution"],
-            group_name=LEDGER_GROUP,
-            kinds={"ledger"},
-            owners=OWNERS,
-            description=(
-                "Intakes as nodes of SYMBIOSIS and EXECUTION, written to the ledger through the validator, without "
-                "anything personal. Grain: one proposal per intake that changed."
-            ),
         ),
         table_spec(
             RAW,

@@ -10,7 +10,7 @@ from pipelines.market.choose import choose_eth, choose_token
 from pipelines.market.observe import PollResult, poll_eth_sources, poll_token_sources
 from pipelines.market.price_source import OverHttp
 from pipelines.market.sources import PRICE_SOURCES
-from pipelines.presentation import QUICK, external, lines_chart, markdown_table, row_count, table_asset
+from pipelines.presentation import QUICK, lines_chart, markdown_table, other_spec, row_count, table_asset
 from pipelines.resources import Runtime
 from warehouse.duck.connection import Connection
 from warehouse.duck.inspection import preview
@@ -23,7 +23,7 @@ FRESHNESS = dg.FreshnessPolicy.time_window(fail_window=timedelta(minutes=30), wa
 
 
 services = [
-    external(source.name, GROUP, source.description, "rest")
+    other_spec(source.name, GROUP, source.description, "rest")
     for source in PRICE_SOURCES
     if isinstance(source.ask, OverHttp)
 ]

@@ -10,17 +10,17 @@ from contracts.settings import Settings
 from pipelines.clients.http_json import Feeds
 from pipelines.partner.snapshot import as_text
 from pipelines.partner.source import ask_marketplace, ask_partner, due_sources
-from pipelines.presentation import external, row_count, table_asset
+from pipelines.presentation import other_spec, row_count, table_asset
 from pipelines.resources import Runtime
 from warehouse.duck.fetch_log import Attempt
 from warehouse.partner.snapshots import record_figures, record_partner, serve_figures, serve_partner
 
 GROUP = "partner"
 
-partner = external(
+partner = other_spec(
     PARTNER, GROUP, "The partner at SVC_PARTNER_URL: a JSON object about this chain, for our credential.", "rest"
 )
-marketplace = external(
+marketplace = other_spec(
     MARKETPLACE, GROUP, "The marketplace at SVC_MARKETPLACE_URL: totals of the agent SVC_MARKETPLACE_AGENT_ID.", "rest"
 )
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
-from pipelines.presentation import POOL, external, markdown_table, row_count, table_spec
+from pipelines.presentation import POOL, markdown_table, other_spec, row_count, table_spec
 from pipelines.progress import show_progress
 from pipelines.resources import Runtime
 from pipelines.token.engine import IngestReport, ingest
@@ -20,7 +20,7 @@ from warehouse.token.chain_head import SeenHead, record_head
 
 GROUP = "chain"
 
-evm_chain = external(
+evm_chain = other_spec(
     "evm_chain", GROUP, "The EVM chain behind SVC_RPC_URLS: blocks, logs and contract state, by JSON-RPC.", "evm"
 )
 
