@@ -145,6 +145,17 @@ def test_every_job_runs_in_one_process(definitions: dg.Definitions):
     assert definitions.executor.name == "in_process"
 
 
+def test_a_job_waits_only_for_jobs_of_the_table():
+    names = [job.name for job in JOBS]
+    assert len(set(names)) == len(names)
+    assert {name for job in JOBS for name in job.not_beside} <= set(names)
+
+
+def test_every_job_that_publishes_runs_without_the_daemon_too():
+    publishing = {job.name for job in JOBS if isinstance(job.makes, dg.AssetSelection)}
+    assert publishing == {job.name for job in JOBS if job.headless_due} | {CHAIN_JOB}
+
+
 def test_a_failure_of_the_chain_marks_documents_and_no_failure_of_another_job_does(definitions: dg.Definitions):
     marking = {job.name for job in JOBS if definitions.resolve_job_def(job.name).hook_defs}
     assert marking == {CHAIN_JOB}
