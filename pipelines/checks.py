@@ -1,8 +1,7 @@
-"""Asset checks from the Great Expectations suites under `contracts/expectations/`, one per table.
+"""Asset checks from the checks that tables declare: Great Expectations judges the row of facts of each table.
 
-SQL reduces a table to one row of facts; the suite asserts on that row. The facts are gathered in every run; they are
-judged where they are not those that passed last. Great Expectations is imported inside the judging: it costs ten
-seconds of CPU, which a run whose facts are the same must not pay.
+Facts are gathered in every run; they are judged where they are not those that passed last. Great Expectations is
+imported inside the judging: it costs ten seconds of CPU, which a run whose facts are the same must not pay.
 """
 
 import hashlib
@@ -12,51 +11,56 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
 from pipelines.resources import Runtime
-from warehouse.duck.facts import gather_facts, last_pass, mark_checked, mark_passed
+from warehouse.duck.facts import gather_facts, last_pass, mark_checked, mark_passed, violations_of
+from warehouse.duck.tables import Checks, tables
 
 if TYPE_CHECKING:
     from great_expectations.core.batch_definition import BatchDefinition
 
 NOT_NULL = "expect_column_values_to_not_be_null"
-EXPECTATIONS = Path(__file__).resolve().parents[1] / "contracts" / "expectations"
+BETWEEN = "expect_column_values_to_be_between"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a suite said of one row of facts: `failures` holds (expectation, column, observed) for what did not hold."""
+    """The judgement of one row of facts: `failures` holds (expectation, column, observed) for each broken one."""
 
     passed: bool
     failures: tuple[tuple[str, str, Any], ...]
 
 
-def judge(suite: dict[str, Any], facts: dict[str, Any]) -> Verdict:
-    """Run a suite over one row of facts. A fact that is missing or null fails: most expectations would pass over it."""
+def judge(table: str, facts: dict[str, Any]) -> Verdict:
+    """Run the suite of `table` over its row of facts. A count of null fails too, which the expectation lets pass."""
     import pandas as pd
     from great_expectations.core.expectation_suite import ExpectationSuite
 
-    held = ExpectationSuite(name=suite["name"], expectations=[dict(each) for each in suite["expectations"]])
-    batch = _facts_batch().get_batch(batch_parameters={"dataframe": pd.DataFrame([facts])})
-    result = batch.validate(held, result_format="BASIC")
-    missing = [(NOT_NULL, column, None) for column in _columns(suite) if facts.get(column) is None]
+    counts = violations_of(facts)
+    suite = ExpectationSuite(name=table, expectations=_expectations(counts))
+    batch = _facts_batch().get_batch(batch_parameters={"dataframe": pd.DataFrame([counts])})
+    result = batch.validate(suite, result_format="BASIC")
+    missing = [(NOT_NULL, column, None) for column, count in counts.items() if count is None]
     failures = [
-        (r.expectation_config.type, column := r.expectation_config.kwargs.get("column", ""), facts.get(column))
+        (r.expectation_config.type, column := r.expectation_config.kwargs.get("column", ""), counts.get(column))
         for r in result.results
         if not r.success
     ]
     return Verdict(passed=bool(result.success) and not missing, failures=(*missing, *failures))
 
 
-def asserted_sha256(suite: dict[str, Any], facts: dict[str, Any]) -> str:
-    """A digest of all that a verdict follows from: the expectations, the facts they name, and who judges."""
-    asserted = {column: repr(facts.get(column)) for column in _columns(suite)}
-    judged = [version("great_expectations"), suite["expectations"], asserted]
+def asserted_sha256(facts: dict[str, Any]) -> str:
+    """A digest of all that a verdict follows from: the expectations, the counts, and the judge's version."""
+    counts = violations_of(facts)
+    judged = [version("great_expectations"), _expectations(counts), list(map(repr, counts.values()))]
     return hashlib.sha256(json.dumps(judged, sort_keys=True).encode()).hexdigest()
+
+
+def _expectations(counts: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"type": BETWEEN, "kwargs": {"column": name, "min_value": 0, "max_value": 0}} for name in counts]
 
 
 @cache
@@ -75,40 +79,34 @@ def _facts_batch() -> "BatchDefinition[Any]":
     )
 
 
-def _columns(suite: dict[str, Any]) -> list[str]:
-    return list(dict.fromkeys(expectation["kwargs"]["column"] for expectation in suite["expectations"]))
-
-
 def expectation_checks() -> list[dg.AssetChecksDefinition]:
-    """One asset check per suite file."""
-    return [_check(json.loads(path.read_text())) for path in sorted(EXPECTATIONS.glob("*.json"))]
+    """One asset check per table that declares checks."""
+    return [_check(table.name, table.checks) for table in tables().values() if table.checks is not None]
 
 
-def _check(suite: dict[str, Any]) -> dg.AssetChecksDefinition:
-    meta = suite["meta"]
-
+def _check(table: str, checks: Checks) -> dg.AssetChecksDefinition:
     @dg.asset_check(
-        asset=dg.AssetKey(meta["table"]),
+        asset=dg.AssetKey(table),
         name="expectations",
-        description=meta["description"],
-        blocking=meta["blocking"],
+        description=checks.promise,
+        blocking=checks.blocking,
         pool="warehouse",
     )
     def check(runtime: dg.ResourceParam[Runtime]) -> dg.AssetCheckResult:
         with runtime.warehouse.connect() as connection:
-            facts = gather_facts(connection, suite["name"])
-            asserted = asserted_sha256(suite, facts)
-            passed_at = last_pass(connection, suite["name"], asserted)
-            verdict = judge(suite, facts) if passed_at is None else Verdict(passed=True, failures=())
+            facts = gather_facts(connection, table)
+            asserted = asserted_sha256(facts)
+            passed_at = last_pass(connection, table, asserted)
+            verdict = judge(table, facts) if passed_at is None else Verdict(passed=True, failures=())
             if verdict.passed and passed_at is None:
-                mark_passed(connection, suite["name"], asserted, datetime.now(UTC))
+                mark_passed(connection, table, asserted, datetime.now(UTC))
             if verdict.passed and "checked_to_block" in facts:
-                mark_checked(connection, suite["name"], facts["checked_to_block"])
+                mark_checked(connection, table, facts["checked_to_block"])
         return dg.AssetCheckResult(
             passed=verdict.passed,
-            severity=dg.AssetCheckSeverity.ERROR if meta["blocking"] else dg.AssetCheckSeverity.WARN,
+            severity=dg.AssetCheckSeverity.ERROR if checks.blocking else dg.AssetCheckSeverity.WARN,
             metadata={
-                "table": dg.MetadataValue.asset(dg.AssetKey(meta["table"])),
+                "table": dg.MetadataValue.asset(dg.AssetKey(table)),
                 "facts": dg.MetadataValue.md(_table(facts)),
                 "judged": "now" if passed_at is None else f"equal to what passed at {passed_at:%Y-%m-%d %H:%M:%S} UTC",
                 "failures": dg.MetadataValue.json([list(map(str, failure)) for failure in verdict.failures]),

@@ -14,12 +14,11 @@ from pathlib import Path
 ROOMS = Path(__file__).parent
 
 _OPENING = re.compile(r"^-- name: (\w+)(?: \((\w+)\))?\n", re.MULTILINE)
-_SHORT = ("statements.sql", "facts.sql")
 
 
 @cache
 def read_sql(name: str) -> str:
-    """The text of a statement for DuckDB: a block of a room's `statements.sql` or `facts.sql`, or `<room>/<name>.sql`.
+    """The text of a statement for DuckDB: a block of a room's `statements.sql`, or `<room>/<name>.sql`.
 
     Raises `LookupError` where no room, or more than one, has it.
     """
@@ -28,13 +27,6 @@ def read_sql(name: str) -> str:
         return block
     [file] = ROOMS.glob(f"*/{name}.sql")
     return file.read_text()
-
-
-@cache
-def read_everywhere(name: str) -> str:
-    """The texts of `<room>/<name>.sql` of every room; `duck` comes first, since the others use its types."""
-    files = sorted(ROOMS.glob(f"*/{name}.sql"), key=lambda file: (file.parent.name != "duck", file.parent.name))
-    return "\n".join(file.read_text() for file in files)
 
 
 @cache
@@ -51,7 +43,7 @@ def without_comments(text: str) -> str:
 
 @cache
 def _statements() -> dict[tuple[str, str | None], str]:
-    return _blocks_of(tuple(file for short in _SHORT for file in sorted(ROOMS.glob(f"*/{short}"))))
+    return _blocks_of(tuple(sorted(ROOMS.glob("*/statements.sql"))))
 
 
 @cache

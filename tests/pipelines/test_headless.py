@@ -12,10 +12,10 @@ from pipeline_runs import HOLDERS_ROUTES, Place, recorded_chain
 
 from cli.demo.recorded import RecordedChain, RecordedNode
 from contracts.errors import CheckFailed, FinalizedMismatch, ForeignStore, RpcUnavailable
-from pipelines.checks import EXPECTATIONS
 from pipelines.definitions import build_definitions
 from pipelines.failure import stale_reason
 from pipelines.headless import PipelineReport
+from warehouse.duck.tables import tables
 from warehouse.ledger.ledger import LedgerIdentity, open_ledger
 
 CORRUPTION = "update raw_chain__transfers set from_address = '\\x01'::blob where block_number = 5"
@@ -58,7 +58,7 @@ def test_a_run_from_nothing_publishes_a_proven_list(first_run: tuple[Place, Pipe
     assert (report.runs, report.why) == (1, "nothing is published for this address")
     assert report.assets["raw_chain__transfers"]["new_transfers"] == 2
     assert report.assets["out_holders__lists"]["verdict"] == "proven"
-    suites = {f"{path.stem}:expectations" for path in EXPECTATIONS.glob("*.json")}
+    suites = {f"{table.name}:expectations" for table in tables().values() if table.checks}
     assert {*suites, "out_holders__lists:proof"} <= set(report.checks)
     assert all(report.checks.values())
     document = place.document()

@@ -1,11 +1,9 @@
 """Data contracts of the watched contract and of trust: each holds on sound rows and fails on what it is for."""
 
-import json
-
 import pytest
 from ingest_helpers import warehouse
 
-from pipelines.checks import EXPECTATIONS, judge
+from pipelines.checks import judge
 from warehouse.duck.facts import gather_facts
 from warehouse.trust.attestations import fold_scores
 
@@ -41,7 +39,7 @@ def sound(tmp_path):
 
 def failures(connection, suite: str) -> set[str]:
     facts = gather_facts(connection, suite)
-    return {column for _, column, _ in judge(json.loads((EXPECTATIONS / f"{suite}.json").read_text()), facts).failures}
+    return {column for _, column, _ in judge(suite, facts).failures}
 
 
 @pytest.mark.parametrize("suite", SUITES)

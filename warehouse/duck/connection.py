@@ -1,6 +1,6 @@
 """Opening DuckDB: the pipelines' one writer, its lock and its schema.
 
-Statements and schema are text beside each room.
+Statements and declarations of tables are text beside each room.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from typing import TypeAlias
 import duckdb
 
 from contracts.errors import DiskFull, ForeignStore, OperatorProblem, RunBusy, StoreUnusable
+from warehouse.duck.tables import schema
 from warehouse.file_modes import make_data_directory
-from warehouse.statements import read_everywhere, read_sql
+from warehouse.statements import read_sql
 
 STORAGE_VERSION = "v1.5.0"
 """Files can be read by DuckDB 1.5 and by 2.x."""
@@ -166,15 +167,14 @@ class Warehouse:
 
 def _apply_schema(connection: duckdb.DuckDBPyConnection) -> None:
     """Run the schema unless this very one was applied before: its statements take longer than the opening itself."""
-    schema = read_everywhere("schema")
-    digest = sha256(schema.encode()).hexdigest()
+    digest = sha256(schema().encode()).hexdigest()
     try:
         if connection.execute(read_sql("schema_applied")).fetchall() == [(digest,)]:
             return
     except duckdb.CatalogException:
         pass  # a new file, or one from before this was noted
     with transaction(connection):
-        connection.execute(schema)
+        connection.execute(schema())
         connection.execute("delete from schema_applied")
         connection.execute("insert into schema_applied values (?)", [digest])
 

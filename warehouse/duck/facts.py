@@ -1,42 +1,49 @@
-"""Facts: one row that sums up a table; what may be true of it lives in `contracts/expectations/`."""
+"""Facts: the row that a table's checks query gives, and what of it passed before."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import duckdb
 
-from warehouse.statements import read_sql
+from warehouse.duck.tables import MEASURE, tables
 
 
-def gather_facts(connection: duckdb.DuckDBPyConnection, suite: str) -> dict[str, Any]:
-    """The row of the statement `facts_<suite>`: column -> value, for rows that the suite has not passed yet."""
-    row = connection.execute("select block from core_checks__watermarks where suite = ?", [suite]).fetchone()
-    statement = read_sql(f"facts_{suite}")
-    parameters = {"after_block": row[0] if row else -1} if "$after_block" in statement else {}
-    cursor = connection.execute(statement, parameters)
+def gather_facts(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, Any]:
+    """The row of the checks of `table`: column -> value. Checks with `$after_block` look at rows that are new."""
+    checks = tables()[table].checks
+    assert checks is not None, f"{table} declares checks"
+    row = connection.execute("select block from core_checks__watermarks where suite = ?", [table]).fetchone()
+    parameters = {"after_block": row[0] if row else -1} if "$after_block" in checks.query else {}
+    cursor = connection.execute(checks.query, parameters)
     names = [column[0] for column in cursor.description or ()]
     values = cursor.fetchone()
     return dict(zip(names, values or (), strict=True))
 
 
-def mark_checked(connection: duckdb.DuckDBPyConnection, suite: str, block: int) -> None:
-    """Remember that every row up to `block` passed the suite."""
-    connection.execute("insert or replace into core_checks__watermarks values (?, ?)", [suite, block])
+def violations_of(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts that count violations: 0 is right in each. The others say how much was looked at."""
+    return {name: value for name, value in facts.items() if not name.startswith(MEASURE)}
 
 
-def last_pass(connection: duckdb.DuckDBPyConnection, suite: str, asserted_sha256: str) -> datetime | None:
-    """When (UTC) the suite passed what has this digest; None where what it passed last is another."""
+def mark_checked(connection: duckdb.DuckDBPyConnection, table: str, block: int) -> None:
+    """Remember that every row of `table` up to `block` passed its checks."""
+    connection.execute("insert or replace into core_checks__watermarks values (?, ?)", [table, block])
+
+
+def last_pass(connection: duckdb.DuckDBPyConnection, table: str, asserted_sha256: str) -> datetime | None:
+    """The time (UTC) at which facts with this digest passed; None where other facts passed last."""
     row = connection.execute(
-        "select passed_at from core_checks__passed where suite = ? and asserted_sha256 = ?", [suite, asserted_sha256]
+        "select passed_at from core_checks__passed where suite = ? and asserted_sha256 = ?", [table, asserted_sha256]
     ).fetchone()
     return row[0].replace(tzinfo=UTC) if row else None
 
 
-def mark_passed(connection: duckdb.DuckDBPyConnection, suite: str, asserted_sha256: str, now: datetime) -> None:
-    """Remember what the suite passed."""
+def mark_passed(connection: duckdb.DuckDBPyConnection, table: str, asserted_sha256: str, now: datetime) -> None:
+    """Remember the digest of the facts that passed."""
     connection.execute(
         "insert or replace into core_checks__passed values (?, ?, ?)",
-        [suite, asserted_sha256, now.astimezone(UTC).replace(tzinfo=None)],
+        [table, asserted_sha256, now.astimezone(UTC).replace(tzinfo=None)],
     )

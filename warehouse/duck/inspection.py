@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse.statements import read_everywhere, read_sql
+from warehouse.duck.tables import schema
+from warehouse.statements import read_sql
 
 if TYPE_CHECKING:  # the API imports this module, and must not pay for polars
     import polars as pl
@@ -21,15 +22,15 @@ _PARAMETER = re.compile(r"\$[a-z_]+")
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table: DuckDB's type, and what `comments.sql` of its room says."""
+    """One column of a table: DuckDB's type, and its meaning."""
 
     name: str
     type: str
-    description: str | None
+    description: str
 
 
 def columns_of(table: str) -> tuple[Column, ...]:
-    """The columns of a table in order, as `schema.sql` of its room makes it."""
+    """The columns of a table in order, as it is declared."""
     return _schema()[table]
 
 
@@ -56,8 +57,7 @@ def preview(connection: duckdb.DuckDBPyConnection, question: str) -> pl.DataFram
 def empty_warehouse() -> duckdb.DuckDBPyConnection:
     """A warehouse in memory without rows. It stays open: opening one costs far more than the questions to it."""
     connection = duckdb.connect()
-    for part in ("schema", "comments"):
-        connection.execute(read_everywhere(part))
+    connection.execute(schema())
     return connection
 
 

@@ -1,5 +1,5 @@
 -- name: columns
--- One row per column of the schema, in the order of its table: DuckDB's type, and what is said of it.
+-- One row per column of the schema, in the order of its table: DuckDB's type, and its meaning.
 select table_name, column_name, data_type, comment
 from duckdb_columns()
 where not internal

@@ -17,7 +17,8 @@ from contracts.discovery.installation import Installation
 from contracts.errors import NotReady, StoreUnusable
 from contracts.publish.routes import file_of
 from warehouse.document_context import DocumentContext
-from warehouse.duck.connection import STORAGE_VERSION
+from warehouse.duck.connection import STORAGE_VERSION, transaction
+from warehouse.duck.tables import tables
 from warehouse.publish.generations import Generation, Part, current_generation, current_pointer
 from warehouse.publish.readers import SHOWN_IN_VARIANTS
 from warehouse.statements import read_sql
@@ -26,12 +27,13 @@ FILE_NAME = "serving.duckdb"
 
 
 def serving_copy(connection: duckdb.DuckDBPyConnection) -> Part:
-    """The copy of every `out_` table as a part of a generation; its version is a digest of names, types and rows."""
-    tables = [name for (name,) in connection.execute(read_sql("published_tables")).fetchall()]
-    digest = hashlib.sha256(duckdb.__version__.encode())
-    for table in tables:
-        digest.update(repr(connection.execute(f"describe {table}").fetchall()).encode())
-        rows = read_sql("table_digest").replace("$table", table)
+    """The copy of every `out_` table as a part of a generation; its version is a digest of all that it holds."""
+    published = [table for table in tables().values() if table.name.startswith("out_")]
+    comments = "\n".join(table.comments("serving_copy") for table in published)
+    digest = hashlib.sha256((duckdb.__version__ + comments).encode())
+    for table in published:
+        digest.update(repr(connection.execute(f"describe {table.name}").fetchall()).encode())
+        rows = read_sql("table_digest").replace("$table", table.name)
         digest.update(repr(connection.execute(rows).fetchall()).encode())
 
     def write(path: Path) -> None:
@@ -39,8 +41,10 @@ def serving_copy(connection: duckdb.DuckDBPyConnection) -> Part:
         try:
             connection.execute(f"attach '{name}' as serving_copy (storage_version '{STORAGE_VERSION}')")
             try:
-                for table in tables:
-                    connection.execute(f"create table serving_copy.{table} as from {table}")
+                with transaction(connection):
+                    for table in published:
+                        connection.execute(f"create table serving_copy.{table.name} as from {table.name}")
+                    connection.execute(comments)
                 connection.execute("checkpoint serving_copy")
             finally:
                 connection.execute("detach database if exists serving_copy")

@@ -1,7 +1,5 @@
 """From connect sessions to graph, tables and Dagster, and what is left of somebody who asks to be forgotten."""
 
-import json
-
 import dagster as dg
 import pytest
 from connect_sessions import AGENT, close, finished, keep, open_session, plan_of
@@ -15,7 +13,7 @@ from contracts.connect.pairing import BUILT_IN_PROFILE
 from contracts.connect.progress import StepReport, advance, start
 from contracts.intake.graph import node_ids as intake_node_ids
 from contracts.settings import Settings
-from pipelines.checks import EXPECTATIONS, judge
+from pipelines.checks import judge
 from pipelines.connect.assets import take_over_connect_tables
 from pipelines.due import has_unsynced_changes
 from pipelines.intake.assets import take_over_intake_tables
@@ -60,8 +58,7 @@ def rows(settings: Settings, question: str) -> list[tuple]:
 
 
 def failures(connection: Connection, name: str) -> set[str]:
-    suite = json.loads((EXPECTATIONS / f"{name}.json").read_text())
-    return {column for _, column, _ in judge(suite, gather_facts(connection, name)).failures}
+    return {column for _, column, _ in judge(name, gather_facts(connection, name)).failures}
 
 
 def graph(service) -> tuple[dict[str, int], int]:

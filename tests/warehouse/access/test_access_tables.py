@@ -12,7 +12,7 @@ import pytest
 from access_sales import NOON, PAYER, TREASURY, miss, redeem, sell
 
 from contracts.settings import Settings
-from pipelines.checks import EXPECTATIONS, judge
+from pipelines.checks import judge
 from pipelines.due import has_unsynced_changes
 from warehouse.access.cases import cases_in
 from warehouse.access.claim_sync import ACCESS, SYNCED, sync_access
@@ -31,8 +31,7 @@ def rows(connection: Connection, table: str) -> list[tuple[Any, ...]]:
 
 
 def failures(connection: Connection, name: str) -> set[str]:
-    suite = json.loads((EXPECTATIONS / f"{name}.json").read_text())
-    return {column for _, column, _ in judge(suite, gather_facts(connection, name)).failures}
+    return {column for _, column, _ in judge(name, gather_facts(connection, name)).failures}
 
 
 def test_quotes_claims_keys_and_misses_are_taken_over_and_summed_by_day_and_plan(

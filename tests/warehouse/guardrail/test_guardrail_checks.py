@@ -15,7 +15,7 @@ import pytest
 from contracts.guardrail.loader import load_ruleset
 from contracts.guardrail.rules import Severity
 from contracts.settings import Settings
-from pipelines.checks import EXPECTATIONS, judge
+from pipelines.checks import judge
 from warehouse.duck.connection import Connection, Warehouse
 from warehouse.duck.facts import gather_facts
 from warehouse.guardrail.checks import sync_checks
@@ -23,7 +23,6 @@ from warehouse.guardrail.log import GuardrailLog, open_guardrail_log
 from warehouse.ledger.ledger import utc_text
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
-SUITE = json.loads((EXPECTATIONS / "out_guardrail__daily.json").read_text())
 
 
 def row(at: datetime, latency_us: int, *, failed: tuple[str, ...] = (), warned: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -95,7 +94,7 @@ def test_a_day_that_goes_on_is_summed_anew_and_others_stay(log: GuardrailLog, le
             (date(2026, 1, 2), "all", 2, 1),
             (date(2026, 1, 2), "authority", 1, 1),
         ]
-        assert judge(SUITE, gather_facts(connection, "out_guardrail__daily")).passed
+        assert judge("out_guardrail__daily", gather_facts(connection, "out_guardrail__daily")).passed
 
 
 @pytest.mark.parametrize(
@@ -113,9 +112,8 @@ def test_the_suite_sees_each_fault(tmp_path: Any, fault: str, column: str) -> No
     with Warehouse(tmp_path).connect() as connection:
         sync_checks(connection, log)
         connection.execute(fault)
-        assert column in {
-            failed for _, failed, _ in judge(SUITE, gather_facts(connection, "out_guardrail__daily")).failures
-        }
+        facts = gather_facts(connection, "out_guardrail__daily")
+        assert column in {failed for _, failed, _ in judge("out_guardrail__daily", facts).failures}
     log.close()
 
 
@@ -124,7 +122,7 @@ def test_nothing_logged_is_nothing_summed_and_sound(tmp_path: Any) -> None:
     with Warehouse(tmp_path).connect() as connection:
         assert sync_checks(connection, log) == 0
         assert days(connection) == []
-        assert judge(SUITE, gather_facts(connection, "out_guardrail__daily")).passed
+        assert judge("out_guardrail__daily", gather_facts(connection, "out_guardrail__daily")).passed
     log.close()
 
 

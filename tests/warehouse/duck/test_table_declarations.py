@@ -1,0 +1,82 @@
+"""One file declares a table: DuckDB gives back its columns, meanings and grain, here and in the copy that is served."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from warehouse.duck.connection import Warehouse
+from warehouse.duck.facts import gather_facts, violations_of
+from warehouse.duck.tables import read_table, tables
+from warehouse.publish.serving import serving_copy
+
+DECLARATION = """\
+-- One row per day.
+create table if not exists out_shop__days (
+    day date not null,  -- UTC day; its first instant is
+    -- midnight
+    revenue_units decimal(38, 8)  -- The shop's revenue, in the smallest unit
+);
+
+-- checks (warning): Every day is counted once.
+select count(*) - count(distinct day) as doubled_days from out_shop__days
+"""
+
+
+def test_a_declaration_is_read_whole():
+    table = read_table(DECLARATION)
+    assert (table.name, table.grain) == ("out_shop__days", "One row per day.")
+    assert table.meanings == {
+        "day": "UTC day; its first instant is midnight",
+        "revenue_units": "The shop's revenue, in the smallest unit",
+    }
+    assert table.checks is not None
+    assert (table.checks.promise, table.checks.blocking) == ("Every day is counted once.", False)
+    with duckdb.connect() as connection:
+        connection.execute(table.sql + table.comments())
+        connection.execute("insert into out_shop__days values ('2026-01-01', 1), ('2026-01-01', 2)")
+        assert connection.execute(table.checks.query).fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("line", "instead", "problem"),
+    [
+        ("-- One row per day.\n", "", "not the declaration"),
+        ("date not null,  -- UTC day; its first instant is\n    -- midnight", "date not null,", "no meaning: day"),
+        (" 8)  -- The shop's revenue, in the smallest unit", " 8)", "no meaning: revenue_units"),
+        ("(warning)", "(sometimes)", "not the declaration"),
+    ],
+)
+def test_a_declaration_that_lacks_something_is_refused(line: str, instead: str, problem: str):
+    assert line in DECLARATION
+    with pytest.raises(ValueError, match=problem):
+        read_table(DECLARATION.replace(line, instead))
+
+
+def described(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, dict[str, str]]]:
+    columns: dict[str, dict[str, str]] = {}
+    for table, column, comment in connection.execute(
+        "select table_name, column_name, comment from duckdb_columns() where not internal order by column_index"
+    ).fetchall():
+        columns.setdefault(table, {})[column] = comment
+    grains = dict(connection.execute("select table_name, comment from duckdb_tables()").fetchall())
+    return {table: (grains[table], columns[table]) for table in grains}
+
+
+def test_duckdb_has_every_declared_table_with_its_grain_and_meanings(tmp_path: Path):
+    declared = {name: (table.grain, dict(table.meanings)) for name, table in tables().items()}
+    with Warehouse(tmp_path).connect() as connection:
+        assert described(connection) == declared
+        part = serving_copy(connection)
+        assert part.write is not None
+        part.write(tmp_path / "copy.duckdb")
+    with duckdb.connect(str(tmp_path / "copy.duckdb"), read_only=True) as copy:
+        assert described(copy) == {name: said for name, said in declared.items() if name.startswith("out_")}
+
+
+def test_every_check_counts_violations_and_finds_none_in_empty_tables(tmp_path: Path):
+    with Warehouse(tmp_path).connect() as connection:
+        for table in tables().values():
+            if table.checks is not None:
+                counts = violations_of(gather_facts(connection, table.name))
+                assert counts and set(counts.values()) == {0}, table.name

@@ -1,0 +1,21 @@
+-- One row per UTC day of the quote and plan.
+create table if not exists out_access__funnel (
+    day date not null,  -- UTC day on which quotes were made
+    plan_id varchar not null,  -- The plan that was asked for
+    quotes bigint not null,  -- Quotes made that day
+    paid bigint not null,  -- Those of them that money came for, whether it matched or not
+    claimed bigint not null  -- Those of them that a key was issued for
+);
+
+-- checks (warning): Every quote is counted once, no step has more than the one before it, and a quote is claimed
+-- exactly where a claim redeemed it.
+select
+    (select count(*) from raw_ledger__quotes)
+    - (select coalesce(sum(quotes), 0)::bigint from out_access__funnel) as quotes_missing,
+    (select count(*) from out_access__funnel where claimed > paid or paid > quotes) as steps_out_of_order,
+    (select count(*) from raw_ledger__claims where quote_id not in (select quote_id from raw_ledger__quotes))
+        as claims_without_quote,
+    (
+        select count(*) from raw_ledger__quotes q
+        where (q.state = 'claimed') <> (q.quote_id in (select quote_id from raw_ledger__claims))
+    ) as states_unlike_claims

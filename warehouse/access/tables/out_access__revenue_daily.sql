@@ -1,0 +1,32 @@
+-- One row per UTC day of issue and plan.
+create table if not exists out_access__revenue_daily (
+    day date not null,  -- UTC day on which claims were issued
+    plan_id varchar not null,  -- The plan that was bought
+    claims bigint not null,  -- Claims issued that day whose payment holds
+    revenue_units hugeint not null,  -- What those paid, in the coin's smallest unit
+    reversed_claims bigint not null,  -- Claims issued that day whose payment has left the chain
+    reversed_units hugeint not null  -- What those had paid, in the coin's smallest unit
+);
+
+-- checks (warning): The days are the claims, to the smallest unit: one claim a quote, one key alive a claim, and none
+-- that is active while its payment is off the chain.
+select
+    (select count(*) from raw_ledger__claims)
+    - (select coalesce(sum(claims + reversed_claims), 0)::bigint from out_access__revenue_daily) as claims_missing,
+    (
+        (select coalesce(sum(amount_units), 0) from raw_ledger__claims)
+        - (select coalesce(sum(revenue_units + reversed_units), 0) from out_access__revenue_daily)
+    )::bigint as units_missing,
+    (select count(*) from raw_ledger__claims where state not in ('issued', 'reversed')) as unknown_states,
+    (select count(*) from raw_ledger__claims where amount_units <= 0) as claims_of_nothing,
+    (select count(*) - count(distinct quote_id) from raw_ledger__claims) as doubled_quotes,
+    (
+        select count(*) from raw_ledger__claims c
+        where (
+            select count(*) from raw_ledger__keys k where k.claim_id = c.claim_id and k.state <> 'revoked'
+        ) > 1
+    ) as claims_with_two_keys,
+    (
+        select count(*) from raw_ledger__claims c join raw_ledger__keys k using (claim_id)
+        where c.state = 'reversed' and k.state = 'active'
+    ) as reversed_with_active_key

@@ -1,0 +1,33 @@
+-- At most one row: the contract, its newest balance, and how far its events are read. No contract: none is configured.
+create table if not exists out_bidwall__status (
+    chain_id bigint not null,  -- EIP-155 chain id
+    contract_address varchar,  -- The watched contract, lower-case hex; null where none is configured
+    service_token varchar,  -- The service token, lower-case hex: what scope odai selects
+    trigger_wei varchar,  -- Balance at which the contract triggers, in wei as decimal text; null where none is
+    -- configured
+    balance_wei varchar,  -- Newest balance that was read, in wei as decimal text
+    block bigint,  -- Block at which it was read
+    block_hash varchar,  -- Its hash
+    block_time timestamp,  -- Its time, UTC
+    is_final boolean,  -- Whether that block was final
+    reason varchar,  -- Why the last reading failed; null where it did not
+    fetched_at timestamp,  -- When the balance was read, UTC
+    events_block bigint,  -- Block up to which every transfer is held
+    events_block_hash varchar,  -- Its hash
+    events_block_time timestamp,  -- Its time, UTC
+    events_complete boolean,  -- Whether that is the final block that reading aims at
+    recorded_at timestamp not null  -- When this was found, UTC
+);
+
+-- checks (blocking): What is served of the contract is of one block: a balance has its block, hash and time, and no
+-- event is of a later block than its finality says.
+select
+    (
+        select count(*) from out_bidwall__status
+        where balance_wei is not null and (block is null or block_hash is null or block_time is null)
+    ) as balances_without_block,
+    (
+        select count(*) from out_bidwall__events
+        where finality = 'final' and block > coalesce((select events_block from out_bidwall__status), -1)
+    ) as final_events_above_reach,
+    (select count(*) - count(distinct (block, log_index)) from out_bidwall__events) as doubled_events

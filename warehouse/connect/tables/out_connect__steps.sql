@@ -1,0 +1,35 @@
+-- One row per assistant and step.
+create table if not exists out_connect__steps (
+    assistant varchar not null,  -- codex, claude-code, gemini, grok or custom
+    step_id varchar not null,  -- Id of the step in the plan
+    position integer not null,  -- Lowest place that it has in a plan, from 1
+    sessions bigint not null,  -- Sessions with such a step
+    reached bigint not null,  -- Those that came to it
+    done bigint not null,  -- Those that have done it
+    skipped bigint not null,  -- Those that skipped it
+    failed bigint not null,  -- Those in which it failed and was not mended
+    failures bigint not null  -- Failures that were reported, mended ones too
+);
+
+-- checks (warning): Every step of a session is counted once, in a state that there is, and at most one of a session is
+-- active.
+select
+    (select count(*) from raw_ledger__connect_steps)
+    - (select coalesce(sum(sessions), 0)::bigint from out_connect__steps) as steps_missing,
+    (
+        select count(*) from out_connect__steps where reached > sessions or done + skipped + failed > reached
+    ) as counts_out_of_order,
+    (
+        select count(*) from raw_ledger__connect_steps
+        where state not in ('pending', 'active', 'done', 'failed', 'skipped', 'rolled_back')
+    ) as unknown_states,
+    (
+        select count(*) from (
+            select session_key from raw_ledger__connect_steps where state = 'active' group by session_key
+            having count(*) > 1
+        )
+    ) as sessions_with_two_active_steps,
+    (
+        select count(*) from raw_ledger__connect_sessions s
+        where s.steps <> (select count(*) from raw_ledger__connect_steps t where t.session_key = s.session_key)
+    ) as sessions_without_their_steps

@@ -1,0 +1,95 @@
+"""Declarations of the warehouse's tables: `<room>/tables/<table>.sql` holds one table and is its only description.
+
+A file opens with the table's grain, goes on with `create table if not exists` and a meaning behind every column, and
+may end in `-- checks (blocking):` or `-- checks (warning):` with a query of one row. In that row a column that begins
+with `checked_` says how much was looked at; every other column counts violations. Schema, comments in every database,
+column schema and checks of the asset and the Great Expectations suite follow from the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from warehouse.statements import ROOMS, without_comments
+
+MEASURE = "checked_"
+
+_FILE = re.compile(
+    r"(?P<grain>(?:--.*\n)+)(?P<sql>create table if not exists (?P<name>\w+) \(\n(?P<columns>(?s:.*?\n))\);\n(?s:.*))"
+)
+_CHECKS = re.compile(r"\((?P<on_failure>blocking|warning)\):(?P<promise>.*\n(?:--.*\n)*)(?P<query>(?s:.+))")
+_COLUMN = re.compile(r"^    (?P<name>\w+) [^\n]+?  (?P<meaning>--.*\n(?:    --.*\n)*)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Checks:
+    """The promise of a table in words, and the query that counts its violations; `blocking` ones stop publishing."""
+
+    promise: str
+    blocking: bool
+    query: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """One declared table. `sql` creates it; `meanings` has an entry per column, in order."""
+
+    name: str
+    grain: str
+    sql: str
+    meanings: Mapping[str, str]
+    checks: Checks | None
+
+    def comments(self, database: str = "") -> str:
+        """Statements that put grain and meanings on the table in `database`, by default the one in use."""
+        place = f"{database}.{self.name}" if database else self.name
+        columns = (f"comment on column {place}.{name} is {_text(said)};" for name, said in self.meanings.items())
+        return "\n".join((f"comment on table {place} is {_text(self.grain)};", *columns))
+
+
+@cache
+def tables() -> Mapping[str, Table]:
+    """Every declared table by its name."""
+    files = sorted(ROOMS.glob("*/tables/*.sql"))
+    declared = {file.stem: read_table(file.read_text()) for file in files}
+    assert all(name == table.name for name, table in declared.items()), "a file has the name of its table"
+    assert len(declared) == len(files), "a table is declared once"
+    return declared
+
+
+@cache
+def schema() -> str:
+    """Statements that bring a database to the declared state, whatever of it is there."""
+    types = (ROOMS / "duck" / "schema.sql").read_text()
+    return "\n".join((types, *(table.sql + table.comments() for table in tables().values())))
+
+
+def read_table(text: str) -> Table:
+    """Read one declaration. Raises `ValueError` where it lacks its grain, or a column lacks its meaning."""
+    declaration, opening, rest = text.partition("\n-- checks ")
+    file, checks = _FILE.fullmatch(declaration), _CHECKS.fullmatch(rest)
+    if file is None or (opening and checks is None):
+        raise ValueError(f"This is not the declaration of a table:\n{text}")
+    columns = {column["name"]: _prose(column["meaning"]) for column in _COLUMN.finditer(file["columns"])}
+    undescribed = without_comments(_COLUMN.sub("", file["columns"])).strip()
+    if undescribed:
+        raise ValueError(f"A column of {file['name']} has no meaning: {undescribed}")
+    return Table(
+        file["name"],
+        _prose(file["grain"]),
+        file["sql"],
+        columns,
+        checks and Checks(_prose(checks["promise"]), checks["on_failure"] == "blocking", checks["query"]),
+    )
+
+
+def _prose(comment: str) -> str:
+    """The text of comment lines, as one line."""
+    return " ".join(line.strip().removeprefix("--").strip() for line in comment.splitlines())
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,21 @@
+-- One row per event, the newest thousand: what happened at a block, told once.
+create table if not exists core_feed__events (
+    id varchar not null,  -- Stable: found again, an event has the same id
+    kind varchar not null,  -- snapshot, large_mover, holder_milestone, threshold_crossed or attestation
+    occurred_at timestamp not null,  -- Time of the event's block, UTC
+    block bigint not null,  -- The block at which it holds
+    title varchar not null,  -- The event in a line
+    text varchar not null,  -- The event in a sentence
+    path varchar not null,  -- Path of this service that says more
+    facts json not null,  -- Its numbers and addresses, as JSON
+    recorded_at timestamp not null  -- When a run found it, UTC
+);
+
+-- checks (blocking): Events are told once, are of a known kind, say something, and are at most a thousand.
+select
+    greatest(count(*) - 1000, 0) as events_beyond_a_thousand,
+    count(*) - count(distinct id) as doubled_ids,
+    count(*) filter (kind not in ('snapshot', 'large_mover', 'holder_milestone', 'threshold_crossed', 'attestation'))
+        as unknown_kinds,
+    count(*) filter (title = '' or text = '') as without_text
+from core_feed__events

@@ -1,0 +1,20 @@
+-- One row per UTC day and stage, `all` for the checks of a day; latency in microseconds.
+create table if not exists out_guardrail__daily (
+    day date not null,  -- UTC day
+    stage varchar not null,  -- A stage in which a rule held, or all
+    checks bigint not null,  -- Checks of the day in which a rule of that stage held; all of them under all
+    blocked bigint not null,  -- Those of them that the stage blocked; that did not pass, under all
+    latency_p50_us double not null,  -- Median of what judging them took, microseconds
+    latency_p99_us double not null  -- 99th percentile of what judging them took, microseconds
+);
+
+-- checks (warning): The days are the checks: each counted once under all, no more blocked than checked, and the median
+-- latency below the 99th percentile.
+select
+    (select count(*) from out_guardrail__daily) as checked_rows,
+    (select count(*) - count(distinct seq) from raw_guardrail__checks) as doubled_checks,
+    (select count(*) from raw_guardrail__checks)
+    - (select coalesce(sum(checks), 0)::bigint from out_guardrail__daily where stage = 'all') as checks_missing,
+    (select count(*) from out_guardrail__daily where blocked > checks) as more_blocked_than_checked,
+    (select count(*) from out_guardrail__daily where latency_p50_us > latency_p99_us or latency_p50_us < 0)
+        as latencies_out_of_order

@@ -1,0 +1,46 @@
+-- At most one row: the token's price as it is served, and what every source said. None where no source is configured.
+create table if not exists out_market__token_price (
+    token_address varchar not null,  -- The token, lower-case hex
+    source varchar,  -- Source of the price that is served; null where there never was one
+    quality varchar not null,  -- How far the price can be trusted
+    reason varchar,  -- Why it is missing, degraded or stale, as a stable code
+    stale boolean not null,  -- Whether no source gives a sound price now, and an old one is served
+    observed_at timestamp,  -- The source's own time of the price, UTC
+    fetched_at timestamp,  -- When the price was read, UTC
+    age_s bigint,  -- Seconds from then to the tick that chose it
+    price varchar,  -- USD for one whole unit, decimal text
+    mcap_usd double,  -- Market capitalisation in USD, else fully diluted value
+    volume_24h_usd double,  -- USD traded in 24 hours over all sound pools
+    change_24h_percent double,  -- Change over 24 hours in percent
+    change_1h_percent double,  -- Change over one hour in percent
+    buys_24h bigint,  -- Buys in 24 hours over all sound pools
+    sells_24h bigint,  -- Sells in 24 hours over all sound pools
+    liquidity_usd double,  -- USD in the pool that the price is from
+    pool varchar,  -- The pool that the price is from
+    pools bigint,  -- Sound pools that volume and trades are summed over
+    block bigint,  -- Block of a price that was read on the chain
+    change_check json not null,  -- Changes by our own observations, as published
+    sources json not null  -- Every configured source's latest answer, as published
+);
+
+-- checks (blocking): The price that is served is one row, above zero, no jump, of a lower quality where it is stale,
+-- with a reason where it is missing; no source is asked more than once a minute.
+with served as (
+    select *, price::decimal(38, 24) as price_usd from out_market__token_price
+),
+answers as (
+    select * from raw_market__token_prices
+)
+select
+    (select greatest(count(*) - 1, 0) from served) as rows_beyond_the_first,
+    (select count(*) from served where price_usd not between 1e-18 and 1e9)
+    + (select count(*) from answers where price_usd not between 1e-18 and 1e9) as absurd_prices,
+    (select count(*) from served semi join answers on (
+        served.source = answers.source and served.fetched_at = answers.fetched_at and answers.suspicious
+    )) as suspicious_served,
+    (select count(*) from served where stale and quality <> 'estimated') as stale_but_trusted,
+    (select count(*) from served where price is null and reason is null)
+    + (select count(*) from answers where price_usd is null and reason is null) as missing_without_reason,
+    (select count(*) from (
+        select 1 from answers group by source, date_trunc('minute', fetched_at) having count(*) > 1
+    )) as asked_too_often

@@ -1,0 +1,38 @@
+-- One row per attestation of the trust registry at or below finality, ordered by (block_number, log_index).
+create table if not exists raw_chain__attestations (
+    block_number bigint not null,  -- Block of the event
+    log_index integer not null,  -- Place of the event among the logs of its block
+    tx_hash blob not null,  -- Transaction, 32 bytes
+    agent blob not null,  -- Whose work is attested, 20 bytes
+    attester blob not null,  -- Who attests it, 20 bytes
+    job_id blob not null,  -- The job, 32 bytes; one attester attests it once for one agent
+    number bigint not null,  -- Attestations of the agent so far, by the contract: the first is 1
+    score bigint not null,  -- 1 to 100
+    attested_at timestamp not null,  -- The contract's time of the attestation, UTC
+    metadata_uri varchar not null,  -- Where the attester says more; at most 512 bytes
+    block_time timestamp not null,  -- Time of the block, UTC
+    block_time_quality time_quality not null  -- exact from the node; estimated between two known blocks
+);
+
+-- checks (blocking): Attestations are complete and single: ranges without gaps, as many rows as the ranges say, no
+-- doubled event, scores of 1 to 100, numbered for each agent without a gap.
+select
+    (select count(*) from raw_chain__attestations) as checked_events,
+    (select count(*) - count(distinct (block_number, log_index)) from raw_chain__attestations) as doubled_events,
+    (
+        select coalesce(sum(log_count), 0)::bigint from raw_chain__attestation_ranges
+    ) - (select count(*) from raw_chain__attestations) as rows_missing_from_ranges,
+    (
+        select count(*) from (
+            select from_block - lag(to_block) over (order by from_block) as step from raw_chain__attestation_ranges
+        )
+        where step <> 1
+    ) as range_gaps,
+    (select count(*) from raw_chain__attestations where score not between 1 and 100) as scores_out_of_range,
+    (
+        select count(*) from (
+            select number - lag(number) over (partition by agent order by block_number, log_index) as step
+            from raw_chain__attestations
+        )
+        where step <> 1
+    ) as number_gaps

@@ -1,0 +1,11 @@
+-- One row per state of an edge, with its record as JSON; private ones as in out_world__nodes.
+create table if not exists out_world__edges (
+    id varchar not null,  -- The edge
+    revision bigint not null,  -- Revision that wrote this state
+    source varchar not null,  -- Node that it goes out from
+    target varchar not null,  -- Node that it goes to
+    owner varchar,  -- Whose private edge it is; null for public ones
+    live boolean not null,  -- Whether the state is part of the live graph while it is the newest
+    newest boolean not null,  -- Whether no later state is folded
+    body varchar not null  -- The state as a JSON record
+);

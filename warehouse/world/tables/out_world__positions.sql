@@ -1,0 +1,6 @@
+-- One row per public node that was ever drawn: where, in a square from 0 to 1000. A node keeps its place.
+create table if not exists out_world__positions (
+    id varchar not null,  -- The node
+    x double not null,  -- From the left, 0 to 1000
+    y double not null  -- From the top, 0 to 1000
+);
