@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -33,6 +33,7 @@ from contracts.bidwall import (
 from contracts.market import MAX_AGE, EthPrice
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import transaction
+from warehouse.duck.rows import aware_utc, insert, replace_all
 from warehouse.statements import read_sql
 from warehouse.token.holders import first_row
 
@@ -59,19 +60,9 @@ def record_balance(connection: duckdb.DuckDBPyConnection, contract: str, reading
         "delete from raw_bidwall__balances where contract_address = ? and block_hash = ?",
         [contract, reading.block_hash],
     )
-    connection.execute(
-        "insert into raw_bidwall__balances values (?, ?, ?, ?, ?, ?::bignum, ?, ?)",
-        [
-            contract,
-            reading.block,
-            reading.block_hash,
-            _naive(reading.block_time),
-            reading.is_final,
-            None if reading.balance_wei is None else str(reading.balance_wei),
-            reading.reason,
-            _naive(reading.fetched_at),
-        ],
-    )
+    balance_wei = None if reading.balance_wei is None else str(reading.balance_wei)
+    row = asdict(reading) | {"contract_address": contract, "balance_wei": balance_wei}
+    insert(connection, "raw_bidwall__balances", row)
 
 
 def replace_events(connection: duckdb.DuckDBPyConnection, contract: str | None) -> None:
@@ -113,27 +104,27 @@ def record_bidwall_status(
     events_block, events_hash, events_time = reach or (None,) * 3
     complete = events_block is not None and finalized_block is not None and events_block >= finalized_block
     with transaction(connection):
-        connection.execute("delete from out_bidwall__status")
-        connection.execute(
-            "insert into out_bidwall__status values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                chain_id,
-                contract,
-                service_token,
-                None if trigger_wei is None else str(trigger_wei),
-                balance_wei,
-                block,
-                block_hash,
-                block_time,
-                is_final,
-                reason,
-                fetched_at,
-                events_block,
-                events_hash,
-                events_time,
-                complete,
-                _naive(now),
-            ],
+        replace_all(
+            connection,
+            "out_bidwall__status",
+            {
+                "chain_id": chain_id,
+                "contract_address": contract,
+                "service_token": service_token,
+                "trigger_wei": None if trigger_wei is None else str(trigger_wei),
+                "balance_wei": balance_wei,
+                "block": block,
+                "block_hash": block_hash,
+                "block_time": block_time,
+                "is_final": is_final,
+                "reason": reason,
+                "fetched_at": fetched_at,
+                "events_block": events_block,
+                "events_block_hash": events_hash,
+                "events_block_time": events_time,
+                "events_complete": complete,
+                "recorded_at": now,
+            },
         )
 
 
@@ -264,7 +255,7 @@ def _events(connection: duckdb.DuckDBPyConnection, scope: ScopeInfo, limit: int)
             recipient=recipient,
             direction=direction,
             value_raw=str(_integer(value_raw)),
-            time=block_time.replace(tzinfo=UTC),
+            time=aware_utc(block_time),
             time_quality=time_quality,
             finality=Finality(finality),
         )
@@ -295,13 +286,13 @@ _OF_PRICE = {"price", "source", "quality", "reason", "observed_at", "stale_after
 def _served_price(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     row = first_row(connection, read_sql("bidwall_eth_usd"))
     price, source, quality, stale, reason, observed_at, fetched_at = row or _NO_PRICE
-    asked_at = _aware(fetched_at)
+    asked_at = aware_utc(fetched_at)
     return {
         "price": price,
         "source": source,
         "quality": quality,
         "reason": reason,
-        "observed_at": _aware(observed_at),
+        "observed_at": aware_utc(observed_at),
         "stale_after": None if asked_at is None else asked_at + MAX_AGE,
         "stale": stale,
     }
@@ -324,14 +315,14 @@ def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
     at = None
     if balance_wei is not None:
         finality = Finality.FINAL if is_final else Finality.PENDING
-        at = BlockRef(block=block, block_hash=block_hash, time=block_time.replace(tzinfo=UTC), finality=finality)
+        at = BlockRef(block=block, block_hash=block_hash, time=aware_utc(block_time), finality=finality)
     reached = events_block is not None
     events = EventsInfo(
         quality=Quality.UNAVAILABLE if not reached else Quality.EXACT if complete else Quality.ESTIMATED,
         reason=None if complete else BACKFILLING,
         block=events_block,
         block_hash=events_hash,
-        time=_aware(events_time),
+        time=aware_utc(events_time),
     )
     return _Status(
         chain_id=chain_id,
@@ -341,20 +332,12 @@ def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
         balance_wei=None if balance_wei is None else int(balance_wei),
         at=at,
         reason=reason,
-        fetched_at=_aware(fetched_at),
+        fetched_at=aware_utc(fetched_at),
         events=events,
-        recorded_at=_aware(recorded_at),
+        recorded_at=aware_utc(recorded_at),
     )
 
 
 def _integer(limbs: dict[str, int]) -> int:
     """A u256 as DuckDB hands it over."""
     return sum(limbs[f"limb{place}"] << (64 * place) for place in range(4))
-
-
-def _naive(moment: datetime | None) -> datetime | None:
-    return None if moment is None else moment.astimezone(UTC).replace(tzinfo=None)
-
-
-def _aware(moment: datetime | None) -> datetime | None:
-    return None if moment is None else moment.replace(tzinfo=UTC)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from contracts.discovery.registry import CapabilityRegistry, Finding, kept_findi
 from contracts.discovery.texts import security_txt
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Connection, transaction
+from warehouse.duck.rows import aware_utc, upsert
 from warehouse.statements import read_sql
 
 PROBES = "discovery_probes"
@@ -50,7 +52,7 @@ def read_findings(connection: Connection) -> dict[str, Finding]:
     except duckdb.CatalogException:
         return {}  # a warehouse of an earlier version, which the next run brings up to date
     return {
-        capability: Finding(capability, Status(status), reason, determined_by, evidence, checked_at.replace(tzinfo=UTC))
+        capability: Finding(capability, Status(status), reason, determined_by, evidence, aware_utc(checked_at))
         for capability, status, reason, determined_by, evidence, checked_at in rows
     }
 
@@ -61,7 +63,8 @@ def looked_at(connection: Connection) -> datetime | None:
         ((asked_at, _),) = connection.execute(read_sql("last_attempt"), {"source": OWN_ENDPOINTS}).fetchall()
     except duckdb.CatalogException:
         return None  # as in `read_findings`
-    return None if asked_at is None else asked_at.replace(tzinfo=UTC)
+    newest: datetime | None = aware_utc(asked_at)
+    return newest
 
 
 def record_findings(connection: Connection, found: Mapping[str, Finding], known: set[str]) -> int:
@@ -74,18 +77,7 @@ def record_findings(connection: Connection, found: Mapping[str, Finding], known:
     with transaction(connection):
         connection.execute(read_sql("drop_probes"), {"known": sorted(known)})
         changed = [each for id_, each in kept.items() if held.get(id_) != each]
-        for each in changed:
-            connection.execute(
-                read_sql("put_probe"),
-                {
-                    "capability": each.capability,
-                    "status": each.status.value,
-                    "reason": each.reason,
-                    "determined_by": each.determined_by,
-                    "evidence": each.evidence,
-                    "checked_at": each.checked_at.astimezone(UTC).replace(tzinfo=None),
-                },
-            )
+        upsert(connection, "out_discovery__probes", map(asdict, changed))
     return len(changed)
 
 

@@ -5,8 +5,3 @@ select capability, status, reason, determined_by, evidence, checked_at from out_
 -- name: drop_probes
 -- Forget capabilities that the registry no longer has.
 delete from out_discovery__probes where capability not in (select unnest($known::varchar[]))
-
--- name: put_probe
--- What was found of one capability. Time UTC.
-insert or replace into out_discovery__probes
-values ($capability, $status, $reason, $determined_by, $evidence, $checked_at)

@@ -11,7 +11,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import TypeAlias
 import duckdb
 
 from contracts.errors import DiskFull, ForeignStore, OperatorProblem, RunBusy, StoreUnusable
+from warehouse.duck.rows import insert, replace_all
 from warehouse.duck.tables import schema
 from warehouse.file_modes import make_data_directory
 from warehouse.statements import read_sql
@@ -175,18 +176,14 @@ def _apply_schema(connection: duckdb.DuckDBPyConnection) -> None:
         pass  # a new file, or one from before this was noted
     with transaction(connection):
         connection.execute(schema())
-        connection.execute("delete from schema_applied")
-        connection.execute("insert into schema_applied values (?)", [digest])
+        replace_all(connection, "schema_applied", {"schema_sha256": digest})
 
 
 def stamp(connection: duckdb.DuckDBPyConnection, identity: ChainIdentity) -> None:
     """Mark an empty warehouse as being of `identity`. Raises `ForeignStore` where it is of another."""
     row = connection.execute(read_sql("chain_identity")).fetchone()
     if row is None:
-        connection.execute(
-            "insert into raw_chain__identity values (?, ?, ?, ?, ?)",
-            [identity.chain_id, identity.genesis_hash, identity.token_address, identity.start_block, _now()],
-        )
+        insert(connection, "raw_chain__identity", asdict(identity) | {"stamped_at": datetime.now(UTC)})
         return
     held = ChainIdentity(*row)
     if held != identity:
@@ -267,7 +264,3 @@ def _named(identity: ChainIdentity) -> str:
 
 def _quoted(path: Path) -> str:
     return str(path).replace("'", "''")
-
-
-def _now() -> datetime:
-    return datetime.now(UTC).replace(tzinfo=None)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import duckdb
 
+from warehouse.duck.rows import aware_utc, upsert
 from warehouse.duck.tables import MEASURE, tables
 
 
@@ -30,7 +31,7 @@ def violations_of(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def mark_checked(connection: duckdb.DuckDBPyConnection, table: str, block: int) -> None:
     """Remember that every row of `table` up to `block` passed its checks."""
-    connection.execute("insert or replace into core_checks__watermarks values (?, ?)", [table, block])
+    upsert(connection, "core_checks__watermarks", {"suite": table, "block": block})
 
 
 def last_pass(connection: duckdb.DuckDBPyConnection, table: str, asserted_sha256: str) -> datetime | None:
@@ -38,12 +39,10 @@ def last_pass(connection: duckdb.DuckDBPyConnection, table: str, asserted_sha256
     row = connection.execute(
         "select passed_at from core_checks__passed where suite = ? and asserted_sha256 = ?", [table, asserted_sha256]
     ).fetchone()
-    return row[0].replace(tzinfo=UTC) if row else None
+    return aware_utc(row[0]) if row else None
 
 
 def mark_passed(connection: duckdb.DuckDBPyConnection, table: str, asserted_sha256: str, now: datetime) -> None:
     """Remember the digest of the facts that passed."""
-    connection.execute(
-        "insert or replace into core_checks__passed values (?, ?, ?)",
-        [table, asserted_sha256, now.astimezone(UTC).replace(tzinfo=None)],
-    )
+    passed = {"suite": table, "asserted_sha256": asserted_sha256, "passed_at": now}
+    upsert(connection, "core_checks__passed", passed)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 
 import duckdb
 
 from contracts.base import Quality
+from warehouse.duck.rows import aware_utc, insert, naive_utc
 from warehouse.statements import read_sql
 
 KEPT_FOR = timedelta(days=7)
@@ -45,20 +46,9 @@ class SourceHealth:
 
 def record_attempt(connection: duckdb.DuckDBPyConnection, attempt: Attempt) -> None:
     """Keep one attempt, and forget those older than a week."""
-    asked_at = _naive(attempt.asked_at)
-    connection.execute("delete from raw_feeds__attempts where asked_at < ?", [asked_at - KEPT_FOR])
-    connection.execute(
-        "insert into raw_feeds__attempts values (?, ?, ?, ?, ?, ?, ?)",
-        [
-            attempt.source,
-            asked_at,
-            attempt.latency_ms,
-            attempt.reason is None,
-            attempt.reason,
-            attempt.quality,
-            None if attempt.ask_again_at is None else _naive(attempt.ask_again_at),
-        ],
-    )
+    oldest = naive_utc(attempt.asked_at) - KEPT_FOR
+    connection.execute("delete from raw_feeds__attempts where asked_at < ?", [oldest])
+    insert(connection, "raw_feeds__attempts", asdict(attempt) | {"ok": attempt.reason is None})
 
 
 def may_ask(
@@ -75,8 +65,8 @@ def may_ask(
     ((asked_at, ask_again_at),) = found
     if asked_at is None:
         return True
-    rests = ask_again_at is not None and now < _aware(ask_again_at)
-    return not rests and _period(now, every) > _period(_aware(asked_at), every)
+    rests = ask_again_at is not None and now < aware_utc(ask_again_at)
+    return not rests and _period(now, every) > _period(aware_utc(asked_at), every)
 
 
 def source_health(connection: duckdb.DuckDBPyConnection) -> list[SourceHealth]:
@@ -88,12 +78,12 @@ def source_health(connection: duckdb.DuckDBPyConnection) -> list[SourceHealth]:
     return [
         SourceHealth(
             source,
-            _aware(asked_at),
+            aware_utc(asked_at),
             latency_ms,
             reason,
             None if quality is None else Quality(quality),
-            None if ask_again_at is None else _aware(ask_again_at),
-            None if succeeded_at is None else _aware(succeeded_at),
+            aware_utc(ask_again_at),
+            aware_utc(succeeded_at),
             attempts,
             failures,
         )
@@ -103,11 +93,3 @@ def source_health(connection: duckdb.DuckDBPyConnection) -> list[SourceHealth]:
 
 def _period(moment: datetime, every: timedelta) -> int:
     return (moment - datetime(2000, 1, 1, tzinfo=UTC)) // every
-
-
-def _naive(moment: datetime) -> datetime:
-    return moment.astimezone(UTC).replace(tzinfo=None)
-
-
-def _aware(moment: datetime) -> datetime:
-    return moment.replace(tzinfo=UTC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from contracts.feed import (
 from contracts.token.holders import list_file_name
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import transaction
+from warehouse.duck.rows import aware_utc, insert
 from warehouse.statements import read_sql
 from warehouse.token.holder_status import known_token
 from warehouse.token.holders import compare
@@ -53,7 +54,7 @@ def record_events(
     """Find the events that are not kept yet, and keep them. `contract` is the watched one, where there is one."""
     known = _rows(connection, "known_feed_events")
     lists = [
-        ListSeen(block, _utc(time), snapshot, holders, int(sum_raw), quality)
+        ListSeen(block, aware_utc(time), snapshot, holders, int(sum_raw), quality)
         for block, time, snapshot, holders, sum_raw, quality in _rows(connection, "listed_holders")
     ]
     found = [
@@ -63,10 +64,9 @@ def record_events(
         *threshold_events(_balances(connection, contract), trigger_wei),
         *attestation_events(_attestations(connection)),
     ]
-    new = to_keep([(_utc(time), event_id) for time, event_id in known], found)
+    new = to_keep([(aware_utc(time), event_id) for time, event_id in known], found)
     with transaction(connection):
-        for event in new:
-            connection.execute(read_sql("add_feed_events"), _row(event, now))
+        insert(connection, "core_feed__events", (_row(event, now) for event in new))
         connection.execute(read_sql("forget_feed_events"), {"kept": KEPT}).fetchall()
     return new
 
@@ -75,7 +75,7 @@ def read_feed(context: DocumentContext) -> JsonFeed:
     """The feed, newest event first."""
     rows = context.connection.execute(read_sql("feed_events"), {"shown": SHOWN}).fetchall()
     events = [
-        Event(event_id, EventKind(kind), _utc(time), block, title, text, path, json.loads(facts))
+        Event(event_id, EventKind(kind), aware_utc(time), block, title, text, path, json.loads(facts))
         for event_id, kind, time, block, title, text, path, facts in rows
     ]
     home = context.base_url + "/"
@@ -122,35 +122,29 @@ def _balances(connection: duckdb.DuckDBPyConnection, contract: str | None) -> li
     if contract is None:
         return []
     rows = _rows(connection, "feed_balances", {"contract": contract})
-    return [BalanceSeen(block, _utc(time), int(balance_wei)) for block, time, balance_wei in rows]
+    return [BalanceSeen(block, aware_utc(time), int(balance_wei)) for block, time, balance_wei in rows]
 
 
 def _attestations(connection: duckdb.DuckDBPyConnection) -> list[AttestationSeen]:
-    return [AttestationSeen(block, _utc(time), *rest) for block, time, *rest in _rows(connection, "feed_attestations")]
+    return [
+        AttestationSeen(block, aware_utc(time), *rest) for block, time, *rest in _rows(connection, "feed_attestations")
+    ]
 
 
 def _row(event: Event, now: datetime) -> dict[str, Any]:
     return {
         "id": event.id,
         "kind": event.kind,
-        "occurred_at": _naive(event.occurred_at),
+        "occurred_at": event.occurred_at,
         "block": event.block,
         "title": event.title,
         "text": event.text,
         "path": event.path,
         "facts": json.dumps(event.facts),
-        "recorded_at": _naive(now),
+        "recorded_at": now,
     }
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, question: str, parameters: dict[str, Any] | None = None) -> list[Any]:
     rows: list[Any] = connection.execute(read_sql(question), parameters or {}).fetchall()
     return rows
-
-
-def _utc(moment: datetime) -> datetime:
-    return moment.replace(tzinfo=UTC)
-
-
-def _naive(moment: datetime) -> datetime:
-    return moment.astimezone(UTC).replace(tzinfo=None)

@@ -1,8 +1,3 @@
--- name: add_feed_events
--- Add one event; times are UTC.
-insert into core_feed__events
-values ($id, $kind, $occurred_at, $block, $title, $text, $path, $facts, $recorded_at)
-
 -- name: feed_attestations
 -- One row per attestation, the newest thousand; hashes and addresses as lower-case hex, times UTC.
 select

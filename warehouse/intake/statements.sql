@@ -62,8 +62,3 @@ from (
         "review_state": "varchar", "activation_state": "varchar", "repeats": "integer", "forgotten": "integer"
     }]')) as r
 )
-
--- name: put_settings
--- What of the settings is seen now.
-insert or replace into out_intake__settings
-values (true, $chain_id, $missing, $app_url, $checked_at)

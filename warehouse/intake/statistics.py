@@ -12,6 +12,7 @@ from contracts.intake.requests import Lane
 from contracts.settings import Settings
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Connection
+from warehouse.duck.rows import aware_utc, upsert
 from warehouse.statements import read_sql
 
 LOOKED_FOR = timedelta(hours=1)
@@ -27,7 +28,7 @@ def read_artifact(context: DocumentContext, name: str) -> Artifact:
     seen = None
     if settings:
         chain_id, missing, app_url, checked_at = settings[0]
-        seen = SeenSettings(chain_id, tuple(missing), app_url, checked_at.replace(tzinfo=UTC))
+        seen = SeenSettings(chain_id, tuple(missing), app_url, aware_utc(checked_at))
     funnel = tuple(LaneFunnel(Lane(lane), *counts) for lane, *counts in rows.get(FUNNEL, ()))
     days = tuple(
         DayCounts(day=day, agent=agent, human=human, enterprise=enterprise)
@@ -44,13 +45,8 @@ def see_settings(connection: Connection, settings: Settings, now: datetime, *, a
     rail = rail_of(settings)
     current = (rail.chain_id, list(rail.missing), settings.app_url)
     recorded = connection.execute(read_sql(SETTINGS)).fetchall()
-    if recorded and not anew and recorded[0][:3] == current and now - recorded[0][3].replace(tzinfo=UTC) < LOOKED_FOR:
+    if recorded and not anew and recorded[0][:3] == current and now - aware_utc(recorded[0][3]) < LOOKED_FOR:
         return False
-    values = {
-        "chain_id": rail.chain_id,
-        "missing": list(rail.missing),
-        "app_url": settings.app_url,
-        "checked_at": now.astimezone(UTC).replace(tzinfo=None),
-    }
-    connection.execute(read_sql("put_settings"), values)
+    row = {"chain_id": rail.chain_id, "missing_payment_settings": list(rail.missing), "app_url": settings.app_url}
+    upsert(connection, "out_intake__settings", row | {"only_row": True, "checked_at": now})
     return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -26,9 +26,15 @@ from contracts.market import (
 )
 from warehouse.duck.connection import transaction
 from warehouse.duck.fetch_log import Attempt, record_attempt
+from warehouse.duck.rows import aware_utc, insert, naive_utc, replace_all
 from warehouse.statements import read_sql
 
 Market = Literal["token", "eth"]
+
+_ANSWERS: dict[Market, str] = {"token": "raw_market__token_prices", "eth": "raw_market__eth_prices"}
+_SERVED: dict[Market, str] = {"token": "out_market__token_price", "eth": "out_market__eth_price"}
+_LATEST: dict[Market, str] = {"token": "latest_token_prices", "eth": "latest_eth_prices"}
+_LAST_SOUND: dict[Market, str] = {"token": "last_sound_token_price", "eth": "last_sound_eth_price"}
 
 _ETH_FIELDS = ("observed_at", "quality", "reason", "price_usd", "block")
 _TOKEN_FIELDS = tuple(field.name for field in fields(Quote))
@@ -57,12 +63,13 @@ def record_prices(
     with transaction(connection):
         for answer in answers:
             record_attempt(connection, answer.attempt)
-            connection.execute(
-                read_sql(f"add_{market}_price"),
+            insert(
+                connection,
+                _ANSWERS[market],
                 {
                     **_named(token),
                     "source": answer.attempt.source,
-                    "fetched_at": _naive(answer.attempt.asked_at),
+                    "fetched_at": answer.attempt.asked_at,
                     "latency_ms": answer.attempt.latency_ms,
                     **_kept(market, answer, reference),
                 },
@@ -138,7 +145,7 @@ class PoolPast:
 
 def pool_past(connection: duckdb.DuckDBPyConnection, pool: str, now: datetime) -> PoolPast:
     """A transfer out of the pool counts as a buy, one into it as a sell; mints are neither."""
-    moment = _naive(now)
+    moment = naive_utc(now)
     address = bytes.fromhex(pool.removeprefix("0x"))
     (found,) = _rows(connection, "pool_trades", {"pool": address, "since": moment - _DAY})
     blocks = [
@@ -185,7 +192,7 @@ def _choose(
 ) -> _Chosen | None:
     if not sources:
         return None
-    latest = {row["source"]: row for row in _rows(connection, f"latest_{market}_prices", _named(token))}
+    latest = {row["source"]: row for row in _rows(connection, _LATEST[market], _named(token))}
     answers = [latest[source] for source in sources if source in latest]
     fresh = [row for row in answers if row["price_usd"] is not None and _age_s(row, now) <= MAX_AGE.total_seconds()]
     sound = [row for row in fresh if not row["suspicious"]]
@@ -214,8 +221,8 @@ def _listed(row: Row, served: Row | None) -> dict[str, Any]:
         reason=row["reason"],
         suspicious=row["suspicious"],
         difference_percent=difference,
-        observed_at=None if row["observed_at"] is None else row["observed_at"].replace(tzinfo=UTC),
-        fetched_at=row["fetched_at"].replace(tzinfo=UTC),
+        observed_at=aware_utc(row["observed_at"]),
+        fetched_at=aware_utc(row["fetched_at"]),
         latency_ms=row["latency_ms"],
     ).model_dump(mode="json", by_alias=True)
 
@@ -241,7 +248,7 @@ def _reference(
     last = _last_sound(connection, market, token, ())
     if last is None or not answers:
         return None
-    age = _naive(answers[0].attempt.asked_at) - last["fetched_at"]
+    age = naive_utc(answers[0].attempt.asked_at) - last["fetched_at"]
     price: Decimal = last["price_usd"]
     return price if age <= REFERENCE_AGE else None
 
@@ -251,7 +258,7 @@ def _last_sound(
 ) -> Row | None:
     """The newest sound observation, of those of one minute the one that is believed first."""
     parameters = {**_named(token), "sources": list(sources)}
-    return next(iter(_rows(connection, f"last_sound_{market}_price", parameters)), None)
+    return next(iter(_rows(connection, _LAST_SOUND[market], parameters)), None)
 
 
 def _kept(market: Market, answer: SourceAnswer, reference: Decimal | None) -> Row:
@@ -261,16 +268,13 @@ def _kept(market: Market, answer: SourceAnswer, reference: Decimal | None) -> Ro
     if quote is None:
         missing = {"quality": Quality.UNAVAILABLE, "reason": answer.attempt.reason, "suspicious": False}
         return dict.fromkeys(names) | missing
-    seen = None if quote.observed_at is None else _naive(quote.observed_at)
-    judged = {"observed_at": seen, "suspicious": is_jump(quote.price_usd, reference)}
-    return {name: getattr(quote, name) for name in names} | judged
+    suspicious = is_jump(quote.price_usd, reference)
+    return {name: getattr(quote, name) for name in names} | {"suspicious": suspicious}
 
 
 def _serve(connection: duckdb.DuckDBPyConnection, market: Market, row: Row | None) -> None:
     with transaction(connection):
-        connection.execute(read_sql(f"clear_{market}_price"))
-        if row is not None:
-            connection.execute(read_sql(f"serve_{market}_price"), row)
+        replace_all(connection, _SERVED[market], () if row is None else row)
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, question: str, parameters: Mapping[str, Any]) -> list[Row]:
@@ -285,8 +289,4 @@ def _named(token: str | None) -> dict[str, str]:
 
 def _age_s(row: Row, now: datetime) -> int:
     fetched_at: datetime = row["fetched_at"]
-    return max(0, round((_naive(now) - fetched_at).total_seconds()))
-
-
-def _naive(moment: datetime) -> datetime:
-    return moment.astimezone(UTC).replace(tzinfo=None)
+    return max(0, round((naive_utc(now) - fetched_at).total_seconds()))

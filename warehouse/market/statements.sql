@@ -1,57 +1,9 @@
--- name: add_eth_price
--- Keep one answer of a source about ETH, in the columns' order.
-insert into raw_market__eth_prices
-values (
-    $source,
-    $fetched_at,
-    $observed_at,
-    $latency_ms,
-    $quality,
-    $suspicious,
-    $reason,
-    $price_usd,
-    $block
-)
-
--- name: add_token_price
--- Keep one answer of a source about the token, in the columns' order.
-insert into raw_market__token_prices
-values (
-    $token_address,
-    $source,
-    $fetched_at,
-    $observed_at,
-    $latency_ms,
-    $quality,
-    $suspicious,
-    $reason,
-    $price_usd,
-    $mcap_usd,
-    $volume_24h_usd,
-    $change_24h_percent,
-    $change_1h_percent,
-    $buys_24h,
-    $sells_24h,
-    $liquidity_usd,
-    $pool,
-    $pools,
-    $block
-)
-
 -- name: block_before
 -- The newest block that is held at or before a time (UTC), with its number; no row where none is.
 select max(block_number) as block
 from raw_chain__transfers
 where block_time <= $moment
 having max(block_number) is not null
-
--- name: clear_eth_price
--- Take away the row that is served of ETH.
-delete from out_market__eth_price
-
--- name: clear_token_price
--- Take away the row that is served of the token.
-delete from out_market__token_price
 
 -- name: eth_price
 -- One row: ETH in USD as served; `not_configured` where no source is.
@@ -141,22 +93,6 @@ select
     coalesce(sum(value_raw.limb0::hugeint), 0) as s0,
     (select max(to_block_time) from raw_chain__ranges) as read_to
 from trades
-
--- name: serve_eth_price
--- Set the one row that is served of ETH.
-insert into out_market__eth_price
-values (
-    $source,
-    $quality,
-    $reason,
-    $stale,
-    $observed_at,
-    $fetched_at,
-    $age_s,
-    $price,
-    $block,
-    $sources
-)
 
 -- name: served_prices
 -- The prices that were chosen, USD; no row before the first choice, and where no source is configured.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import duckdb
@@ -13,6 +13,7 @@ from contracts.canonical import sha256_hex
 from contracts.partner import MARKETPLACE, PARTNER, RevenueAnswer
 from warehouse.duck.connection import transaction
 from warehouse.duck.fetch_log import Attempt, record_attempt
+from warehouse.duck.rows import insert, naive_utc, replace_all
 from warehouse.statements import read_sql
 
 KEPT_FOR = timedelta(days=90)
@@ -35,7 +36,7 @@ def record_partner(
     observed_at: datetime | None,
 ) -> None:
     """Keep an answer of the partner at host `source`: `snapshot` is its JSON text, None where it was of no use."""
-    asked_at = _naive(attempt.asked_at)
+    asked_at = naive_utc(attempt.asked_at)
     with transaction(connection):
         record_attempt(connection, attempt)
         connection.execute("delete from raw_partner__snapshots where last_fetched_at < ?", [asked_at - KEPT_FOR])
@@ -47,12 +48,20 @@ def record_partner(
             connection.execute(
                 "update raw_partner__snapshots set last_fetched_at = ?, observed_at = ? "
                 "where source = ? and sha256 = ? and last_fetched_at = ?",
-                [asked_at, observed_at and _naive(observed_at), source, digest, last["last_fetched_at"]],
+                [asked_at, naive_utc(observed_at), source, digest, last["last_fetched_at"]],
             )
         else:
-            connection.execute(
-                "insert into raw_partner__snapshots values (?, ?, ?, ?, ?, ?)",
-                [source, digest, asked_at, asked_at, observed_at and _naive(observed_at), snapshot],
+            insert(
+                connection,
+                "raw_partner__snapshots",
+                {
+                    "source": source,
+                    "sha256": digest,
+                    "first_fetched_at": asked_at,
+                    "last_fetched_at": asked_at,
+                    "observed_at": observed_at,
+                    "snapshot": snapshot,
+                },
             )
 
 
@@ -76,17 +85,14 @@ def record_figures(
     connection: duckdb.DuckDBPyConnection, source: str, agent_id: str, attempt: Attempt, answer: RevenueAnswer | None
 ) -> None:
     """Keep an answer of the marketplace at host `source`; None where it was of no use."""
-    asked_at = _naive(attempt.asked_at)
+    asked_at = naive_utc(attempt.asked_at)
     with transaction(connection):
         record_attempt(connection, attempt)
         connection.execute("delete from raw_marketplace__figures where fetched_at < ?", [asked_at - KEPT_FOR])
         if answer is not None:
-            active_at = answer.last_active_at and _naive(answer.last_active_at)
-            values = [*(getattr(answer, name) for name in _FIGURES[:-1]), active_at, answer.reason]
-            connection.execute(
-                "insert into raw_marketplace__figures values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [source, agent_id, asked_at, *values],
-            )
+            figures = {name: getattr(answer, name) for name in (*_FIGURES, "reason")}
+            asked = {"source": source, "agent_id": agent_id, "fetched_at": asked_at}
+            insert(connection, "raw_marketplace__figures", asked | figures)
 
 
 def serve_figures(connection: duckdb.DuckDBPyConnection, source: str | None, agent_id: str | None) -> str | None:
@@ -125,10 +131,7 @@ def _freshness(
 
 def _serve(connection: duckdb.DuckDBPyConnection, table: str, row: Mapping[str, Any] | None) -> None:
     with transaction(connection):
-        connection.execute(f"delete from {table}")  # noqa: S608 - our own names
-        if row is not None:
-            marks = ", ".join(f"${name}" for name in row)
-            connection.execute(f"insert into {table} ({', '.join(row)}) values ({marks})", dict(row))  # noqa: S608
+        replace_all(connection, table, () if row is None else row)
 
 
 def _first(
@@ -138,7 +141,3 @@ def _first(
     names = [column[0] for column in cursor.description or ()]
     row = next(iter(cursor.fetchall()), None)
     return None if row is None else dict(zip(names, row, strict=True))
-
-
-def _naive(moment: datetime) -> datetime:
-    return moment.astimezone(UTC).replace(tzinfo=None)

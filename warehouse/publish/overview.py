@@ -35,6 +35,7 @@ from contracts.publish.rendering import fields_of, stale_after_of
 from contracts.world.ontology import DOMAINS
 from warehouse.document_context import DocumentContext
 from warehouse.publish.readers import read
+from warehouse.duck.rows import aware_utc
 from warehouse.statements import read_sql
 from warehouse.token.holder_status import known_token
 from warehouse.token.holders import first_row
@@ -182,7 +183,7 @@ def _part(contents: Contents, path: str) -> dict[str, Any]:
         "source": fields["source"],
         "quality": fields["quality"],
         "reason": fields["reason"],
-        "observed_at": _aware(fields["observed_at"]),
+        "observed_at": aware_utc(fields["observed_at"]),
         "stale_after": stale_after_of(projection, fields),
         "stale": fields.get("stale", False),
         "document": path,
@@ -212,7 +213,7 @@ def _freshness(contents: Contents, parts: list[Any]) -> dict[str, Any]:
     fetched = [
         found
         for path in {part.document for part in there} & set(contents)
-        if (found := _aware(contents[path][1]["fetched_at"])) is not None
+        if (found := aware_utc(contents[path][1]["fetched_at"])) is not None
     ]
     observed = [part.observed_at for part in there if part.observed_at is not None]
     old = [part for part in there if part.stale]
@@ -252,7 +253,3 @@ def _graph(connection: duckdb.DuckDBPyConnection) -> _Graph | None:
 
 def _network(status: tuple[Any, ...] | None) -> str | None:
     return None if status is None else f"eip155:{status[0]}"
-
-
-def _aware(moment: datetime | None) -> datetime | None:
-    return moment if moment is None or moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass
+from datetime import datetime
 
 import duckdb
 
 from contracts.token.holder_documents import ConsistencyLevel
+from warehouse.duck.connection import transaction
+from warehouse.duck.rows import replace_all
 
 
 @dataclass(frozen=True)
@@ -23,15 +25,8 @@ class SeenHead:
 
 def record_head(connection: duckdb.DuckDBPyConnection, seen: SeenHead, *, now: datetime) -> None:
     """Replace the one row. `now` is when the chain answered (UTC)."""
-    connection.begin()
-    try:
-        connection.execute("delete from raw_chain__head")
-        moment = now.astimezone(UTC).replace(tzinfo=None)
-        connection.execute("insert into raw_chain__head values (?, ?, ?, ?, ?, ?)", [*astuple(seen), moment])
-        connection.commit()
-    except BaseException:
-        connection.rollback()
-        raise
+    with transaction(connection):
+        replace_all(connection, "raw_chain__head", asdict(seen) | {"observed_at": now})
 
 
 def read_head(connection: duckdb.DuckDBPyConnection) -> SeenHead | None:

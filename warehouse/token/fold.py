@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from warehouse.duck.connection import transaction
+from warehouse.duck.rows import replace_all
 from warehouse.statements import read_sql
 from warehouse.token.holders import FoldedState, first_row, one_row, read_state
 
@@ -54,17 +55,18 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
             zero_to_zero + (before.zero_to_zero if before else 0),
             row[3] + (before.transfers if before else 0),
         )
-        connection.execute("delete from core_holders__state")
-        connection.execute(
-            "insert into core_holders__state values (?, ?, ?, ?::varchar::bignum, ?::varchar::bignum, "
-            "?::varchar::bignum, ?)",
-            [
-                upto,
-                block_hash,
-                block_time,
-                *map(str, (state.minted, state.sent_to_zero, state.zero_to_zero)),
-                state.transfers,
-            ],
+        replace_all(
+            connection,
+            "core_holders__state",
+            {
+                "block": upto,
+                "block_hash": block_hash,
+                "block_time": block_time,
+                "minted_raw": str(state.minted),
+                "sent_to_zero_raw": str(state.sent_to_zero),
+                "zero_to_zero_raw": str(state.zero_to_zero),
+                "transfers": state.transfers,
+            },
         )
     return Folded(state, row[3], deltas.num_rows)
 

@@ -36,6 +36,7 @@ from contracts.token.holder_documents import (
 from contracts.token.holders import decimal_text, decode_cursor, encode_cursor, list_file_name
 from contracts.token.proof import Proof
 from warehouse.document_context import DocumentContext
+from warehouse.duck.rows import aware_utc
 from warehouse.statements import read_sql
 from warehouse.token.holders import compare, first_row, one_row
 
@@ -251,9 +252,9 @@ def _lists(connection: duckdb.DuckDBPyConnection) -> list[_List]:
         _List(
             block,
             block_hash,
-            block_time.replace(tzinfo=UTC),
+            aware_utc(block_time),
             level,
-            taken_at.replace(tzinfo=UTC),
+            aware_utc(taken_at),
             snapshot,
             holders,
             sum_raw,
@@ -278,7 +279,7 @@ def _discrepancies(sources: Sequence[tuple[Any, ...]], ours: int) -> list[Discre
             ours=ours,
             absolute=None if theirs is None else theirs - ours,
             percent=None if theirs is None or ours == 0 else round(100 * (theirs - ours) / ours, 4),
-            fetched_at=fetched_at.replace(tzinfo=UTC),
+            fetched_at=aware_utc(fetched_at),
             quality=Quality.UNAVAILABLE if theirs is None else Quality.DERIVED,
             reason=reason,
         )

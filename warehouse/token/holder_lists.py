@@ -8,7 +8,7 @@ import os
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import duckdb
@@ -24,6 +24,7 @@ from contracts.token.holders import (
 )
 from contracts.token.proof import HolderListFile, Proof, quality_of
 from warehouse.duck.connection import transaction
+from warehouse.duck.rows import aware_utc, insert
 from warehouse.file_modes import make_private_directory
 from warehouse.statements import read_sql
 from warehouse.token.holders import FoldedState, concentration, first_row, one_row
@@ -122,14 +123,26 @@ def record_list(
     measured = concentration(connection, files.parquet)
     with transaction(connection):
         connection.execute("delete from out_holders__lists where block = ?", [state.block])
-        connection.execute(
-            "insert into out_holders__lists values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                state.block, state.block_hash, state.block_time, level, _naive(now), reason is not None,
-                files.named.rows, str(files.sum_raw), str(files.zero_held), files.named.sha256, files.named.bytes,
-                quality_of(proof).value, proof.model_dump_json(by_alias=True), json.dumps(measured),
-            ],
-        )  # fmt: skip
+        insert(
+            connection,
+            "out_holders__lists",
+            {
+                "block": state.block,
+                "block_hash": state.block_hash,
+                "block_time": state.block_time,
+                "level": level,
+                "taken_at": now,
+                "snapshot": reason is not None,
+                "holders": files.named.rows,
+                "sum_raw": str(files.sum_raw),
+                "zero_held_raw": str(files.zero_held),
+                "csv_sha256": files.named.sha256,
+                "csv_bytes": files.named.bytes,
+                "quality": quality_of(proof),
+                "proof": proof.model_dump_json(by_alias=True),
+                "concentration": json.dumps(measured),
+            },
+        )
         if reason is not None:
             _persist(connection, files.parquet, state.block, state.block_time, reason, now)
     return HolderList(state.block, state.block_hash, files.named.rows, reason is not None, proof)
@@ -196,16 +209,13 @@ def unknown_kinds(connection: duckdb.DuckDBPyConnection, largest: int) -> list[s
 
 def remember_kinds(connection: duckdb.DuckDBPyConnection, kinds: Mapping[str, str], block: int) -> None:
     """Keep looked-up kinds (`contract` or `wallet`), so that they are asked once."""
-    if kinds:
-        connection.execute(
-            "insert into core_holders__kinds select unnest(?::varchar[]), unnest(?::varchar[]), ?",
-            [list(kinds), list(kinds.values()), block],
-        )
+    rows = ({"address": address, "kind": kind, "block": block} for address, kind in kinds.items())
+    insert(connection, "core_holders__kinds", rows)
 
 
 def _lists(connection: duckdb.DuckDBPyConnection) -> Sequence[ListAge]:
     rows = connection.execute(read_sql("holder_list_rows")).fetchall()
-    return [ListAge(block, taken_at.replace(tzinfo=UTC), snapshot) for block, taken_at, snapshot in rows]
+    return [ListAge(block, aware_utc(taken_at), snapshot) for block, taken_at, snapshot in rows]
 
 
 def _persist(
@@ -219,10 +229,8 @@ def _persist(
     snapshot_id = str(block)
     connection.execute("delete from core_holders__snapshots where id = ?", [snapshot_id])
     connection.execute("delete from core_holders__snapshot_balances where snapshot_id = ?", [snapshot_id])
-    connection.execute(
-        "insert into core_holders__snapshots values (?, ?, ?, ?, ?)",
-        [snapshot_id, block, block_time, reason, _naive(now)],
-    )
+    snapshot = {"id": snapshot_id, "block": block, "block_time": block_time, "reason": reason, "recorded_at": now}
+    insert(connection, "core_holders__snapshots", snapshot)
     connection.execute(
         "insert into core_holders__snapshot_balances select ?, address, balance_raw, rank from read_parquet(?)",
         [snapshot_id, str(parquet)],
@@ -242,7 +250,3 @@ def _settle(partial: Path, final: Path) -> None:
 
 def _quoted(path: Path) -> str:
     return str(path).replace("'", "''")
-
-
-def _naive(moment: datetime) -> datetime:
-    return moment.astimezone(UTC).replace(tzinfo=None)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 import duckdb
 
 from contracts.token.holder_documents import Token
 from warehouse.duck.connection import transaction
+from warehouse.duck.rows import insert, replace_all
 from warehouse.statements import read_sql
 from warehouse.token.holders import first_row, read_state
 
@@ -38,20 +39,20 @@ def record_status(
     state = read_state(connection)
     block = None if state is None else state.block
     with transaction(connection):
-        connection.execute("delete from out_holders__status")
-        connection.execute(
-            "insert into out_holders__status values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                chain_id,
-                token and token.address,
-                token and token.name,
-                token and token.symbol,
-                token and token.decimals,
-                block,
-                finalized_block,
-                backfill_percent(start_block, block, finalized_block),
-                now.astimezone(UTC).replace(tzinfo=None),
-            ],
+        replace_all(
+            connection,
+            "out_holders__status",
+            {
+                "chain_id": chain_id,
+                "token_address": token and token.address,
+                "name": token and token.name,
+                "symbol": token and token.symbol,
+                "decimals": token and token.decimals,
+                "block": block,
+                "finalized_block": finalized_block,
+                "backfill_percent": backfill_percent(start_block, block, finalized_block),
+                "recorded_at": now,
+            },
         )
 
 
@@ -74,12 +75,10 @@ def record_source(
     fetched_at: datetime,
 ) -> None:
     """Keep one answer of a source, and make it the latest one; a failed answer has a `reason` and no counts."""
-    moment = fetched_at.astimezone(UTC).replace(tzinfo=None)
+    answer = {"source": source, "reason": reason, "fetched_at": fetched_at}
     theirs = counters_holders if counters_holders is not None else token_holders
     with transaction(connection):
-        connection.execute(
-            "insert into raw_blockscout__holder_counts values (?, ?, ?, ?, ?)",
-            [source, counters_holders, token_holders, reason, moment],
-        )
+        counts = {"counters_holders": counters_holders, "token_holders": token_holders}
+        insert(connection, "raw_blockscout__holder_counts", answer | counts)
         connection.execute("delete from out_holders__sources where source = ?", [source])
-        connection.execute("insert into out_holders__sources values (?, ?, ?, ?)", [source, theirs, reason, moment])
+        insert(connection, "out_holders__sources", answer | {"theirs": theirs})

@@ -1,20 +1,7 @@
--- name: append_range
--- One row: the checkpoint of a contiguous range. Times are UTC.
-insert into $ranges (
-    from_block, to_block, to_block_hash, to_block_time, log_count,
-    payload_sha256, rpc_host, reasked, recorded_at
-)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?)
-
 -- name: append_rows
 -- Appends the registered rows `incoming` to $table, by the names of its columns: one per event, times UTC.
 insert into $table by name
 select * from incoming
-
--- name: append_tip_block
--- One row: a block above finality. Time is UTC.
-insert into $tip_blocks (number, hash, parent_hash, block_time)
-values (?, ?, ?, ?)
 
 -- name: balances_of
 -- One row per asked address that was ever seen: 0x text, balance as decimal text in smallest units.

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.duck.connection import Connection, transaction
+from warehouse.duck.rows import aware_utc, insert
 from warehouse.statements import read_sql
 
 
@@ -97,7 +98,8 @@ def forget_unless_of(connection: Connection, tables: EventTables, address: str, 
             connection.execute(f"delete from {table}")  # noqa: S608 - names of our own
         connection.execute("delete from raw_chain__subjects where rows_table = ?", [tables.rows])
         connection.execute("delete from core_checks__watermarks where suite = ?", [tables.rows])
-        connection.execute("insert into raw_chain__subjects values (?, ?, ?)", [tables.rows, *wanted])
+        subject = {"rows_table": tables.rows, "address": address, "start_block": start_block}
+        insert(connection, "raw_chain__subjects", subject)
 
 
 class RangeAppender:
@@ -126,21 +128,20 @@ class RangeAppender:
             expected = part.to_block + 1
         _append(self._connection, self._tables.rows, pa.concat_tables([part.rows for part in ranges]))
         for part in ranges:
-            _run(
+            insert(
                 self._connection,
-                "append_range",
-                [
-                    part.from_block,
-                    part.to_block,
-                    part.to_block_hash,
-                    _utc(part.to_block_time_s),
-                    part.rows.num_rows,
-                    part.payload_sha256,
-                    part.rpc_host,
-                    part.reasked,
-                    datetime.now(UTC).replace(tzinfo=None),
-                ],
-                tables=self._tables,
+                self._tables.ranges,
+                {
+                    "from_block": part.from_block,
+                    "to_block": part.to_block,
+                    "to_block_hash": part.to_block_hash,
+                    "to_block_time": _time(part.to_block_time_s),
+                    "log_count": part.rows.num_rows,
+                    "payload_sha256": part.payload_sha256,
+                    "rpc_host": part.rpc_host,
+                    "reasked": part.reasked,
+                    "recorded_at": datetime.now(UTC),
+                },
             )
 
     def commit(self) -> None:
@@ -175,12 +176,12 @@ def replace_tip(
 ) -> None:
     """Keep of the tip what lies in [first_kept, last_kept] and append `blocks` with their rows, in one transaction."""
     with transaction(connection):
-        assert tables.tip_rows, "an event that is read above finality"
+        assert tables.tip_rows and tables.tip_blocks, "an event that is read above finality"
         for question in ("delete_tip_rows", "delete_tip_blocks"):
             _run(connection, question, [first_kept, last_kept], tables=tables)
         for block in blocks:
-            values = [block.number, block.hash, block.parent_hash, _utc(block.time_s)]
-            _run(connection, "append_tip_block", values, tables=tables)
+            row = {"number": block.number, "hash": block.hash, "parent_hash": block.parent_hash}
+            insert(connection, tables.tip_blocks, row | {"block_time": _time(block.time_s)})
         for part in rows:
             _append(connection, tables.tip_rows, part)
 
@@ -206,9 +207,9 @@ def _append(connection: Connection, table: str, rows: pa.Table) -> None:
         connection.unregister("incoming")
 
 
-def _utc(time_s: int) -> datetime:
-    return datetime.fromtimestamp(time_s, UTC).replace(tzinfo=None)
+def _time(time_s: int) -> datetime:
+    return datetime.fromtimestamp(time_s, UTC)
 
 
-def _unix(value: datetime) -> int:
-    return int(value.replace(tzinfo=UTC).timestamp())
+def _unix(moment: datetime) -> int:
+    return int(aware_utc(moment).timestamp())

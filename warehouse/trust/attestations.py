@@ -29,6 +29,7 @@ from contracts.trust import (
 )
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import transaction
+from warehouse.duck.rows import aware_utc, insert, naive_utc, replace_all
 from warehouse.statements import read_sql
 from warehouse.token.chain_head import SeenHead
 from warehouse.token.holders import first_row, one_row
@@ -105,8 +106,10 @@ def fold_scores(connection: duckdb.DuckDBPyConnection, registry: str, half_life_
         _append(connection, "append_history", history)
         connection.execute("delete from core_trust__scores where list_contains(?, agent)", [list(standings)])
         _append(connection, "append_scores", [_score_row(agent, held) for agent, held in standings.items()])
-        connection.execute("delete from core_trust__state")
-        connection.execute("insert into core_trust__state values (?, ?, ?, ?, ?)", [registry, half_life_s, *reach])
+        block, block_hash, block_time = reach
+        counted = {"registry": registry, "half_life_s": half_life_s}
+        counted |= {"block": block, "block_hash": block_hash, "block_time": block_time}
+        replace_all(connection, "core_trust__state", counted)
     return frozenset(standings)
 
 
@@ -138,15 +141,10 @@ def record_checks(
     connection: duckdb.DuckDBPyConnection, block: int, checks: Sequence[ScoreCheck], now: datetime
 ) -> None:
     """Keep what the contract said at `block`; questions older than two days go."""
-    moment = _naive(now)
+    oldest = naive_utc(now) - _CHECKS_KEPT
     with transaction(connection):
-        connection.execute(
-            "delete from core_trust__checks where block = ? or checked_at < ?", [block, moment - _CHECKS_KEPT]
-        )
-        for check in checks:
-            meets, score = check.theirs or (None, None)
-            values = [block, check.agent, check.min_score, *check.ours, meets, score, check.reason, moment]
-            connection.execute("insert into core_trust__checks values (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+        connection.execute("delete from core_trust__checks where block = ? or checked_at < ?", [block, oldest])
+        insert(connection, "core_trust__checks", (_check_row(block, check, now) for check in checks))
 
 
 def is_trust_recorded(connection: duckdb.DuckDBPyConnection) -> bool:
@@ -178,10 +176,29 @@ def record_trust_status(
             "insert into out_trust__scores by name "
             "select agent, attestation_count, weighted_score, average_score, last_attested_at from core_trust__scores"
         )
-        connection.execute("delete from out_trust__status")
-        values = [chain_id, registry, escrow, half_life_s, block, block_hash, block_time, head and head.level.value]
-        values += [complete, attestations, agents, attesters, checked, equal, check_reason, reason, _naive(now)]
-        connection.execute(read_sql("record_trust_status"), values)
+        replace_all(
+            connection,
+            "out_trust__status",
+            {
+                "chain_id": chain_id,
+                "registry": registry,
+                "escrow": escrow,
+                "half_life_s": half_life_s,
+                "block": block,
+                "block_hash": block_hash,
+                "block_time": block_time,
+                "level": head and head.level,
+                "complete": complete,
+                "attestations": attestations,
+                "agents": agents,
+                "attesters": attesters,
+                "checked": checked,
+                "equal": equal,
+                "check_reason": check_reason,
+                "reason": reason,
+                "recorded_at": now,
+            },
+        )
 
 
 @dataclass(frozen=True)
@@ -236,7 +253,7 @@ def read_trust_score(context: DocumentContext, agent: str) -> TrustScore:
         registered=count > 0 if known else None,
         thresholds=thresholds(),
         level=level_of(weighted, count > 0) if known else None,
-        last_attested_at=None if last_at is None else last_at.replace(tzinfo=UTC),
+        last_attested_at=aware_utc(last_at),
         registry=status.registry,
         network=status.network,
         consistency=status.consistency,
@@ -257,7 +274,7 @@ def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
             level=level,
             block=block,
             block_hash=block_hash,
-            time=block_time.replace(tzinfo=UTC),
+            time=aware_utc(block_time),
             sampled=_sampled(agents, checked, equal, check_reason),
         )
     totals = TrustTotals(attestations=attestations, agents=agents, attesters=attesters) if consistency else None
@@ -276,7 +293,7 @@ def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
             quality=quality,
             reason=reason or why,
             observed_at=consistency.time,
-            fetched_at=recorded_at.replace(tzinfo=UTC),
+            fetched_at=aware_utc(recorded_at),
         )
     return _Status(chain_id, registry, escrow, half_life_s, totals, consistency, freshness)
 
@@ -318,11 +335,23 @@ def _score_row(agent: str, standing: Standing) -> dict[str, Any]:
     }
 
 
+def _check_row(block: int, check: ScoreCheck, now: datetime) -> dict[str, Any]:
+    ours_meets, ours_score = check.ours
+    theirs_meets, theirs_score = check.theirs or (None, None)
+    return {
+        "block": block,
+        "agent": check.agent,
+        "min_score": check.min_score,
+        "ours_meets": ours_meets,
+        "ours_score": ours_score,
+        "theirs_meets": theirs_meets,
+        "theirs_score": theirs_score,
+        "reason": check.reason,
+        "checked_at": now,
+    }
+
+
 def _append(connection: duckdb.DuckDBPyConnection, question: str, rows: Sequence[Mapping[str, Any]]) -> None:
     if rows:
         text = msgspec.json.encode(rows).decode()
         connection.execute(read_sql(question), {"rows": text}).fetchall()
-
-
-def _naive(moment: datetime) -> datetime:
-    return moment.astimezone(UTC).replace(tzinfo=None)

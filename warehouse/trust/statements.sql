@@ -64,14 +64,6 @@ select distinct agent
 from core_trust__history
 where block > coalesce((select max(block) from core_trust__checks), -1)
 
--- name: record_trust_status
--- One row: what is served about the scores. Times are UTC.
-insert into out_trust__status (
-    chain_id, registry, escrow, half_life_s, block, block_hash, block_time, level, complete, attestations, agents,
-    attesters, checked, equal, check_reason, reason, recorded_at
-)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-
 -- name: standings
 -- One row per agent: what the registry keeps of it. Times as Unix seconds.
 select agent, attestation_count, epoch(last_attested_at)::bigint, score_sum, weight_sum, weighted_sum

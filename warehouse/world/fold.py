@@ -3,13 +3,16 @@ known."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import msgspec
 
 from contracts.world.ontology import DOMAINS
-from contracts.world.records import Event, is_live
+from contracts.world.records import Edge, Event, Node, is_live
 from warehouse.duck.connection import Connection, transaction
+from warehouse.duck.rows import replace_all
 from warehouse.ledger.ledger import Ledger
 from warehouse.statements import read_sql
 from warehouse.world.events import events_after
@@ -53,21 +56,20 @@ def _fold(connection: Connection, events: list[Event], reached: WorldState) -> W
     last = events[-1].node or events[-1].edge
     assert last is not None, "an event carries a node or an edge"
     with transaction(connection):
-        for name, states in (("nodes", nodes), ("edges", edges)):
-            if states:
-                arriving = {
-                    "bodies": [_encode(state).decode() for state in states],
-                    "live": [is_live(state) for state in states],
-                }
-                connection.execute(read_sql(f"arriving_{name}"), arriving)
-                connection.execute(read_sql(f"fold_{name}"))
-                connection.execute(f"drop table arriving_{name}")
-        connection.execute("delete from core_world__state")
-        connection.execute(
-            "insert into core_world__state values (?, ?, ?::timestamp)",
-            [reached.revision, reached.events, last.recorded_at],
-        )
+        if nodes:
+            connection.execute(read_sql("arriving_nodes"), _arriving(nodes))
+            connection.execute(read_sql("fold_nodes"))
+            connection.execute("drop table arriving_nodes")
+        if edges:
+            connection.execute(read_sql("arriving_edges"), _arriving(edges))
+            connection.execute(read_sql("fold_edges"))
+            connection.execute("drop table arriving_edges")
+        replace_all(connection, "core_world__state", asdict(reached) | {"recorded_at": last.recorded_at})
     return reached
+
+
+def _arriving(states: Sequence[Node | Edge]) -> dict[str, Any]:
+    return {"bodies": [_encode(state).decode() for state in states], "live": [is_live(state) for state in states]}
 
 
 def _count(connection: Connection, revision: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from contracts.token.holders import list_file_name
@@ -16,6 +15,7 @@ from contracts.world.proposal import Decision
 from contracts.world.records import Node, is_live
 from contracts.world.track import PREDICATE, Noticed, Reading, metric_proposal, noticed_proposal
 from warehouse.duck.connection import Connection
+from warehouse.duck.rows import aware_utc
 from warehouse.ledger.ledger import Ledger
 from warehouse.statements import read_sql
 from warehouse.world.view import LedgerView
@@ -54,7 +54,9 @@ def read_readings(connection: Connection) -> list[Reading]:
     """Returns every metric that the warehouse has now."""
     rows = connection.execute(read_sql("readings")).fetchall()
     return [
-        Reading(metric, title, subject, text if number is None else number, _utc(observed_at), source, least_change)
+        Reading(
+            metric, title, subject, text if number is None else number, aware_utc(observed_at), source, least_change
+        )
         for metric, title, subject, number, text, observed_at, source, least_change in rows
         if subject is not None and observed_at is not None and (number is not None or text is not None)
     ]
@@ -64,7 +66,7 @@ def read_noticed(connection: Connection) -> list[Noticed]:
     """Returns everything that a rule finds in the warehouse's tables now."""
     rows = connection.execute(read_sql("noticed")).fetchall()
     return [
-        Noticed(rule, type_, subject, bucket, title, _utc(observed_at), source, json.loads(properties))
+        Noticed(rule, type_, subject, bucket, title, aware_utc(observed_at), source, json.loads(properties))
         for rule, type_, subject, bucket, title, observed_at, source, properties in rows
     ]
 
@@ -87,13 +89,9 @@ def read_movers(connection: Connection, lists: Path) -> list[Noticed]:
             address,
             f"{before}-{block}",
             f"{address} {'gained' if change > 0 else 'gave up'} {abs(change):.2%} of the supply",
-            _utc(block_time),
+            aware_utc(block_time),
             "out_holders__lists",
             {"address": address, "change": change, "from_block": before, "to_block": block},
         )
         for address, change in rows
     ]
-
-
-def _utc(instant: datetime) -> datetime:
-    return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)

@@ -289,7 +289,7 @@ FAULTS = {
     "where capability = 'connect'",
     "planned_by_others_than_settings": "update out_discovery__probes set status = 'planned', reason = 'x' "
     "where capability = 'connect'",
-    "checked_in_the_future": "update out_discovery__probes set checked_at = checked_at + interval 1 day "
+    "times_in_the_future": "update out_discovery__probes set checked_at = checked_at + interval 1 day "
     "where capability = 'connect'",
 }
 
