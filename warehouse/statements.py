@@ -1,7 +1,8 @@
 """SQL as text beside the room that runs it: short statements as named blocks of one file, a long one as a file.
 
-`-- name: head` opens a block; `-- name: head (postgresql)` opens the form of it for one dialect. Names of the
-warehouse's statements (`read_sql`) are unique over all rooms, and so are those of the ledger.
+`-- name: head` opens a block; `-- name: head (postgresql)` opens the form of it for one dialect. In a statement of the
+ledger `{head}` stands for the text of that block. Names of the warehouse's statements (`read_sql`) are unique over all
+rooms, and so are those of the ledger.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 
 ROOMS = Path(__file__).parent
 
+_FRAGMENT = re.compile(r"\{(\w+)\}")
 _OPENING = re.compile(r"^-- name: (\w+)(?: \((\w+)\))?\n", re.MULTILINE)
 
 
@@ -33,7 +35,8 @@ def read_sql(name: str) -> str:
 def dialect_statement(files: tuple[Path, ...], name: str, dialect: str) -> str:
     """A block of `files` in its form for `dialect`, else in its common form, without comment lines."""
     blocks = _blocks_of(files)
-    return without_comments(blocks.get((name, dialect)) or blocks[name, None])
+    text = blocks.get((name, dialect)) or blocks[name, None]
+    return without_comments(_FRAGMENT.sub(lambda named: dialect_statement(files, named[1], dialect).strip(), text))
 
 
 def without_comments(text: str) -> str:

@@ -6,10 +6,19 @@ from warehouse.duck.connection import Connection
 from warehouse.ledger.ledger import Ledger
 from warehouse.ledger.sync import LedgerSync
 
-ACCESS = LedgerSync("access", {"out_access__revenue_daily": "sum_revenue", "out_access__funnel": "count_access_funnel"})
+ACCESS = LedgerSync(
+    "core_access__state",
+    "access_newest_change",
+    {"out_access__revenue_daily": "sum_revenue", "out_access__funnel": "count_access_funnel"},
+)
 
-SYNCED = ("quotes", "claims", "keys", "unmatched_payments")
-"""Names shared by a question of the ledger, a table and the statement that writes its rows."""
+CHANGES = {
+    "put_quotes": "access_changed_quotes",
+    "put_claims": "access_changed_claims",
+    "put_keys": "access_changed_keys",
+    "put_unmatched_payments": "access_changed_unmatched_payments",
+}
+"""The statement that stores rows in a table, and the ledger's statement that gives them."""
 
 
 def sync_access(connection: Connection, ledger: Ledger) -> int:
@@ -20,6 +29,6 @@ def sync_access(connection: Connection, ledger: Ledger) -> int:
     since = ACCESS.synced_to(connection)
     with ledger.read() as reader:
         head = reader.head()
-        changed = {f"put_{name}": reader.rows(f"access_changed_{name}", seq=since) for name in SYNCED}
+        changed = {put: reader.rows(question, seq=since) for put, question in CHANGES.items()}
     ACCESS.put(connection, changed, head)
     return sum(map(len, changed.values()))

@@ -58,44 +58,24 @@ from access_cases
 where case_id in (select entity_id from ledger_changes where seq > :seq and kind = 'unmatched_payment')
 
 -- name: access_claim
--- The claim with an id (amount in smallest units).
-select
-    c.claim_id, c.receipt_id, c.quote_id, q.plan_id, c.tier, c.payer, q.operator, c.owner, q.agent_id, q.user_id,
-    c.chain_id, c.transaction_hash, c.log_position, c.amount, c.block_number, c.block_hash, c.state, c.issued_at,
-    c.changed_at, c.access_expires_at, c.request_digest, c.final_at
-from access_claims c
-join access_quotes q on q.quote_id = c.quote_id
+-- The claim with an id.
+{claims_with_terms}
 where c.claim_id = :claim_id
 
 -- name: access_claim_of_quote
--- The claim of a quote (amount in smallest units).
-select
-    c.claim_id, c.receipt_id, c.quote_id, q.plan_id, c.tier, c.payer, q.operator, c.owner, q.agent_id, q.user_id,
-    c.chain_id, c.transaction_hash, c.log_position, c.amount, c.block_number, c.block_hash, c.state, c.issued_at,
-    c.changed_at, c.access_expires_at, c.request_digest, c.final_at
-from access_claims c
-join access_quotes q on q.quote_id = c.quote_id
+-- The claim of a quote.
+{claims_with_terms}
 where c.quote_id = :quote_id
 
 -- name: access_claim_of_request
--- The claim that a payer's request with an Idempotency-Key issued (amount in smallest units).
-select
-    c.claim_id, c.receipt_id, c.quote_id, q.plan_id, c.tier, c.payer, q.operator, c.owner, q.agent_id, q.user_id,
-    c.chain_id, c.transaction_hash, c.log_position, c.amount, c.block_number, c.block_hash, c.state, c.issued_at,
-    c.changed_at, c.access_expires_at, c.request_digest, c.final_at
-from access_claims c
-join access_quotes q on q.quote_id = c.quote_id
+-- The claim that a payer's request with an Idempotency-Key issued.
+{claims_with_terms}
 where c.payer = :payer and c.idempotency_digest = :idempotency_digest
 
 -- name: access_claim_of_transfer
--- The claim that uses the transfer at a place of the chain (amount in smallest units).
-select
-    c.claim_id, c.receipt_id, c.quote_id, q.plan_id, c.tier, c.payer, q.operator, c.owner, q.agent_id, q.user_id,
-    c.chain_id, c.transaction_hash, c.log_position, c.amount, c.block_number, c.block_hash, c.state, c.issued_at,
-    c.changed_at, c.access_expires_at, c.request_digest, c.final_at
-from access_payments p
-join access_claims c on c.claim_id = p.claim_id
-join access_quotes q on q.quote_id = c.quote_id
+-- The claim that uses the transfer at a place of the chain.
+{claims_with_terms}
+join access_payments p on p.claim_id = c.claim_id
 where p.chain_id = :chain_id and p.transaction_hash = :transaction_hash and p.log_position = :log_position
 
 -- name: access_close_quote
@@ -406,6 +386,15 @@ select key_id as caller from api_keys where owner = :owner
 union
 select session_id from connect_sessions where 'profile:' || profile_id = :owner
 
+-- name: claims_with_terms
+-- One row per claim, with the terms of its quote (amount in smallest units).
+select
+    c.claim_id, c.receipt_id, c.quote_id, q.plan_id, c.tier, c.payer, q.operator, c.owner, q.agent_id, q.user_id,
+    c.chain_id, c.transaction_hash, c.log_position, c.amount, c.block_number, c.block_hash, c.state, c.issued_at,
+    c.changed_at, c.access_expires_at, c.request_digest, c.final_at
+from access_claims c
+join access_quotes q on q.quote_id = c.quote_id
+
 -- name: forget_sealed_keys
 -- Forgets the sealed form of keys made before :created_before.
 update api_keys set sealed = null where sealed is not null and created_at < :created_before
@@ -422,25 +411,28 @@ insert into api_keys (
 
 -- name: key
 -- At most one row: the key with this id; times in UTC.
-select key_id, family_id, hint, tier, owner, claim_id, state, paid_until, created_at, changed_at, first_used_at
-from api_keys where key_id = :key_id
+select {key_columns}
+from api_keys k where k.key_id = :key_id
 
 -- name: key_by_digest
 -- At most one row: who a presented key stands for, what it may use, and whether it was used before; asked by each request.
 select key_id, family_id, tier, owner, paid_until, first_used_at is not null as used
 from api_keys where digest = :digest and state = 'active'
 
+-- name: key_columns
+-- The columns of a key without its digest and sealed form; times in UTC.
+k.key_id, k.family_id, k.hint, k.tier, k.owner, k.claim_id, k.state, k.paid_until, k.created_at, k.changed_at,
+k.first_used_at
+
 -- name: keys
 -- One row per key, newest first, with the requests of all its days and of :day (YYYY-MM-DD); times in UTC.
 select
-    k.key_id, k.family_id, k.hint, k.tier, k.owner, k.claim_id, k.state, k.paid_until, k.created_at, k.changed_at,
-    k.first_used_at, max(u.last_used_at) as last_used_at, cast(coalesce(sum(u.requests), 0) as bigint) as requests,
+    {key_columns},
+    max(u.last_used_at) as last_used_at, cast(coalesce(sum(u.requests), 0) as bigint) as requests,
     cast(coalesce(sum(case when u.day = :day then u.requests end), 0) as bigint) as requests_today
-from api_keys as k
-left join api_key_uses as u on u.key_id = k.key_id
-group by
-    k.key_id, k.family_id, k.hint, k.tier, k.owner, k.claim_id, k.state, k.paid_until, k.created_at, k.changed_at,
-    k.first_used_at
+from api_keys k
+left join api_key_uses u on u.key_id = k.key_id
+group by k.key_id
 order by k.created_at desc, k.key_id
 
 -- name: record_first_key_use

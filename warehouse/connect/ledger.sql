@@ -63,18 +63,12 @@ set
 where session_id = :session_id and revision = :revision and closed_at is null and expires_at > :now
 
 -- name: connect_session
--- One session by its id, ended ones too.
-select
-    session_id, profile_id, agent, created_at, expires_at, closed_at, assistant, os, runtime_profile, progress_json,
-    revision, intake_id
-from connect_sessions where session_id = :session_id
+-- The session with an id.
+{session} where session_id = :session_id
 
 -- name: connect_session_of_token
--- The session of a token, ended ones too.
-select
-    session_id, profile_id, agent, created_at, expires_at, closed_at, assistant, os, runtime_profile, progress_json,
-    revision, intake_id
-from connect_sessions where token_digest = :token_digest
+-- The session of a token.
+{session} where token_digest = :token_digest
 
 -- name: connect_sessions_of_intake
 -- What is kept of the sessions that registered an intake, oldest first.
@@ -88,3 +82,10 @@ select s.progress_json, i.graph_key
 from connect_sessions s
 left join intakes i on i.intake_id = s.intake_id and i.forgotten_at is null
 where s.session_id = :session_id
+
+-- name: session
+-- One row per session, ended ones too.
+select
+    session_id, profile_id, agent, created_at, expires_at, closed_at, assistant, os, runtime_profile, progress_json,
+    revision, intake_id
+from connect_sessions

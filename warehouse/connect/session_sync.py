@@ -16,7 +16,11 @@ from warehouse.ledger.sync import LedgerSync, SyncResult
 from warehouse.world.events import decode_nodes
 from warehouse.world.write import decide
 
-CONNECT = LedgerSync("connect", {"out_connect__daily": "count_daily", "out_connect__steps": "count_steps"})
+CONNECT = LedgerSync(
+    "core_connect__state",
+    "connect_newest_change",
+    {"out_connect__daily": "count_daily", "out_connect__steps": "count_steps"},
+)
 
 
 def sync_sessions(connection: Connection, ledger: Ledger, *, alignment: Alignment = guardrails) -> SyncResult:

@@ -13,7 +13,11 @@ from warehouse.ledger.ledger import Ledger
 from warehouse.ledger.sync import LedgerSync, SyncResult
 from warehouse.world.write import decide
 
-INTAKE = LedgerSync("intake", {"out_intake__stats": "count_stats", "out_intake__funnel": "count_intake_funnel"})
+INTAKE = LedgerSync(
+    "core_intake__state",
+    "intake_newest_change",
+    {"out_intake__stats": "count_stats", "out_intake__funnel": "count_intake_funnel"},
+)
 
 
 def sync_intakes(connection: Connection, ledger: Ledger, *, alignment: Alignment = guardrails) -> SyncResult:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from contracts.world.proposal import Decision
 from warehouse.duck.connection import Connection, transaction
+from warehouse.duck.rows import upsert
 from warehouse.ledger.ledger import Ledger, Row
 from warehouse.statements import read_sql
 
@@ -27,24 +28,25 @@ class SyncResult:
 class LedgerSync:
     """Syncs a room's tables. `counts` maps each derived table to the statement that refills it after rows were synced.
 
-    The question `<room>_newest_change` returns the room's newest change; `core_<room>__state` holds the synced seq.
+    `state` is the table that holds the synced seq, `newest_change` the ledger's statement for the room's newest change.
 
     Example: with the last synced seq 7 and changes at 8 and 9, a run reads the rows above 7, then `put`s them, the
     recounted tables and seq 9 in one transaction. A run that dies before it commits is repeated from 7.
     """
 
-    room: str
+    state: str
+    newest_change: str
     counts: Mapping[str, str]
 
     def synced_to(self, connection: Connection) -> int:
         """Returns the ledger's seq up to which changes are synced; 0 before the first sync."""
-        row = connection.execute(f"select seq from core_{self.room}__state").fetchone()  # noqa: S608 - a name of ours
+        row = connection.execute(f"select seq from {self.state}").fetchone()  # noqa: S608 - a name of ours
         return int(row[0]) if row else 0
 
     def has_moved(self, ledger: Ledger, since: int) -> bool:
         """Returns True if something of the room changed in the ledger above a seq."""
         with ledger.read() as reader:
-            row = reader.row(f"{self.room}_newest_change", seq=since)
+            row = reader.row(self.newest_change, seq=since)
         return row is not None and row["seq"] is not None
 
     def put(self, connection: Connection, rows_by_statement: Mapping[str, Sequence[Row]], seq: int) -> None:
@@ -57,5 +59,4 @@ class LedgerSync:
                 for table, statement in self.counts.items():
                     connection.execute(f"delete from {table}")  # noqa: S608 - a name of ours
                     connection.execute(read_sql(statement))
-            state = f"insert or replace into core_{self.room}__state values (true, ?)"  # noqa: S608 - a name of ours
-            connection.execute(state, [seq])
+            upsert(connection, self.state, {"only_row": True, "seq": seq})

@@ -15,12 +15,13 @@ from contracts.settings import Settings
 from pipelines.checks import judge
 from pipelines.due import has_unsynced_changes
 from warehouse.access.cases import cases_in
-from warehouse.access.claim_sync import ACCESS, SYNCED, sync_access
+from warehouse.access.claim_sync import ACCESS, sync_access
 from warehouse.access.claims import reverse_claim
 from warehouse.access.keys import revoke_key
 from warehouse.duck.connection import Connection, Warehouse
 from warehouse.duck.facts import gather_facts
 from warehouse.duck.inspection import preview
+from warehouse.duck.tables import tables
 from warehouse.ledger.ledger import Ledger
 
 DAY, NEXT = date(2026, 1, 2), date(2026, 1, 3)
@@ -104,7 +105,10 @@ def test_no_address_hash_nonce_signature_or_key_reaches_the_warehouse(ledger: Le
     with Warehouse(tmp_path).connect() as connection:
         sync_access(connection, ledger)
         held = "".join(
-            str(row) for name in SYNCED for row in connection.execute(f"select * from raw_ledger__{name}").fetchall()
+            str(row)
+            for name in tables()
+            if name.startswith("raw_ledger__")
+            for row in connection.execute(f"select * from {name}").fetchall()
         )
     nonce = json.loads(quote.quote_json)["nonce"]
     with ledger.read() as reader:

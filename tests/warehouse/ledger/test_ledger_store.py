@@ -24,7 +24,7 @@ from contracts.settings import Settings
 from warehouse.ledger.drivers import OLDEST_SQLITE, problem_of
 from warehouse.ledger.ledger import Ledger, LedgerIdentity, open_ledger
 from warehouse.ledger.schema import revisions
-from warehouse.statements import without_comments
+from warehouse.statements import dialect_statement, without_comments
 
 BASE = LedgerIdentity(8453, "0x" + "ab" * 32, "0x" + "11" * 20)
 
@@ -290,6 +290,16 @@ def test_a_fault_of_the_program_is_not_passed_off_as_the_operators() -> None:
 
 def test_a_colon_in_a_comment_is_no_parameter(tmp_path: Path) -> None:
     assert without_comments("-- changes above :seq\nselect 1\n") == "select 1\n"
+
+
+def test_a_block_named_in_braces_stands_in_a_statement_in_the_form_of_its_dialect(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.sql"
+    file.write_text(
+        "-- name: keys\n-- Every key.\nselect {columns} from keys\n\n-- name: key\n{keys} where id = '{}'\n\n"
+        "-- name: columns\nid, tier\n\n-- name: columns (postgresql)\nid, tier::text\n"
+    )
+    assert dialect_statement((file,), "key", "sqlite").strip() == "select id, tier from keys where id = '{}'"
+    assert dialect_statement((file,), "keys", "postgresql").strip() == "select id, tier::text from keys"
 
 
 @contextmanager

@@ -1,10 +1,10 @@
 -- One row per UTC day of the quote and plan.
 create table if not exists out_access__funnel (
     day date not null,  -- UTC day on which quotes were made
-    plan_id varchar not null,  -- The plan that was asked for
+    plan_id varchar not null,  -- Plan that the quote is for
     quotes bigint not null,  -- Quotes made that day
-    paid bigint not null,  -- Those of them that money came for, whether it matched or not
-    claimed bigint not null  -- Those of them that a key was issued for
+    paid bigint not null,  -- Quotes among them for which money came, matching or not
+    claimed bigint not null  -- Quotes among them for which a key was issued
 );
 
 -- checks (warning): Every quote is counted once, no step has more than the one before it, and a quote is claimed

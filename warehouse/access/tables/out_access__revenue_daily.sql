@@ -3,13 +3,13 @@ create table if not exists out_access__revenue_daily (
     day date not null,  -- UTC day on which claims were issued
     plan_id varchar not null,  -- The plan that was bought
     claims bigint not null,  -- Claims issued that day whose payment holds
-    revenue_units hugeint not null,  -- What those paid, in the coin's smallest unit
+    revenue_units hugeint not null,  -- Sum of their payments, in the coin's smallest unit
     reversed_claims bigint not null,  -- Claims issued that day whose payment has left the chain
-    reversed_units hugeint not null  -- What those had paid, in the coin's smallest unit
+    reversed_units hugeint not null  -- Sum of the reversed payments, in the coin's smallest unit
 );
 
--- checks (warning): The days are the claims, to the smallest unit: one claim a quote, one key alive a claim, and none
--- that is active while its payment is off the chain.
+-- checks (warning): The days sum up the claims, to the smallest unit: a quote has one claim, a claim has one living
+-- key, and no key is active while its payment is off the chain.
 select
     (select count(*) from raw_ledger__claims)
     - (select coalesce(sum(claims + reversed_claims), 0)::bigint from out_access__revenue_daily) as claims_missing,

@@ -5,7 +5,7 @@ create table if not exists raw_ledger__keys (
     claim_id varchar,  -- The claim that issued it; null for keys that the operator made
     tier varchar not null,  -- free, basic or pro
     state varchar not null,  -- active, suspended or revoked
-    paid_until timestamp,  -- Until when the tier is paid, UTC; null: without end
-    created_at timestamp not null,  -- When it was made, UTC
-    changed_at timestamp not null  -- When its state changed last, UTC
+    paid_until timestamp,  -- End of the time that is paid, UTC; null: without end
+    created_at timestamp not null,  -- Time of creation, UTC
+    changed_at timestamp not null  -- Time of the last change of state, UTC
 );

@@ -1,18 +1,18 @@
--- One row per transfer that came with a claim and that no claim used then; its amounts as text, since other tokens use
--- all of uint256.
+-- One row per transfer that came with a claim and that no claim used then. Amounts are text, since other tokens use all
+-- of uint256.
 create table if not exists raw_ledger__unmatched_payments (
     payment_id varchar primary key,  -- Id of its case
-    quote_id varchar,  -- The quote of its sender that it came for; null while no claim of one named it
+    quote_id varchar,  -- Quote of the sender that it came for; null while no claim has named it
     chain_id bigint not null,  -- EIP-155 id of the chain
     asset varchar not null,  -- Contract of the token that came
-    amount_units varchar not null,  -- How much came, in that token's smallest unit, decimal
+    amount_units varchar not null,  -- Amount of the transfer, in that token's smallest unit, decimal
     block_number bigint not null,  -- Block that holds the transfer
     paid_at timestamp not null,  -- Time of that block, UTC
-    code varchar not null,  -- Why it pays nothing, as the claim was answered
+    code varchar not null,  -- Reason why it pays nothing: the code in the answer to the claim
     state varchar not null,  -- open, supplement_offered, claimed, issued by the operator, refund_due or refunded
-    recorded_at timestamp not null,  -- When it was recorded, UTC
-    changed_at timestamp not null,  -- When its state changed last, UTC
-    refund_units varchar  -- How much goes, or went, back to the sender, in that token's smallest unit; null: nothing
+    recorded_at timestamp not null,  -- Time of recording, UTC
+    changed_at timestamp not null,  -- Time of the last change of state, UTC
+    refund_units varchar  -- Amount to refund or refunded to the sender, in that token's smallest unit; null: nothing
 );
 
 -- for files from before cases

@@ -2,7 +2,7 @@
 create table if not exists out_bidwall__events (
     token varchar not null,  -- ERC-20 that was moved, lower-case hex
     block bigint not null,  -- Block of the event
-    log_index integer not null,  -- Place of the event among the logs of its block
+    log_index integer not null,  -- Position of the event among the logs of its block
     transaction_hash varchar not null,  -- Transaction, lower-case hex
     sender varchar not null,  -- Sender, lower-case hex
     recipient varchar not null,  -- Recipient, lower-case hex

@@ -1,4 +1,5 @@
--- At most one row: the contract, its newest balance, and how far its events are read. No contract: none is configured.
+-- At most one row: the contract, its newest balance, and the block up to which its events are read. Without a contract
+-- none is configured.
 create table if not exists out_bidwall__status (
     chain_id bigint not null,  -- EIP-155 chain id
     contract_address varchar,  -- The watched contract, lower-case hex; null where none is configured
@@ -9,18 +10,18 @@ create table if not exists out_bidwall__status (
     block bigint,  -- Block at which it was read
     block_hash varchar,  -- Its hash
     block_time timestamp,  -- Its time, UTC
-    is_final boolean,  -- Whether that block was final
-    reason varchar,  -- Why the last reading failed; null where it did not
-    fetched_at timestamp,  -- When the balance was read, UTC
+    is_final boolean,  -- True if that block was final
+    reason varchar,  -- Reason why the last reading failed; null where it did not
+    fetched_at timestamp,  -- Time at which the balance was read, UTC
     events_block bigint,  -- Block up to which every transfer is held
     events_block_hash varchar,  -- Its hash
     events_block_time timestamp,  -- Its time, UTC
-    events_complete boolean,  -- Whether that is the final block that reading aims at
-    recorded_at timestamp not null  -- When this was found, UTC
+    events_complete boolean,  -- True if that is the final block that reading aims at
+    recorded_at timestamp not null  -- Time of recording, UTC
 );
 
--- checks (blocking): What is served of the contract is of one block: a balance has its block, hash and time, and no
--- event is of a later block than its finality says.
+-- checks (blocking): The served state of the contract belongs to one block: a balance has its block, hash and time, and
+-- no final event lies above the block up to which events are read.
 select
     (
         select count(*) from out_bidwall__status

@@ -2,10 +2,10 @@
 create table if not exists out_connect__daily (
     day date not null,  -- UTC day on which the sessions were opened
     sessions bigint not null,  -- Sessions that were opened
-    planned bigint not null,  -- Those that asked for a plan
-    registered bigint not null,  -- Those that named an intake
-    finished bigint not null,  -- Those whose every step is done or skipped
-    closed bigint not null  -- Those that were closed before their time
+    planned bigint not null,  -- Sessions that asked for a plan
+    registered bigint not null,  -- Sessions that named an intake
+    finished bigint not null,  -- Sessions whose every step is done or skipped
+    closed bigint not null  -- Sessions that were closed before their time
 );
 
 -- checks (warning): Every session is counted once, and is finished exactly where each of its steps is done or skipped.

@@ -4,14 +4,14 @@ create table if not exists out_connect__steps (
     step_id varchar not null,  -- Id of the step in the plan
     position integer not null,  -- Lowest place that it has in a plan, from 1
     sessions bigint not null,  -- Sessions with such a step
-    reached bigint not null,  -- Those that came to it
-    done bigint not null,  -- Those that have done it
-    skipped bigint not null,  -- Those that skipped it
-    failed bigint not null,  -- Those in which it failed and was not mended
+    reached bigint not null,  -- Sessions that reached it
+    done bigint not null,  -- Sessions that have done it
+    skipped bigint not null,  -- Sessions that skipped it
+    failed bigint not null,  -- Sessions in which it failed and was not mended
     failures bigint not null  -- Failures that were reported, mended ones too
 );
 
--- checks (warning): Every step of a session is counted once, in a state that there is, and at most one of a session is
+-- checks (warning): Every step of a session is counted once and has a known state, and at most one step of a session is
 -- active.
 select
     (select count(*) from raw_ledger__connect_steps)

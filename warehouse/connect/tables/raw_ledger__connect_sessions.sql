@@ -1,6 +1,6 @@
--- One row per session, those too that were forgotten or are deleted in the ledger.
+-- One row per session, including forgotten ones and those deleted in the ledger.
 create table if not exists raw_ledger__connect_sessions (
-    session_key varchar primary key,  -- What names the session outside the ledger; its id can't be worked out from it
+    session_key varchar primary key,  -- Name of the session outside the ledger; its id can't be worked out from it
     day date not null,  -- UTC day on which it was opened
     assistant varchar,  -- codex, claude-code, gemini, grok or custom; null before a plan was asked for
     os varchar,  -- macos, linux or windows; null before a plan was asked for
@@ -9,8 +9,8 @@ create table if not exists raw_ledger__connect_sessions (
     done integer not null,  -- Steps that are done
     skipped integer not null,  -- Steps that were skipped
     failed integer not null,  -- Steps that failed and were not mended
-    finished boolean not null,  -- Whether every step is done or skipped
-    registered boolean not null,  -- Whether it named an intake
-    closed boolean not null,  -- Whether it was closed before its time
-    forgotten boolean not null  -- Whether its person asked to be forgotten
+    finished boolean not null,  -- True if every step is done or skipped
+    registered boolean not null,  -- True if it named an intake
+    closed boolean not null,  -- True if it was closed before its time
+    forgotten boolean not null  -- True if its person asked to be forgotten
 );

@@ -1,16 +1,16 @@
--- One row per capability that was looked at.
+-- One row per capability that was probed.
 create table if not exists out_discovery__probes (
     capability varchar primary key,  -- Its id in the capability registry
     status varchar not null,  -- live, planned or off
-    reason varchar,  -- Why it is not live, or how it is impaired, as a stable code
+    reason varchar,  -- Reason why it is impaired or not live, as a stable code
     determined_by varchar not null,  -- http: asked at its public address; warehouse: its data was read; settings: they
     -- alone
-    evidence varchar not null,  -- What was looked at
-    checked_at timestamp not null  -- When it was first found to stand so, said anew hourly (UTC)
+    evidence varchar not null,  -- Evidence: the request, table or setting that decided it
+    checked_at timestamp not null  -- Time at which this finding was made, renewed hourly, UTC
 );
 
--- checks (warning): A capability is live, planned or off; what is not live says why; nothing that was only planned was
--- found to be live.
+-- checks (warning): A capability is live, planned or off; one that is not live has a reason; only settings plan a
+-- capability, and no finding lies in the future.
 select
     count(*) filter (status not in ('live', 'planned', 'off')) as unknown_statuses,
     count(*) filter (determined_by not in ('settings', 'warehouse', 'http')) as unknown_ways,

@@ -1,10 +1,10 @@
--- One row per question to a source within the last week, its second try included.
+-- One row per question to a source within the last week; a second try belongs to its question.
 create table if not exists raw_feeds__attempts (
     source varchar not null,  -- Short name of the source
-    asked_at timestamp not null,  -- When it answered or was given up, UTC
+    asked_at timestamp not null,  -- Time of the answer or of giving up, UTC
     latency_ms bigint not null,  -- Milliseconds until then, a second try included
-    ok boolean not null,  -- Whether the answer was of use
-    reason varchar,  -- Why it was not, as a stable code
-    quality varchar,  -- How far its numbers can be trusted; null where that is not said
-    ask_again_at timestamp  -- Not to be asked before this time, UTC; null where it did not ask for rest
+    ok boolean not null,  -- True if the answer was usable
+    reason varchar,  -- Reason why it was not, as a stable code
+    quality varchar,  -- Quality of its numbers; null where the attempt has none
+    ask_again_at timestamp  -- Earliest time of the next question, UTC; null where the source set none
 );

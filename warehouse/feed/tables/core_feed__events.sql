@@ -1,4 +1,4 @@
--- One row per event, the newest thousand: what happened at a block, told once.
+-- One row per event at a block, the newest thousand.
 create table if not exists core_feed__events (
     id varchar not null,  -- Stable: found again, an event has the same id
     kind varchar not null,  -- snapshot, large_mover, holder_milestone, threshold_crossed or attestation
@@ -8,10 +8,10 @@ create table if not exists core_feed__events (
     text varchar not null,  -- The event in a sentence
     path varchar not null,  -- Path of this service that says more
     facts json not null,  -- Its numbers and addresses, as JSON
-    recorded_at timestamp not null  -- When a run found it, UTC
+    recorded_at timestamp not null  -- Time at which a run found it, UTC
 );
 
--- checks (blocking): Events are told once, are of a known kind, say something, and are at most a thousand.
+-- checks (blocking): Events have different ids, a known kind and a text, and are at most a thousand.
 select
     greatest(count(*) - 1000, 0) as events_beyond_a_thousand,
     count(*) - count(distinct id) as doubled_ids,

@@ -3,13 +3,13 @@ create table if not exists out_guardrail__daily (
     day date not null,  -- UTC day
     stage varchar not null,  -- A stage in which a rule held, or all
     checks bigint not null,  -- Checks of the day in which a rule of that stage held; all of them under all
-    blocked bigint not null,  -- Those of them that the stage blocked; that did not pass, under all
+    blocked bigint not null,  -- Checks among them that the stage blocked; under all, those that did not pass
     latency_p50_us double not null,  -- Median of what judging them took, microseconds
     latency_p99_us double not null  -- 99th percentile of what judging them took, microseconds
 );
 
--- checks (warning): The days are the checks: each counted once under all, no more blocked than checked, and the median
--- latency below the 99th percentile.
+-- checks (warning): The days sum up the checks: each is counted once under all, no more are blocked than checked, and
+-- the median latency is at most the 99th percentile.
 select
     (select count(*) from out_guardrail__daily) as checked_rows,
     (select count(*) - count(distinct seq) from raw_guardrail__checks) as doubled_checks,

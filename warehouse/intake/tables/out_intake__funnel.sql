@@ -3,8 +3,8 @@ create table if not exists out_intake__funnel (
     lane varchar not null,  -- agent, human or enterprise
     profile_id varchar not null,  -- Runtime profile that was chosen
     registrations bigint not null,  -- Registrations, forgotten ones too
-    provisioned bigint not null,  -- Those whose capsule was made
-    approved bigint not null,  -- Those that an operator has approved
-    paid bigint not null,  -- Those that a paid claim has named, whether its payment holds or not
-    active bigint not null  -- Those of them whose payment holds
+    provisioned bigint not null,  -- Intakes with a capsule
+    approved bigint not null,  -- Intakes that an operator has approved
+    paid bigint not null,  -- Intakes that a paid claim has named, also after its payment was reversed
+    active bigint not null  -- Intakes among them whose payment holds
 );

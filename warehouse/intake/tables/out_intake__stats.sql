@@ -3,8 +3,8 @@ create table if not exists out_intake__stats (
     day date not null,  -- UTC day of receipt
     lane varchar not null,  -- agent, human or enterprise
     registrations bigint not null,  -- Registrations of that day, forgotten ones too
-    distinct_identities bigint not null,  -- Those whose sender had not registered in this lane before
-    forgotten bigint not null  -- Those whose sender asked to be forgotten
+    distinct_identities bigint not null,  -- Registrations whose sender had not registered in this lane before
+    forgotten bigint not null  -- Registrations whose sender asked to be forgotten
 );
 
 -- checks (warning): Every intake is counted once, by day and by funnel alike, and no step has more than the one before

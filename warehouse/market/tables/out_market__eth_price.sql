@@ -1,19 +1,19 @@
--- At most one row: ETH in USD as it is served, and what every source said. None where no source is configured.
+-- At most one row: ETH in USD as served, and every source's answer. None where no source is configured.
 create table if not exists out_market__eth_price (
     source varchar,  -- Source of the price that is served; null where there never was one
-    quality varchar not null,  -- How far the price can be trusted
-    reason varchar,  -- Why it is missing, degraded or stale, as a stable code
-    stale boolean not null,  -- Whether no source gives a sound price now, and an old one is served
+    quality varchar not null,  -- Quality of the price
+    reason varchar,  -- Reason why it is missing, degraded or stale, as a stable code
+    stale boolean not null,  -- True if no source gives a sound price now, and an old one is served
     observed_at timestamp,  -- The source's own time of the price, UTC
-    fetched_at timestamp,  -- When the price was read, UTC
+    fetched_at timestamp,  -- Time at which the price was read, UTC
     age_s bigint,  -- Seconds from then to the tick that chose it
     price varchar,  -- USD for one whole unit, decimal text
     block bigint,  -- Block of a price that was read on the chain
     sources json not null  -- Every configured source's latest answer, as published
 );
 
--- checks (blocking): ETH/USD as it is served is one row, above zero, no jump, of a lower quality where it is stale,
--- with a reason where it is missing; no source is asked more than once a minute.
+-- checks (blocking): ETH/USD as served is at most one row, above zero and no jump; it has a lower quality where it is
+-- stale and a reason where it is missing; no source is asked more than once a minute.
 with served as (
     select *, price::decimal(38, 24) as price_usd from out_market__eth_price
 ),

@@ -1,13 +1,13 @@
--- One row per answer of a source about ETH, also of a failed one.
+-- One row per answer of a source about ETH, including failed ones.
 create table if not exists raw_market__eth_prices (
     source varchar not null,  -- Short name of the source
-    fetched_at timestamp not null,  -- When it answered or was given up, UTC
+    fetched_at timestamp not null,  -- Time of the answer or of giving up, UTC
     observed_at timestamp,  -- The source's own time, UTC; null where it gives none
     latency_ms bigint not null,  -- Milliseconds until then, a second try included
-    quality varchar not null,  -- exact as the source says it, derived from what it says, estimated where something is
-    -- amiss, or unavailable
+    quality varchar not null,  -- exact as in the source's answer, derived from it, estimated where something is amiss,
+    -- or unavailable
     suspicious boolean not null,  -- Ten times the last sound price or more, or a tenth or less: kept, never served
-    reason varchar,  -- Why the price is missing or degraded, as a stable code
+    reason varchar,  -- Reason why the price is missing or degraded, as a stable code
     price_usd decimal(38, 24),  -- USD for one whole unit; null where the source gave none
     block bigint  -- Block of a price that was read on the chain
 );

@@ -1,25 +1,25 @@
--- At most one row: the agent's figures as they are served. None where no marketplace is configured.
+-- At most one row: the agent's figures as served. None where no marketplace is configured.
 create table if not exists out_marketplace__revenue (
     source varchar not null,  -- Host of the marketplace
     quality varchar not null,  -- estimated, or unavailable where it never answered
-    reason varchar,  -- What is odd, or why the newest question was of no use, as a stable code
-    stale boolean not null,  -- Whether the newest question failed, and this is an earlier answer
+    reason varchar,  -- Oddity of the figures, or reason why the newest question failed, as a stable code
+    stale boolean not null,  -- True if the newest question failed, and this is an earlier answer
     observed_at timestamp,  -- Null: the marketplace names no time
-    fetched_at timestamp,  -- When the figures were read, UTC
+    fetched_at timestamp,  -- Time at which the figures were read, UTC
     age_s bigint,  -- Seconds from then to our newest question
     agent_id varchar not null,  -- The agent asked for
-    revenue_usd varchar,  -- What the agent earned since it began, USD, decimal text
-    gross_usd varchar,  -- What passed through its jobs, USD, decimal text
+    revenue_usd varchar,  -- Revenue of the agent since it began, USD, decimal text
+    gross_usd varchar,  -- Gross value of the agent's jobs, USD, decimal text
     volume_usd varchar,  -- Volume as the marketplace counts it, USD, decimal text
     successful_jobs bigint,  -- Jobs done
     unique_buyers bigint,  -- Different buyers
     success_rate_percent double,  -- Share of jobs that succeeded, 0..100
-    last_active_at timestamp,  -- When the agent was last active, UTC
+    last_active_at timestamp,  -- Time of the agent's last activity, UTC
     history json not null  -- The last reading of each of the last 30 days, newest first, as JSON
 );
 
--- checks (blocking): What is served of the marketplace is one row, never better than estimated, without negative
--- amounts; revenue above gross is named.
+-- checks (blocking): The served figures are at most one row, never better than estimated, without negative amounts;
+-- revenue above gross has a reason.
 select
     greatest(count(*) - 1, 0) as rows_beyond_the_first,
     count(*) filter (quality not in ('estimated', 'unavailable')) as better_than_estimated,

@@ -1,18 +1,18 @@
--- At most one row: the partner's snapshot as it is served. None where no partner is configured.
+-- At most one row: the partner's snapshot as served. None where no partner is configured.
 create table if not exists out_partner__snapshot (
     source varchar not null,  -- Host of the partner
     quality varchar not null,  -- estimated, or unavailable where it never answered
-    reason varchar,  -- Why the newest question was of no use, as a stable code
-    stale boolean not null,  -- Whether the newest question failed, and this is an earlier answer
+    reason varchar,  -- Reason why the newest question failed, as a stable code
+    stale boolean not null,  -- True if the newest question failed, and this is an earlier answer
     observed_at timestamp,  -- The partner's own time, UTC
-    fetched_at timestamp,  -- When the snapshot was last read, UTC
+    fetched_at timestamp,  -- Time at which the snapshot was last read, UTC
     age_s bigint,  -- Seconds from then to our newest question
     snapshot json,  -- The object as the partner gave it
     snapshot_sha256 varchar,  -- SHA-256 of the object, keys sorted, without spaces
-    unchanged_since timestamp  -- When these bytes were first read, UTC
+    unchanged_since timestamp  -- Time at which these bytes were first read, UTC
 );
 
--- checks (blocking): What is served of the partner is one row, never better than estimated, with a snapshot and its
+-- checks (blocking): The served snapshot is at most one row, never better than estimated, with a snapshot and its
 -- digest, or a reason.
 select
     greatest(count(*) - 1, 0) as rows_beyond_the_first,

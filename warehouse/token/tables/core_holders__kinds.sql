@@ -1,4 +1,4 @@
--- One row per address that was looked up: has it code of its own (an EIP-7702 delegation is none)?
+-- One row per address whose code was looked up. An EIP-7702 delegation does not count as code.
 create table if not exists core_holders__kinds (
     address varchar not null,  -- Holder, lower-case hex
     kind varchar not null,  -- contract or wallet

@@ -1,4 +1,4 @@
--- At most one row: the block up to which transfers are folded, and what passed through the zero address until then.
+-- At most one row: the block up to which transfers are folded, and the sums of transfers from and to the zero address.
 create table if not exists core_holders__state (
     block bigint not null,  -- Last block whose transfers are in the balances
     block_hash varchar not null,  -- Its hash, 0x hex

@@ -1,24 +1,24 @@
--- One row per readable holder list: the state at one block, its files and its proof. Amounts are decimal text;
--- zero_held_raw is what the zero address holds, which is a row of the list where it is not 0.
+-- One row per readable holder list: the state at one block, its files and its proof. The zero address is a row of the
+-- list where its balance is not 0.
 create table if not exists out_holders__lists (
     block bigint not null,  -- Block whose state the list is
     block_hash varchar not null,  -- Its hash
     block_time timestamp not null,  -- Its time, UTC
-    level varchar not null,  -- How certain the block is: finalized, or by confirmations
-    taken_at timestamp not null,  -- When the list was taken, UTC
-    snapshot boolean not null,  -- Whether it is kept as a snapshot to compare
+    level varchar not null,  -- Certainty of the block: finalized, or by confirmations
+    taken_at timestamp not null,  -- Time at which the list was taken, UTC
+    snapshot boolean not null,  -- True if it is kept as a snapshot for comparison
     holders bigint not null,  -- Addresses with a balance above zero
     sum_raw varchar not null,  -- Sum of the balances in the token's smallest unit, as decimal text
-    zero_held_raw varchar not null,  -- What the zero address holds, in the smallest unit, as decimal text
+    zero_held_raw varchar not null,  -- Balance of the zero address, in the smallest unit, as decimal text
     csv_sha256 varchar not null,  -- SHA-256 of the compressed CSV that the proof names
     csv_bytes bigint not null,  -- Size of that file in bytes
-    quality varchar not null,  -- What the published documents call this list
+    quality varchar not null,  -- Quality of the list as published
     proof json not null,  -- The proof as published
     concentration json not null  -- Top-10 share, Gini and HHI as published
 );
 
--- checks (blocking): The newest list is the balances: taken at the block they are folded to, with every holder and
--- nothing else, and no block listed twice.
+-- checks (blocking): The newest list is that of the balances: taken at the block they are folded to, with every holder
+-- and nobody else; no block is listed twice.
 with newest as (
     select block, holders - (zero_held_raw <> '0')::bigint as holders
     from out_holders__lists

@@ -1,7 +1,7 @@
--- One row per other source: its latest holder count, beside our own at the time of its answer.
+-- One row per other source: its latest holder count.
 create table if not exists out_holders__sources (
     source varchar not null,  -- Host that was asked
     theirs bigint,  -- Holders by its latest answer
-    reason varchar,  -- Why the count is missing; null when it is not
-    fetched_at timestamp not null  -- When it answered, UTC
+    reason varchar,  -- Reason why the count is missing; null when it is not
+    fetched_at timestamp not null  -- Time of the answer, UTC
 );

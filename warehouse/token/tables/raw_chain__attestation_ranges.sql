@@ -7,6 +7,6 @@ create table if not exists raw_chain__attestation_ranges (
     log_count bigint,  -- Events in the range
     payload_sha256 varchar,  -- Digest of the rows that were read
     rpc_host varchar,  -- Node that answered, without path or key
-    reasked boolean,  -- Whether the range was read a second time against silent gaps
-    recorded_at timestamp  -- When the range was committed, UTC
+    reasked boolean,  -- True if the range was read a second time against silent gaps
+    recorded_at timestamp  -- Time at which the range was committed, UTC
 );

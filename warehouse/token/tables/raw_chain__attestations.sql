@@ -1,15 +1,15 @@
 -- One row per attestation of the trust registry at or below finality, ordered by (block_number, log_index).
 create table if not exists raw_chain__attestations (
     block_number bigint not null,  -- Block of the event
-    log_index integer not null,  -- Place of the event among the logs of its block
+    log_index integer not null,  -- Position of the event among the logs of its block
     tx_hash blob not null,  -- Transaction, 32 bytes
-    agent blob not null,  -- Whose work is attested, 20 bytes
-    attester blob not null,  -- Who attests it, 20 bytes
+    agent blob not null,  -- Attested agent, 20 bytes
+    attester blob not null,  -- Attester, 20 bytes
     job_id blob not null,  -- The job, 32 bytes; one attester attests it once for one agent
-    number bigint not null,  -- Attestations of the agent so far, by the contract: the first is 1
+    number bigint not null,  -- The contract's count of the agent's attestations so far: the first is 1
     score bigint not null,  -- 1 to 100
     attested_at timestamp not null,  -- The contract's time of the attestation, UTC
-    metadata_uri varchar not null,  -- Where the attester says more; at most 512 bytes
+    metadata_uri varchar not null,  -- Address of the attester's further statement, at most 512 bytes
     block_time timestamp not null,  -- Time of the block, UTC
     block_time_quality time_quality not null  -- exact from the node; estimated between two known blocks
 );

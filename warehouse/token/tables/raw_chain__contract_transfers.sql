@@ -1,7 +1,7 @@
 -- One row per ERC-20 Transfer event, of whatever token, from or to the contract of the contract-balance family.
 create table if not exists raw_chain__contract_transfers (
     block_number bigint not null,  -- Block of the event
-    log_index integer not null,  -- Place of the event among the logs of its block
+    log_index integer not null,  -- Position of the event among the logs of its block
     tx_hash blob not null,  -- Transaction, 32 bytes
     token_address blob not null,  -- ERC-20 that was moved, 20 bytes
     from_address blob not null,  -- Sender, 20 bytes

@@ -1,9 +1,10 @@
--- At most one row: the chain as the last run saw it. Reading aims at the finalized block; level says how it was chosen.
+-- At most one row: the chain as the last run saw it. Reading aims at the finalized block.
 create table if not exists raw_chain__head (
     head_block bigint not null,  -- Newest block that the chain had
     head_hash varchar not null,  -- Its hash
     finalized_block bigint not null,  -- Newest block that can't change any more: what reading aims at
     finalized_hash varchar not null,  -- Its hash
-    level varchar not null,  -- How that block was chosen: the node's finalized tag, or confirmations below head
-    observed_at timestamp not null  -- When the chain answered, UTC
+    level varchar not null,  -- Way in which that block was chosen: the node's finalized tag, or confirmations below
+    -- head
+    observed_at timestamp not null  -- Time of the chain's answer, UTC
 );

@@ -7,6 +7,6 @@ create table if not exists raw_chain__ranges (
     log_count bigint not null,  -- Transfer events in the range
     payload_sha256 varchar not null,  -- Digest of the answer that was read
     rpc_host varchar not null,  -- Node that answered, without path or key
-    reasked boolean not null,  -- Whether the range was read a second time against silent gaps
-    recorded_at timestamp not null  -- When the range was committed, UTC
+    reasked boolean not null,  -- True if the range was read a second time against silent gaps
+    recorded_at timestamp not null  -- Time at which the range was committed, UTC
 );

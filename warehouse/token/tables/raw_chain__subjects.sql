@@ -1,4 +1,4 @@
--- One row per kind of event: the table of its rows, the contract that it was read of, and from which block on.
+-- One row per kind of event: the table of its rows, its contract and the first block.
 create table if not exists raw_chain__subjects (
     rows_table varchar not null,  -- Table that holds the events
     address varchar not null,  -- Contract that they were read of, lower-case hex

@@ -1,7 +1,7 @@
 -- One row per Transfer event of a block in raw_chain__tip_blocks: pending, may still leave the chain.
 create table if not exists raw_chain__tip_transfers (
     block_number bigint not null,  -- Block of the event, above finality
-    log_index integer not null,  -- Place of the event among the logs of its block
+    log_index integer not null,  -- Position of the event among the logs of its block
     tx_hash blob not null,  -- Transaction, 32 bytes
     from_address blob not null,  -- Sender, 20 bytes; the zero address is a mint
     to_address blob not null,  -- Recipient, 20 bytes; the zero address is a burn

@@ -1,7 +1,7 @@
 -- One row per Transfer event at or below finality, ordered by (block_number, log_index).
 create table if not exists raw_chain__transfers (
     block_number bigint not null,  -- Block of the event
-    log_index integer not null,  -- Place of the event among the logs of its block
+    log_index integer not null,  -- Position of the event among the logs of its block
     tx_hash blob not null,  -- Transaction, 32 bytes
     from_address blob not null,  -- Sender, 20 bytes; the zero address is a mint
     to_address blob not null,  -- Recipient, 20 bytes; the zero address is a burn
@@ -11,7 +11,7 @@ create table if not exists raw_chain__transfers (
 );
 
 -- checks (blocking): Transfers are complete and single: ranges without gaps, as many rows as the ranges say, no doubled
--- event, no malformed address. Rows are looked at once, when they are new.
+-- event, no malformed address. Rows are checked once, when they are new.
 with fresh as (
     select block_number, log_index, tx_hash, from_address, to_address, block_time
     from raw_chain__transfers

@@ -1,4 +1,4 @@
--- One row per agent with an attestation: what the registry keeps of it. Sums of weights are in units of 1e-18.
+-- One row per agent with an attestation. Sums of weights are in units of 1e-18.
 create table if not exists core_trust__scores (
     agent varchar not null,  -- Attested agent, lower-case hex
     attestation_count bigint not null,  -- Its attestations
@@ -10,8 +10,8 @@ create table if not exists core_trust__scores (
     last_attested_at timestamp not null  -- Time of the last attestation, UTC
 );
 
--- checks (blocking): Scores follow from the attestations and from nothing else: every attestation counted once, none
--- left out up to the block, scores within 1 to 100.
+-- checks (blocking): Scores follow from the attestations only: every attestation up to the block is counted once, and
+-- scores lie within 1 to 100.
 select
     (select count(*) from core_trust__scores) as checked_agents,
     (

@@ -1,4 +1,4 @@
--- At most one row: up to which block attestations are counted, of which registry, with which half-life.
+-- At most one row: the registry, the half-life and the block up to which attestations are counted.
 create table if not exists core_trust__state (
     registry varchar not null,  -- Registry contract, lower-case hex
     half_life_s bigint not null,  -- Seconds in which the weight of an attestation halves, read from the contract

@@ -7,14 +7,14 @@ create table if not exists core_world__edges (
     type varchar not null,  -- Relationship type of the ontology
     properties json not null,  -- Further properties as JSON
     visibility varchar not null,  -- public or private
-    owner varchar,  -- Whose private edge it is; null for public ones
-    live boolean not null,  -- Whether the state is part of the live graph while it is the newest and both its nodes are
+    owner varchar,  -- Owner of a private edge; null for public ones
+    live boolean not null,  -- True if the state is part of the live graph while it is the newest and both its nodes are
     -- live
-    valid_from timestamp not null,  -- From when it holds in the world, UTC
-    valid_to timestamp,  -- Until when it holds, UTC; null until further notice
-    recorded_at timestamp not null,  -- When the ledger took it, UTC
-    retired_at timestamp,  -- When a later state was recorded, UTC; null for the newest
+    valid_from timestamp not null,  -- Start of its validity in the world, UTC
+    valid_to timestamp,  -- End of its validity, UTC; null: none is known
+    recorded_at timestamp not null,  -- Time at which the ledger recorded it, UTC
+    retired_at timestamp,  -- Time at which a later state was recorded, UTC; null for the newest
     retired_revision bigint,  -- Revision of the later state; null for the newest
-    stated_in varchar not null,  -- Where the statement comes from
-    actor varchar not null  -- Who wrote it
+    stated_in varchar not null,  -- Source of the statement
+    actor varchar not null  -- Writer of the state
 );

@@ -8,21 +8,21 @@ create table if not exists core_world__nodes (
     domain varchar not null,  -- Domain of the type
     properties json not null,  -- Further properties as JSON
     visibility varchar not null,  -- public or private
-    owner varchar,  -- Whose private node it is; null for public ones
-    immutable boolean not null,  -- Whether only an amendment of the constitution changes it
-    erased boolean not null,  -- Whether its texts were deleted for the rights of a person
-    live boolean not null,  -- Whether the state is part of the live graph while it is the newest
-    valid_from timestamp not null,  -- From when it holds in the world, UTC
-    valid_to timestamp,  -- Until when it holds, UTC; null until further notice
-    recorded_at timestamp not null,  -- When the ledger took it, UTC
-    retired_at timestamp,  -- When a later state was recorded, UTC; null for the newest
+    owner varchar,  -- Owner of a private node; null for public ones
+    immutable boolean not null,  -- True if only an amendment of the constitution changes it
+    erased boolean not null,  -- True if its texts were deleted for the rights of a person
+    live boolean not null,  -- True if the state is part of the live graph while it is the newest
+    valid_from timestamp not null,  -- Start of its validity in the world, UTC
+    valid_to timestamp,  -- End of its validity, UTC; null: none is known
+    recorded_at timestamp not null,  -- Time at which the ledger recorded it, UTC
+    retired_at timestamp,  -- Time at which a later state was recorded, UTC; null for the newest
     retired_revision bigint,  -- Revision of the later state; null for the newest
-    source varchar not null,  -- Where the statement comes from
-    actor varchar not null  -- Who wrote it
+    source varchar not null,  -- Source of the statement
+    actor varchar not null  -- Writer of the state
 );
 
--- checks (blocking): Every state once, one newest state a node, validity in order, and every live edge between nodes
--- that are there.
+-- checks (blocking): Every state occurs once, a node has one newest state, validity ends after it starts, and every
+-- live edge connects existing nodes.
 with nodes as (
     select id, count(*) - count(distinct revision) as doubled, count(*) filter (retired_revision is null) as newest
     from core_world__nodes

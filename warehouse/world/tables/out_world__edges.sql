@@ -4,8 +4,8 @@ create table if not exists out_world__edges (
     revision bigint not null,  -- Revision that wrote this state
     source varchar not null,  -- Node that it goes out from
     target varchar not null,  -- Node that it goes to
-    owner varchar,  -- Whose private edge it is; null for public ones
-    live boolean not null,  -- Whether the state is part of the live graph while it is the newest
-    newest boolean not null,  -- Whether no later state is folded
+    owner varchar,  -- Owner of a private edge; null for public ones
+    live boolean not null,  -- True if the state is part of the live graph while it is the newest
+    newest boolean not null,  -- True if no later state is folded
     body varchar not null  -- The state as a JSON record
 );
