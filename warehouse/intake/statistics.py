@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from contracts.access.rail import rail_of
 from contracts.intake.artifact_documents import Artifact

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import duckdb
@@ -34,8 +33,8 @@ from contracts.publish.registry import PROJECTIONS, Fields, Projection
 from contracts.publish.rendering import fields_of, stale_after_of
 from contracts.world.ontology import DOMAINS
 from warehouse.document_context import DocumentContext
-from warehouse.publish.readers import read
 from warehouse.duck.rows import aware_utc
+from warehouse.publish.readers import read
 from warehouse.statements import read_sql
 from warehouse.token.holder_status import known_token
 from warehouse.token.holders import first_row
