@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from api.openapi.examples import problem_refs
 from api.openapi.headers import header_refs
+from contracts.discovery.examples import PROBLEM_CODES
 from contracts.errors import NotReady, RequestProblem
 from contracts.problems import PROBLEM_MEDIA_TYPE
 
@@ -37,16 +37,19 @@ def cached(model: type[BaseModel] | None) -> dict[int | str, dict[str, Any]]:
 
 
 def problems(*errors: type[RequestProblem]) -> dict[int | str, dict[str, Any]]:
-    """One response for each status of `errors`, with the problem body."""
-    return {status: _problem([error for error in errors if error.status == status]) for status in _statuses(errors)}
+    """Describes one response for each status of `errors`, with the problem body."""
+    return {
+        status: problem_answer(*(error for error in errors if error.status == status)) for status in _statuses(errors)
+    }
+
+
+def problem_answer(*errors: type[RequestProblem]) -> dict[str, Any]:
+    """Describes the response of `errors`, which have one status."""
+    return {
+        "description": "; ".join(f"`{error.code}`: {error.title}" for error in errors),
+        "content": {PROBLEM_MEDIA_TYPE: {"schema": PROBLEM_SCHEMA, PROBLEM_CODES: [error.code for error in errors]}},
+    }
 
 
 def _statuses(errors: tuple[type[RequestProblem], ...]) -> list[int]:
     return sorted({error.status for error in errors})
-
-
-def _problem(errors: list[type[RequestProblem]]) -> dict[str, Any]:
-    return {
-        "description": "; ".join(f"`{error.code}`: {error.title}" for error in errors),
-        "content": {PROBLEM_MEDIA_TYPE: {"schema": PROBLEM_SCHEMA, "examples": problem_refs(*errors)}},
-    }

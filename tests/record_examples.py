@@ -1,6 +1,6 @@
 """Records the examples of the OpenAPI description by asking the whole service: `python tests/record_examples.py`.
 
-What differs from run to run by chance alone (ids, times, signatures) is no reason to write a file again.
+A file is written again only if more changed in it than differs from run to run by chance (ids, times, signatures).
 """
 
 from __future__ import annotations
@@ -20,11 +20,15 @@ from whole_service import REGISTRY, WholeService, listening, whole_service
 
 from api.app import create_app
 from contracts.access.api_keys import redact_keys
+from contracts.access.plans import CASE_SUPPLEMENT_PATH, PLANS_PATH, QUOTE_PATH
+from contracts.access.signing import JWKS_PATH
 from contracts.access.tiers import Tier
-from contracts.discovery.openapi import EXAMPLES_DIR, OPENAPI_FILE, PROBLEM_EXAMPLES
+from contracts.discovery.examples import EXAMPLES_DIR, PRICES, PROBLEM_EXAMPLES, example_of
+from contracts.discovery.openapi import OPENAPI_FILE, freshness_of
 from contracts.intake.artifacts import EXAMPLE_BODIES
 from contracts.intake.requests import Lane
 from contracts.problems import PROBLEM_MEDIA_TYPE
+from contracts.publish.registry import PROJECTIONS
 
 AGENT, HUMAN, ENTERPRISE = (EXAMPLE_BODIES[lane] for lane in (Lane.AGENT, Lane.HUMAN, Lane.ENTERPRISE))
 PAYER, OPERATOR = (Account.from_key("0x" + digits * 32) for digits in ("11", "33"))
@@ -35,6 +39,10 @@ SETTINGS: dict[str, Any] = {"rate_limit_per_minute": 20, "trusted_proxies": ("12
 
 UNRECORDED = {"openapi", "openapi_v2"}
 """The descriptions themselves."""
+
+_SHOWN_WHEN_PUBLISHED = {PLANS_PATH, JWKS_PATH, *(path for row in PROJECTIONS for path in row.paths)}
+_SIGNED_OFFERS = {QUOTE_PATH, CASE_SUPPLEMENT_PATH}
+"""Paths that answer with an amount to pay and an address to pay it to. A recorded one would be another's address."""
 
 _CHANCE = re.compile(
     r"svc_(free|basic|pro)_…?[A-Za-z0-9_-]+|eyJ[A-Za-z0-9_.=-]+|\d{4}-\d\d-\d\d(T[0-9:.]+(Z|[+-]\d\d:\d\d)?)?"
@@ -58,6 +66,7 @@ class Recorder:
         self.seen: list[tuple[str, httpx.Response]] = []
         self.exchanges: dict[str, list[dict[str, Any]]] = {}
         self.problems: dict[str, Any] = {}
+        self.prices: dict[str, str] = {}
         self.operations = {
             operation["operationId"]: (method, path, operation)
             for path, operations in json.loads(OPENAPI_FILE.read_text())["paths"].items()
@@ -93,6 +102,8 @@ class Recorder:
         elif media_type.startswith("text/") or media_type.endswith("xml"):
             kept["body"] = answer.text
         self.exchanges.setdefault(operation_id, []).append(kept)
+        if operation_id == "agent_access_quote":
+            self.prices[kept["body"]["data"]["quote"]["planId"]] = kept["body"]["price"]["amount"]
         return answer.json() if is_json else None
 
     async def fail(self, method: str, path: str, **options: Any) -> None:
@@ -317,7 +328,7 @@ async def _limits(recorder: Recorder) -> None:
 
 
 def same_but_for_chance(one: Any, other: Any) -> bool:
-    """Whether two recordings say the same: equal but for what the clock and random numbers decide, order too."""
+    """Decides whether two recordings are equal, except for values and orders that follow from the clock or chance."""
     return _without_chance(one) == _without_chance(other)
 
 
@@ -326,28 +337,47 @@ def _without_chance(value: Any, field: str = "") -> Any:
         return type(value).__name__
     if isinstance(value, dict):
         return {name: _without_chance(each, name) for name, each in value.items()}
+    if field == "edges" and isinstance(value, list):
+        # their order follows their random ids, so chance decides which of them a cut list shows
+        return value[:1] and sorted(value[0])
     if isinstance(value, list):
         return sorted((_without_chance(each, field) for each in value), key=json.dumps)
     return _CHANCE.sub("*", value) if isinstance(value, str) else value
 
 
 def files_of(recorder: Recorder) -> dict[Path, Any]:
-    """What every file under `contracts/openapi/examples/` has to hold."""
-    exchanges = {EXAMPLES_DIR / f"{name}.json": kept for name, kept in recorder.exchanges.items()}
-    return exchanges | {PROBLEM_EXAMPLES: dict(sorted(recorder.problems.items()))}
+    """Returns the content of every file under `contracts/openapi/examples/`."""
+    files: dict[Path, Any] = {}
+    for operation_id, exchanges in recorder.exchanges.items():
+        _, path, _ = recorder.operations[operation_id]
+        examples = [_recorded(path, exchange) for exchange in exchanges]
+        if telling := [example for example in examples if example["request"] or "example" in example]:
+            files[EXAMPLES_DIR / f"{operation_id}.json"] = telling
+    return files | {
+        PROBLEM_EXAMPLES: dict(sorted(recorder.problems.items())),
+        PRICES: dict(sorted(recorder.prices.items())),
+    }
+
+
+def _recorded(path: str, exchange: dict[str, Any]) -> dict[str, Any]:
+    """The exchange as it is recorded: with an example of the body, unless an installation shows its own."""
+    recorded = {name: value for name, value in exchange.items() if name != "body"}
+    body, is_plain = exchange.get("body"), not exchange["request"]
+    if (
+        body is None
+        or path in _SIGNED_OFFERS
+        or (is_plain and path in _SHOWN_WHEN_PUBLISHED and not freshness_of(body))
+    ):
+        return recorded
+    example = example_of(body, None)
+    return recorded if example is None else recorded | {"example": example}
 
 
 def outdated(recorder: Recorder) -> list[Path]:
-    """Files that do not say what the service answers; those of operations that are gone too."""
+    """Returns files that differ from what the service answers, and files of operations that are gone."""
     wanted = files_of(recorder)
     gone = [file for file in EXAMPLES_DIR.glob("*.json") if file not in wanted]
     return gone + [file for file, value in wanted.items() if not _says(file, value)]
-
-
-def record_anew() -> Recorder:
-    """The recording of a service that was made for it."""
-    with tempfile.TemporaryDirectory() as directory, whole_service(Path(directory), **SETTINGS) as service:
-        return asyncio.run(record(service))
 
 
 def _says(file: Path, value: Any) -> bool:
@@ -355,7 +385,8 @@ def _says(file: Path, value: Any) -> bool:
 
 
 def main() -> None:
-    recorder = record_anew()
+    with tempfile.TemporaryDirectory() as directory, whole_service(Path(directory), **SETTINGS) as service:
+        recorder = asyncio.run(record(service))
     wanted = files_of(recorder)
     EXAMPLES_DIR.mkdir(parents=True, exist_ok=True)
     for file in outdated(recorder):

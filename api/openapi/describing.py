@@ -1,4 +1,4 @@
-"""The whole description: what the framework says of the routes, completed part by part."""
+"""Makes the whole description: what the framework derives from routes and models, completed part by part."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 from api.app import build_rooms
 from api.deps import SECURITY_SCHEMES
-from api.openapi.examples import add_examples
 from api.openapi.headers import add_headers
 from api.openapi.heads import add_heads
 from api.openapi.links import add_links
@@ -21,7 +20,7 @@ from contracts.settings import Settings
 
 
 def description() -> dict[str, Any]:
-    """The whole description, without what is known when it is published: `servers`, and live examples."""
+    """Returns the whole description, without what publishing adds: `servers` and examples."""
     document = build_rooms(Stores(Settings(_env_file=None)), lambda: None).openapi()
     _use_our_problems(document)
     for path in document["paths"].values():
@@ -33,7 +32,7 @@ def description() -> dict[str, Any]:
         for path in projection.paths:
             _say_media_type(document["paths"][path]["get"]["responses"]["200"]["content"], projection)
     document = lower(document)
-    for complete in (add_texts, add_headers, add_links, add_heads, add_examples):
+    for complete in (add_texts, add_headers, add_links, add_heads):
         complete(document)
     return restricted(document, "/")
 

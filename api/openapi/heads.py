@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.openapi.examples import problem_refs
 from api.openapi.headers import header_refs
-from api.responses import PROBLEM_SCHEMA
+from api.responses import problem_answer
 from contracts.connect.server import MCP_PATH
 from contracts.errors import HeadersTooLarge, RequestProblem, TargetTooLong
-from contracts.problems import PROBLEM_MEDIA_TYPE
 
 HEAD_PROBLEMS: tuple[type[RequestProblem], ...] = (TargetTooLong, HeadersTooLarge)
 
@@ -24,8 +22,4 @@ def add_heads(document: dict[str, Any]) -> None:
 
 
 def _answer(problem: type[RequestProblem]) -> dict[str, Any]:
-    return {
-        "description": f"`{problem.code}`: {problem.title}",
-        "headers": header_refs("X-Request-Id", "RateLimit-Policy", "RateLimit"),
-        "content": {PROBLEM_MEDIA_TYPE: {"schema": PROBLEM_SCHEMA, "examples": problem_refs(problem)}},
-    }
+    return problem_answer(problem) | {"headers": header_refs("X-Request-Id", "RateLimit-Policy", "RateLimit")}

@@ -1,4 +1,4 @@
-"""What the connect page says, as a page and in Markdown: plans, a quote of this installation's own, real answers."""
+"""Collects the content of the connect page and its Markdown twin: plans, a quote of this installation, real answers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from contracts.access.rail import usd_of
 from contracts.access.tiers import REQUESTS_A_DAY
 from contracts.connect import server
 from contracts.connect.tools import TOOLS
+from contracts.discovery.examples import recorded
 from contracts.discovery.installation import Installation
-from contracts.discovery.openapi import EXAMPLES_DIR
 from contracts.discovery.service import CONNECT_PAGE_PATH
 
 CONNECT_MARKDOWN_PATH = f"{CONNECT_PAGE_PATH}index.md"
@@ -25,7 +25,7 @@ _VERDICT_FIELDS = ("passed", "severity", "reason", "matched_guardrails", "remedi
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a status of a claim means, and what to do next."""
+    """A claim's status, its meaning, and what to do next."""
 
     status: int
     meaning: str
@@ -46,7 +46,7 @@ OUTCOMES = (
 
 
 def connect_facts(installation: Installation) -> dict[str, Any]:
-    """What the page says beside what every text states."""
+    """Returns what the page states beyond what every text states."""
     return {
         "tools": TOOLS,
         "outcomes": OUTCOMES,
@@ -54,7 +54,7 @@ def connect_facts(installation: Installation) -> dict[str, Any]:
         "example_plan": EXAMPLE_PLAN,
         "quote_command": _quote_command(installation),
         "example_quote": _shown_quote(installation),
-        "claim_pending": _pretty(_recorded("agent_access_claim", "pending")["body"]),
+        "claim_pending": _pretty(_recorded("agent_access_claim", "pending")["example"]["value"]),
         "claim_issued": _pretty(_claim_issued()),
         **_guardrail(),
         "client_configuration": _pretty(
@@ -64,7 +64,7 @@ def connect_facts(installation: Installation) -> dict[str, Any]:
 
 
 def _shown_quote(installation: Installation) -> dict[str, str] | None:
-    """What a payer looks at in a quote of this installation. None where nothing is for sale."""
+    """Returns what a payer checks in a quote of this installation, or None if nothing is for sale."""
     if installation.rail.missing:
         return None
     quote = example_quote(installation.rail, installation.base_url)
@@ -88,7 +88,7 @@ def _shown_quote(installation: Installation) -> dict[str, str] | None:
 
 
 def _quote_command(installation: Installation) -> str:
-    """A command with the payer left to fill in: one address can only have so many open quotes."""
+    """Returns a command without a payer: one address can only have so many open quotes."""
     body = json.dumps(json.dumps({"planId": EXAMPLE_PLAN, "payerAddress": "$PAYER"}))
     headers = "-H 'Content-Type: application/json'"
     return f"PAYER=0x…  # the address to pay from\ncurl {installation.url(QUOTE_PATH)} {headers} -d {body}"
@@ -101,8 +101,8 @@ def _catalog_answer(installation: Installation) -> str:
 
 
 def _claim_issued() -> dict[str, Any]:
-    """The recorded answer, with the key left out."""
-    data = _recorded("agent_access_claim", "issued")["body"]["data"]
+    """Returns the recorded answer without the key."""
+    data = _recorded("agent_access_claim", "issued")["example"]["value"]["data"]
     packet = data["activationPacket"]
     shown = {name: packet[name] for name in ("tier", "keyId") if name in packet}
     return {"ok": True, "data": {"claim": data["claim"], "activationPacket": {"apiKey": "svc_…", **shown}}}
@@ -110,7 +110,7 @@ def _claim_issued() -> dict[str, Any]:
 
 def _guardrail() -> dict[str, str]:
     exchange = _recorded("guardrail_check", "blocked")
-    verdict = {name: exchange["body"]["data"][name] for name in _VERDICT_FIELDS}
+    verdict = {name: exchange["example"]["value"]["data"][name] for name in _VERDICT_FIELDS}
     return {
         "guardrail_request": json.dumps(exchange["request"]["body"]),
         "guardrail_answer": _pretty({"ok": True, "data": verdict}),
@@ -118,9 +118,8 @@ def _guardrail() -> dict[str, str]:
 
 
 def _recorded(operation: str, name: str) -> dict[str, Any]:
-    """One exchange that was recorded with the service itself."""
-    exchanges: list[dict[str, Any]] = json.loads((EXAMPLES_DIR / f"{operation}.json").read_text())
-    return next(each for each in exchanges if each["name"] == name)
+    """Returns one exchange that was recorded with the service itself."""
+    return next(exchange for exchange in recorded(operation) if exchange["name"] == name)
 
 
 def _pretty(value: Any) -> str:

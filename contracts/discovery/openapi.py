@@ -1,13 +1,14 @@
-"""The committed OpenAPI description, as it is published for one installation. `python -m api.openapi` writes it.
+"""Publishes the committed OpenAPI description for one installation.
 
-Published, it has the installation's address, also in examples that were recorded elsewhere, and what the installation
-publishes as examples. Two documents say it: `/openapi.json`, and `/openapi-v2.yaml` with API v2 alone.
+`python -m api.openapi` writes the committed file from routes and models; it has no examples. Publishing adds the
+installation's address and all examples. Two documents publish it: `/openapi.json`, and `/openapi-v2.yaml` with API v2
+only.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,26 +16,18 @@ from typing import Any
 import yaml
 
 from contracts.access.example_quote import example_quote_answer
-from contracts.access.plans import CASE_SUPPLEMENT_PATH, PLANS_PATH, QUOTE_PATH, load_plans, plans_answer
-from contracts.access.rail import usd_of
+from contracts.access.plans import PLANS_PATH, QUOTE_PATH, plans_answer
 from contracts.access.signing import JWKS_PATH
 from contracts.access.tiers import REQUESTS_A_DAY
+from contracts.discovery.examples import add_problems, add_recorded, example_of, references
 from contracts.discovery.installation import Installation
 from contracts.outside_texts import without_outside_texts
 
 OPENAPI_FILE = Path(__file__).parents[1] / "openapi" / "openapi.json"
-EXAMPLES_DIR = OPENAPI_FILE.with_name("examples")
-PROBLEM_EXAMPLES = EXAMPLES_DIR / "problems.json"
 
 OPENAPI_PATH = "/openapi.json"
 OPENAPI_V2_PATH = "/openapi-v2.yaml"
 V2_PREFIX = "/api/v2/"
-
-RECORDED_AT = "https://svc.example"
-"""The base address of the installation whose answers are the committed examples."""
-
-LONGEST_LIST = 3
-LARGEST_WHOLE_BYTES = 4_096
 
 EXAMPLES_KEPT_FOR = timedelta(hours=1)
 """How long examples of numbers that change all the time stay as they are, so that clients may keep the description."""
@@ -63,8 +56,8 @@ def description_for(installation: Installation, bodies: Bodies) -> dict[str, Any
     described["servers"] = [{"url": installation.base_url}]
     if installation.contact_email is not None:
         described["info"]["contact"]["email"] = installation.contact_email
-    drop_other_prices(described, {plan.id: usd_of(plan.price) for plan in load_plans().values()})
-    _show_own_addresses(described, installation.base_url)
+    add_recorded(described, installation.base_url)
+    add_problems(described, installation.base_url)
     _show_own_quote(described, installation)
     at, examples = _live_examples(installation, described, bodies)
     if at is not None:
@@ -101,86 +94,21 @@ def restricted(described: dict[str, Any], prefix: str) -> dict[str, Any]:
     }
 
 
-def example_of(body: Any, address: str | None) -> dict[str, Any] | None:
-    """A body as an example, its lists cut to a few items where it is large. A long text is shown by its address, and so
-    is a body with references of its own, which can't stand within a description; None where it has none."""
-    is_large = len(json.dumps(body)) > LARGEST_WHOLE_BYTES
-    if (is_large and isinstance(body, str)) or any(references(body)):
-        return None if address is None else {"externalValue": address}
-    if not is_large:
-        return {"value": body}
-    return {"summary": "Long lists are cut", "value": _cut(body)}
-
-
-def references(node: Any) -> Iterator[str]:
-    """What a part of the description refers to, by `$ref`."""
-    if isinstance(node, dict):
-        if isinstance(ref := node.get("$ref"), str):
-            yield ref
-        for each in node.values():
-            yield from references(each)
-    elif isinstance(node, list):
-        for each in node:
-            yield from references(each)
-
-
-def drop_other_prices(described: dict[str, Any], prices: Mapping[str, str]) -> None:
-    """Leave out, in place, examples of purchases that were recorded at other prices (USD by plan) than `prices`."""
-    recorded = [example["value"]["plans"] for example in _media(described, PLANS_PATH).get("examples", {}).values()]
-    if all({plan["id"]: plan["price"]["amount"] for plan in plans} == prices for plans in recorded):
-        return
-    for path, operations in described["paths"].items():
-        for operation in operations.values() if path.startswith(f"{PLANS_PATH.rpartition('/')[0]}/") else ():
-            for status, response in operation["responses"].items():
-                for media in response.get("content", {}).values() if status < "400" else ():
-                    media.pop("examples", None)
-
-
-def _show_own_addresses(described: dict[str, Any], base_url: str) -> None:
-    """Put the installation's address, in place, where recorded examples have another's."""
-    content = [
-        media
-        for operations in described["paths"].values()
-        for operation in operations.values()
-        for response in operation["responses"].values()
-        for media in response.get("content", {}).values()
-    ]
-    for holder in (*content, described["components"]):
-        for example in holder.get("examples", {}).values():
-            if "value" in example:
-                example["value"] = _readdressed(example["value"], base_url)
-
-
-def _readdressed(value: Any, base_url: str) -> Any:
-    """What is signed stays as it was recorded: its hash is taken over its addresses too."""
-    if isinstance(value, str):
-        return value.replace(RECORDED_AT, base_url)
-    if isinstance(value, list):
-        return [_readdressed(each, base_url) for each in value]
-    if isinstance(value, dict) and "signature" not in value:
-        return {name: _readdressed(each, base_url) for name, each in value.items()}
-    return value
+def freshness_of(body: Any) -> dict[str, Any]:
+    """The freshness block of a body, at the top or in `data`; empty if it has none."""
+    for block in (body, body.get("data")) if isinstance(body, dict) else ():
+        if isinstance(block, dict) and "generatedAt" in block:
+            return block
+    return {}
 
 
 def _show_own_quote(described: dict[str, Any], installation: Installation) -> None:
-    """Put a quote of this installation where the recorded one stands, so that nobody pays to another's address.
-
-    A supplementary quote follows from a payment, so there is none to put in its place.
-    """
-    for path in (QUOTE_PATH, CASE_SUPPLEMENT_PATH):
-        for media in _answered(described, path):
-            media.pop("examples", None)
-    for media in _answered(described, QUOTE_PATH):
-        if not installation.rail.missing and installation.keys is not None:
-            own = example_quote_answer(installation.rail, installation.base_url, installation.keys)
-            media["examples"] = {"published": {"summary": "A quote of this installation, long over", "value": own}}
-
-
-def _answered(described: dict[str, Any], path: str) -> Iterable[dict[str, Any]]:
-    """What the description says of the bodies that a POST to `path` answers with 201."""
-    answers = described["paths"].get(path, {}).get("post", {}).get("responses", {})
-    content: dict[str, dict[str, Any]] = answers.get("201", {}).get("content", {})
-    return content.values()
+    """Adds a quote of this installation in place of a recorded one, so that nobody pays to another's address."""
+    if installation.rail.missing or installation.keys is None:
+        return
+    own = example_quote_answer(installation.rail, installation.base_url, installation.keys)
+    for media in described["paths"][QUOTE_PATH]["post"]["responses"]["201"]["content"].values():
+        media["examples"] = {"published": {"summary": "A quote of this installation, long over", "value": own}}
 
 
 def _live_examples(
@@ -197,17 +125,17 @@ def _live_examples(
             continue
         is_text = media["schema"].get("type") == "string"
         body = content.decode() if is_text else without_outside_texts(json.loads(content))
-        moves = _block(body) or (isinstance(body, dict) and "revision" in body)
+        moves = freshness_of(body) or (isinstance(body, dict) and "revision" in body)
         (moving if moves else steady)[path] = body
     at, kept = _kept(described, bodies.get(OPENAPI_PATH), moving)
-    sound = {path: body for path, body in moving.items() if _block(body).get("quality") != "unavailable"}
+    sound = {path: body for path, body in moving.items() if freshness_of(body).get("quality") != "unavailable"}
     shown = {path: example_of(body, installation.url(path)) for path, body in (steady | sound).items()}
     return at, {path: example for path, example in shown.items() if example is not None} | kept
 
 
 def _kept(described: dict[str, Any], last: bytes | None, moving: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
     """The examples of moving bodies that stay as they were published last, and the time that holds from now on."""
-    at = max((time for body in moving.values() if (time := _block(body).get("generatedAt"))), default=None)
+    at = max((time for body in moving.values() if (time := freshness_of(body).get("generatedAt"))), default=None)
     before = {} if last is None else json.loads(last)
     since = before.get("info", {}).get(_EXAMPLES_AT)
     if since is None or at is None or before["components"]["schemas"] != described["components"]["schemas"]:
@@ -216,14 +144,6 @@ def _kept(described: dict[str, Any], last: bytes | None, moving: dict[str, Any])
         return at, {}
     shown = {path: _media(before, path).get("examples", {}).get("published") for path in moving}
     return since, {path: example for path, example in shown.items() if example is not None}
-
-
-def _block(body: Any) -> dict[str, Any]:
-    """The freshness block of a body, at the top or in `data`; empty where it has none."""
-    for block in (body, body.get("data")) if isinstance(body, dict) else ():
-        if isinstance(block, dict) and "generatedAt" in block:
-            return block
-    return {}
 
 
 def _media(described: dict[str, Any], path: str) -> dict[str, Any]:
@@ -236,11 +156,3 @@ def _media(described: dict[str, Any], path: str) -> dict[str, Any]:
 def _at(described: dict[str, Any], ref: str) -> Any:
     _, _, kind, name = ref.split("/")
     return described["components"][kind][name]
-
-
-def _cut(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _cut(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_cut(each) for each in value[:LONGEST_LIST]]
-    return value

@@ -1,21 +1,19 @@
 import json
+from pathlib import Path
 
 import pytest
+import yaml
+from claim_payments import TREASURY, USDC
 from openapi_spec_validator import validate
+from publishing import House
 
 from api.openapi.describing import text
 from api.openapi.lowering import lower_schema
-from contracts.access.plans import PLANS_PATH, QUOTE_PATH, load_plans
-from contracts.access.rail import usd_of
+from contracts.access.plans import CLAIM_PATH, PLANS_FILE, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH, load_plans
+from contracts.discovery import examples
+from contracts.discovery.examples import PROBLEM_CODES, RECORDED_AT, prices_now
 from contracts.discovery.installation import Installation
-from contracts.discovery.openapi import (
-    OPENAPI_FILE,
-    OPENAPI_PATH,
-    RECORDED_AT,
-    description_for,
-    drop_other_prices,
-    openapi_json,
-)
+from contracts.discovery.openapi import OPENAPI_FILE, OPENAPI_PATH, description_for, openapi_json
 
 PRICE = "/api/token/price"
 
@@ -28,6 +26,27 @@ def test_the_description_is_a_valid_3_0_3_document():
     description = json.loads(OPENAPI_FILE.read_text())
     validate(description)
     assert (description["openapi"], description["info"]["version"]) == ("3.0.3", "0.2.0")
+
+
+def test_the_committed_description_has_no_examples():
+    description = json.loads(OPENAPI_FILE.read_text())
+    operations = [operation for path in description["paths"].values() for operation in path.values()]
+    responses = [answer for operation in operations for answer in operation["responses"].values()]
+    contents = [answer.get("content", {}) for answer in [*responses, *description["components"]["responses"].values()]]
+    contents += [operation["requestBody"]["content"] for operation in operations if "requestBody" in operation]
+    assert [media for content in contents for media in content.values() if "examples" in media] == []
+    assert not any("example" in each for operation in operations for each in operation.get("parameters", []))
+    assert "examples" not in description["components"]
+
+
+def test_published_problems_have_a_body_for_each_code_and_no_list_of_codes():
+    described = description_for(Installation("https://svc.example"), {})
+    media = described["paths"][QUOTE_PATH]["post"]["responses"]["400"]["content"]["application/problem+json"]
+    codes = set(media["examples"])
+    assert codes >= {"body_invalid", "plan_unknown", "payment_signature_not_live"}
+    shown = described["components"]["examples"]
+    assert {shown[code]["value"]["code"] for code in codes} == codes
+    assert PROBLEM_CODES not in json.dumps(described)
 
 
 def test_it_is_published_with_its_own_address():
@@ -73,17 +92,68 @@ def test_examples_of_numbers_that_move_stay_for_an_hour_and_what_is_missing_is_n
     assert "published" not in shown(openapi_json(here, priced("0", "2026-11-21T10:00:00Z", "unavailable")), PRICE)
 
 
-def test_prices_are_those_of_the_plans_and_examples_at_others_are_left_out():
-    published = openapi_json(Installation("https://svc.example"), {})
-    now = {plan["id"]: plan["price"]["amount"] for plan in shown(published, PLANS_PATH)["published"]["value"]["plans"]}
-    assert now == {plan.id: usd_of(plan.price) for plan in load_plans().values()}
-    described = json.loads(OPENAPI_FILE.read_text())
-    drop_other_prices(described, now)
-    assert described == json.loads(OPENAPI_FILE.read_text())
-    drop_other_prices(described, now | {"api_basic_monthly": "11"})
-    quote = described["paths"][QUOTE_PATH]["post"]["responses"]
-    assert "examples" not in quote["201"]["content"]["application/json"]
-    assert "examples" in quote["400"]["content"]["application/problem+json"]
+def test_a_purchase_recorded_at_another_price_is_left_out_but_not_its_refusals(monkeypatch, tmp_path):
+    def receipts(published: dict) -> list[dict]:
+        operations = published["paths"]
+        return [
+            operations[CLAIM_PATH]["post"]["responses"]["201"]["content"]["application/json"],
+            operations[RECEIPT_PATH]["get"]["responses"]["200"]["content"]["application/json"],
+        ]
+
+    here = Installation("https://svc.example")
+    assert all("examples" in media for media in receipts(description_for(here, {})))
+    recorded = json.loads(examples.PRICES.read_text())
+    assert recorded.items() <= prices_now().items()
+    changed = tmp_path / "prices.json"
+    changed.write_text(json.dumps(recorded | {"api_basic_monthly": "11"}))
+    monkeypatch.setattr(examples, "PRICES", changed)
+    published = description_for(here, {})
+    assert not any("examples" in media for media in receipts(published))
+    refused = published["paths"][CLAIM_PATH]["post"]["responses"]["402"]["content"]["application/problem+json"]
+    assert "quote_mismatch" in refused["examples"]
+    assert shown(json.dumps(published).encode(), PLANS_PATH)["published"]["value"]["plans"][1]["price"]["amount"] == "9"
+
+
+def published_with_plans(data_dir: Path, monkeypatch, count: int) -> dict:
+    """The description that is published when `plans.yaml` has `count` plans."""
+    plans = yaml.safe_load(PLANS_FILE.read_text())
+    more = [plans[-1] | {"id": f"api_more_{number}"} for number in range(len(plans), count)]
+    file = data_dir / "plans.yaml"
+    file.write_text(yaml.safe_dump(plans + more))
+    with monkeypatch.context() as patched:
+        patched.setattr("contracts.access.plans.PLANS_FILE", file)
+        load_plans.cache_clear()
+        house = House(data_dir, rpc_urls=("http://node.invalid",), usdc_address=USDC, treasury_address=TREASURY)
+        house.publish()
+        load_plans.cache_clear()
+    described: dict = json.loads((house.current / "public" / OPENAPI_PATH.strip("/")).read_bytes())
+    return described
+
+
+def names_of_examples(described: dict) -> set[tuple[str, ...]]:
+    return {
+        (operation["operationId"], status, media_type, name)
+        for operations in described["paths"].values()
+        for operation in operations.values()
+        for status, answer in operation["responses"].items()
+        for media_type, media in answer.get("content", {}).items()
+        for name in media.get("examples", {})
+    }
+
+
+def test_every_example_stays_when_plans_are_added_and_those_that_list_plans_are_whole(tmp_path, monkeypatch):
+    first = tmp_path / "3"
+    first.mkdir()
+    names = names_of_examples(published_with_plans(first, monkeypatch, 3))
+    assert {name for name, *_ in names} >= {"agent_access_quote", "agent_access_claim", "agent_access_receipt"}
+    for count in (4, 10):
+        data_dir = tmp_path / str(count)
+        data_dir.mkdir()
+        described = published_with_plans(data_dir, monkeypatch, count)
+        assert names_of_examples(described) == names
+        for path in (PLANS_PATH, "/artifacts/plans", "/artifacts/pricing"):
+            example = shown(json.dumps(described).encode(), path)["published"]
+            assert [len(example["value"]["plans"]), "summary" in example] == [count, False], path
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,168 @@
+"""Adds examples to the description: recorded exchanges, one body per problem code, and published bodies.
+
+`tests/record_examples.py` records into `contracts/openapi/examples/`, one file per operation, and only what an
+installation can't show of itself when it publishes: answers to requests with a body or parameters, answers that come
+from the ledger, and documents whose numbers an installation may not have.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from contracts.access import case_access, recovery, refusals
+from contracts.access.plans import PLANS_PATH, load_plans
+from contracts.access.rail import usd_of
+from contracts.errors import RequestProblem
+from contracts.intake import intake_problems
+from contracts.problems import problem_body
+from contracts.secret_texts import SecretInText
+
+EXAMPLES_DIR = Path(__file__).parents[1] / "openapi" / "examples"
+PROBLEM_EXAMPLES = EXAMPLES_DIR / "problems.json"
+"""Recorded problem bodies, by code."""
+PRICES = EXAMPLES_DIR / "prices.json"
+"""USD by plan: the price of each plan that the recorded purchases bought."""
+
+RECORDED_AT = "https://svc.example"
+"""Base address of the installation whose answers are recorded."""
+
+LONGEST_LIST = 3
+LARGEST_WHOLE_BYTES = 4_096
+
+PROBLEM_CODES = "x-problem-codes"
+"""Key under which the committed description lists the codes of a response. Published, they are examples."""
+
+DEFINING_PROBLEMS = (refusals, recovery, case_access, intake_problems, SecretInText)
+"""Definitions of `RequestProblem` outside of `contracts.errors`. The classes are found only if these are imported."""
+
+_PURCHASES = PLANS_PATH.rpartition("/")[0] + "/"
+_PROBLEM_REF = "#/components/examples/"
+
+
+def add_recorded(described: dict[str, Any], base_url: str) -> None:
+    """Adds recorded exchanges to parameters, request bodies and answers, in place, with the address `base_url`.
+
+    A purchase's answer is left out if the price of a plan that was bought has changed since.
+    """
+    are_priced_now = json.loads(PRICES.read_text()).items() <= prices_now().items()
+    for path, operations in described["paths"].items():
+        for operation in operations.values():
+            for exchange in recorded(operation["operationId"]):
+                _add_request(operation, exchange)
+                if are_priced_now or not path.startswith(_PURCHASES):
+                    _add_answer(operation, exchange, base_url)
+
+
+def add_problems(described: dict[str, Any], base_url: str) -> None:
+    """Replaces the codes of each response by references to one body per code, in place, and defines these bodies."""
+    bodies: dict[str, Any] = json.loads(PROBLEM_EXAMPLES.read_text())
+    classes = {problem.code: problem for problem in _subclasses(RequestProblem)}
+    codes: set[str] = set()
+    for media in _with_codes([described["paths"], described["components"]["responses"]]):
+        named = media.pop(PROBLEM_CODES)
+        media["examples"] = {code: {"$ref": _PROBLEM_REF + code} for code in named}
+        codes.update(named)
+    described["components"]["examples"] = {
+        code: {
+            "summary": classes[code].title,
+            "value": _readdressed(bodies.get(code) or _rendered(classes[code]), base_url),
+        }
+        for code in sorted(codes)
+    }
+
+
+def recorded(operation_id: str) -> list[dict[str, Any]]:
+    """Returns recorded exchanges of one operation: `{name, request: {path, query, header, body}, status, example}`."""
+    file = EXAMPLES_DIR / f"{operation_id}.json"
+    exchanges: list[dict[str, Any]] = json.loads(file.read_text()) if file.exists() else []
+    return exchanges
+
+
+def prices_now() -> dict[str, str]:
+    """USD by plan."""
+    return {plan.id: usd_of(plan.price) for plan in load_plans().values()}
+
+
+def example_of(body: Any, address: str | None) -> dict[str, Any] | None:
+    """Returns a body as an example, with lists cut to a few items if it is large. A body that names every plan stays
+    whole: a reader looks up in it what other examples buy. A long text is shown by its address, and so is a body with
+    references, which can't stand within a description; None if there is no address."""
+    text = json.dumps(body)
+    is_large = len(text) > LARGEST_WHOLE_BYTES
+    if (is_large and isinstance(body, str)) or any(references(body)):
+        return None if address is None else {"externalValue": address}
+    if not is_large or all(f'"{plan}"' in text for plan in load_plans()):
+        return {"value": body}
+    return {"summary": "Long lists are cut", "value": _cut(body)}
+
+
+def references(node: Any) -> Iterator[str]:
+    """Yields every `$ref` within a part of the description."""
+    if isinstance(node, dict):
+        if isinstance(ref := node.get("$ref"), str):
+            yield ref
+        for value in node.values():
+            yield from references(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from references(value)
+
+
+def _add_request(operation: dict[str, Any], exchange: dict[str, Any]) -> None:
+    request = exchange["request"]
+    for parameter in operation.get("parameters", []):
+        values = request.get(parameter["in"], {})
+        if parameter["name"] in values:
+            parameter.setdefault("example", values[parameter["name"]])
+    if "body" in request and exchange["status"] < 400:
+        for media in operation.get("requestBody", {}).get("content", {}).values():
+            media.setdefault("examples", {})[exchange["name"]] = {"value": request["body"]}
+
+
+def _add_answer(operation: dict[str, Any], exchange: dict[str, Any], base_url: str) -> None:
+    content = operation["responses"].get(str(exchange["status"]), {}).get("content", {})
+    if (example := exchange.get("example")) and content:
+        media = next(iter(content.values()))
+        shown = example | {"value": _readdressed(example["value"], base_url)}
+        media.setdefault("examples", {})[exchange["name"]] = shown
+
+
+def _readdressed(value: Any, base_url: str) -> Any:
+    """Signed values stay as they were recorded, because their hash covers their addresses."""
+    if isinstance(value, str):
+        return value.replace(RECORDED_AT, base_url)
+    if isinstance(value, list):
+        return [_readdressed(item, base_url) for item in value]
+    if isinstance(value, dict) and "signature" not in value:
+        return {name: _readdressed(item, base_url) for name, item in value.items()}
+    return value
+
+
+def _rendered(problem: type[RequestProblem]) -> Any:
+    """The body of a problem that can't be provoked at will, as the service writes it."""
+    return json.loads(problem_body(problem(f"{problem.title}."), "/api/example", "0123456789abcdef"))
+
+
+def _subclasses(root: type[RequestProblem]) -> Iterator[type[RequestProblem]]:
+    yield root
+    for problem in root.__subclasses__():
+        yield from _subclasses(problem)
+
+
+def _with_codes(node: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict) and PROBLEM_CODES in node:
+        yield node
+    elif isinstance(node, dict | list):
+        for value in node.values() if isinstance(node, dict) else node:
+            yield from _with_codes(value)
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _cut(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_cut(item) for item in value[:LONGEST_LIST]]
+    return value
