@@ -17,11 +17,12 @@ import typer
 from cli.environment import given_address
 from cli.output import AsJson, note, operator_problems, print_json, say
 from contracts.discovery.checks.evidence import Answer, Evidence, Reading, path_below
-from contracts.discovery.checks.expected import EXPECTED, STRANGERS, Expected
+from contracts.discovery.checks.expected import DESCRIPTION, SHAPES, STRANGERS, served_as
 from contracts.discovery.checks.judge import defects_of
 from contracts.discovery.checks.links import addresses_in, external_addresses
 from contracts.errors import OperatorProblem
 from contracts.publish.routes import is_limited
+from warehouse.clients.http import blocking_client
 
 app = typer.Typer(no_args_is_help=True, help="The documents by which agents find and understand a service.")
 
@@ -56,7 +57,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Read every document, follow every link, compare what they state. Exit code 0 only if nothing is wrong."""
-    with operator_problems(as_json), httpx.Client(timeout=_TIMEOUT_S) as client, _shown_progress() as heard:
+    with operator_problems(as_json), blocking_client(_TIMEOUT_S, proxied=True) as client, _shown_progress() as heard:
         evidence = gather(client, given_address("BASE_URL", base_url).rstrip("/"), heard=heard)
     defects = defects_of(evidence)
     external = sorted(external_addresses(evidence))
@@ -97,9 +98,11 @@ def gather(
     if reader.ask("GET", "/").status == 0 and reader.ask("GET", "/health").status == 0:
         raise NothingToCheck(f"Nobody answers at {base_url}.", cure="Check that the service runs there.")
     readings: dict[str, Reading] = {}
-    for number, expected in enumerate(EXPECTED):
-        heard(expected.path, number, len(EXPECTED))
-        readings[expected.path] = _read(reader, expected)
+    description = reader.ask("GET", DESCRIPTION).value
+    for number, path in enumerate(SHAPES):
+        heard(path, number, len(SHAPES))
+        served = served_as(description, path)
+        readings[path] = _read(reader, path, is_kept=served is not None and served.is_kept)
     evidence = Evidence(
         base_url,
         datetime.now(UTC),
@@ -111,14 +114,14 @@ def gather(
     links = sorted(_links(evidence), key=lambda url: (is_limited(_below(base_url, url)), url))
     for number, url in enumerate(links):
         path = _below(base_url, url)
-        heard(path, len(EXPECTED) + number, len(EXPECTED) + len(links))
+        heard(path, len(SHAPES) + number, len(SHAPES) + len(links))
         linked[url] = reader.ask("GET", path)
     return replace(evidence, linked=linked, unread=reader.unread)
 
 
-def _read(reader: _Reader, expected: Expected) -> Reading:
-    answer = reader.ask("GET", expected.path)
-    if expected.served != "file" or answer.status != 200:
+def _read(reader: _Reader, path: str, *, is_kept: bool) -> Reading:
+    answer = reader.ask("GET", path)
+    if not is_kept or answer.status != 200:
         return Reading(answer)
     etag = answer.headers.get("etag")
     preflight = {
@@ -128,9 +131,9 @@ def _read(reader: _Reader, expected: Expected) -> Reading:
     }
     return Reading(
         answer,
-        again=None if etag is None else reader.ask("GET", expected.path, {"If-None-Match": etag}),
-        head=reader.ask("HEAD", expected.path),
-        options=reader.ask("OPTIONS", expected.path, preflight),
+        again=None if etag is None else reader.ask("GET", path, {"If-None-Match": etag}),
+        head=reader.ask("HEAD", path),
+        options=reader.ask("OPTIONS", path, preflight),
     )
 
 

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from addressed_service import addressed_service
 from document_faults import FAULTS, WELL, Kept, Site
+from patience import HANG_S
 from typer.testing import CliRunner
 
 from cli.docs import NothingToCheck, app, gather
@@ -44,7 +45,7 @@ class Recorder(httpx.BaseTransport):
 def read_service(base_url: str) -> tuple[list[Defect], Site]:
     """What is wrong with a running service, and a copy of what it answered."""
     recorder = Recorder()
-    with httpx.Client(transport=recorder, headers={"accept-encoding": "identity"}) as client:
+    with httpx.Client(transport=recorder, timeout=HANG_S, headers={"accept-encoding": "identity"}) as client:
         defects = defects_of(gather(client, base_url))
     prefix = httpx.URL(base_url).path.rstrip("/")
     answers = {(method, path.removeprefix(prefix)): kept for (method, path), kept in recorder.answers.items()}

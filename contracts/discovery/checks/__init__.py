@@ -1,4 +1,5 @@
-"""Judging what a service says of itself, from its answers alone: for `svc docs check`. Pure.
+"""Judges what a service publishes about itself, from its answers only: for `svc docs check`. Pure.
 
-Nothing here knows what this installation publishes: a check that read the list of projections could not miss one.
+What a document has to be follows from its standard; how it is served follows from the service's own description, and
+not from this code's list of documents: a check that read that list could not miss one.
 """

@@ -1,59 +1,54 @@
-"""The documents that agents look for, as the interface (4.1) and today's standards have them, and their serving."""
+"""Names the documents that agents look for, each with the shape that its standard gives it.
+
+How each is served is not repeated here: the deployment's own description states it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 from contracts.publish.registry import PROJECTIONS
 
-JSON = ("application/json",)
+DESCRIPTION = "/openapi.json"
 
-Service = Literal["file", "live", "limited", "redirect"]
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """One document. `shape` names its check; `served` as a `file` (ETag, public caching, HEAD, OPTIONS), `live` from
-    memory, `limited`: counted against the client's budget, or as a `redirect` that leads to a document."""
-
-    path: str
-    media_types: tuple[str, ...]
-    shape: str
-    served: Service = "file"
-
-
-_ALSO_ALLOWED = {
-    "agent_card": "application/a2a+json",
-    "llms": "text/markdown",
-    "server_card": "application/mcp-server-card+json",
-    "sitemap": "text/xml",
-}
-"""Media types that the standard of a shape allows beside ours."""
-
-
-def _media_types(media_type: str, shape: str) -> tuple[str, ...]:
-    own = media_type.partition(";")[0]
-    also = _ALSO_ALLOWED.get(shape, own)
-    return (own,) if also == own else (own, also)
-
-
-EXPECTED = (
-    Expected("/", ("text/html",), "page", "redirect"),
-    *(
-        Expected(path, _media_types(row.media_type, row.shape), row.shape)
+SHAPES = {
+    "/": "page",
+    **{
+        path: row.shape
         for row in PROJECTIONS
         if row.shape is not None
         for path in (row.path, *(alias.path for alias in row.aliases))
-    ),
-    Expected("/.well-known/jwks.json", (*JSON, "application/jwk-set+json"), "jwks"),
-    Expected("/blink/guardrail", JSON, "action", "limited"),
-    Expected("/blink/worldmodel", JSON, "action", "limited"),
-    Expected("/health", JSON, "health", "live"),
-    Expected("/api/agent-access/plans", JSON, "plans", "limited"),
-)
+    },
+    "/.well-known/jwks.json": "jwks",
+    "/blink/guardrail": "action",
+    "/blink/worldmodel": "action",
+    "/health": "health",
+    "/api/agent-access/plans": "plans",
+}
+"""By path: the name of the document's check."""
 
-BY_PATH = {each.path: each for each in EXPECTED}
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """How a deployment says that it serves a document."""
+
+    media_types: tuple[str, ...]
+    is_kept: bool
+    """Clients and CDNs may keep it: it has an ETag, public caching, HEAD and OPTIONS."""
+    leads_on: bool
+    """It redirects to a document."""
+
+
+def served_as(description: Any, path: str) -> Served | None:
+    """Reads from an OpenAPI description how a path is served; None if it does not describe a GET of the path."""
+    try:
+        responses = description["paths"][path]["get"]["responses"]
+        media_types = tuple(responses.get("200", {}).get("content", {}))
+    except (KeyError, TypeError, AttributeError):
+        return None
+    return Served(media_types, is_kept="304" in responses and "429" not in responses, leads_on="302" in responses)
+
 
 STRANGERS = ("/.well-known/no-such-document.json", "/no-such-document", "/connect/no-such-page")
 """Neighbours that don't exist: they have to say so as JSON, and never as a page with 200."""

@@ -1,4 +1,4 @@
-"""How documents are served: status, type, ETag and 304, CORS, caching, Link; and what answers where nothing is."""
+"""Checks how documents are served: status, type, ETag and 304, CORS, caching, Link; and answers of unknown paths."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from urllib.parse import urljoin
 from contracts.discovery.checks.evidence import Answer, Defect, Evidence, Reading, path_below
 from contracts.discovery.checks.expected import (
     ACTION_HEADERS,
-    BY_PATH,
+    DESCRIPTION,
     FRONT_DOORS,
     FRONT_RELATIONS,
-    Expected,
+    SHAPES,
+    Served,
+    served_as,
 )
 
 _STRONG_ETAG = re.compile(r'"[\x21\x23-\x7e]+"')
@@ -23,24 +25,27 @@ _REDIRECTS = (301, 302, 307, 308)
 
 
 def header_defects(evidence: Evidence) -> Iterator[Defect]:
-    """What is wrong with how each document is served."""
+    """Yields defects in how each document is served."""
+    description = evidence.value(DESCRIPTION)
     for path, reading in evidence.readings.items():
-        expected = BY_PATH[path]
+        shape, served = SHAPES[path], served_as(description, path)
         if path in FRONT_DOORS:
             yield from _front_door(path, reading.answer)
-        if expected.served == "redirect" and reading.answer.status in _REDIRECTS:
+        if served is None:
+            yield Defect(path, "is not described", f"Describe it in {DESCRIPTION}.")
+        elif served.leads_on and reading.answer.status in _REDIRECTS:
             yield from _led_on(evidence, path, reading.answer)
             continue
-        yield from _served(expected, reading)
+        yield from _served(path, served, reading.answer)
         if reading.answer.status != 200:
             continue
         yield from _opened(path, reading.answer)
-        if expected.served == "file":
+        if served is not None and served.is_kept:
             yield from _cached(path, reading)
             yield from _asked_otherwise(path, reading)
-        if expected.shape in ("action", "action_rules"):
+        if shape in ("action", "action_rules"):
             yield from _action(path, reading.answer)
-        if expected.shape == "page":
+        if shape == "page":
             yield from _strict(path, reading.answer)
     for path, answer in evidence.strangers.items():
         if answer.status != 404 or answer.media_type != _PROBLEM:
@@ -51,15 +56,14 @@ def header_defects(evidence: Evidence) -> Iterator[Defect]:
             )
 
 
-def _served(expected: Expected, reading: Reading) -> Iterator[Defect]:
-    answer = reading.answer
+def _served(path: str, served: Served | None, answer: Answer) -> Iterator[Defect]:
     if answer.status != 200:
-        yield Defect(expected.path, f"answers {_said(answer)}", "Publish the document, or mend the route to it.")
-    elif answer.media_type not in expected.media_types:
-        wanted = " or ".join(expected.media_types)
-        yield Defect(expected.path, f"is served as {answer.media_type or 'nothing'}", f"Serve it as {wanted}.")
+        yield Defect(path, f"answers {_said(answer)}", "Publish the document, or mend the route to it.")
+    elif served is not None and answer.media_type not in served.media_types:
+        wanted = " or ".join(served.media_types)
+        yield Defect(path, f"is served as {answer.media_type or 'nothing'}", f"{DESCRIPTION} describes {wanted}.")
     elif answer.media_type.startswith("text/") and "charset=utf-8" not in answer.headers["content-type"].lower():
-        yield Defect(expected.path, "does not say its charset", "Add charset=utf-8 to its content type.")
+        yield Defect(path, "does not say its charset", "Add charset=utf-8 to its content type.")
 
 
 def _opened(path: str, answer: Answer) -> Iterator[Defect]:

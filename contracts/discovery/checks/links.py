@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from contracts.discovery.checks.evidence import Answer, Defect, Evidence, path_below
-from contracts.discovery.checks.expected import BY_PATH
+from contracts.discovery.checks.expected import SHAPES
 from contracts.discovery.checks.headers import link_targets
 from contracts.discovery.checks.texts import read_page
 
@@ -36,7 +36,7 @@ def addresses_in(base_url: str, path: str, answer: Answer) -> set[str]:
     if kind.endswith(("json", "yaml")):
         for text, _ in _strings(answer.value):
             found |= set(_ADDRESS.findall(text))
-        if path in BY_PATH and BY_PATH[path].shape == "openapi" and isinstance(answer.value, dict):
+        if SHAPES.get(path) == "openapi" and isinstance(answer.value, dict):
             past = _with_parameters(answer.value)
             found = {url for url in found if not any(each.fullmatch(path_below(base_url, url) or "") for each in past)}
             found |= {base_url + route for route in _routes_without_parameters(answer.value)}
@@ -94,9 +94,9 @@ def _answered(path: str, below: str, answer: Answer) -> Iterator[Defect]:
 def _elsewhere(evidence: Evidence, path: str, url: str) -> Iterator[Defect]:
     """An address of another host (or outside of the prefix) with a path that only we have."""
     there = urlsplit(url)
-    if BY_PATH[path].shape == "openapi" and (there.hostname or "").endswith(_RESERVED):
+    if SHAPES[path] == "openapi" and (there.hostname or "").endswith(_RESERVED):
         return  # recorded answers of an installation that nobody has
-    ends = [each for each in BY_PATH if len(each) > 1 and there.path.endswith(each)]
+    ends = [each for each in SHAPES if len(each) > 1 and there.path.endswith(each)]
     ours = urlsplit(evidence.base_url)
     local = there.hostname in ("localhost", "127.0.0.1", "0.0.0.0", "::1", "testserver", "test")  # noqa: S104
     if ends or there.netloc == ours.netloc or (local and ours.hostname != there.hostname):

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from contracts.discovery.checks import texts
 from contracts.discovery.checks.evidence import Defect, Evidence
-from contracts.discovery.checks.expected import BY_PATH
+from contracts.discovery.checks.expected import SHAPES
 
 SHAPES_FILE = Path(__file__).with_name("shapes.yaml")
 
@@ -35,7 +35,7 @@ _TEXTS: dict[str, Callable[[str, Evidence], Iterator[Defect]]] = {
 def shape_defects(evidence: Evidence) -> Iterator[Defect]:
     """Where a document is not what its standard says."""
     for path, answer in evidence.documents.items():
-        shape = BY_PATH[path].shape
+        shape = SHAPES[path]
         if shape in _TEXTS:
             yield from _TEXTS[shape](path, evidence)
             continue

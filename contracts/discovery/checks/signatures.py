@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from contracts.canonical import canonical_json, sha256_hex
 from contracts.discovery.checks.evidence import Defect, Evidence, path_below
-from contracts.discovery.checks.expected import BY_PATH
+from contracts.discovery.checks.expected import SHAPES
 
 _CURE = "Sign the card as it is published, with a key of jwks.json (A2A 1.0, JWS over canonical JSON)."
 
@@ -23,7 +23,7 @@ def signature_defects(evidence: Evidence) -> Iterator[Defect]:
     keys = evidence.value("/.well-known/jwks.json")
     published = {each.get("kid"): each for each in _dicts(keys, "keys")}
     for path, answer in evidence.documents.items():
-        if BY_PATH[path].shape == "agent_card" and isinstance(answer.value, dict):
+        if SHAPES[path] == "agent_card" and isinstance(answer.value, dict):
             yield from _card(path, evidence, answer.value, published)
     yield from _digests(evidence)
 
