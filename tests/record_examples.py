@@ -20,10 +20,10 @@ from whole_service import REGISTRY, WholeService, listening, whole_service
 
 from api.app import create_app
 from contracts.access.api_keys import redact_keys
-from contracts.access.plans import CASE_SUPPLEMENT_PATH, PLANS_PATH, QUOTE_PATH
+from contracts.access.plans import CASE_SUPPLEMENT_PATH, PLANS_PATH, QUOTE_PATH, load_plans
 from contracts.access.signing import JWKS_PATH
 from contracts.access.tiers import Tier
-from contracts.discovery.examples import EXAMPLES_DIR, PRICES, PROBLEM_EXAMPLES, example_of
+from contracts.discovery.examples import EXAMPLES_DIR, PRICES, PROBLEM_EXAMPLES, RECORDED_PLANS, example_of
 from contracts.discovery.openapi import OPENAPI_FILE, freshness_of
 from contracts.intake.artifacts import EXAMPLE_BODIES
 from contracts.intake.requests import Lane
@@ -112,7 +112,7 @@ class Recorder:
         self.keep_problem(await self.client.request(method, path, headers=headers, **options))
 
     def keep_problem(self, answer: httpx.Response) -> None:
-        body = answer.json()
+        body = json.loads(answer.text.replace(", ".join(load_plans()), RECORDED_PLANS))
         self.problems.setdefault(body["code"], body)
 
 

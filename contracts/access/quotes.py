@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from contracts.access.matching import CLAIM_GRACE, Terms
-from contracts.access.plans import CLAIM_PATH, DEFAULT_PLAN, SALT_UNITS, Plan, load_plans
+from contracts.access.plans import CLAIM_PATH, DEFAULT_PLAN, SALT_UNITS, Plan
 from contracts.access.proofs import SignatureText
 from contracts.access.rail import ASSET_NAME, ASSET_VERSION, PaymentRail, usd_of
 from contracts.access.tiers import Tier
@@ -73,7 +73,7 @@ class QuoteRequest(Document):
     payer_address: AskedAddress | None = Field(
         default=None, description="Who sends the transfer, and so owns the key; default operatorAddress"
     )
-    plan_id: str = Field(default=DEFAULT_PLAN, max_length=100, json_schema_extra={"enum": list(load_plans())})
+    plan_id: str = Field(default=DEFAULT_PLAN, max_length=100)
     agent_id: Label | None = None
     agent_name: Text | None = None
     assistant_id: Text | None = None

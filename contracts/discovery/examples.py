@@ -29,6 +29,9 @@ PRICES = EXAMPLES_DIR / "prices.json"
 RECORDED_AT = "https://svc.example"
 """Base address of the installation whose answers are recorded."""
 
+RECORDED_PLANS = "{plans}"
+"""Stands in recorded texts for the ids of all plans."""
+
 LONGEST_LIST = 3
 LARGEST_WHOLE_BYTES = 4_096
 
@@ -68,7 +71,7 @@ def add_problems(described: dict[str, Any], base_url: str) -> None:
     described["components"]["examples"] = {
         code: {
             "summary": classes[code].title,
-            "value": _readdressed(bodies.get(code) or _rendered(classes[code]), base_url),
+            "value": _localised(bodies.get(code) or _rendered(classes[code]), base_url),
         }
         for code in sorted(codes)
     }
@@ -126,18 +129,19 @@ def _add_answer(operation: dict[str, Any], exchange: dict[str, Any], base_url: s
     content = operation["responses"].get(str(exchange["status"]), {}).get("content", {})
     if (example := exchange.get("example")) and content:
         media = next(iter(content.values()))
-        shown = example | {"value": _readdressed(example["value"], base_url)}
+        shown = example | {"value": _localised(example["value"], base_url)}
         media.setdefault("examples", {})[exchange["name"]] = shown
 
 
-def _readdressed(value: Any, base_url: str) -> Any:
-    """Signed values stay as they were recorded, because their hash covers their addresses."""
+def _localised(value: Any, base_url: str) -> Any:
+    """Puts this installation's address and plans into a recorded value. Signed values stay as they were recorded,
+    because their hash covers their addresses."""
     if isinstance(value, str):
-        return value.replace(RECORDED_AT, base_url)
+        return value.replace(RECORDED_AT, base_url).replace(RECORDED_PLANS, ", ".join(load_plans()))
     if isinstance(value, list):
-        return [_readdressed(item, base_url) for item in value]
+        return [_localised(item, base_url) for item in value]
     if isinstance(value, dict) and "signature" not in value:
-        return {name: _readdressed(item, base_url) for name, item in value.items()}
+        return {name: _localised(item, base_url) for name, item in value.items()}
     return value
 
 

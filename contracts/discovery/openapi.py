@@ -1,8 +1,8 @@
 """Publishes the committed OpenAPI description for one installation.
 
 `python -m api.openapi` writes the committed file from routes and models; it has no examples. Publishing adds the
-installation's address and all examples. Two documents publish it: `/openapi.json`, and `/openapi-v2.yaml` with API v2
-only.
+installation's address, the ids of its plans and all examples. Two documents publish it: `/openapi.json`, and
+`/openapi-v2.yaml` with API v2 only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from contracts.access.example_quote import example_quote_answer
-from contracts.access.plans import PLANS_PATH, QUOTE_PATH, plans_answer
+from contracts.access.plans import PLANS_PATH, QUOTE_PATH, load_plans, plans_answer
 from contracts.access.signing import JWKS_PATH
 from contracts.access.tiers import REQUESTS_A_DAY
 from contracts.discovery.examples import add_problems, add_recorded, example_of, references
@@ -56,6 +56,7 @@ def description_for(installation: Installation, bodies: Bodies) -> dict[str, Any
     described["servers"] = [{"url": installation.base_url}]
     if installation.contact_email is not None:
         described["info"]["contact"]["email"] = installation.contact_email
+    described["components"]["schemas"]["QuoteRequest"]["properties"]["planId"]["enum"] = list(load_plans())
     add_recorded(described, installation.base_url)
     add_problems(described, installation.base_url)
     _show_own_quote(described, installation)

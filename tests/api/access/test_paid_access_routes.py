@@ -58,11 +58,11 @@ def refused(answer, status: int, code: str) -> dict:
 
 def test_an_agent_goes_from_the_catalog_to_a_key_that_works(paid):
     catalog = PlansAnswer.model_validate_json(paid.get(PLANS).text)
-    assert [(plan.id, plan.price.amount, plan.claimable) for plan in catalog.plans] == [
+    assert {(plan.id, plan.price.amount, plan.claimable) for plan in catalog.plans} >= {
         ("agent_runtime_activation", "5", True),
         ("api_basic_monthly", "9", True),
         ("api_pro_monthly", "49", True),
-    ]
+    }
     quote = paid.quoted(planId="api_basic_monthly", agentId="agent-7", callbackUrl="http://127.0.0.1:9/hook")
     QuoteAnswer.model_validate(quote)
     assert canonical_sha256(quote["data"]["quote"]) == quote["quoteHash"]
