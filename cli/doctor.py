@@ -29,6 +29,7 @@ from pipelines.instance import DIARY_CURE
 from pipelines.market.sources import PRICE_SOURCES
 from pipelines.partner.source import PARTNER_SOURCES
 from pipelines.token.blockscout import BLOCKSCOUT
+from warehouse.clients.http import blocking_client
 from warehouse.duck.connection import ChainIdentity, Warehouse
 from warehouse.duck.fetch_log import SourceHealth, source_health
 from warehouse.file_modes import Correction, correct_modes, is_shared
@@ -161,7 +162,8 @@ def _rpc(url: str, chain_id: int) -> Finding:
     name = f"rpc {host}"
     body = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
     try:
-        answer = httpx.post(url, json=body, timeout=RPC_TIMEOUT_S)
+        with blocking_client(RPC_TIMEOUT_S) as client:
+            answer = client.post(url, json=body)
         seen = int(answer.json()["result"], 16)
     except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
         return Finding(name, "fail", f"no usable answer ({type(error).__name__})", "Check the address in SVC_RPC_URLS.")

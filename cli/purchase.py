@@ -24,6 +24,7 @@ from cli.output import AsJson, note, operator_problems, print_json, say
 from contracts.access.plans import CLAIM_PATH, DEFAULT_PLAN, QUOTE_PATH
 from contracts.errors import ChainMismatch, OperatorProblem, RpcUnavailable, SettingsInvalid
 from contracts.settings import Settings
+from warehouse.clients.http import blocking_client
 from warehouse.file_modes import make_private_directory
 
 _TIMEOUT_S = 30.0
@@ -249,7 +250,8 @@ def _retry_after(answer: httpx.Response | None) -> float:
 
 def _post(url: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> httpx.Response:
     try:
-        return httpx.post(url, json=dict(body), headers=dict(headers), timeout=_TIMEOUT_S, trust_env=False)
+        with blocking_client(_TIMEOUT_S) as client:
+            return client.post(url, json=dict(body), headers=dict(headers))
     except (httpx.HTTPError, httpx.InvalidURL):
         raise ServiceSilent(f"{url} gives no answer.", cure="Start the service, or pass --url.") from None
 

@@ -36,6 +36,7 @@ from contracts.token.verification import (
 )
 from pipelines.clients.rpc import RpcPool
 from pipelines.token.proof import ask_contract
+from warehouse.clients.http import blocking_client
 
 _TIMEOUT_S = 30.0
 _DOCUMENT_BYTES = 8 << 20
@@ -64,7 +65,7 @@ def verify(
         urls = (rpc,) if rpc else effective_settings().rpc_urls
         if not urls:
             raise RpcUnavailable("No RPC is known to ask.", cure="Pass --rpc URL, or set SVC_RPC_URLS.")
-        with httpx.Client(timeout=_TIMEOUT_S) as client:
+        with blocking_client(_TIMEOUT_S, proxied=True) as client:
             checks = list(run_checks(client, url.rstrip("/"), urls))
     verdict = verdict_of(checks)
     if as_json:

@@ -1,7 +1,7 @@
-"""Asking every RPC provider about one transaction, at once and within bounds. What the answers mean is for others.
+"""Asks every RPC provider about one transaction, at once and within bounds. Other modules judge the answers.
 
-Answers are untrusted: capped in size and time, read strictly, and whoever gives none that can be believed is silent. A
-provider's URL may hold a key: only its host leaves this module.
+Answers are untrusted: capped in size and time and read strictly. A provider without a usable answer counts as silent.
+A provider's URL may hold a key: only its host leaves this module.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from api.tls import tls_roots
 from contracts.access.provider_views import BlockView, ReceiptView, Silence, View, read_block, read_receipt
 from contracts.access.watching import Sighting
 from contracts.evm.codec import RpcError, quantity, read_answer, request_body
+from warehouse.clients.http import ask, client
 
 CALL_TIMEOUT_S = 3.0
 ALL_CALLS_TIMEOUT_S = 6.5
@@ -47,26 +47,26 @@ class Providers:
 
     async def views(self, transaction_hash: str) -> list[View | Silence]:
         """What each provider says of a transaction (0x hex, lower case); at most six calls each."""
-        return await self._all(lambda provider, client: provider.view(client, transaction_hash))
+        return await self._all(lambda provider, http: provider.view(http, transaction_hash))
 
     async def sightings(self, transaction_hash: str, block_number: int) -> list[Sighting | Silence]:
         """What each provider says of a transaction, and the block that it has at a height; at most seven calls each."""
-        return await self._all(lambda provider, client: provider.sighting(client, transaction_hash, block_number))
+        return await self._all(lambda provider, http: provider.sighting(http, transaction_hash, block_number))
 
     async def heads(self) -> list[BlockView | Silence]:
         """Each provider's newest block."""
-        return await self._all(lambda provider, client: provider.head(client))
+        return await self._all(lambda provider, http: provider.head(http))
 
     async def calls(self, address: str, data: str) -> list[str | Silence]:
         """What each provider says that `eth_call` gives at its head; a revert is the empty answer `0x`."""
-        return await self._all(lambda provider, client: provider.call_contract(client, address, data))
+        return await self._all(lambda provider, http: provider.call_contract(http, address, data))
 
     async def _all(
-        self, ask: Callable[[_Provider, httpx.AsyncClient], Coroutine[Any, Any, Value]]
+        self, question: Callable[[_Provider, httpx.AsyncClient], Coroutine[Any, Any, Value]]
     ) -> list[Value | Silence]:
-        async with httpx.AsyncClient(verify=tls_roots(), trust_env=False, timeout=CALL_TIMEOUT_S) as client:
+        async with client(CALL_TIMEOUT_S) as http:
             return list(
-                await asyncio.gather(*(_heard(provider.host, ask(provider, client)) for provider in self._providers))
+                await asyncio.gather(*(_heard(provider.host, question(provider, http)) for provider in self._providers))
             )
 
 
@@ -79,31 +79,31 @@ class _Provider:
         self._monotonic = monotonic
         self._chain_id: tuple[float, int] | None = None
 
-    async def view(self, client: httpx.AsyncClient, transaction_hash: str) -> View:
-        chain_id, receipt = await asyncio.gather(self._chain(client), self._receipt(client, transaction_hash))
+    async def view(self, http: httpx.AsyncClient, transaction_hash: str) -> View:
+        chain_id, receipt = await asyncio.gather(self._chain(http), self._receipt(http, transaction_hash))
         if receipt is None:
             return View(self.host, chain_id)
         block, head, safe, finalized = await asyncio.gather(
-            self._block(client, hex(receipt.block_number)),
-            self._block(client, "latest"),
-            self._tagged(client, "safe"),
-            self._tagged(client, "finalized"),
+            self._block(http, hex(receipt.block_number)),
+            self._block(http, "latest"),
+            self._tagged(http, "safe"),
+            self._tagged(http, "finalized"),
         )
         return View(self.host, chain_id, receipt, block, head, safe, finalized)
 
-    async def sighting(self, client: httpx.AsyncClient, transaction_hash: str, block_number: int) -> Sighting:
-        view, held = await asyncio.gather(self.view(client, transaction_hash), self._block(client, hex(block_number)))
+    async def sighting(self, http: httpx.AsyncClient, transaction_hash: str, block_number: int) -> Sighting:
+        view, held = await asyncio.gather(self.view(http, transaction_hash), self._block(http, hex(block_number)))
         return Sighting(view, held)
 
-    async def head(self, client: httpx.AsyncClient) -> BlockView:
-        block = await self._block(client, "latest")
+    async def head(self, http: httpx.AsyncClient) -> BlockView:
+        block = await self._block(http, "latest")
         if block is None:
             raise ValueError("no newest block")
         return block
 
-    async def call_contract(self, client: httpx.AsyncClient, address: str, data: str) -> str:
+    async def call_contract(self, http: httpx.AsyncClient, address: str, data: str) -> str:
         try:
-            found = await self._call(client, "eth_call", [{"to": address, "data": data}, "latest"])
+            found = await self._call(http, "eth_call", [{"to": address, "data": data}, "latest"])
         except RpcError as error:
             if error.reverted:
                 return "0x"
@@ -112,43 +112,42 @@ class _Provider:
             raise ValueError("an eth_call that gave no text")
         return found
 
-    async def _chain(self, client: httpx.AsyncClient) -> int:
+    async def _chain(self, http: httpx.AsyncClient) -> int:
         now = self._monotonic()
         if self._chain_id is None or now - self._chain_id[0] > CHAIN_ID_FOR_S:
-            found = await self._call(client, "eth_chainId", [])
+            found = await self._call(http, "eth_chainId", [])
             if not isinstance(found, str):
                 raise ValueError("an eth_chainId that is no text")
             self._chain_id = (now, quantity(found))
         return self._chain_id[1]
 
-    async def _receipt(self, client: httpx.AsyncClient, transaction_hash: str) -> ReceiptView | None:
-        return read_receipt(await self._call(client, "eth_getTransactionReceipt", [transaction_hash]), transaction_hash)
+    async def _receipt(self, http: httpx.AsyncClient, transaction_hash: str) -> ReceiptView | None:
+        return read_receipt(await self._call(http, "eth_getTransactionReceipt", [transaction_hash]), transaction_hash)
 
-    async def _block(self, client: httpx.AsyncClient, which: str) -> BlockView | None:
-        return read_block(await self._call(client, "eth_getBlockByNumber", [which, False]))
+    async def _block(self, http: httpx.AsyncClient, which: str) -> BlockView | None:
+        return read_block(await self._call(http, "eth_getBlockByNumber", [which, False]))
 
-    async def _tagged(self, client: httpx.AsyncClient, tag: str) -> int | None:
+    async def _tagged(self, http: httpx.AsyncClient, tag: str) -> int | None:
         """The height of a tag; None where the provider does not know it."""
         try:
-            block = await self._block(client, tag)
+            block = await self._block(http, tag)
         except RpcError:
             return None
         return None if block is None else block.number
 
-    async def _call(self, client: httpx.AsyncClient, method: str, params: list[Any]) -> Any:
-        body = bytearray()
-        request = request_body(method, params)
-        async with (
-            asyncio.timeout(self._timeout_s),
-            client.stream("POST", self._url, content=request, headers=_JSON) as response,
-        ):
-            if response.status_code != 200:
-                raise ValueError(f"HTTP {response.status_code}")
-            async for chunk in response.aiter_bytes():
-                body += chunk
-                if len(body) > MAX_BODY_BYTES:
-                    raise ValueError("an answer that is too large")
-        return read_answer(bytes(body), method=method)
+    async def _call(self, http: httpx.AsyncClient, method: str, params: list[Any]) -> Any:
+        reply = await ask(
+            http,
+            "POST",
+            self._url,
+            timeout_s=self._timeout_s,
+            max_bytes=MAX_BODY_BYTES,
+            headers=_JSON,
+            content=request_body(method, params),
+        )
+        if reply.status != 200:
+            raise ValueError(f"HTTP {reply.status}")
+        return read_answer(reply.body, method=method)
 
 
 async def _heard(host: str, asked: Coroutine[Any, Any, Value]) -> Value | Silence:

@@ -1,18 +1,16 @@
-"""Asking the companion application about a pairing code, within bounds. Which replies are believed is for others."""
+"""Asks the companion application about a pairing code, within bounds. `contracts/connect/handoff.py` judges replies."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import secrets
-import ssl
 from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import httpx
 
-from api.tls import tls_roots
 from contracts.connect.handoff import (
     CLOCKS_DIFFER_S,
     MAX_REPLY_BYTES,
@@ -25,6 +23,7 @@ from contracts.connect.handoff import (
     signed_nonce,
 )
 from contracts.connect.pairing import Vouched
+from warehouse.clients.http import BodyRefused, ask, client, tls_roots
 
 if TYPE_CHECKING:
     from warehouse.ledger.counters import Counters
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 TIMEOUT_S = 3.0
 """For the whole exchange, from the name's resolution to the reply's last byte."""
 
-_HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+_HEADERS = {"Content-Type": "application/json", "Accept": "application/json"}
 
 _log = logging.getLogger(__name__)
 
@@ -65,10 +64,10 @@ class Handoff:
         if not self._may_be_asked:
             _log.warning("SVC_APP_URL is not on this machine: no code is good until SVC_HANDOFF_SECRET is set.")
             return None
-        tls = await asyncio.to_thread(tls_roots)
+        await asyncio.to_thread(tls_roots)
         try:
             async with asyncio.timeout(self.timeout_s):
-                headers, reply = await self._asked(request_body(code), tls)
+                headers, reply = await self._asked(request_body(code))
                 if self._secret is not None:
                     await self._check_signature(self._secret, headers, reply)
                 return read_reply(reply, self._clock())
@@ -76,28 +75,29 @@ class Handoff:
             _refused("it did not reply in time")
         except httpx.HTTPError as error:
             _refused(type(error).__name__)
-        except ReplyRefused as reason:
+        except (ReplyRefused, BodyRefused) as reason:
             _refused(str(reason))
         return None
 
-    async def _asked(self, body: bytes, tls: ssl.SSLContext) -> tuple[httpx.Headers, bytes]:
+    async def _asked(self, body: bytes) -> tuple[httpx.Headers, bytes]:
         headers = dict(_HEADERS)
         if self._secret is not None:
             headers |= signed_headers(self._secret, secrets.token_urlsafe(24), body, self._clock().timestamp())
-        reply = bytearray()
-        async with (
-            httpx.AsyncClient(verify=tls, trust_env=False, timeout=self.timeout_s) as client,
-            client.stream("POST", self._url, content=body, headers=headers) as response,
-        ):
-            if response.status_code != 200:
-                raise ReplyRefused(f"HTTP {response.status_code}")
-            if response.headers.get("Content-Type", "").partition(";")[0].strip().lower() != "application/json":
-                raise ReplyRefused("it is not of type application/json")
-            async for chunk in response.aiter_raw():
-                reply += chunk
-                if len(reply) > MAX_REPLY_BYTES:
-                    raise ReplyRefused("it is too large")
-            return response.headers, bytes(reply)
+        async with client(self.timeout_s) as companion:
+            reply = await ask(
+                companion,
+                "POST",
+                self._url,
+                timeout_s=self.timeout_s,
+                max_bytes=MAX_REPLY_BYTES,
+                headers=headers,
+                content=body,
+            )
+        if reply.status != 200:
+            raise ReplyRefused(f"HTTP {reply.status}")
+        if reply.headers.get("Content-Type", "").partition(";")[0].strip().lower() != "application/json":
+            raise ReplyRefused("it is not of type application/json")
+        return reply.headers, reply.body
 
     async def _check_signature(self, secret: bytes, headers: httpx.Headers, reply: bytes) -> None:
         nonce, timestamp = signed_nonce(secret, headers, reply, self._clock().timestamp())

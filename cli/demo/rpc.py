@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
-import httpx
 import msgspec
 from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
-from api.tls import tls_roots
+from warehouse.clients.http import blocking_client
 
 
 class RpcError(Exception):
@@ -26,7 +25,7 @@ class Rpc:
 
     def __init__(self, url: str, *, timeout_s: float = 30.0) -> None:
         self.url = url
-        self._client = httpx.Client(timeout=timeout_s, trust_env=False, verify=tls_roots())
+        self._client = blocking_client(timeout_s)
 
     def call(self, method: str, *params: Any) -> Any:
         return self.batch([(method, params)])[0]

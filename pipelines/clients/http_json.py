@@ -1,19 +1,16 @@
-"""The one edge by which JSON is read from other services over HTTP: time, size and shape are held to limits.
+"""Reads JSON from other services over HTTP, within limits of time, size and shape.
 
-What an answer means, an error inside a 200 included, is the adapter's to say. Chain nodes have `rpc.py`.
+The adapter decides what an answer means, including an error inside a 200. Chain nodes have `rpc.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
-import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from functools import cache
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, overload
 
@@ -23,6 +20,7 @@ from pydantic import SecretStr
 
 from contracts.base import Quality
 from contracts.times import retry_after_s
+from warehouse.clients.http import BodyCompressed, BodyTooLarge, Reply, ask, client
 from warehouse.duck.fetch_log import Attempt
 
 TIMEOUT_S = 3.0
@@ -36,9 +34,6 @@ BACK_OFF_CAP = timedelta(hours=1)
 
 _TRIES = 2
 _PAUSE_S = 0.1
-
-for _library in ("httpx", "httpcore"):  # they log addresses, and an address may hold a key
-    logging.getLogger(_library).setLevel(logging.WARNING)
 
 Shape = TypeVar("Shape")
 
@@ -64,12 +59,6 @@ class Answer(Generic[Shape]):
         return Attempt(source, self.fetched_at, self.latency_ms, why, given, self.ask_again_at)
 
 
-@cache
-def tls_roots() -> ssl.SSLContext:
-    """Which certificates are believed. Made once: reading them takes longer than most exchanges."""
-    return httpx.create_ssl_context()
-
-
 class _Refused(Exception):
     """An answer that is of no use; the text is the reason code."""
 
@@ -84,14 +73,7 @@ class Feeds:
 
     def __init__(self, *, timeout_s: float = TIMEOUT_S, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._timeout_s = timeout_s
-        # Bodies are asked for as they are: a compressed one could unfold to any size within one chunk.
-        self._client = httpx.AsyncClient(
-            timeout=timeout_s,
-            verify=tls_roots(),
-            transport=transport,
-            follow_redirects=False,
-            headers={"accept": "application/json", "accept-encoding": "identity", "user-agent": "svc"},
-        )
+        self._client = client(timeout_s, proxied=True, transport=transport)
 
     async def __aenter__(self) -> Self:
         await self._client.__aenter__()
@@ -153,20 +135,21 @@ class Feeds:
         raise AssertionError("the last try returns or raises")
 
     async def _try(self, url: str, headers: Mapping[str, str | SecretStr], max_bytes: int) -> bytes:
-        plain = {name: _revealed(value) for name, value in headers.items()}
+        plain = {"accept": "application/json"} | {name: _revealed(value) for name, value in headers.items()}
         try:
-            async with self._client.stream("GET", url, headers=plain) as response:
-                _check_head(response, max_bytes)
-                body = bytearray()
-                async for part in response.aiter_bytes():
-                    body += part
-                    if len(body) > max_bytes:
-                        raise _Refused("too_large")
-                return bytes(body)
+            reply = await ask(self._client, "GET", url, timeout_s=self._timeout_s, max_bytes=max_bytes, headers=plain)
         except httpx.TimeoutException:
             raise _Refused("timeout", again=True) from None
+        except BodyTooLarge:
+            raise _Refused("too_large") from None
+        except BodyCompressed:
+            raise _Refused("unreadable") from None
+        except TimeoutError:
+            raise
         except (httpx.HTTPError, httpx.InvalidURL, OSError):
             raise _Refused("unreachable", again=True) from None
+        _check_status(reply)
+        return reply.body
 
 
 def read_json(body: bytes, shape: Any = Any) -> Any:
@@ -179,17 +162,11 @@ def read_json(body: bytes, shape: Any = Any) -> Any:
         raise _Refused("unreadable") from None
 
 
-def _check_head(response: httpx.Response, max_bytes: int) -> None:
-    status = response.status_code
-    if status == 429:
-        raise _Refused("rate_limited", ask_again_at=_ask_again_at(response.headers.get("retry-after")))
-    if status != 200:
-        raise _Refused(f"http_{status}", again=status >= 500)
-    length = response.headers.get("content-length", "")
-    if length.isdecimal() and int(length) > max_bytes:
-        raise _Refused("too_large")
-    if response.headers.get("content-encoding", "identity") != "identity":
-        raise _Refused("unreadable")
+def _check_status(reply: Reply) -> None:
+    if reply.status == 429:
+        raise _Refused("rate_limited", ask_again_at=_ask_again_at(reply.headers.get("retry-after")))
+    if reply.status != 200:
+        raise _Refused(f"http_{reply.status}", again=reply.status >= 500)
 
 
 def _ask_again_at(retry_after: str | None) -> datetime:

@@ -34,6 +34,7 @@ from contracts.evm.codec import (
     read_batch,
     request_body,
 )
+from warehouse.clients.http import tls_roots
 
 log = logging.getLogger(__name__)
 
@@ -268,7 +269,7 @@ class RpcPool:
 
     async def __aenter__(self) -> Self:
         self._client = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, limit_per_host=0), read_bufsize=1 << 20
+            connector=aiohttp.TCPConnector(limit=0, limit_per_host=0, ssl=tls_roots()), read_bufsize=1 << 20
         )
         return self
 

@@ -1,4 +1,4 @@
-"""Asking the service at its public address what it answers. Reads alone: HEAD, OPTIONS and `/health`."""
+"""Asks the service at its public address what it answers. Read-only: HEAD, OPTIONS and `/health`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from contracts.discovery.judging import Answers, Asked
 from contracts.discovery.registry import NOT_ANSWERING
 from contracts.discovery.service import HEALTH_PATH
 from contracts.settings import Settings
-from pipelines.clients.http_json import Feeds, tls_roots
+from pipelines.clients.http_json import Feeds
+from warehouse.clients.http import client as http_client
 from warehouse.discovery.probes import OWN_ENDPOINTS, looked_at, read_findings
 from warehouse.duck.connection import Connection, Warehouse
 from warehouse.duck.fetch_log import Attempt
@@ -83,10 +84,7 @@ async def ask_ourselves(
 async def _statuses(
     base_url: str, asked: Sequence[Asked], transport: httpx.AsyncBaseTransport | None
 ) -> dict[Asked, int | None]:
-    headers = {"user-agent": "svc", "accept-encoding": "identity"}
-    async with httpx.AsyncClient(
-        timeout=TIMEOUT_S, verify=tls_roots(), transport=transport, follow_redirects=False, headers=headers
-    ) as client:
+    async with http_client(TIMEOUT_S, proxied=True, transport=transport) as client:
 
         async def status(method: str, path: str) -> int | None:
             try:
