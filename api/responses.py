@@ -1,12 +1,14 @@
-"""How routes describe their answers in OpenAPI: published bodies, and the one body of every error they may give.
+"""Makes the JSON answers of rooms, and describes in OpenAPI published bodies and the one body of every error.
 
-Header fields that every answer of its kind carries are added by `api.openapi.headers`.
+`api.openapi.headers` describes header fields that every answer of its kind carries.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from fastapi import Response
 from pydantic import BaseModel
 
 from api.openapi.headers import header_refs
@@ -18,6 +20,16 @@ PROBLEM_SCHEMA = {"$ref": "#/components/schemas/Problem"}
 
 UNCHANGED: dict[int | str, dict[str, Any]] = {304: {"description": "Unchanged for the entity tags in If-None-Match"}}
 """What a document answers that may be kept."""
+
+
+def private_document(document: BaseModel, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Answers with a document that no cache may keep."""
+    return private_json(document.model_dump_json(by_alias=True), status, headers)
+
+
+def private_json(body: str | bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Answers with JSON that no cache may keep."""
+    return Response(body, status, {"Cache-Control": "no-store", **(headers or {})}, "application/json")
 
 
 def not_ready() -> NotReady:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Response
 
 from api.access.rpc import Providers
 from api.bodies import JsonRoute
-from api.responses import problems
+from api.responses import private_document, problems
 from contracts.access.case_access import (
     CaseAnswer,
     CaseChallenge,
@@ -28,7 +28,6 @@ from contracts.access.quote_answers import QuoteAnswer, quote_answer
 from contracts.access.rail import PaymentRail
 from contracts.access.refusals import PayerContractUnsure, PaymentsNotConfigured, payer_contract_unsure
 from contracts.access.signing import JWKS_PATH, KeySet
-from contracts.base import Document
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
@@ -43,7 +42,6 @@ from warehouse.access.cases import find_case
 from warehouse.access.supplements import offer_supplement, standing_of
 from warehouse.ledger.ledger import Ledger, Reader
 
-_PRIVATE = {"Cache-Control": "no-store"}
 _EVERY = (CaseUnknown, MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
 _SIGNED = (CaseRefused, PayerContractUnsure, BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
 
@@ -135,7 +133,7 @@ def cases_router(cases: Cases) -> APIRouter:
         operation_id="agent_access_case_challenge",
     )
     def challenge(case_id: CaseId) -> Response:
-        return _answered(cases.challenge(case_id), 200)
+        return private_document(cases.challenge(case_id))
 
     @router.post(
         CASE_PATH,
@@ -147,7 +145,7 @@ def cases_router(cases: Cases) -> APIRouter:
         operation_id="agent_access_case",
     )
     async def read(case_id: CaseId, body: CaseRequest) -> Response:
-        return _answered(await cases.read(case_id, body), 200)
+        return private_document(await cases.read(case_id, body))
 
     @router.post(
         CASE_SUPPLEMENT_PATH,
@@ -160,13 +158,9 @@ def cases_router(cases: Cases) -> APIRouter:
         operation_id="agent_access_case_supplement",
     )
     async def supplement(case_id: CaseId, body: CaseRequest) -> Response:
-        return _answered(await cases.supplement(case_id, body), 201)
+        return private_document(await cases.supplement(case_id, body), 201)
 
     return router
-
-
-def _answered(document: Document, status: int) -> Response:
-    return Response(document.model_dump_json(by_alias=True), status, _PRIVATE, "application/json")
 
 
 def _known(reader: Reader, case_id: str) -> Case:

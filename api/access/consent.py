@@ -12,7 +12,7 @@ from fastapi import APIRouter, Path, Response
 
 from api.access.rpc import Providers
 from api.bodies import JsonRoute
-from api.responses import problems
+from api.responses import private_document, problems
 from contracts.access.claims import Claim, ClaimRequest, operator_of
 from contracts.access.consent import (
     CONSENT_PATH,
@@ -38,7 +38,6 @@ from contracts.access.refusals import (
     OperatorProofInvalid,
     operator_contract_unsure,
 )
-from contracts.base import Document
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
@@ -54,7 +53,6 @@ from warehouse.access.keys import alive_key_of_claim
 from warehouse.access.owners import give_to_operator
 from warehouse.ledger.ledger import Ledger, Reader
 
-_PRIVATE = {"Cache-Control": "no-store"}
 _EVERY = (ClaimUnknown, OperatorNotProvable, MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
 _BODY = (BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported)
 _log = logging.getLogger(__name__)
@@ -163,7 +161,7 @@ def consent_router(consents: OperatorConsents) -> APIRouter:
         operation_id="agent_access_operator_challenge",
     )
     def challenge(claim_id: ClaimId) -> Response:
-        return _answered(consents.challenge(claim_id))
+        return private_document(consents.challenge(claim_id))
 
     @router.post(
         CONSENT_PATH,
@@ -176,13 +174,9 @@ def consent_router(consents: OperatorConsents) -> APIRouter:
         operation_id="agent_access_operator",
     )
     async def accept(claim_id: ClaimId, body: ConsentRequest) -> Response:
-        return _answered(await consents.accept(claim_id, body))
+        return private_document(await consents.accept(claim_id, body))
 
     return router
-
-
-def _answered(document: Document) -> Response:
-    return Response(document.model_dump_json(by_alias=True), 200, _PRIVATE, "application/json")
 
 
 def _provable(reader: Reader, claim_id: str) -> Claim:

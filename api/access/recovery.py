@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Response
 
 from api.access.rpc import Providers
 from api.bodies import JsonRoute
-from api.responses import problems
+from api.responses import private_document, problems
 from contracts.access.claims import Claim, activation_packet
 from contracts.access.proofs import AskContract, NotProved, contract_says
 from contracts.access.rail import PaymentRail
@@ -41,7 +41,6 @@ from warehouse.access.claims import find_claim
 from warehouse.access.keys import KeyRecord, KeyState, alive_key_of_claim, rotate_key
 from warehouse.ledger.ledger import Ledger, Reader
 
-_PRIVATE = {"Cache-Control": "no-store"}
 _EVERY = (ClaimUnknown, KeyNotRecoverable, MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
 _BODY = (BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported)
 
@@ -142,7 +141,7 @@ def recovery_router(recovery: Recovery) -> APIRouter:
         operation_id="agent_access_recovery_challenge",
     )
     def challenge(claim_id: ClaimId) -> Response:
-        return _answered(recovery.challenge(claim_id), 200)
+        return private_document(recovery.challenge(claim_id))
 
     @router.post(
         RECOVERY_PATH,
@@ -155,13 +154,9 @@ def recovery_router(recovery: Recovery) -> APIRouter:
         operation_id="agent_access_recovery",
     )
     async def replace(claim_id: ClaimId, body: RecoveryRequest) -> Response:
-        return _answered(await recovery.replace(claim_id, body), 201)
+        return private_document(await recovery.replace(claim_id, body), 201)
 
     return router
-
-
-def _answered(document: RecoveryChallenge | RecoveryAnswer, status: int) -> Response:
-    return Response(document.model_dump_json(by_alias=True), status, _PRIVATE, "application/json")
 
 
 def _recoverable(reader: Reader, claim_id: str) -> tuple[Claim, KeyRecord]:

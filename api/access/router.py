@@ -10,7 +10,7 @@ from api.bodies import JsonRoute
 from api.openapi.headers import header_refs
 from api.parameters import REPLAYED_HEADERS, IdempotencyKey, replayed_header
 from api.publish.negotiation import is_unchanged
-from api.responses import UNCHANGED, problems
+from api.responses import UNCHANGED, private_document, private_json, problems
 from contracts.access.claims import RETRY_AFTER_S, ClaimAnswer, ClaimRequest, PendingAnswer, Receipt
 from contracts.access.plans import CLAIM_PATH, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH, PlansAnswer
 from contracts.access.quote_answers import QuoteAnswer
@@ -40,8 +40,6 @@ from contracts.errors import (
 from contracts.secret_texts import SecretInText
 
 PLANS_MAX_AGE_S = 60
-_PRIVATE = {"Cache-Control": "no-store"}
-_JSON = "application/json"
 
 _EVERY = (MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
 _BODY = (BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported)
@@ -104,7 +102,7 @@ def access_router(service: AccessService) -> APIRouter:
     )
     async def quote(request: Request, body: QuoteRequest) -> Response:
         _refuse_payment_signature(request)
-        return _document(await service.quotes.make(body), 201, _PRIVATE)
+        return private_document(await service.quotes.make(body), 201)
 
     @router.post(
         CLAIM_PATH,
@@ -121,8 +119,8 @@ def access_router(service: AccessService) -> APIRouter:
         _refuse_payment_signature(request)
         outcome = await service.claim(body, idempotency_key)
         if not isinstance(outcome, Redeemed):
-            return _document(outcome, 202, {**_PRIVATE, "Retry-After": str(RETRY_AFTER_S)})
-        return _fields(outcome.fields, 201, {**_PRIVATE, **replayed_header(outcome.replayed)})
+            return private_document(outcome, 202, {"Retry-After": str(RETRY_AFTER_S)})
+        return private_json(_compact(outcome.fields), 201, replayed_header(outcome.replayed))
 
     @router.get(
         RECEIPT_PATH,
@@ -133,7 +131,7 @@ def access_router(service: AccessService) -> APIRouter:
         operation_id="agent_access_receipt",
     )
     def receipt(claim_id: Annotated[str, Path(alias="claimId")]) -> Response:
-        return _fields(service.receipt(claim_id), 200, _PRIVATE)
+        return private_json(_compact(service.receipt(claim_id)))
 
     @router.get(
         JWKS_PATH,
@@ -161,12 +159,8 @@ def _cached(request: Request, body: str, max_age_s: int) -> Response:
     headers = {"Cache-Control": f"public, max-age={max_age_s}", "ETag": etag}
     if is_unchanged(request.headers.get("if-none-match", "").encode("latin-1"), etag.encode()):
         return Response(status_code=304, headers=headers)
-    return Response(body, 200, headers, _JSON)
+    return Response(body, 200, headers, "application/json")
 
 
-def _document(document: Document, status: int, headers: dict[str, str]) -> Response:
-    return Response(document.model_dump_json(by_alias=True), status, headers, _JSON)
-
-
-def _fields(fields: dict[str, Any], status: int, headers: dict[str, str]) -> Response:
-    return Response(json.dumps(fields, ensure_ascii=False, separators=(",", ":")), status, headers, _JSON)
+def _compact(fields: dict[str, Any]) -> str:
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))

@@ -7,12 +7,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Path, Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel
 
 from api.bodies import JsonRoute
 from api.deps import key_owner
 from api.parameters import REPLAYED_HEADERS, IdempotencyKey, replayed_header
-from api.responses import problems
+from api.responses import private_document, problems
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
@@ -102,7 +101,7 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         with ledger().transaction() as tx:
             accepted = accept(tx, secret, asked, key)
         answer = answers.registered(accepted.record, urls, accepted.erase_token)
-        return _answer(answer, 201, replayed_header(accepted.replayed))
+        return private_document(answer, 201, replayed_header(accepted.replayed))
 
     @router.get(
         f"{INTAKE_PATH}/stats",
@@ -114,7 +113,7 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
     )
     def stats() -> Response:
         with ledger().read() as reader:
-            return _answer(count_intakes(reader, datetime.now(UTC)))
+            return private_document(count_intakes(reader, datetime.now(UTC)))
 
     @router.get(
         f"{INTAKE_PATH}/recent",
@@ -126,7 +125,7 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
     )
     def recent() -> Response:
         with ledger().read() as reader:
-            return _answer(recent_intakes(reader))
+            return private_document(recent_intakes(reader))
 
     @router.get(
         STATUS_PATH,
@@ -137,7 +136,7 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         operation_id="intake_status",
     )
     def status(intake_id: IntakeId) -> Response:
-        return _answer(intake_status(ledger(), urls, intake_id))
+        return private_document(intake_status(ledger(), urls, intake_id))
 
     @router.get(
         CAPSULE_PATH,
@@ -148,7 +147,7 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         operation_id="intake_capsule",
     )
     def capsule(intake_id: IntakeId) -> Response:
-        return _answer(answers.capsule(_known_intake(ledger(), intake_id), urls))
+        return private_document(answers.capsule(_found(ledger(), intake_id), urls))
 
     @router.post(
         ERASE_PATH,
@@ -160,9 +159,9 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         "unknown id and a wrong token get the same answer.",
         operation_id="intake_erase",
     )
-    def erase(intake_id: IntakeId, body: IntakeEraseRequest) -> Response:
-        erase_intake(ledger(), pepper(), intake_id, body.erase_token)
-        return _answer(IntakeErased(intake_id=intake_id))
+    def erase(intake_id: IntakeId, asked: IntakeEraseRequest) -> Response:
+        erase_intake(ledger(), pepper(), intake_id, asked.erase_token)
+        return private_document(IntakeErased(intake_id=intake_id))
 
     return router
 
@@ -192,8 +191,3 @@ def _at_its_field(fault: dict[str, Any]) -> dict[str, Any]:
     if where == "body" and parts and parts[0] in _LANES:
         return {**fault, "loc": ("body", *parts[1:])}
     return fault
-
-
-def _answer(document: BaseModel, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    body = document.model_dump_json(by_alias=True)
-    return Response(body, status, {"Cache-Control": "no-store", **(headers or {})}, "application/json")

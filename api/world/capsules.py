@@ -8,8 +8,8 @@ from fastapi import APIRouter, Request, Response
 from api.bodies import JsonRoute
 from api.deps import authenticated_router, caller_of, key_owner
 from api.parameters import REPLAYED_HEADERS, IdempotencyKey, replayed_header
-from api.responses import problems
-from api.routes import merge_routes
+from api.responses import private_document, problems
+from api.routes import take_in
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
@@ -87,8 +87,7 @@ def capsules_router(
             raise rejected(capsule.decision)
         token = claim_token(secret, capsule.id) if capsule.token_state == "shown" else None  # noqa: S105 - a state
         answer = _created(body, capsule.id, capsule, token, base_url)
-        headers = {"Cache-Control": "no-store", **replayed_header(capsule.replayed)}
-        return Response(answer.model_dump_json(by_alias=True), 201, headers, "application/json")
+        return private_document(answer, 201, replayed_header(capsule.replayed))
 
     claims = authenticated_router("world model")
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from api.deps import AuthenticatedReadingRoute, authenticated_router, caller_of
-from api.responses import problems
+from api.responses import private_json, problems
 from api.routes import WorkRoute
 from api.stores import Stores
 from api.workers import CLIENT_LEFT, unless_disconnected
@@ -220,5 +220,4 @@ def _cursor(answer: ShownAnswer, question: str) -> str | None:
 
 
 def _json(data: dict[str, Any]) -> Response:
-    body = msgspec.json.encode({"ok": True, "data": data})
-    return Response(body, headers={"Cache-Control": "no-store"}, media_type="application/json")
+    return private_json(msgspec.json.encode({"ok": True, "data": data}))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from fastapi import APIRouter, Response
 
-from api.responses import problems
+from api.responses import private_document, problems
 from api.routes import WorkRoute
 from contracts.errors import InternalFault, MethodNotAllowed, RateLimited, StoreUnavailable
 from contracts.world.ontology import load_ontology
@@ -30,7 +30,6 @@ def schema_router(ledger: Callable[[], Ledger]) -> APIRouter:
             counts, _ = public_counts(reader)
             revision = head_revision(reader)
         answer = SchemaAnswer(data=schema_of(load_ontology(), counts, revision))
-        body = answer.model_dump_json(by_alias=True)
-        return Response(body, headers={"Cache-Control": "no-store"}, media_type="application/json")
+        return private_document(answer)
 
     return router
