@@ -9,7 +9,7 @@ from api.bodies import JsonRoute
 from api.deps import authenticated_router, caller_of, key_owner
 from api.parameters import REPLAYED_HEADERS, IdempotencyKey, replayed_header
 from api.responses import private_document, problems
-from api.routes import take_in
+from api.routes import merge_routes
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
