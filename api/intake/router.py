@@ -147,7 +147,7 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         operation_id="intake_capsule",
     )
     def capsule(intake_id: IntakeId) -> Response:
-        return private_document(answers.capsule(_found(ledger(), intake_id), urls))
+        return private_document(answers.capsule(_known_intake(ledger(), intake_id), urls))
 
     @router.post(
         ERASE_PATH,
