@@ -81,7 +81,7 @@ def stated_settings_changed(settings: Settings, generation: Generation) -> bool:
     """Returns whether a document that depends only on the settings would differ from the one in `generation`."""
     installation = installation_of(settings)
     return any(
-        entry is None or entry.inputs != rendered(row, row.make(installation)).inputs_sha256
+        entry is None or entry.inputs != rendered(row, row.made_for(installation)).inputs_sha256
         for row in PROJECTIONS
         if row.make is not None and row.template is None and row.media_type != SCHEMA_MEDIA_TYPE
         for entry in [generation.manifest.documents.get(row.path)]

@@ -54,7 +54,7 @@ def bare(base_url: str = PREFIXED) -> Installation:
 def bodies(installation: Installation, findings: Mapping[str, Finding] | None = None) -> dict[str, bytes]:
     """The bytes of every discovery document with absolute addresses, by its name."""
     contents: dict[str, Any] = {
-        row.name: row.make(installation)
+        row.name: row.made_for(installation)
         for row in PROJECTIONS
         if row.make is not None and row.media_type.endswith("json") and row.path != ACTIONS_PATH
     }

@@ -27,6 +27,7 @@ from contracts.bidwall import (
 from contracts.discovery import service
 from contracts.discovery.agent_card import API_V2_PATH
 from contracts.discovery.connect_page import CONNECT_MARKDOWN_PATH
+from contracts.discovery.encoding import document_bytes
 from contracts.discovery.installation import Installation
 from contracts.discovery.manifests import agent_skills, ai_plugin, api_catalog, erc8004_registration
 from contracts.discovery.mcp import ai_catalog, server_card
@@ -86,8 +87,7 @@ known to be out of date already. Times are UTC (naive ones too);
 values are plain, pydantic models or raw JSON (`msgspec.Raw`)."""
 
 Content = BaseModel | Fields | bytes
-"""The content of a document: its model, its fields, or the whole body where the room makes the bytes itself. Of a row
-without a model, fields are the whole JSON document, or what its template states."""
+"""The content of a document: its model, its fields, or the whole body where the room makes the bytes itself."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +150,14 @@ class Projection:
     """The template under `site/` that makes the body of the fields; publishing fills it in."""
     markdown: str | None = None
     """The path of the document that says the same in Markdown: it is answered here too, to whoever prefers that."""
+
+    def made_for(self, installation: Installation) -> Content:
+        """The content that `make` gives for an installation. JSON of a shape that is somebody else's is whole."""
+        assert self.make is not None, f"{self.name} is made of more than the installation"
+        content = self.make(installation)
+        if isinstance(content, bytes) or self.model is not None or self.template is not None:
+            return content
+        return document_bytes(dict(content))
 
     @property
     def freshness(self) -> type[Freshness] | None:

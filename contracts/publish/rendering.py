@@ -12,7 +12,6 @@ from pydantic import BaseModel
 
 from contracts.base import NEVER
 from contracts.canonical import sha256_hex
-from contracts.discovery.encoding import document_bytes
 from contracts.publish.registry import Content, Fields, Projection
 
 EXPIRED = "expired"
@@ -63,15 +62,13 @@ class Rendered:
 def rendered(projection: Projection, content: Content) -> Rendered:
     """The content with its members encoded. JSON keys come in the model's order, `ok` first.
 
-    Raises `ValueError` where fields are not exactly those of the model, and on fields of a text.
+    Raises `ValueError` where fields are not exactly those of the model, or there is none.
     """
     if isinstance(content, bytes):
         return Rendered(projection, content)
     model = projection.freshness or projection.model
     if model is None:
-        if not projection.media_type.partition(";")[0].endswith("json"):
-            raise ValueError(f"{projection.name}: fields without a model")
-        return Rendered(projection, document_bytes(fields_of(content)))
+        raise ValueError(f"{projection.name}: fields without a model")
     values = _values(projection, model, content)
     names = list(model.model_fields)
     if "ok" in names:

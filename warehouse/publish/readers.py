@@ -35,7 +35,7 @@ def read(projection: Projection, context: DocumentContext, parameters: BaseModel
     Raises `RequestProblem` on parameters that fit their model and still name nothing.
     """
     if projection.make is not None:
-        return projection.make(context.installation)
+        return projection.made_for(context.installation)
     if projection.describe is not None:
         return projection.describe(context.installation, context.bodies)
     if projection.reader is None:
