@@ -52,8 +52,9 @@ MOVES: dict[CaseState, frozenset[CaseState]] = {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A recorded transfer. `quote_id` is a quote of its sender, or None until a claim of such a quote names the
-    transfer.
+    """A recorded transfer.
+
+    `quote_id` is a quote of its sender, or None until a claim of such a quote names the transfer.
     """
 
     case_id: str

@@ -131,10 +131,9 @@ class Quote:
 
 
 def free_amount(price: int, taken_amounts: Collection[int], draw: int) -> int:
-    """Returns the first amount of the price's band, from the `draw`-th on and wrapping around, that the payer has not
-    used.
+    """Returns the first unused amount in a price's band, starting at the `draw`-th and wrapping around.
 
-    Raises `ValueError` if none is left.
+    `taken_amounts` are those of the payer's other quotes. Raises `ValueError` if none is left.
     """
     for salt in range(draw, draw + SALT_UNITS):
         amount = price + salt % SALT_UNITS

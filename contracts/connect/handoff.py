@@ -86,8 +86,9 @@ def signed_nonce(secret: bytes, headers: Mapping[str, str], body: bytes, now_s: 
 
 
 def read_reply(body: bytes, now: datetime) -> Vouched | None:
-    """Returns the profile that a good code pairs with, or None if the companion rejects the code. Raises
-    `ReplyRefused`.
+    """Returns the profile that a good code pairs with, or None if the companion rejects the code.
+
+    Raises `ReplyRefused` if the reply is not credible.
     """
     try:
         reply = _Reply.model_validate_json(body)

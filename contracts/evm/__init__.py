@@ -1,0 +1,1 @@
+"""Encodes and decodes messages of EVM nodes. Pure."""
