@@ -45,7 +45,7 @@ class Admission(NamedTuple):
 
 
 def is_counted(status: int, work_began: bool) -> bool:
-    """Decides whether an answer counts for its key's day: if work began, and we did not fail to do it."""
+    """Decides whether an answer counts for its key's day: if work began or failed, unless a store was unavailable."""
     return status != StoreUnavailable.status and (work_began or status >= InternalFault.status)
 
 

@@ -1,4 +1,4 @@
-"""Stores intakes in the ledger: accepts them once, moves them between states and counts them. `rights.py` holds the
+"""Stores intakes in the ledger: accepts them once, moves them between states and counts them. `rights.py` serves the
 rights of their senders."""
 
 from __future__ import annotations

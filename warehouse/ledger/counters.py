@@ -148,7 +148,7 @@ def open_counters(settings: Settings, data_dir: Path, *, wait_s: float = 2.0) ->
     """
     if settings.ledger_url is None:
         return Counters(_SqliteStore(data_dir / "counters.db", wait_s))
-    from warehouse.ledger.engine import postgresql_address  # only here: SQLAlchemy takes half a second of a start
+    from warehouse.ledger.engine import postgresql_address  # SQLAlchemy takes half a second of a start
 
     return Counters(_PostgresqlStore(postgresql_address(settings.ledger_url), wait_s))
 

@@ -289,7 +289,7 @@ def open_ledger(
 
 def _finish_migration(tx: Transaction) -> None:
     """Finishes what a migration begins in SQL but only the graph's own write path can complete."""
-    # only here, since it is needed once, and writes through this module
+    # Imported here because it is needed once and itself imports this module.
     from warehouse.access.owners import settle_moved_keys
 
     settle_moved_keys(tx)
