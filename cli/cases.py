@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from cli.environment import effective_settings, make_data_dir
-from cli.output import AsJson, operator_problems, print_json, say
+from cli.output import operator_problems, print_json, say
 from contracts.access.case_access import case_answer
 from contracts.access.cases import CaseStanding
 from contracts.access.quote_answers import quote_answer
@@ -27,12 +25,10 @@ from warehouse.access.supplements import offer_supplement, standing_of
 from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.ledger.master_secret import load_secrets
 
-CaseId = Annotated[str, typer.Argument(help="The case's id, as `svc claim unmatched` shows it.")]
-
 _SAY_ONE = "Pass one of --issue, --received CASE, --supplement, --refund and --refunded TRANSACTION."
 
 
-def unmatched(as_json: AsJson = False) -> None:
+def unmatched(as_json: bool) -> None:
     """List money that no claim uses and that waits for somebody, newest first: what was sent, and what was asked."""
     with operator_problems(as_json), opened_ledger() as (settings, ledger), ledger.read() as reader:
         rail, now = rail_of(settings), datetime.now(UTC)
@@ -45,17 +41,14 @@ def unmatched(as_json: AsJson = False) -> None:
 
 
 def resolve(
-    case_id: CaseId,
-    issue: Annotated[
-        bool, typer.Option("--issue", help="Issue the key of its quote and print it; what was too much is due back.")
-    ] = False,
-    received: Annotated[
-        str | None, typer.Option(help="The same, with the case of another payment of the sender that brought the rest.")
-    ] = None,
-    supplement: Annotated[bool, typer.Option("--supplement", help="Print the quote over what is missing.")] = False,
-    refund: Annotated[bool, typer.Option("--refund", help="Note that all of it has to be sent back.")] = False,
-    refunded: Annotated[str | None, typer.Option(help="Hash of the transaction that sent the money back.")] = None,
-    as_json: AsJson = False,
+    case_id: str,
+    *,
+    issue: bool,
+    received: str | None,
+    supplement: bool,
+    refund: bool,
+    refunded: str | None,
+    as_json: bool,
 ) -> None:
     """Settle a case: issue the key of its quote to who paid, ask for the rest, or note that money goes back."""
     with operator_problems(as_json):

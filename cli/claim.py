@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from cli.cases import opened_ledger, resolve, unmatched
+from cli.cases import opened_ledger
 from cli.environment import effective_settings
-from cli.output import AsJson, operator_problems, print_json, say
-from cli.purchase import QuoteId, redeem
+from cli.output import operator_problems, print_json, say
+from cli.purchase import redeem
 from contracts.access.claims import Claim
 from contracts.errors import OperatorProblem
 from warehouse.access.claims import find_claim
 from warehouse.access.keys import alive_key_of_claim
-
-app = typer.Typer(help="Redeem a paid quote; show claims and settle money that no claim uses.")
 
 
 class ClaimNotHere(OperatorProblem):
@@ -24,24 +20,13 @@ class ClaimNotHere(OperatorProblem):
     code = "claim_not_here"
 
 
-@app.callback(invoke_without_command=True)
-def claim(
-    context: typer.Context,
-    quote_id: QuoteId = None,
-    transaction: Annotated[str | None, typer.Option(help="Hash of the payment; default that of `svc pay`.")] = None,
-    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait while the payment is not settled.")] = 300.0,
-    as_json: AsJson = False,
-) -> None:
+def claim(quote_id: str | None, transaction: str | None, wait: float, as_json: bool) -> None:
     """Redeem a paid quote: ask until the payment is settled, and print the API key."""
-    if context.invoked_subcommand is None:
-        with operator_problems(as_json):
-            redeem(effective_settings(), quote_id, transaction, wait, as_json)
+    with operator_problems(as_json):
+        redeem(effective_settings(), quote_id, transaction, wait, as_json)
 
 
-@app.command("show")
-def show(
-    claim_id: Annotated[str, typer.Argument(help="The claim's id, as its receipt has it.")], as_json: AsJson = False
-) -> None:
+def show(claim_id: str, as_json: bool) -> None:
     """Show a claim: its state, its payment and the state of its key."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
         found = find_claim(reader, claim_id)
@@ -58,10 +43,6 @@ def show(
         return
     for name, value in described.items():
         say(f"{name:16} {value}")
-
-
-app.command("unmatched")(unmatched)
-app.command("resolve")(resolve)
 
 
 def _described(found: Claim) -> dict[str, Any]:

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Any
 
 import httpx
 import typer
 
 from cli.environment import given_address
-from cli.output import AsJson, note, operator_problems, print_json, say
+from cli.output import note, operator_problems, print_json, say
 from contracts.discovery.checks.evidence import Answer, Evidence, Reading, path_below
 from contracts.discovery.checks.expected import DESCRIPTION, SHAPES, STRANGERS, served_as
 from contracts.discovery.checks.judge import defects_of
@@ -23,8 +23,6 @@ from contracts.discovery.checks.links import addresses_in, external_addresses
 from contracts.errors import OperatorProblem
 from contracts.publish.routes import is_limited
 from warehouse.clients.http import blocking_client
-
-app = typer.Typer(no_args_is_help=True, help="The documents by which agents find and understand a service.")
 
 _TIMEOUT_S = 20.0
 _DOCUMENT_BYTES = 8 << 20
@@ -46,16 +44,7 @@ class NothingToCheck(OperatorProblem):
     code = "nothing_to_check"
 
 
-@app.callback()
-def docs() -> None:
-    """See `svc docs COMMAND --help`."""
-
-
-@app.command()
-def check(
-    base_url: Annotated[str, typer.Argument(help="Where the service is published, such as http://127.0.0.1:8000")],
-    as_json: AsJson = False,
-) -> None:
+def check(base_url: str, as_json: bool) -> None:
     """Read every document, follow every link, compare what they state. Exit code 0 only if nothing is wrong."""
     with operator_problems(as_json), blocking_client(_TIMEOUT_S, proxied=True) as client, _shown_progress() as heard:
         evidence = gather(client, given_address("BASE_URL", base_url).rstrip("/"), heard=heard)

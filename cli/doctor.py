@@ -20,7 +20,7 @@ import typer
 
 from cli.demo.anvil import find_binary
 from cli.environment import effective_settings, installation_directory, make_data_dir
-from cli.output import AsJson, operator_problem, print_json, say
+from cli.output import operator_problem, print_json, say
 from cli.same_origin import LOOPBACK_ADDRESS
 from contracts.connect.handoff import may_be_asked
 from contracts.errors import OperatorProblem, RunBusy, StoreUnusable
@@ -343,7 +343,7 @@ def _found(check: Check, settings: Settings) -> Iterator[Finding]:
         yield Finding(check.__name__.replace("_", " "), "fail", problem.what, problem.cure)
 
 
-def doctor(as_json: AsJson = False) -> None:
+def doctor(as_json: bool) -> None:
     """Check machine, settings, chain and stores; print a cure for each failing line. Exit 1 when one fails."""
     try:
         settings = effective_settings()

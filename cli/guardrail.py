@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from cli.output import AsJson, note, operator_problems, print_json, say
+from cli.output import note, operator_problems, print_json, say
 from contracts.guardrail.engine import BLOCKS_FROM, GuardrailVerdict, Match, Ruleset
 from contracts.guardrail.limits import action_refusal, plain_context
 from contracts.guardrail.loader import (
@@ -29,22 +29,12 @@ from contracts.guardrail.loader import (
 from contracts.guardrail.rules import Family, Kind, Rule, Severity, Status
 from contracts.guardrail.views import VIEW_DESCRIPTIONS, Action
 
-app = typer.Typer(no_args_is_help=True, help="Check, try and compare guardrail rules.")
-
 SCHEMA_NAME = "rule.schema.json"
 
-Directory = Annotated[Path, typer.Option("--rules", help="The directory of the rule files.")]
 
-
-@app.command("lint")
-def lint(
-    directory: Directory = RULES_DIRECTORY,
-    write: Annotated[
-        bool, typer.Option("--write", help=f"When all is well, bring {LOCK_NAME} and {SCHEMA_NAME} up to date.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
+def lint(directory: Path | None, *, write: bool, as_json: bool) -> None:
     """Say what is wrong with the rule files: format, patterns, versions, examples. Exit code 1 if anything is."""
+    directory = directory or RULES_DIRECTORY
     with operator_problems(as_json):
         lock = read_lock(directory)
     loaded, problems = read_rules(directory)
@@ -94,14 +84,9 @@ def reads_quotes(rule: Rule) -> bool:
     )
 
 
-@app.command("test")
-def test(
-    rule: Annotated[str | None, typer.Argument(help="A rule's id or the start of one; all rules by default.")] = None,
-    directory: Directory = RULES_DIRECTORY,
-    as_json: AsJson = False,
-) -> None:
+def test(rule: str | None, directory: Path | None, as_json: bool) -> None:
     """Run the examples of the rules. Exit code 1 if one fails."""
-    loaded, problems = read_rules(directory)
+    loaded, problems = read_rules(directory or RULES_DIRECTORY)
     chosen = [each for each in loaded if rule is None or each.rule.id.startswith(rule)]
     if problems or not chosen:
         with operator_problems(as_json):
@@ -127,18 +112,11 @@ def test(
         raise typer.Exit(1)
 
 
-@app.command("explain")
-def explain(
-    action: Annotated[str, typer.Argument(help="The action, as an agent would send it.")],
-    severity: Annotated[Severity, typer.Option(help="The impact that the caller claims.")] = Severity.MEDIUM,
-    context: Annotated[str, typer.Option(help="The context as a JSON object, or @file.")] = "{}",
-    directory: Directory = RULES_DIRECTORY,
-    as_json: AsJson = False,
-) -> None:
+def explain(action: str, claimed: str, context: str, directory: Path | None, as_json: bool) -> None:
     """Show an action as the rules see it, which of them match where, and the verdict."""
-    held = _read_context(context)
+    severity, held = Severity(claimed), _read_context(context)
     with operator_problems(as_json):
-        ruleset = load_ruleset(directory)
+        ruleset = load_ruleset(directory or RULES_DIRECTORY)
     verdict = ruleset.check(action, severity, held)
     views: dict[str, str] = {}
     kinds: list[str] = []
@@ -158,15 +136,10 @@ def explain(
     _say_verdict(verdict, severity)
 
 
-@app.command("diff")
-def diff(
-    before: Annotated[Path, typer.Argument(help="A directory with the older rules.")],
-    after: Annotated[Path, typer.Argument(help="A directory with the newer rules.")] = RULES_DIRECTORY,
-    as_json: AsJson = False,
-) -> None:
+def diff(before: Path, after: Path | None, as_json: bool) -> None:
     """Say which rules came, went and changed, and which examples of either side get another verdict."""
     with operator_problems(as_json):
-        older, newer = load_ruleset(before), load_ruleset(after)
+        older, newer = load_ruleset(before), load_ruleset(after or RULES_DIRECTORY)
     changes = rule_changes(older, newer)
     verdicts = verdict_changes(older, newer)
     if as_json:

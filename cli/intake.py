@@ -6,27 +6,16 @@ import getpass
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Annotated
-
-import typer
 
 from cli.environment import effective_settings, make_data_dir
 from cli.erasure import erase, told_of
-from cli.output import AsJson, operator_problems, print_json, say
+from cli.output import operator_problems, print_json, say
 from warehouse.intake import intakes
 from warehouse.intake.rights import export_intake, forget_intake, list_intakes
 from warehouse.ledger.ledger import Ledger, open_ledger
 
-app = typer.Typer(no_args_is_help=True, help="Intakes: list, review, export and forget them.")
 
-IntakeId = Annotated[str, typer.Argument(help="The intake's id, as `svc intake list` shows it.")]
-As = Annotated[str | None, typer.Option("--as", help="Your name on the trail; default the name of your account.")]
-
-
-@app.command("list")
-def list_(
-    most: Annotated[int, typer.Option(min=1, max=10_000, help="So many of the newest.")] = 100, as_json: AsJson = False
-) -> None:
+def list_(most: int, as_json: bool) -> None:
     """Show the newest intakes, without contact data."""
     with operator_problems(as_json), _opened() as ledger, ledger.read() as reader:
         found = list_intakes(reader, most)
@@ -42,13 +31,7 @@ def list_(
         say("no intakes")
 
 
-@app.command("review")
-def review(
-    intake_id: IntakeId,
-    approve: Annotated[bool, typer.Option("--approve/--request-changes", help="What you decide.")],
-    name: As = None,
-    as_json: AsJson = False,
-) -> None:
+def review(intake_id: str, *, approve: bool, name: str | None, as_json: bool) -> None:
     """Approve an intake, or ask for changes."""
     with operator_problems(as_json), _opened() as ledger, ledger.transaction() as tx:
         record = intakes.review(tx, intake_id, approve=approve, operator=name or getpass.getuser())
@@ -60,8 +43,7 @@ def review(
         say(f"{intake_id} is {states.review}: {states.current}, {states.activation}")
 
 
-@app.command("export")
-def export(intake_id: IntakeId, as_json: AsJson = False) -> None:
+def export(intake_id: str, as_json: bool) -> None:
     """Print everything that is kept of an intake, contact data too."""
     with operator_problems(as_json), _opened() as ledger, ledger.read() as reader:
         kept = export_intake(reader, intake_id)
@@ -72,8 +54,7 @@ def export(intake_id: IntakeId, as_json: AsJson = False) -> None:
             say(f"{field:<18} {value}")
 
 
-@app.command("forget")
-def forget(intake_id: IntakeId, name: As = None, as_json: AsJson = False) -> None:
+def forget(intake_id: str, name: str | None, as_json: bool) -> None:
     """Delete what is kept of an intake from every file, except lane, profile, day and states. Counts stay.
 
     May be repeated, and has to be where it was interrupted.

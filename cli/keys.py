@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from cli.environment import effective_settings, make_data_dir
-from cli.output import AsJson, operator_problems, print_json, say
+from cli.output import operator_problems, print_json, say
 from contracts.access.consent import CONSENT_PATH
 from contracts.access.tiers import Tier
 from contracts.errors import SettingsInvalid
@@ -24,18 +22,10 @@ from warehouse.access.signing_keys import SigningKeys
 from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.ledger.master_secret import load_secrets
 
-app = typer.Typer(no_args_is_help=True, help="Make, list, rotate and revoke API keys.")
-
-KeyId = Annotated[str, typer.Argument(help="The key's id, as `svc keys list` shows it.")]
 LONGEST_OWNER = 100
 
 
-@app.command("create")
-def create(
-    tier: Annotated[Tier, typer.Option(help="What the key may use a day: 100, 1,000 or any number of requests.")],
-    owner: Annotated[str, typer.Option(help="Whom it is for; what it writes belongs to local:OWNER.")],
-    as_json: AsJson = False,
-) -> None:
+def create(tier: Tier, owner: str, as_json: bool) -> None:
     """Make a key and print it, for the only time."""
     with operator_problems(as_json):
         name = _owner(owner)
@@ -46,8 +36,7 @@ def create(
     _print_issued(issued, as_json)
 
 
-@app.command("list")
-def list_(as_json: AsJson = False) -> None:
+def list_(as_json: bool) -> None:
     """Show every key, newest first: whose it is, its state, and how much it was used."""
     with operator_problems(as_json), _opened() as (_, ledger), ledger.read() as reader:
         keys = list_keys(reader, now=datetime.now(UTC))
@@ -63,8 +52,7 @@ def list_(as_json: AsJson = False) -> None:
         )
 
 
-@app.command("moved")
-def moved(as_json: AsJson = False) -> None:
+def moved(as_json: bool) -> None:
     """Show keys that a migration gave to the address that paid: their owner was an operator that had never signed."""
     with operator_problems(as_json), _opened() as (_, ledger), ledger.read() as reader:
         keys = moved_keys(reader)
@@ -80,8 +68,7 @@ def moved(as_json: AsJson = False) -> None:
         say(f"An operator gets its own back by signing: POST {CONSENT_PATH}")
 
 
-@app.command("revoke")
-def revoke(key_id: KeyId, as_json: AsJson = False) -> None:
+def revoke(key_id: str, as_json: bool) -> None:
     """Make a key invalid for ever, at once and in every process."""
     with operator_problems(as_json), _opened() as (_, ledger), ledger.transaction() as tx:
         changed = revoke_key(tx, key_id, now=datetime.now(UTC))
@@ -91,8 +78,7 @@ def revoke(key_id: KeyId, as_json: AsJson = False) -> None:
         say(f"{key_id} is revoked" if changed else f"{key_id} was revoked before")
 
 
-@app.command("rotate")
-def rotate(key_id: KeyId, as_json: AsJson = False) -> None:
+def rotate(key_id: str, as_json: bool) -> None:
     """Revoke a key and print its successor, which has the same owner, tier and quota."""
     with operator_problems(as_json), _opened() as (settings, ledger):
         pepper = load_secrets(settings).pepper
@@ -101,8 +87,7 @@ def rotate(key_id: KeyId, as_json: AsJson = False) -> None:
     _print_issued(issued, as_json)
 
 
-@app.command("rotate-signing")
-def rotate_signing(as_json: AsJson = False) -> None:
+def rotate_signing(as_json: bool) -> None:
     """Add a signing key: published at once, it signs when every cached key set has run out. Older ones still verify."""
     with operator_problems(as_json):
         settings = effective_settings()

@@ -1,68 +1,674 @@
-"""The `svc` command: each subcommand is imported only when it is called, since Dagster and web3 take seconds."""
+"""The `svc` command line: every command with its options and help text. Contains no work.
+
+A command imports its work when it runs. Importing Dagster, the stores or web3 here would cost every `--help` seconds.
+"""
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, Final, Literal
 
 import typer
-from typer.core import TyperGroup
-from typer.main import get_command
 
+from cli.output import AsJson, note, say
+from contracts.access.tiers import Tier
 from warehouse.file_modes import keep_files_private
 
-COMMANDS = {
-    "run": "cli.run:run",
-    "serve": "cli.serve:serve",
-    "demo": "cli.demo.command:demo",
-    "pipeline": "cli.pipeline:app",
-    "publish": "cli.pipeline:publish",
-    "verify": "cli.verify:verify",
-    "docs": "cli.docs:app",
-    "doctor": "cli.doctor:doctor",
-    "pair": "cli.pair:pair",
-    "keys": "cli.keys:app",
-    "quote": "cli.purchase:quote",
-    "pay": "cli.purchase:pay",
-    "claim": "cli.claim:app",
-    "guardrail": "cli.guardrail:app",
-    "world": "cli.world:app",
-    "intake": "cli.intake:app",
-    "bench": "cli.bench.command:bench",
-}
+RUNNING: Final = "Run the service"
+CHECKING: Final = "Check and measure"
+BUYING: Final = "Buy a key"
+DECIDING: Final = "Decide as operator"
 
+CHECKOUT: Final = Path(__file__).resolve().parents[1]
 
-class LazyGroup(TyperGroup):
-    """Commands by name; a command's module is imported when that command is asked for."""
-
-    def list_commands(self, ctx: typer.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, attribute = COMMANDS[cmd_name].partition(":")
-        target = getattr(importlib.import_module(module), attribute)
-        if not isinstance(target, typer.Typer):
-            alone = typer.Typer(add_completion=False)
-            alone.command(name=cmd_name)(target)
-            target = alone
-        command = get_command(target)
-        command.name = cmd_name
-        return command
-
-
-app = typer.Typer(
-    cls=LazyGroup,
-    add_completion=False,
-    # The coloured traceback of a failed Dagster step takes minutes to make.
-    pretty_exceptions_enable=False,
-    no_args_is_help=True,
-    help="An infrastructure runtime for personal AI agents: pipeline, files and API.",
+EXIT_CODES: Final = (
+    "Exit codes: 0 the work is done; 1 something failed or a check found a fault, which is printed with its cure; "
+    "2 the arguments or the configuration are wrong, so trying again does not help. With --json stdout is one JSON "
+    "value, also when the command fails; progress goes to stderr."
 )
 
 
+def group(summary: str) -> typer.Typer:
+    """A command that only has subcommands."""
+    return typer.Typer(no_args_is_help=True, help=summary)
+
+
+app = typer.Typer(
+    no_args_is_help=True,
+    # Rendering the coloured traceback of a failed Dagster step takes minutes.
+    pretty_exceptions_enable=False,
+    help="An infrastructure runtime for personal AI agents: pipeline, files and API.",
+    epilog=EXIT_CODES,
+)
+pipeline = group("Ingest, fold, prove, check and publish, without any Dagster process.")
+docs = group("Check the documents by which agents find and understand a service.")
+keys = group("Create, list, rotate and revoke API keys; rotate the signing key.")
+claim = typer.Typer()
+world = group("Operate the graph: constitution, audit, waiting proposals, erasure.")
+intake = group("List, review, export and forget registrations.")
+guardrail = group("Check, try and compare guardrail rules.")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        say(f"svc {version('svc')}")
+        raise typer.Exit
+
+
 @app.callback()
-def main() -> None:
-    """See `svc COMMAND --help`."""
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Keeps every file that a command creates private to this user."""
     keep_files_private()
+
+
+# --- Run the service
+
+
+@app.command(rich_help_panel=RUNNING)
+def run(
+    dagster_launch: Annotated[
+        bool, typer.Option("--dagster-launch", help="Let Dagster's pages launch runs and switch schedules.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run everything: chain, pipeline, API and Dagster. Ctrl-C ends it all.
+
+    Without SVC_RPC_URLS the chain is a local demo chain. Dagster's pages are read-only unless --dagster-launch is
+    given, and only this machine can open them.
+
+    Example: `SVC_PORT=8080 svc run`
+    """
+    from cli.run import run
+
+    run(dagster_launch=dagster_launch, as_json=as_json)
+
+
+@app.command(rich_help_panel=RUNNING)
+def serve(
+    workers: Annotated[int, typer.Option(min=1, help="Processes that answer; they share one rate limit.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Serve the published generation, and wait for one where there is none yet.
+
+    Example: `svc serve --workers 4`
+    """
+    from cli.serve import serve
+
+    serve(workers, as_json)
+
+
+@app.command(rich_help_panel=RUNNING)
+def demo(
+    reset: Annotated[
+        bool, typer.Option("--reset", help="Delete the chain and everything that was ingested from it.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run only the local demo chain, and print its RPC URL and addresses. Ctrl-C saves it and ends.
+
+    Example: `svc demo --reset`
+    """
+    from cli.demo.command import demo
+
+    demo(reset=reset, as_json=as_json)
+
+
+app.add_typer(pipeline, name="pipeline", rich_help_panel=RUNNING)
+
+
+@pipeline.command("run")
+def pipeline_run(
+    snapshot: Annotated[
+        bool, typer.Option("--snapshot", help="Keep this state as a snapshot to compare with.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run until the chain is read up to finality and published. Does nothing where nothing is new.
+
+    Example: `svc pipeline run --snapshot`
+    """
+    from cli.pipeline import run
+
+    run(snapshot=snapshot, as_json=as_json)
+
+
+@pipeline.command("status")
+def pipeline_status(as_json: AsJson = False) -> None:
+    """Show how far the chain is read, what is proven and what is published.
+
+    Example: `svc pipeline status --json`
+    """
+    from cli.pipeline import status
+
+    status(as_json)
+
+
+@app.command(rich_help_panel=RUNNING)
+def publish(as_json: AsJson = False) -> None:
+    """Publish what the warehouse holds, for this SVC_BASE_URL. Reads nothing from the chain.
+
+    Example: `SVC_BASE_URL=https://agents.example svc publish`
+    """
+    from cli.pipeline import publish
+
+    publish(as_json)
+
+
+# --- Check and measure
+
+
+@app.command(rich_help_panel=CHECKING)
+def doctor(as_json: AsJson = False) -> None:
+    """Check machine, settings, chain and stores; print a cure for each failing line. Exits with 1 if one fails.
+
+    Example: `svc doctor`
+    """
+    from cli.doctor import doctor
+
+    doctor(as_json)
+
+
+@app.command(rich_help_panel=CHECKING)
+def verify(
+    url: Annotated[str, typer.Argument(help="Address of the service, such as http://127.0.0.1:8000")],
+    rpc: Annotated[
+        str | None, typer.Option(help="JSON-RPC address to ask; default SVC_RPC_URLS or the demo's.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Prove a published holder list again: file, sums, supply and sampled balances. Exits with 0 only if it is proven.
+
+    Example: `svc verify https://agents.example --rpc https://node.example`
+    """
+    from cli.verify import verify
+
+    verify(url, rpc, as_json)
+
+
+app.add_typer(docs, name="docs", rich_help_panel=CHECKING)
+
+
+@docs.callback()
+def docs_group() -> None:
+    """Makes `check` a subcommand although it is the only one."""
+
+
+@docs.command("check")
+def docs_check(
+    base_url: Annotated[str, typer.Argument(help="Address of the service, such as http://127.0.0.1:8000")],
+    as_json: AsJson = False,
+) -> None:
+    """Read every document, follow every link, compare what they state. Exits with 0 only if nothing is wrong.
+
+    Example: `svc docs check http://127.0.0.1:8000`
+    """
+    from cli.docs import check
+
+    check(base_url, as_json)
+
+
+@app.command(
+    rich_help_panel=CHECKING,
+    add_help_option=False,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)
+def bench(context: typer.Context) -> None:
+    """Measure ingestion, serving, selling, the guardrail and the graph against their alternatives.
+
+    Example: `svc bench serving keys`
+    """
+    if not (CHECKOUT / "benchmarks" / "__main__.py").exists():
+        note(f"svc: the benches are in the repository and not in the package: there is no {CHECKOUT / 'benchmarks'}")
+        raise typer.Exit(2)
+    ended = subprocess.run([sys.executable, "-m", "benchmarks", *context.args], cwd=CHECKOUT, check=False)
+    raise typer.Exit(ended.returncode)
+
+
+# --- Buy a key
+
+QuoteId = Annotated[str | None, typer.Option("--quote", help="Id of the quote; default the newest one kept here.")]
+
+
+@app.command(rich_help_panel=BUYING)
+def quote(
+    payer: Annotated[str | None, typer.Option(help="Address that will pay; on the demo chain one of its own.")] = None,
+    operator: Annotated[
+        str | None, typer.Option(help="Address that owns the key once it has signed; default the payer.")
+    ] = None,
+    plan: Annotated[
+        str | None, typer.Option(help="Id of the plan, as the catalogue lists it; default the set-up plan.")
+    ] = None,
+    url: Annotated[str | None, typer.Option(help="Address of the service; default SVC_BASE_URL, or here.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask for a quote, and keep it for `svc pay` and `svc claim`.
+
+    Example: `svc quote --plan api_basic_monthly`
+    """
+    from cli.purchase import quote
+
+    quote(payer, operator, plan, url, as_json)
+
+
+@app.command(rich_help_panel=BUYING)
+def pay(
+    quote_id: QuoteId = None,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="The payer's key: an encrypted JSON key file, or 64 hex digits; on the demo chain not needed."
+        ),
+    ] = None,
+    rpc: Annotated[str | None, typer.Option(help="JSON-RPC address to send to; default SVC_RPC_URLS.")] = None,
+    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for a block.")] = 60.0,
+    as_json: AsJson = False,
+) -> None:
+    """Pay a quote in one transfer. Repeating it sends the same signed transaction, so nothing is paid twice.
+
+    Example: `svc pay --key-file payer.json`
+    """
+    from cli.purchase import pay
+
+    pay(quote_id, key_file, rpc, wait, as_json)
+
+
+app.add_typer(claim, name="claim", rich_help_panel=BUYING)
+
+
+@claim.callback(invoke_without_command=True)
+def claim_key(
+    context: typer.Context,
+    quote_id: QuoteId = None,
+    transaction: Annotated[
+        str | None, typer.Option(help="Hash of the payment; default the one that `svc pay` sent.")
+    ] = None,
+    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait while the payment is not settled.")] = 300.0,
+    as_json: AsJson = False,
+) -> None:
+    """Redeem a paid quote: ask until the payment is settled, and print the API key.
+
+    The subcommands are the operator's: they show claims and settle money that no claim uses.
+
+    Example: `svc quote && svc pay && svc claim`
+    """
+    if context.invoked_subcommand is None:
+        from cli.claim import claim
+
+        claim(quote_id, transaction, wait, as_json)
+
+
+@claim.command("show")
+def claim_show(
+    claim_id: Annotated[str, typer.Argument(help="The claim's id, as its receipt names it.")], as_json: AsJson = False
+) -> None:
+    """Show a claim: its state, its payment and the state of its key.
+
+    Example: `svc claim show claim_685446918d6c85bc22173bd3dc848ed0`
+    """
+    from cli.claim import show
+
+    show(claim_id, as_json)
+
+
+@claim.command("unmatched")
+def claim_unmatched(as_json: AsJson = False) -> None:
+    """List the cases of money that no claim uses, newest first: the amount sent, and the amount asked.
+
+    Example: `svc claim unmatched`
+    """
+    from cli.cases import unmatched
+
+    unmatched(as_json)
+
+
+@claim.command("resolve")
+def claim_resolve(
+    case_id: Annotated[str, typer.Argument(help="The case's id, as `svc claim unmatched` shows it.")],
+    issue: Annotated[
+        bool, typer.Option("--issue", help="Issue the key of its quote and print it; an excess is due back.")
+    ] = False,
+    received: Annotated[
+        str | None, typer.Option(help="The same, with the case of another payment of the sender that brought the rest.")
+    ] = None,
+    supplement: Annotated[bool, typer.Option("--supplement", help="Print the quote over what is missing.")] = False,
+    refund: Annotated[bool, typer.Option("--refund", help="Record that all of it has to be sent back.")] = False,
+    refunded: Annotated[str | None, typer.Option(help="Hash of the transaction that sent the money back.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Settle a case: issue the key of its quote to its sender, ask for the rest, or record that money goes back.
+
+    Example: `svc claim resolve CASE --issue`
+    """
+    from cli.cases import resolve
+
+    resolve(
+        case_id,
+        issue=issue,
+        received=received,
+        supplement=supplement,
+        refund=refund,
+        refunded=refunded,
+        as_json=as_json,
+    )
+
+
+# --- Decide as operator
+
+app.add_typer(keys, name="keys", rich_help_panel=DECIDING)
+
+KeyId = Annotated[str, typer.Argument(help="The key's id, as `svc keys list` shows it.")]
+
+
+@keys.command("create")
+def keys_create(
+    tier: Annotated[Tier, typer.Option(help="Requests a day: 100 (free), 1,000 (basic) or any number (pro).")],
+    owner: Annotated[str, typer.Option(help="Name of the owner; what the key writes belongs to local:OWNER.")],
+    as_json: AsJson = False,
+) -> None:
+    """Create a key and print it. It is not shown again.
+
+    Example: `svc keys create --tier free --owner alice`
+    """
+    from cli.keys import create
+
+    create(tier, owner, as_json)
+
+
+@keys.command("list")
+def keys_list(as_json: AsJson = False) -> None:
+    """List every key, newest first: its owner, its state and its use.
+
+    Example: `svc keys list`
+    """
+    from cli.keys import list_
+
+    list_(as_json)
+
+
+@keys.command("moved")
+def keys_moved(as_json: AsJson = False) -> None:
+    """List the keys that a migration gave to the address that paid, because their operator had never signed.
+
+    Example: `svc keys moved`
+    """
+    from cli.keys import moved
+
+    moved(as_json)
+
+
+@keys.command("revoke")
+def keys_revoke(key_id: KeyId, as_json: AsJson = False) -> None:
+    """Make a key invalid for ever, at once and in every process.
+
+    Example: `svc keys revoke key_71d4bb63da1386487584d9f66e8b83ee`
+    """
+    from cli.keys import revoke
+
+    revoke(key_id, as_json)
+
+
+@keys.command("rotate")
+def keys_rotate(key_id: KeyId, as_json: AsJson = False) -> None:
+    """Revoke a key and print its successor, which has the same owner, tier and quota.
+
+    Example: `svc keys rotate key_71d4bb63da1386487584d9f66e8b83ee`
+    """
+    from cli.keys import rotate
+
+    rotate(key_id, as_json)
+
+
+@keys.command("rotate-signing")
+def keys_rotate_signing(as_json: AsJson = False) -> None:
+    """Add a signing key: published at once, it signs when every cached key set has expired. Older ones still verify.
+
+    Example: `svc keys rotate-signing`
+    """
+    from cli.keys import rotate_signing
+
+    rotate_signing(as_json)
+
+
+@app.command(rich_help_panel=DECIDING)
+def pair(as_json: AsJson = False) -> None:
+    """Print a pairing code for an assistant. It works once, for ten minutes.
+
+    Example: `svc pair`
+    """
+    from cli.pair import pair
+
+    pair(as_json)
+
+
+OnTrail = Annotated[str | None, typer.Option("--as", help="Your name on the trail; default the name of your account.")]
+
+app.add_typer(intake, name="intake", rich_help_panel=DECIDING)
+
+IntakeId = Annotated[str, typer.Argument(help="The intake's id, as `svc intake list` shows it.")]
+
+
+@intake.command("list")
+def intake_list(
+    most: Annotated[int, typer.Option(min=1, max=10_000, help="The greatest number of rows.")] = 100,
+    as_json: AsJson = False,
+) -> None:
+    """List the newest intakes, without contact data.
+
+    Example: `svc intake list --most 20`
+    """
+    from cli.intake import list_
+
+    list_(most, as_json)
+
+
+@intake.command("review")
+def intake_review(
+    intake_id: IntakeId,
+    approve: Annotated[bool, typer.Option("--approve/--request-changes", help="Your decision.")],
+    name: OnTrail = None,
+    as_json: AsJson = False,
+) -> None:
+    """Approve an intake, or ask for changes.
+
+    Example: `svc intake review INTAKE --approve`
+    """
+    from cli.intake import review
+
+    review(intake_id, approve=approve, name=name, as_json=as_json)
+
+
+@intake.command("export")
+def intake_export(intake_id: IntakeId, as_json: AsJson = False) -> None:
+    """Print everything that is kept of an intake, including contact data.
+
+    Example: `svc intake export INTAKE --json > intake.json`
+    """
+    from cli.intake import export
+
+    export(intake_id, as_json)
+
+
+@intake.command("forget")
+def intake_forget(intake_id: IntakeId, name: OnTrail = None, as_json: AsJson = False) -> None:
+    """Delete what is kept of an intake from every file, except lane, profile, day and states. Counts stay.
+
+    It may be repeated, and has to be where it was interrupted.
+
+    Example: `svc intake forget INTAKE`
+    """
+    from cli.intake import forget
+
+    forget(intake_id, name, as_json)
+
+
+app.add_typer(world, name="world", rich_help_panel=DECIDING)
+
+# The greatest revision is the greatest integer that JSON carries exactly; a store refuses more with an error.
+Number = Annotated[
+    int, typer.Argument(min=1, max=2**53 - 1, help="The decision that waits, as `svc world pending` names it.")
+]
+
+
+@world.command("load")
+def world_load(as_json: AsJson = False) -> None:
+    """Bring the graph to the constitution's files. Does nothing where it is there already.
+
+    Example: `svc world load`
+    """
+    from cli.world import load
+
+    load(as_json)
+
+
+@world.command("audit")
+def world_audit(
+    newest: Annotated[int, typer.Option(min=0, max=1000, help="Print this many of the newest decisions.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Verify the chain of decisions, every event behind it, and the signed heads that kept generations hold.
+
+    Exits with 1 if something was tampered with.
+
+    Example: `svc world audit --newest 10`
+    """
+    from cli.world import audit
+
+    audit(newest, as_json)
+
+
+@world.command("pending")
+def world_pending(as_json: AsJson = False) -> None:
+    """List the proposals that wait for an operator, oldest first.
+
+    Example: `svc world pending`
+    """
+    from cli.world import pending_
+
+    pending_(as_json)
+
+
+@world.command("approve")
+def world_approve(decision: Number, name: OnTrail = None, as_json: AsJson = False) -> None:
+    """Let a proposal in. A stage may still reject it: then it keeps waiting, and the exit code is 1.
+
+    Example: `svc world approve 42`
+    """
+    from cli.world import approve_
+
+    approve_(decision, name, as_json)
+
+
+@world.command("reject")
+def world_reject(
+    decision: Number,
+    reason: Annotated[str, typer.Option(help="The reason, for the audit.")] = "no reason given",
+    name: OnTrail = None,
+    as_json: AsJson = False,
+) -> None:
+    """Decline a proposal for good.
+
+    Example: `svc world reject 42 --reason "names a private person"`
+    """
+    from cli.world import reject_
+
+    reject_(decision, reason, name, as_json)
+
+
+@world.command("forget")
+def world_forget(
+    owner: Annotated[str, typer.Argument(help="The owner: an address, local:NAME, profile:ID or capsule:ID.")],
+    name: OnTrail = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete the texts of an owner's private nodes and edges from every file. The audit's chain stays whole.
+
+    It may be repeated, and has to be where it was interrupted.
+
+    Example: `svc world forget local:alice`
+    """
+    from cli.world import forget
+
+    forget(owner, name, as_json)
+
+
+app.add_typer(guardrail, name="guardrail", rich_help_panel=DECIDING)
+
+Rules = Annotated[
+    Path | None, typer.Option("--rules", help="The directory of the rule files; default the service's own.")
+]
+
+
+@guardrail.command("lint")
+def guardrail_lint(
+    directory: Rules = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="If nothing is wrong, update the lock of versions and the JSON Schema.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check the rule files: format, patterns, versions, examples. Exits with 1 if anything is wrong.
+
+    Example: `svc guardrail lint --write`
+    """
+    from cli.guardrail import lint
+
+    lint(directory, write=write, as_json=as_json)
+
+
+@guardrail.command("test")
+def guardrail_test(
+    rule: Annotated[str | None, typer.Argument(help="A rule's id or the start of one; all rules by default.")] = None,
+    directory: Rules = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run the examples of the rules. Exits with 1 if one fails.
+
+    Example: `svc guardrail test destructive-files`
+    """
+    from cli.guardrail import test
+
+    test(rule, directory, as_json)
+
+
+@guardrail.command("explain")
+def guardrail_explain(
+    action: Annotated[str, typer.Argument(help="The action, as an agent would send it.")],
+    severity: Annotated[
+        Literal["low", "medium", "high", "critical"], typer.Option(help="The impact that the caller claims.")
+    ] = "medium",
+    context: Annotated[str, typer.Option(help="The context as a JSON object, or @file.")] = "{}",
+    directory: Rules = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show an action as the rules see it, the rules that match and where, and the verdict.
+
+    Example: `svc guardrail explain "rm -rf /" --severity high`
+    """
+    from cli.guardrail import explain
+
+    explain(action, severity, context, directory, as_json)
+
+
+@guardrail.command("diff")
+def guardrail_diff(
+    before: Annotated[Path, typer.Argument(help="A directory with the older rules.")],
+    after: Annotated[
+        Path | None, typer.Argument(help="A directory with the newer ones; default the service's.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the rules that were added, removed and changed, and the examples whose verdict changes.
+
+    Example: `svc guardrail diff ../older/contracts/guardrails`
+    """
+    from cli.guardrail import diff
+
+    diff(before, after, as_json)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from cli.environment import effective_settings, make_data_dir
-from cli.output import AsJson, operator_problems, print_json, say
+from cli.output import operator_problems, print_json, say
 from contracts.errors import SettingsInvalid
 from contracts.times import utc_text
 from warehouse.connect.sessions import issue_code
@@ -13,7 +13,7 @@ from warehouse.ledger.ledger import open_ledger
 from warehouse.ledger.master_secret import load_secrets
 
 
-def pair(as_json: AsJson = False) -> None:
+def pair(as_json: bool) -> None:
     """Print a pairing code for an assistant. It works once, for ten minutes."""
     with operator_problems(as_json):
         settings = effective_settings()

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from cli.environment import effective_settings, make_data_dir
 from cli.logs import configure_logs
-from cli.output import AsJson, operator_problems, print_json, say
+from cli.output import operator_problems, print_json, say
 from contracts.errors import RunBusy, SettingsInvalid
 from contracts.settings import Settings
 from warehouse.duck.connection import Connection, Warehouse
@@ -19,14 +17,8 @@ from warehouse.token.chain_head import read_head
 from warehouse.token.holder_lists import recorded_list
 from warehouse.token.holders import read_state
 
-app = typer.Typer(no_args_is_help=True, help="Ingest, fold, prove, check and publish.")
 
-
-@app.command("run")
-def run(
-    snapshot: Annotated[bool, typer.Option("--snapshot", help="Persist this state as a snapshot to compare.")] = False,
-    as_json: AsJson = False,
-) -> None:
+def run(*, snapshot: bool, as_json: bool) -> None:
     """Run until the chain is read up to finality and published. Does nothing where nothing is new."""
     with operator_problems(as_json):
         settings = effective_settings()
@@ -46,8 +38,7 @@ def run(
         say(f"published {report.generation}")
 
 
-@app.command("status")
-def status(as_json: AsJson = False) -> None:
+def status(as_json: bool) -> None:
     """Say how far the chain is read, what is proven and what is published."""
     with operator_problems(as_json):
         found = _status(effective_settings())
@@ -58,7 +49,7 @@ def status(as_json: AsJson = False) -> None:
             say(f"{name:<16} {'none' if value is None else value}")
 
 
-def publish(as_json: AsJson = False) -> None:
+def publish(as_json: bool) -> None:
     """Publish what the warehouse holds, for this BASE_URL; nothing is read from the chain."""
     with operator_problems(as_json):
         settings = effective_settings()

@@ -13,14 +13,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import httpx
-import typer
 
 from cli.demo.rpc import Rpc, RpcError
 from cli.environment import effective_settings, given_address, make_data_dir
-from cli.output import AsJson, note, operator_problems, print_json, say
+from cli.output import note, operator_problems, print_json, say
 from contracts.access.plans import CLAIM_PATH, DEFAULT_PLAN, QUOTE_PATH
 from contracts.errors import ChainMismatch, OperatorProblem, RpcUnavailable, SettingsInvalid
 from contracts.settings import Settings
@@ -33,9 +32,6 @@ _RETRY_AT_MOST_S = 60.0
 _DEMO_MNEMONIC = "test test test test test test test test test test test junk"
 _DEMO_PAYER = 9
 """Which of the demo chain's well-known accounts pays: one that nothing else is sent from."""
-
-Url = Annotated[str | None, typer.Option(help="Where the service is; default SVC_BASE_URL, or here.")]
-QuoteId = Annotated[str | None, typer.Option("--quote", help="Id of the quote; default the newest one kept here.")]
 
 
 class PurchaseRefused(OperatorProblem):
@@ -105,19 +101,12 @@ class Purchases:
         return self._directory / f"{Path(quote_id).name}.json"
 
 
-def quote(
-    payer: Annotated[str | None, typer.Option(help="Address that will pay; on the demo chain one of its own.")] = None,
-    operator: Annotated[
-        str | None, typer.Option(help="Address that owns the key once it has signed; default the payer.")
-    ] = None,
-    plan: Annotated[str, typer.Option(help="Id of the plan, as the catalog lists them.")] = DEFAULT_PLAN,
-    url: Url = None,
-    as_json: AsJson = False,
-) -> None:
+def quote(payer: str | None, operator: str | None, plan: str | None, url: str | None, as_json: bool) -> None:
     """Ask for a quote and keep it for `svc pay` and `svc claim`."""
     with operator_problems(as_json):
         settings = effective_settings()
         service = given_address("--url", url or settings.public_base_url).rstrip("/")
+        plan = plan or DEFAULT_PLAN
         body = {"planId": plan, "payerAddress": payer or _demo_account(settings).address}
         answer = _post(service + QUOTE_PATH, body | ({"operatorAddress": operator} if operator else {}), {})
         if answer.status_code != 201:
@@ -133,18 +122,7 @@ def quote(
     say(f"from {step['from']} to {step['to']} in one transfer; `svc pay` does it")
 
 
-def pay(
-    quote_id: QuoteId = None,
-    key_file: Annotated[
-        Path | None,
-        typer.Option(
-            help="The payer's key: an encrypted JSON key file, or 64 hex digits; on the demo chain not needed."
-        ),
-    ] = None,
-    rpc: Annotated[str | None, typer.Option(help="JSON-RPC address to send to; default SVC_RPC_URLS.")] = None,
-    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for a block.")] = 60.0,
-    as_json: AsJson = False,
-) -> None:
+def pay(quote_id: str | None, key_file: Path | None, rpc: str | None, wait: float, as_json: bool) -> None:
     """Pay a quote in one transfer. Again, it sends the same signed transaction: nothing is paid twice."""
     with operator_problems(as_json):
         settings = effective_settings()

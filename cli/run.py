@@ -12,14 +12,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Annotated
 
 import httpx
 import typer
 
 from cli.demo.chain import CHAIN_ID, DemoChain
 from cli.environment import as_environment, make_data_dir
-from cli.output import AsJson, operator_problems, print_json, say
+from cli.output import operator_problems, print_json, say
 from cli.same_origin import LOOPBACK_ADDRESS
 from cli.supervise import Children, end_leftovers, only_one
 from contracts.errors import ConfigurationProblem, DemoChainLost, OperatorProblem
@@ -46,12 +45,7 @@ class PartEnded(OperatorProblem):
     code = "part_ended"
 
 
-def run(
-    dagster_launch: Annotated[
-        bool, typer.Option("--dagster-launch", help="Let Dagster's pages launch runs and switch schedules.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
+def run(*, dagster_launch: bool, as_json: bool) -> None:
     """Run everything: chain (the demo's where none is set), API, pipeline and Dagster. Ctrl-C ends it all.
 
     Dagster's pages only show, unless --dagster-launch is given. They are served to this machine, whatever SVC_HOST is.

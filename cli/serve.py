@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
 
-import typer
 import uvicorn
 
 from cli.connections import TimedHttpProtocol
 from cli.environment import as_environment, effective_settings
 from cli.logs import log_config
-from cli.output import AsJson, operator_problems, print_json
+from cli.output import operator_problems, print_json
 from contracts.errors import ForeignGeneration
 from contracts.secrets import require_secrets
 from contracts.settings import Settings
@@ -21,10 +19,7 @@ from warehouse.publish.generations import current_generation
 STOP_WITHIN_S = 5
 
 
-def serve(
-    workers: Annotated[int, typer.Option(min=1, help="Processes that answer; they share one rate limit.")] = 1,
-    as_json: AsJson = False,
-) -> None:
+def serve(workers: int, as_json: bool) -> None:
     """Serve the published generation, and wait for one where there is none yet."""
     with operator_problems(as_json):
         settings = effective_settings()

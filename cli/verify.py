@@ -10,14 +10,14 @@ import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import IO, Annotated, TypeVar
+from typing import IO, TypeVar
 
 import httpx
 import typer
 from pydantic import BaseModel, ValidationError
 
 from cli.environment import effective_settings, given_address
-from cli.output import AsJson, operator_problems, print_json, say
+from cli.output import operator_problems, print_json, say
 from contracts.errors import ChainMismatch, OperatorProblem, RpcUnavailable
 from contracts.token.holder_documents import Consistency, TokenHolders, TokenHoldersMap
 from contracts.token.proof import HolderListFile, Missing, Verdict, pick_sample
@@ -52,11 +52,7 @@ class NothingToVerify(OperatorProblem):
     code = "nothing_to_verify"
 
 
-def verify(
-    url: Annotated[str, typer.Argument(help="Where the service is published, such as http://127.0.0.1:8000")],
-    rpc: Annotated[str | None, typer.Option(help="JSON-RPC address to ask; default SVC_RPC_URLS or the demo's")] = None,
-    as_json: AsJson = False,
-) -> None:
+def verify(url: str, rpc: str | None, as_json: bool) -> None:
     """Re-prove the published holder list: file, sums, supply and sampled balances. Exit code 0 only if it is proven."""
     with operator_problems(as_json):
         given_address("URL", url)

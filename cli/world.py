@@ -6,15 +6,15 @@ import getpass
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 import typer
 
 from cli.environment import effective_settings, make_data_dir
 from cli.erasure import erase, told_of
-from cli.output import AsJson, operator_problems, print_json, say
-from contracts.world.proposal import HIGHEST_REVISION, Decision, Proposal
+from cli.output import operator_problems, print_json, say
+from contracts.world.proposal import Decision, Proposal
 from warehouse.access.signing_keys import SigningKeys
 from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.publish.generations import kept_manifests
@@ -25,16 +25,8 @@ from warehouse.world.forget import callers_of, forget_owner
 from warehouse.world.load import load_constitution
 from warehouse.world.write import approve, pending, reject
 
-app = typer.Typer(no_args_is_help=True, help="The graph: its constitution, its audit, and what waits for an operator.")
 
-Number = Annotated[
-    int, typer.Argument(min=1, max=HIGHEST_REVISION, help="The decision that waits, as `svc world pending` names it.")
-]
-As = Annotated[str | None, typer.Option("--as", help="Your name in the audit; default the name of your account.")]
-
-
-@app.command("load")
-def load(as_json: AsJson = False) -> None:
+def load(as_json: bool) -> None:
     """Bring the graph to the constitution's files. Does nothing where it is there already."""
     with operator_problems(as_json), _opened() as ledger:
         decision = load_constitution(ledger)
@@ -48,11 +40,7 @@ def load(as_json: AsJson = False) -> None:
         say(f"{written} written; {sum(counts.values())} public nodes and {edges} edges at revision {revision}")
 
 
-@app.command("audit")
-def audit(
-    newest: Annotated[int, typer.Option(min=0, max=1000, help="Print so many of the newest decisions.")] = 0,
-    as_json: AsJson = False,
-) -> None:
+def audit(newest: int, as_json: bool) -> None:
     """Verify the chain of decisions, every event behind it, and the signed heads that kept generations hold.
 
     Exits with 1 where something was tampered with.
@@ -76,8 +64,7 @@ def audit(
         raise typer.Exit(1)
 
 
-@app.command("pending")
-def pending_(as_json: AsJson = False) -> None:
+def pending_(as_json: bool) -> None:
     """List the proposals that wait for an operator, oldest first."""
     with operator_problems(as_json), _opened() as ledger:
         waiting = pending(ledger)
@@ -94,8 +81,7 @@ def pending_(as_json: AsJson = False) -> None:
         say("nothing waits")
 
 
-@app.command("approve")
-def approve_(decision: Number, name: As = None, as_json: AsJson = False) -> None:
+def approve_(decision: int, name: str | None, as_json: bool) -> None:
     """Let a proposal in. A stage may still reject it: it waits on then, and the exit code is 1."""
     with operator_problems(as_json), _opened() as ledger:
         decided = approve(ledger, decision, name or getpass.getuser())
@@ -104,25 +90,14 @@ def approve_(decision: Number, name: As = None, as_json: AsJson = False) -> None
         raise typer.Exit(1)
 
 
-@app.command("reject")
-def reject_(
-    decision: Number,
-    reason: Annotated[str, typer.Option(help="Why, for the audit.")] = "no reason given",
-    name: As = None,
-    as_json: AsJson = False,
-) -> None:
+def reject_(decision: int, reason: str, name: str | None, as_json: bool) -> None:
     """Decline a proposal for good."""
     with operator_problems(as_json), _opened() as ledger:
         decided = reject(ledger, decision, name or getpass.getuser(), reason)
     _print_decision(decided, as_json)
 
 
-@app.command("forget")
-def forget(
-    owner: Annotated[str, typer.Argument(help="Whose private nodes: an address, local:NAME, profile:ID, capsule:ID.")],
-    name: As = None,
-    as_json: AsJson = False,
-) -> None:
+def forget(owner: str, name: str | None, as_json: bool) -> None:
     """Delete the texts of an owner's private nodes and edges from every file. The audit's chain stays whole.
 
     May be repeated, and has to be where it was interrupted.

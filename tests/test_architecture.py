@@ -3,7 +3,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cli.main import COMMANDS
+from typer.main import get_command
+
+from cli.main import app
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -41,4 +43,4 @@ def test_every_path_that_the_readme_names_exists():
 
 
 def test_every_command_that_the_readme_names_exists():
-    assert set(re.findall(r"`svc ([a-z]+)", README.read_text())) <= set(COMMANDS)
+    assert set(re.findall(r"`svc ([a-z]+)", README.read_text())) <= set(get_command(app).commands)

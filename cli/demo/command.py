@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import signal
 import threading
-from typing import Annotated, Final
+from typing import Final
 
-import typer
-
-from cli.output import AsJson, note, operator_problems, print_json, say
+from cli.output import note, operator_problems, print_json, say
 from contracts.errors import DemoChainLost
 from contracts.settings import load_settings
 
 _LOOK_EVERY_S: Final = 1.0
 
 
-def demo(
-    reset: Annotated[bool, typer.Option("--reset", help="Forget the chain and all that was ingested from it.")] = False,
-    as_json: AsJson = False,
-) -> None:
+def demo(*, reset: bool, as_json: bool) -> None:
     """Run the local demo chain in the foreground and print its RPC URL and addresses. Ctrl-C dumps it and ends."""
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import typer
 
-from cli.bench.command import Bench, run_benches
-from cli.bench.contest import NotRun, attempt
-from cli.bench.load import ask_again_and_again
-from cli.bench.tables import contest_table
+from benchmarks.command import Bench, run_benches
+from benchmarks.contest import NotRun, attempt
+from benchmarks.load import ask_again_and_again
+from benchmarks.tables import contest_table
 
 
 def bench_of(name: str, measure: Callable[[], Any]) -> Bench:

@@ -15,7 +15,8 @@ from document_faults import FAULTS, WELL, Kept, Site
 from patience import HANG_S
 from typer.testing import CliRunner
 
-from cli.docs import NothingToCheck, app, gather
+from cli.docs import NothingToCheck, gather
+from cli.main import app
 from contracts.discovery.checks.evidence import Defect
 from contracts.discovery.checks.judge import defects_of
 
@@ -146,16 +147,16 @@ def test_an_endless_body_is_cut_and_a_silent_service_is_no_fault_of_its_document
 
 def test_the_command_prints_one_json_value_and_says_by_its_code_whether_all_is_well(tmp_path: Path):
     with addressed_service(tmp_path, app_url="https://app.test", rate_limit_per_minute=500) as (_, base_url):
-        done = CliRunner().invoke(app, ["check", base_url, "--json"])
+        done = CliRunner().invoke(app, ["docs", "check", base_url, "--json"])
     said = json.loads(done.stdout)
     assert (done.exit_code, said["ok"], said["defects"], said["unread"]) == (0, True, [], {})
     assert said["documents"] == 33 and said["links"] > 40
-    assert CliRunner().invoke(app, ["check", "http://127.0.0.1:9"]).exit_code == 1
+    assert CliRunner().invoke(app, ["docs", "check", "http://127.0.0.1:9"]).exit_code == 1
 
 
 @pytest.mark.parametrize(
     "text", ["127.0.0.1:8000", "ftp://svc.example", "http://", "http://[::1", "http://127.0.0.1:99999"]
 )
 def test_what_is_no_address_is_refused_before_anything_is_asked(text: str):
-    done = CliRunner().invoke(app, ["check", text, "--json"])
+    done = CliRunner().invoke(app, ["docs", "check", text, "--json"])
     assert (done.exit_code, json.loads(done.stdout)["code"]) == (2, "settings_invalid")

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from cli.guardrail import SCHEMA_NAME, app
+from cli.guardrail import SCHEMA_NAME
+from cli.main import app
 from contracts.guardrail.loader import LOCK_NAME
 
 FAMILY = """\
@@ -39,7 +40,7 @@ def rules(tmp_path: Path) -> Path:
 
 
 def run(*arguments: str, exit_code: int = 0) -> str:
-    result = CliRunner().invoke(app, list(arguments))
+    result = CliRunner().invoke(app, ["guardrail", *arguments])
     assert result.exit_code == exit_code, result.output
     return result.stdout
 

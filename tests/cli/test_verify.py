@@ -268,17 +268,17 @@ def test_the_command_prints_a_line_per_check_and_fails_unless_proven(
     site: Site, node: RecordedNode, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with served(site) as url:
-        verify(url + "/", rpc=node.url)
+        verify(url + "/", node.url, as_json=False)
     printed = capsys.readouterr().out.splitlines()
     assert printed[-1] == "verdict: proven" and len(printed) == 14
     lines = lines_of(site)
     with served(with_list(site, lines[:-1])) as url, pytest.raises(typer.Exit) as left:
-        verify(url, rpc=node.url, as_json=True)
+        verify(url, node.url, as_json=True)
     assert left.value.exit_code == 1
     answer = json.loads(capsys.readouterr().out)
     assert (answer["ok"], answer["verdict"]) == (False, "failed")
     with pytest.raises(typer.Exit):
-        verify("http://127.0.0.1:9", rpc=node.url, as_json=True)
+        verify("http://127.0.0.1:9", node.url, as_json=True)
     assert json.loads(capsys.readouterr().out)["code"] == "nothing_to_verify"
 
 
@@ -295,7 +295,7 @@ def test_an_address_that_is_none_is_an_operators_problem(
     url: str, rpc: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(typer.Exit):
-        verify(url, rpc=rpc, as_json=True)
+        verify(url, rpc, as_json=True)
     assert json.loads(capsys.readouterr().out)["code"] == "settings_invalid"
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import psutil
 
-from cli.bench.serving import FREE_PATH, LIMITED_PATH, free_port, publish_document, running
+from benchmarks.serving import FREE_PATH, LIMITED_PATH, free_port, publish_document, running
 from contracts.access.tiers import Tier
 from contracts.settings import Settings
 from contracts.world.proposal import Actor, NodeDraft, Proposal

@@ -24,8 +24,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO
 
-from cli.bench.contest import NotRun, attempt
-from cli.bench.load import load
+from benchmarks.contest import NotRun, attempt
+from benchmarks.load import load
 from contracts.discovery.installation import installation_of
 from contracts.errors import OperatorProblem
 from contracts.publish.registry import Projection

@@ -1,15 +1,15 @@
-"""What the benches measured, as the Markdown tables of the README."""
+"""What the benches measured, as the Markdown tables of docs/measured.md."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from cli.bench import access, guardrail, incremental, mixed_load, world, world_writes
-from cli.bench.contest import NotRun
-from cli.bench.ingestion import Reading
-from cli.bench.keys import KeyCost
-from cli.bench.serving import Row
+from benchmarks import access, guardrail, incremental, mixed_load, world, world_writes
+from benchmarks.contest import NotRun
+from benchmarks.ingestion import Reading
+from benchmarks.keys import KeyCost
+from benchmarks.serving import Row
 
 Measured = TypeVar("Measured")
 

@@ -1,4 +1,4 @@
-"""Who reads the chain in the ingestion bench, each in a process of its own: `python -m cli.bench.contenders NAME SPEC`.
+"""Readers of the chain in the ingestion bench, one process each: `python -m benchmarks.contenders NAME SPEC`.
 
 Every contender gets the same history and prints one JSON object: wall and CPU seconds of the work alone, and the peak
 memory of its process. The process is warm: imports are made before the clock starts, and what takes seconds only (all

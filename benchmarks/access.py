@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from cli.bench.serving import cpu_s, free_port, running
+from benchmarks.serving import cpu_s, free_port, running
 from contracts.access.plans import CLAIM_PATH, QUOTE_PATH
 from contracts.access.tiers import Tier
 from contracts.settings import Settings

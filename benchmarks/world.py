@@ -23,7 +23,7 @@ from typing import Any
 
 import pyarrow.parquet as parquet
 
-from cli.bench.contest import NotRun, attempt
+from benchmarks.contest import NotRun, attempt
 from contracts.settings import Settings
 from contracts.world.records import Node
 from warehouse.duck.connection import Warehouse
@@ -37,7 +37,6 @@ from warehouse.world.served import ServedGraph
 from warehouse.world.snapshot import Snapshot
 from warehouse.world.snapshot_writer import write_snapshot
 
-NODES = 100_000
 EDGES_PER_NODE = 5
 LIMIT = 50
 QUESTIONS = 300
@@ -91,7 +90,7 @@ class WorldReads:
     not_run: list[NotRun] = field(default_factory=list)
 
 
-def measure(nodes: int = NODES) -> WorldReads:
+def measure(nodes: int) -> WorldReads:
     """Generate a graph of `nodes` nodes and five times as many edges, and ask all engines the same."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
@@ -102,7 +101,7 @@ def measure(nodes: int = NODES) -> WorldReads:
                 path = str(directory / f"{what}.parquet")
                 connection.execute(_statement(f"world_export_{what}").replace("$path", path))
         done = subprocess.run(
-            [sys.executable, "-m", "cli.bench.world", str(directory)], check=True, capture_output=True, text=True
+            [sys.executable, "-m", "benchmarks.world", str(directory)], check=True, capture_output=True, text=True
         )
         snapshot = directory / "snapshot"
         disk_mb = sum(path.stat().st_size for path in snapshot.rglob("*") if path.is_file()) / 1e6

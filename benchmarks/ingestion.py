@@ -8,13 +8,11 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from cli.bench.chain import bench_chain
-from cli.bench.contest import NotRun, attempt
+from benchmarks.chain import bench_chain
+from benchmarks.contest import NotRun, attempt
 from contracts.evm.codec import TRANSFER_TOPIC
 
 ROUNDS = 5
-TRANSFERS = 300_000
-OTHERS = {"cryo (Rust; Parquet, no balances)": "cryo", "web3.py get_logs loop": "web3"}
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Reading:
     times_floor: float
 
 
-def measure(transfers: int = TRANSFERS) -> list[Reading | NotRun]:
+def measure(transfers: int) -> list[Reading | NotRun]:
     """Floor and ours in turn for `ROUNDS` rounds, since a ratio within a round bears a noisy machine; others once."""
     with bench_chain(transfers) as chain:
         spec = json.dumps(
@@ -58,7 +56,7 @@ def _once(name: str, contender: str, spec: str, floor_wall_s: float) -> Reading:
 
 def _read(name: str, spec: str) -> dict[str, float]:
     finished = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "cli.bench.contenders", name, spec],
+        [sys.executable, "-W", "ignore", "-m", "benchmarks.contenders", name, spec],
         capture_output=True,
         text=True,
         check=True,

@@ -19,12 +19,12 @@ from typing import Any
 
 import yaml
 
-from cli.bench.contest import NotRun, attempt
+from benchmarks.contest import NotRun, attempt
 from contracts.guardrail.engine import Ruleset
 from contracts.guardrail.loader import LOCK_NAME, as_action, load_ruleset, read_rules, updated_lock
 from contracts.guardrail.rules import Rule, Severity
 
-LABELLED = Path(__file__).resolve().parents[3] / "shared" / "eval" / "guardrail" / "open.jsonl.gz"
+LABELLED = Path(__file__).resolve().parents[2] / "shared" / "eval" / "guardrail" / "open.jsonl.gz"
 PAIRED = ("gtfobins:derived", "tldr:context")
 """Sources of pairs: the same command on another target, or approved and backed up instead of neither."""
 

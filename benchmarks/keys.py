@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from cli.bench.load import load
-from cli.bench.serving import cpu_s, free_port, running
+from benchmarks.load import load
+from benchmarks.serving import cpu_s, free_port, running
 from contracts.access.tiers import Tier
 from contracts.settings import Settings
 from warehouse.access.keys import create_key

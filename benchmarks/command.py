@@ -1,4 +1,4 @@
-"""`svc bench`: every measurement in one run, as the Markdown tables of the README or as one JSON value."""
+"""Runs benches one after the other; prints the Markdown tables of docs/measured.md, or one JSON value."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import shutil
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from cli.bench import (
+from benchmarks import (
     access,
     guardrail,
     incremental,
@@ -23,8 +23,8 @@ from cli.bench import (
     world,
     world_writes,
 )
-from cli.bench.contest import place_of, reason_of
-from cli.output import AsJson, note, print_json, say
+from benchmarks.contest import place_of, reason_of
+from cli.output import note, print_json, say
 from contracts.guardrail.loader import load_ruleset
 
 
@@ -38,16 +38,17 @@ class Bench:
     text: Callable[[Any, Mapping[str, Any]], str]
 
 
-def bench(
-    transfers: Annotated[int, typer.Option(min=10_000, help="Transfers of the ingestion bench.")] = ingestion.TRANSFERS,
-    graph_nodes: Annotated[int, typer.Option(min=10_000, help="Nodes of the graph bench; 5 edges each.")] = world.NODES,
-    as_json: AsJson = False,
-) -> None:
-    """Measure ingestion, a run on a large warehouse, serving and start-up, against what a user would pick instead."""
+def bench(names: Sequence[str], transfers: int, graph_nodes: int, as_json: bool) -> None:
+    """Runs the benches with these names, or all of them. Raises `typer.BadParameter` for a name that no bench has."""
     warnings.simplefilter("ignore")
+    benches = benches_of(transfers, graph_nodes)
+    known = [bench.name for bench in benches]
+    for name in names:
+        if name not in known:
+            raise typer.BadParameter(f"{name!r} is not a bench. The benches are {', '.join(known)}.")
     if shutil.which("wrk") is None:
         note("wrk is not installed: a slower client of the bench loads the servers, whose own CPU time is measured")
-    run_benches(benches_of(transfers, graph_nodes), as_json=as_json)
+    run_benches([bench for bench in benches if not names or bench.name in names], as_json=as_json)
 
 
 def benches_of(transfers: int, graph_nodes: int) -> list[Bench]:

@@ -1,0 +1,115 @@
+"""The `svc` command line as people expect it: quick help with examples, suggestions, a version, exit codes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from cli import main
+
+HEAVY = {"aiohttp", "alembic", "dagster", "duckdb", "fastapi", "httpx", "pyarrow", "sqlalchemy", "uvicorn", "web3"}
+
+READ_EVERY_HELP = """
+import sys
+from typer.testing import CliRunner
+from cli.main import app
+for line in sys.stdin.read().splitlines():
+    result = CliRunner().invoke(app, [*line.split(), "--help"])
+    assert result.exit_code == 0, result.output
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+def commands_of(group: TyperGroup, path: str = "") -> dict[str, TyperCommand | TyperGroup]:
+    found: dict[str, TyperCommand | TyperGroup] = {}
+    for name, command in group.commands.items():
+        assert isinstance(command, TyperCommand | TyperGroup)
+        found[f"{path}{name}"] = command
+        if isinstance(command, TyperGroup):
+            found |= commands_of(command, f"{path}{name} ")
+    return found
+
+
+ROOT = get_command(main.app)
+assert isinstance(ROOT, TyperGroup)
+COMMANDS = commands_of(ROOT)
+
+
+def svc(*arguments: str, exit_code: int = 0) -> str:
+    result = CliRunner().invoke(main.app, list(arguments))
+    assert result.exit_code == exit_code, result.output
+    return " ".join(result.output.replace("│", " ").split())
+
+
+def test_help_of_every_command_is_read_without_importing_what_the_commands_do():
+    own_help = [name for name in COMMANDS if name != "bench"]  # the benches print their own
+    done = subprocess.run(
+        [sys.executable, "-c", READ_EVERY_HELP],
+        input="\n".join(["", *own_help]),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not HEAVY & set(done.stdout.split())
+
+
+@pytest.mark.parametrize("name", [name for name, command in COMMANDS.items() if isinstance(command, TyperCommand)])
+def test_the_help_of_every_command_has_a_summary_and_an_example(name: str):
+    summary, *rest = (COMMANDS[name].help or "").split("\n\n")
+    assert summary.endswith(".") and summary[0].isupper()
+    assert f"Example: `svc {name}" in rest[-1] or f" svc {name}`" in rest[-1]
+
+
+@pytest.mark.parametrize("name", [name for name, command in COMMANDS.items() if isinstance(command, TyperCommand)])
+def test_every_command_prints_json_when_asked(name: str):
+    options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
+    assert "--json" in options or name == "bench"
+
+
+def test_commands_stand_in_groups():
+    shown = svc("--help")
+    for panel in (main.RUNNING, main.CHECKING, main.BUYING, main.DECIDING):
+        assert panel in shown
+    assert "Commands ─" not in shown
+    assert "Exit codes: 0 the work is done;" in shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("docter", "doctor"), ("piepline", "pipeline"), ("keys crete", "create"), ("vrify", "verify")]
+)
+def test_a_mistyped_command_is_answered_with_the_nearest_one(typed: str, meant: str):
+    assert f"Did you mean '{meant}'" in svc(*typed.split(), exit_code=2)
+
+
+def test_the_version_is_printed():
+    name, version = svc("--version").split()
+    assert name == "svc" and version[0].isdigit()
+
+
+def test_completion_knows_the_commands():
+    done = subprocess.run(
+        [Path(sys.executable).with_name("svc")],
+        env={"_SVC_COMPLETE": "complete_bash", "COMP_WORDS": "svc pi", "COMP_CWORD": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == ["pipeline"]
+
+
+def test_benches_that_are_not_installed_are_named_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(main, "CHECKOUT", tmp_path)
+    assert svc("bench", exit_code=2).startswith("svc: the benches are in the repository and not in the package")
+
+
+def test_a_bench_that_is_unknown_is_answered_with_the_known_ones():
+    done = subprocess.run(
+        [Path(sys.executable).with_name("svc"), "bench", "severing"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "'severing' is not a bench" in done.stderr and "serving" in done.stderr
