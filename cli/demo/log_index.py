@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from Crypto.Hash import keccak
-
-from contracts.evm.codec import TRANSFER_TOPIC
+from contracts.evm.codec import TRANSFER_TOPIC, keccak256
 from contracts.token.holders import ZERO_ADDRESS
 
 Log = dict[str, Any]
@@ -86,7 +84,7 @@ def bloom(rows: list[Log]) -> str:
     """The 2048-bit header bloom over the addresses and topics of `rows` (yellow paper, 4.3.1)."""
     bits = 0
     for item in {text for row in rows for text in (row["address"], *row["topics"])}:
-        digest = keccak.new(digest_bits=256, data=bytes.fromhex(item[2:])).digest()
+        digest = keccak256(bytes.fromhex(item[2:]))
         for place in (0, 2, 4):
             bits |= 1 << (int.from_bytes(digest[place : place + 2]) % _BLOOM_BITS)
     return f"0x{bits:0512x}"
