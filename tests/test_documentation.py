@@ -1,0 +1,65 @@
+"""The repository's documentation names what exists: paths, commands, codes of invariants, links."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from cli.main import app
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+INVARIANTS = (ROOT / "docs" / "invariants.md").read_text()
+TOP_FOLDERS = "api|benchmarks|cli|contracts|docs|pipelines|site|tests|warehouse"
+
+pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+@pages
+def test_every_path_that_a_page_names_exists(page: Path):
+    named = re.findall(rf"`((?:{TOP_FOLDERS})/[\w./<>-]*)`", page.read_text())
+    assert not [path for path in named if "<" not in path and not (ROOT / path).exists()]
+
+
+@pages
+def test_every_link_between_pages_leads_somewhere(page: Path):
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text())
+    assert not [link for link in links if "://" not in link and not (page.parent / link).exists()]
+
+
+@pages
+def test_every_command_that_a_page_names_exists(page: Path):
+    root = get_command(app)
+    assert isinstance(root, TyperGroup)
+    for name, subcommand in re.findall(r"`svc ([a-z]+)(?: ([a-z]+(?:-[a-z]+)*))?", page.read_text()):
+        assert name in root.commands
+        command = root.commands[name]
+        if subcommand and isinstance(command, TyperGroup):
+            assert subcommand in command.commands
+
+
+def test_the_map_of_the_readme_names_every_folder():
+    readme = (ROOT / "README.md").read_text()
+    assert not [folder for folder in TOP_FOLDERS.split("|") if f"`{folder}/" not in readme]
+
+
+def test_every_code_of_an_invariant_that_a_test_cites_is_defined():
+    defined = re.findall(r"^\| ([SL]\d+) \|", INVARIANTS, re.MULTILINE)
+    cited = {
+        code
+        for test in (ROOT / "tests").rglob("*.py")
+        if test != Path(__file__)
+        for code in re.findall(r"(?<![\w:'\"\[])([SL]\d{1,2})(?![\w:])", test.read_text())
+    }
+    assert len(cited) > 30
+    assert cited <= set(defined)
+    assert len(defined) == len(set(defined))
+
+
+def test_every_invariant_names_the_tests_that_hold_it():
+    rows = re.findall(r"^\| [SL]\d+ \|.*$", INVARIANTS, re.MULTILINE)
+    assert rows and not [row for row in rows if "`tests/" not in row.rsplit("|", 2)[-2]]
