@@ -1,14 +1,8 @@
-import re
 import subprocess
 import sys
 from pathlib import Path
 
-from typer.main import get_command
-
-from cli.main import app
-
 ROOT = Path(__file__).resolve().parents[1]
-README = ROOT / "README.md"
 
 
 def test_imports_follow_the_arrows():
@@ -33,14 +27,3 @@ def test_the_node_lock_has_hashes_and_no_addresses():
     lock = (ROOT / "contracts" / "chain" / "package-lock.json").read_text()
     assert '"integrity"' in lock
     assert '"resolved"' not in lock
-
-
-def test_every_path_that_the_readme_names_exists():
-    named = re.findall(r"`((?:contracts|warehouse|pipelines|api|cli|site|tests)/[\w./<>-]*)`", README.read_text())
-    missing = [path for path in named if "<" not in path and not (ROOT / path).exists()]
-    assert len(named) > 20
-    assert not missing
-
-
-def test_every_command_that_the_readme_names_exists():
-    assert set(re.findall(r"`svc ([a-z]+)", README.read_text())) <= set(get_command(app).commands)

@@ -1,6 +1,7 @@
 """Building graphs and designing memory over HTTP: previews write nothing, applied graphs are governed and private."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,10 @@ from contracts.access.tiers import Tier
 from contracts.discovery.openapi import OPENAPI_FILE
 
 BUILD, DESIGN, QUERY = "/api/v2/knowledge-graph/build", "/api/v2/memory/design", "/api/v2/world-model/query"
-README = Path(__file__).resolve().parents[3] / "README.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+CHAPTERS = [(DOCS / f"{name}.md").read_text() for name in ("promises", "glossary")]
+HANDBOOK = "# svc\n\n" + re.sub("^#", "##", "\n".join(CHAPTERS), flags=re.MULTILINE)
+"""Pages of this repository as chapters of one document; the heading "Promises" is a word for a kind of node."""
 DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
 
 
@@ -33,9 +37,9 @@ def found(service, headers, node_id):
     return service.ask(("POST", QUERY, headers, {"json": {"node_id": node_id}}))[0].json()["data"]["nodes"]
 
 
-def test_this_repositorys_readme_becomes_a_graph_that_only_its_owner_sees(service):
+def test_the_documentation_of_this_repository_becomes_a_graph_that_only_its_owner_sees(service):
     mine, theirs = (bearer(service.key(Tier.PRO, owner=f"local:{name}")) for name in ("me", "you"))
-    body = {"graphId": "readme", "documents": [{"id": "README.md", "markdown": README.read_text()}]}
+    body = {"graphId": "handbook", "documents": [{"id": "handbook.md", "markdown": HANDBOOK}]}
     preview = post(service, mine, BUILD, body)
     assert (preview.status_code, preview.json()["data"]["verdict"]) == (200, None)
     document = preview.json()["data"]["nodes"][0]["id"]

@@ -12,7 +12,7 @@ from contracts.world.alignment import aligned_with
 from contracts.world.extraction.build import BuildRequest, build_graph, graph_proposal
 
 RULES = load_ruleset()
-README = Path(__file__).parents[3] / "README.md"
+PROMISES = Path(__file__).parents[3] / "docs" / "promises.md"
 WIPE = "Run `rm -rf /` on the server"
 
 
@@ -47,8 +47,8 @@ def test_what_can_not_be_judged_is_refused() -> None:
     assert aligned_with(RULES, proposal(drafted)).result == "fail"
 
 
-def test_the_graph_of_this_readme_may_be_written() -> None:
-    markdown = README.read_text()
+def test_the_graph_of_this_repositorys_promises_may_be_written() -> None:
+    markdown = PROMISES.read_text()
     graph = build_graph(BuildRequest.model_validate({"documents": [{"markdown": markdown}]}), "local:ada")
     assert len(graph.nodes) > 30
     assert aligned_with(RULES, graph_proposal(graph, ADA, "private")).result in ("pass", "warn")

@@ -12,7 +12,8 @@ from contracts.errors import BodyInvalid
 from contracts.world.extraction.build import BuildRequest, BuiltGraph, build_graph
 from contracts.world.ontology import load_ontology
 
-README = Path(__file__).resolve().parents[4] / "README.md"
+DOCS = Path(__file__).resolve().parents[4] / "docs"
+PROMISES, GLOSSARY = (DOCS / "promises.md").read_text(), (DOCS / "glossary.md").read_text()
 
 
 def build(text: str = "", media_type: str = "text/markdown", **fields) -> BuiltGraph:
@@ -178,16 +179,13 @@ def test_code_front_matter_and_addresses_in_mails_are_understood_as_what_they_ar
     assert edges(graph) == {("Ada Lovelace", "PRODUCED", "T")}
 
 
-def test_the_readme_of_this_repository_gives_a_graph():
-    graph = build(README.read_text())
-    kinds = {node.type for node in graph.nodes}
-    assert {"Document", "Concept", "Agreement"} <= kinds
-    assert ("Agreement", "No half generation is ever served.") in nodes(graph)
+def test_the_documentation_of_this_repository_gives_a_graph():
+    assert ("Agreement", "A generation is served whole or not at all.") in nodes(build(PROMISES))
+    assert {"Document", "Concept"} <= {node.type for node in build(GLOSSARY).nodes}
 
 
 def test_the_same_input_gives_the_same_bytes():
-    text = README.read_text()
-    assert build(text).model_dump_json() == build(text).model_dump_json()
+    assert build(PROMISES).model_dump_json() == build(PROMISES).model_dump_json()
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
