@@ -1,4 +1,4 @@
-"""What paid access costs: server CPU of a quote and of a claim over HTTP, RPC excluded; and whether quotas are exact.
+"""Measures paid access: server CPU of a quote and of a claim over HTTP, RPC excluded, and the exactness of quotas.
 
 The providers of the bench answer from the transaction hash, which holds payer and amount, so that nothing is waited for
 and no other process's work is counted.
@@ -107,8 +107,8 @@ def measure() -> AccessCost:
             rounds = [_sell(connection, pid, SALES) for _ in range(ROUNDS)]
             connection.close()
     return AccessCost(
-        quote_cpu_ms=round(median(each[0] for each in rounds), 2),
-        claim_cpu_ms=round(median(each[1] for each in rounds), 2),
+        quote_cpu_ms=round(median(quote for quote, _ in rounds), 2),
+        claim_cpu_ms=round(median(claim for _, claim in rounds), 2),
         accepted=_use_up(environment),
         quota=100,
     )
@@ -135,7 +135,7 @@ def _post(connection: http.client.HTTPConnection, path: str, body: dict[str, Any
 
 
 def _use_up(environment: dict[str, str]) -> int:
-    """How many requests of a free key's day are accepted by `WORKERS` processes at once."""
+    """Returns the number of requests of a free key that `WORKERS` processes accept at once in a day."""
     with tempfile.TemporaryDirectory() as directory:
         settings = Settings(_env_file=None, data_dir=Path(directory))
         ledger = open_ledger(settings, settings.data_dir)
@@ -148,4 +148,4 @@ def _use_up(environment: dict[str, str]) -> int:
         workers = [
             subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) for _ in range(WORKERS)
         ]
-        return sum(int(each.communicate(issued.key.reveal() + "\n")[0]) for each in workers)
+        return sum(int(worker.communicate(issued.key.reveal() + "\n")[0]) for worker in workers)

@@ -49,7 +49,7 @@ def raw_http_floor(spec: dict[str, Any]) -> Callable[[], int]:
 
 
 def web3_loop(spec: dict[str, Any]) -> Callable[[], int]:
-    """What a user writes first: `get_logs` in a loop, decoded by hand, kept as Python integers with their balances."""
+    """Reads as a user would first write it: `get_logs` in a loop, decoded by hand, balances as Python integers."""
     from web3 import HTTPProvider, Web3
 
     web3 = Web3(HTTPProvider(spec["url"], request_kwargs={"timeout": 60}))

@@ -1,6 +1,6 @@
-"""The guardrail's quality on labelled actions, and what a check costs as rules grow, next to what else could be picked.
+"""Measures the guardrail: its quality on labelled actions, and the cost of a check as rules grow, beside alternatives.
 
-The labelled actions stand beside the checkout and are read where they are; without them only latency is measured.
+The labelled actions are in the folder `RECORDED_MATERIAL`, as for tests; without them only latency is measured.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import os
 import random
 import re
 import tempfile
@@ -24,7 +25,8 @@ from contracts.guardrail.engine import Ruleset
 from contracts.guardrail.loader import LOCK_NAME, as_action, load_ruleset, read_rules, updated_lock
 from contracts.guardrail.rules import Rule, Severity
 
-LABELLED = Path(__file__).resolve().parents[2] / "shared" / "eval" / "guardrail" / "open.jsonl.gz"
+MATERIAL = Path(os.environ.get("RECORDED_MATERIAL") or Path(__file__).resolve().parents[2] / "shared")
+LABELLED = MATERIAL / "eval" / "guardrail" / "open.jsonl.gz"
 PAIRED = ("gtfobins:derived", "tldr:context")
 """Sources of pairs: the same command on another target, or approved and backed up instead of neither."""
 
@@ -65,7 +67,7 @@ class Share:
 
 @dataclass(frozen=True)
 class SourceQuality:
-    """How the unsafe and the safe actions of one source were judged."""
+    """Verdicts on the unsafe and the safe actions of one source."""
 
     source: str
     recall: Share

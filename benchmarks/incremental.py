@@ -1,4 +1,4 @@
-"""What 100 new blocks cost on a small and on a large warehouse with as many holders."""
+"""Measures 100 new blocks on a small and on a large warehouse with the same number of holders."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def measure(transfers: int) -> list[Reading | NotRun]:
         )
         rounds = [(_read("floor", spec), _read("ours", spec)) for _ in range(ROUNDS)]
         floors, ours = [first for first, _ in rounds], [second for _, second in rounds]
-        floor_wall_s = statistics.median(each["wall_s"] for each in floors)
+        floor_wall_s = statistics.median(floor["wall_s"] for floor in floors)
         return [
             _summed("raw HTTP floor (aiohttp, keeps bytes)", floors, 1.0),
             _summed("ours, to proven balances", ours, statistics.median(o["wall_s"] / f["wall_s"] for f, o in rounds)),

@@ -1,4 +1,4 @@
-"""What a key costs: server CPU of an authenticated request, key check and daily quota included, against an empty route.
+"""Measures a key: server CPU of an authenticated request, key check and daily quota included, against an empty route.
 
 Both routes do nothing, so that the difference is what stands in the way of every authenticated request.
 """

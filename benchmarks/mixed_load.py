@@ -216,7 +216,7 @@ async def _light(port: int, key: str, seen: _Seen, until: float) -> None:
 
 
 async def _mixed(client: _Client, seen: _Seen, until: float, number: int) -> None:
-    """What an agent does: write, check, ask and read."""
+    """The requests of an agent: write, check, ask and read."""
     turn = 0
     while time.monotonic() < until:
         turn += 1
@@ -243,7 +243,7 @@ async def _heavy(client: _Client, seen: _Seen, until: float, number: int) -> Non
 
 
 async def _lost(port: int, keys: list[str], seen: _Seen) -> int:
-    """How many acknowledged writes their own key does not read."""
+    """Returns the number of acknowledged writes that their own key does not read."""
     after, lost = _Seen(), 0
     for written in seen.written:
         number, _, node_id = written.partition(" ")

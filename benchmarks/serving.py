@@ -1,4 +1,4 @@
-"""What an answer costs: server CPU per request of the API's front, nginx and StaticFiles, interleaved in one run.
+"""Measures answers: server CPU per request of the API's front, nginx and StaticFiles, interleaved in one run.
 
 CPU time of the server's process tree over completed requests bears a busy machine; requests per second do not.
 """

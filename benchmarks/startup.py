@@ -1,4 +1,4 @@
-"""How long the API takes from its start to its first published document."""
+"""Measures the time from the start of the API to its first published document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benches measured, as the Markdown tables of docs/measured.md."""
+"""Renders results as the Markdown tables of docs/measured.md."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Written:
-    """What publishing the snapshot took, in a process of its own."""
+    """Cost of publishing the snapshot in a separate process."""
 
     wall_s: float
     cpu_s: float
@@ -255,13 +255,13 @@ def _run(
 
 def _case(question: str, engine: str, ask: Callable[[Any], int], asked: list[Any]) -> Case:
     """As many as fit into `LONGEST_CASE_S`; the first few warm up."""
-    for each in asked[:3]:
-        ask(each)
+    for question in asked[:3]:
+        ask(question)
     took: list[float] = []
     found: list[int] = []
     until = time.perf_counter() + LONGEST_CASE_S
-    for each in asked:
-        took.append(_ms(lambda each=each: found.append(ask(each))))
+    for question in asked:
+        took.append(_ms(lambda question=question: found.append(ask(question))))
         if time.perf_counter() > until:
             break
     if not any(found):

@@ -1,4 +1,4 @@
-"""What the governed write path costs: proposals a second, to the disk, and what the seven stages take of it."""
+"""Measures the governed write path: proposals a second to the disk, and the share of the seven stages."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class WorldWrites:
 def measure() -> WorldWrites:
     """Write proposals one after the other, judge one over and over, and write one large proposal."""
     rounds = [_round() for _ in range(ROUNDS)]
-    return WorldWrites(*(statistics.median(each) for each in zip(*rounds, strict=True)))
+    return WorldWrites(*(statistics.median(values) for values in zip(*rounds, strict=True)))
 
 
 def _round() -> tuple[float, float, float, float, float]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from cli.environment import effective_settings, make_data_dir
 from cli.output import operator_problems, print_json, say
+from cli.stores import opened_ledger
 from contracts.access.case_access import case_answer
 from contracts.access.cases import CaseStanding
 from contracts.access.quote_answers import quote_answer
@@ -22,19 +20,19 @@ from warehouse.access.issue import Issuer
 from warehouse.access.resolve import Accepted, issue_for_case, mark_refund, mark_refunded
 from warehouse.access.signing_keys import SigningKeys
 from warehouse.access.supplements import offer_supplement, standing_of
-from warehouse.ledger.ledger import Ledger, open_ledger
+from warehouse.ledger.ledger import Ledger
 from warehouse.ledger.master_secret import load_secrets
 
 _SAY_ONE = "Pass one of --issue, --received CASE, --supplement, --refund and --refunded TRANSACTION."
 
 
 def unmatched(as_json: bool) -> None:
-    """List money that no claim uses and that waits for somebody, newest first: what was sent, and what was asked."""
+    """Lists the cases of money that no claim uses, newest first."""
     with operator_problems(as_json), opened_ledger() as (settings, ledger), ledger.read() as reader:
         rail, now = rail_of(settings), datetime.now(UTC)
         waiting = [standing_of(reader, case, rail, now=now) for case in cases_in(reader)]
     if as_json:
-        print_json({"ok": True, "cases": [_described(each, settings) for each in waiting]})
+        print_json({"ok": True, "cases": [_described(standing, settings) for standing in waiting]})
         return
     for standing in waiting:
         say(_line(standing))
@@ -50,10 +48,10 @@ def resolve(
     refunded: str | None,
     as_json: bool,
 ) -> None:
-    """Settle a case: issue the key of its quote to who paid, ask for the rest, or note that money goes back."""
+    """Settles a case: issues the key of its quote, asks for the rest, or records that money goes back."""
     with operator_problems(as_json):
         if [issue, received is not None, supplement, refund, refunded is not None].count(True) != 1:
-            raise PaymentNotSettled("Say one of five.", cure=_SAY_ONE)
+            raise PaymentNotSettled("Give one of five options.", cure=_SAY_ONE)
         with opened_ledger() as (settings, ledger):
             settled: dict[str, Any] = {}
             if issue or received is not None:
@@ -121,7 +119,7 @@ def _refunded(ledger: Ledger, case_id: str, transaction_hash: str) -> None:
 
 
 def _described(standing: CaseStanding, settings: Settings) -> dict[str, Any]:
-    """What the sender reads of a case, and whom its quote asks to pay and names as operator."""
+    """Returns what the sender reads of a case, with the payer and the operator of its quote."""
     answer = _answer(standing, rail_of(settings), settings.public_base_url)
     quote = standing.quote
     return {name: value for name, value in answer.items() if name not in ("ok", "schema")} | {
@@ -140,12 +138,3 @@ def _line(standing: CaseStanding) -> str:
     asked = "no quote of the sender" if quote is None else f"{quote.quote_id} asks {quote.amount} from {quote.payer}"
     back = "" if case.refund_amount is None else f"; {case.refund_amount} goes back"
     return f"{case.case_id}  {case.state}  {case.code}  {sent}; {asked}{back}"
-
-
-@contextmanager
-def opened_ledger() -> Iterator[tuple[Settings, Ledger]]:
-    """The settings of this environment and the ledger that they name, closed at the end."""
-    settings = effective_settings()
-    make_data_dir(settings.data_dir)
-    with closing(open_ledger(settings, settings.data_dir)) as ledger:
-        yield settings, ledger

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from cli.cases import opened_ledger
 from cli.environment import effective_settings
 from cli.output import operator_problems, print_json, say
 from cli.purchase import redeem
+from cli.stores import opened_ledger
 from contracts.access.claims import Claim
 from contracts.errors import OperatorProblem
 from warehouse.access.claims import find_claim

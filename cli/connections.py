@@ -38,7 +38,7 @@ class ConnectionLimits:
     idle_s: float = 5.0
     """Between an answer and the next request."""
     stalled_s: float = 20.0
-    """How long a client may read nothing of an answer."""
+    """The longest time in which a client may read nothing of an answer."""
     unread_bytes: int = 64 * 1024 * 1024
     """Of all answers that clients have not read yet; past them those that read least lose their connection."""
     look_every_s: float = 1.0
@@ -52,7 +52,7 @@ class ConnectionLimits:
 
 
 class Phase(IntEnum):
-    """What a connection waits for. The client is the one to act in all but `ANSWER`."""
+    """The phase of a connection. The client has to act in all of them except `ANSWER`."""
 
     HEADER = 0
     BODY = 1
@@ -184,14 +184,14 @@ class TimedHttpProtocol(BoundedHttpProtocol):
 
     @property
     def waits_for_its_client(self) -> bool:
-        """Whether no request is being answered, and no answer is still on its way."""
+        """True while no request is being answered and no answer is being sent."""
         return self.phase is not Phase.ANSWER and not self.transport.get_write_buffer_size()
 
     def _unsupported_upgrade_warning(self) -> None:
         """A request to upgrade is answered as one without: no line in the log for something that anybody may send."""
 
     def unread_bytes(self, now: float) -> int:
-        """What the client has not read of its answers. Reading some of it starts the time anew."""
+        """Returns the bytes of answers that the client has not read. Reading some restarts its time."""
         unread = self.transport.get_write_buffer_size()
         if unread < self._unread_bytes:
             self.stalled_since = now

@@ -1,4 +1,4 @@
-"""`svc docs check URL`: read every document of a service as an agent finds it. Judging is pure and elsewhere."""
+"""Reads every document of a service as an agent does (`svc docs check`). `contracts/discovery/checks` judges them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MCP_PATH = "/mcp"
 _LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 Heard = Callable[[str, int, int], None]
-"""What is being read, how many are done, and of how many."""
+"""Called with the path that is read next, the number of documents read and the number of all."""
 
 
 class NothingToCheck(OperatorProblem):
@@ -57,14 +57,14 @@ def check(base_url: str, as_json: bool) -> None:
                 "baseUrl": evidence.base_url,
                 "documents": len(evidence.documents),
                 "links": len(evidence.linked),
-                "defects": [asdict(each) for each in defects],
+                "defects": [asdict(defect) for defect in defects],
                 "unread": evidence.unread,
                 "elsewhere": external,
             }
         )
     else:
-        for each in defects:
-            say(f"{each.document}: {each.what}. {each.cure}")
+        for defect in defects:
+            say(f"{defect.document}: {defect.what}. {defect.cure}")
         for url, why in evidence.unread.items():
             note(f"not read: {url} ({why})")
         for url in external:
@@ -145,7 +145,7 @@ def _tools(answer: Answer) -> tuple[str, ...] | None:
     value = answer.value
     result = value.get("result") if isinstance(value, dict) else None
     tools = result.get("tools") if isinstance(result, dict) else None
-    return tuple(str(each.get("name")) for each in tools if isinstance(each, dict)) if isinstance(tools, list) else None
+    return tuple(str(tool.get("name")) for tool in tools if isinstance(tool, dict)) if isinstance(tools, list) else None
 
 
 class _Reader:
@@ -204,7 +204,7 @@ class _Reader:
     def _learn(self, answer: Answer) -> None:
         """The service's policy for one address: `"permin";q=20;w=60`."""
         name, *parameters = answer.headers.get("ratelimit-policy", "").split(";")
-        given = dict(each.split("=", 1) for each in parameters if "=" in each)
+        given = dict(pair.split("=", 1) for pair in parameters if "=" in pair)
         if name == '"permin"' and given.get("q", "").isdigit() and given.get("w", "").isdigit():
             self._allowed = int(given["q"]), float(given["w"])
 

@@ -249,7 +249,7 @@ def ledger_opens(settings: Settings) -> Iterator[Finding]:
 
 
 def other_stores(settings: Settings) -> Iterator[Finding]:
-    """Checks that the counters, the guardrail's log and Dagster's records open, where they exist."""
+    """Opens the counters, the guardrail's log and Dagster's records, where they exist."""
     for name, opened in (("counters", open_counters), ("guardrail log", open_guardrail_log)):
         try:
             opened(settings, settings.data_dir).close()
@@ -277,7 +277,7 @@ def _same_token(store: str, settings: Settings, held: ChainIdentity | LedgerIden
 
 
 def companion(settings: Settings) -> Iterator[Finding]:
-    """Checks that codes of the companion application are authentic, where there is one."""
+    """Decides whether codes of the companion application can be believed, if there is one."""
     if settings.app_url is None:
         yield Finding("pairing", "ok", "no companion application: `svc pair` prints codes")
     elif may_be_asked(settings.app_url, signed=settings.handoff_secret is not None):

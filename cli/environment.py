@@ -1,4 +1,4 @@
-"""Which settings hold here: the environment's, or the demo's where no RPC is set; and back into variables."""
+"""Finds the settings of a command: those of the environment, or the demo's where no RPC is set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of `svc world forget` and `svc intake forget` that follows the ledger's: every other file."""
+"""Erases forgotten texts outside the ledger, for `svc world forget` and `svc intake forget`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def erase(callers: Sequence[str]) -> Erased:
-    """Erase what the ledger has forgotten from every file, telling each step. Raises `ErasureUnfinished`."""
+    """Erases what the ledger has forgotten from every file and reports the steps. Raises `ErasureUnfinished`."""
     from pipelines.erasure import erase_traces  # Dagster takes seconds to import
 
     settings = effective_settings()
@@ -22,9 +22,9 @@ def erase(callers: Sequence[str]) -> Erased:
     return erase_traces(settings, callers, installation_directory(settings) / "logs", tell=note)
 
 
-def told_of(erased: Erased) -> str:
-    """A line for people of what else was deleted, and of what no command reaches."""
+def erasure_text(erased: Erased) -> str:
+    """Describes in a line what else was deleted, and what no command reaches."""
     return (
         f"deleted {erased.generations} older generations, {erased.runs} records of runs and {erased.logs} logs. "
-        "Who reads on from an older generation gets the newest; backups are yours to erase: docs/erasure.md"
+        "Readers of an older generation get the newest; backups are yours to erase: docs/erasure.md"
     )

@@ -1,4 +1,4 @@
-"""`svc guardrail lint|test|explain|diff`: for authors of guardrail rules. The rules themselves are YAML files."""
+"""Checks, tries and compares guardrail rules for their authors. The rules are YAML files."""
 
 from __future__ import annotations
 
@@ -39,11 +39,13 @@ def lint(directory: Path | None, *, write: bool, as_json: bool) -> None:
         lock = read_lock(directory)
     loaded, problems = read_rules(directory)
     problems += version_problems(loaded, lock)
-    problems += [problem for each in loaded for problem in example_problems(each)]
+    problems += [problem for entry in loaded for problem in example_problems(entry)]
     notes = [
-        f"{each.file}:{each.line}: {each.rule.id}: {_TEXT_OF_COMMANDS}" for each in loaded if reads_quotes(each.rule)
+        f"{entry.file}:{entry.line}: {entry.rule.id}: {_TEXT_OF_COMMANDS}"
+        for entry in loaded
+        if reads_quotes(entry.rule)
     ]
-    unpinned = [each.rule.id for each in loaded if not is_pinned(each, lock)]
+    unpinned = [entry.rule.id for entry in loaded if not is_pinned(entry, lock)]
     if write and not problems:
         _write_json(directory / LOCK_NAME, updated_lock(loaded, lock))
         _write_json(directory / SCHEMA_NAME, rule_schema())
@@ -61,8 +63,8 @@ def lint(directory: Path | None, *, write: bool, as_json: bool) -> None:
     else:
         for problem in problems:
             say(str(problem))
-        for each in notes:
-            note(each)
+        for text in notes:
+            note(text)
         say(f"{_count(len(loaded), 'rule')}, {_count(len(problems), 'problem')}")
         if unpinned and not problems:
             note(f"{_count(len(unpinned), 'rule')} not in {LOCK_NAME} yet; `svc guardrail lint --write` adds them")
@@ -71,13 +73,13 @@ def lint(directory: Path | None, *, write: bool, as_json: bool) -> None:
 
 
 _TEXT_OF_COMMANDS = (
-    "note: it is for shell commands alone and searches `text`, which also holds what is only quoted, and disguised "
+    "note: it is only for shell commands and searches `text`, which also holds what is only quoted, and disguised "
     "commands as they were written; search `commands` or `words`"
 )
 
 
 def reads_quotes(rule: Rule) -> bool:
-    """Whether a rule for shell commands alone searches a view in which quoted documentation looks like a command."""
+    """Decides whether a rule only for shell commands searches a view in which quoted documentation looks like one."""
     looked_at = {pattern.view for pattern in (*(rule.when.any or ()), *(rule.when.all or ()))}
     return (
         rule.applies.kinds == (Kind.SHELL,) and bool(looked_at & {"text", "raw"}) and rule.status is not Status.RETIRED
@@ -87,14 +89,14 @@ def reads_quotes(rule: Rule) -> bool:
 def test(rule: str | None, directory: Path | None, as_json: bool) -> None:
     """Run the examples of the rules. Exit code 1 if one fails."""
     loaded, problems = read_rules(directory or RULES_DIRECTORY)
-    chosen = [each for each in loaded if rule is None or each.rule.id.startswith(rule)]
+    chosen = [entry for entry in loaded if rule is None or entry.rule.id.startswith(rule)]
     if problems or not chosen:
         with operator_problems(as_json):
             if problems:
                 raise RulesetInvalid(problems)
             raise typer.BadParameter(f"no rule starts with {rule!r}")
-    failures = [problem for each in chosen for problem in example_problems(each)]
-    examples = sum(len(each.rule.examples.match) + len(each.rule.examples.passing) for each in chosen)
+    failures = [problem for entry in chosen for problem in example_problems(entry)]
+    examples = sum(len(entry.rule.examples.match) + len(entry.rule.examples.passing) for entry in chosen)
     if as_json:
         print_json(
             {
@@ -114,14 +116,14 @@ def test(rule: str | None, directory: Path | None, as_json: bool) -> None:
 
 def explain(action: str, claimed: str, context: str, directory: Path | None, as_json: bool) -> None:
     """Show an action as the rules see it, which of them match where, and the verdict."""
-    severity, held = Severity(claimed), _read_context(context)
+    severity, given = Severity(claimed), _read_context(context)
     with operator_problems(as_json):
         ruleset = load_ruleset(directory or RULES_DIRECTORY)
-    verdict = ruleset.check(action, severity, held)
+    verdict = ruleset.check(action, severity, given)
     views: dict[str, str] = {}
     kinds: list[str] = []
     if verdict.problem is None:
-        seen = Action(action, plain_context(held))
+        seen = Action(action, plain_context(given))
         kinds = sorted(seen.kinds)
         views = {name: text for name in VIEW_DESCRIPTIONS if (text := seen.view(name))}
     if as_json:
@@ -149,18 +151,18 @@ def diff(before: Path, after: Path | None, as_json: bool) -> None:
     for kind, ids in changes.items():
         for rule_id in ids:
             say(f"{kind:<8} {rule_id}")
-    for verdict in verdicts:
-        turn = "passes no longer" if verdict["passedBefore"] else "passes now"
-        say(f"{turn}: {verdict['action']!r} ({', '.join(verdict['matchedAfter'] or verdict['matchedBefore'])})")
+    for change in verdicts:
+        turn = "passes no longer" if change["passedBefore"] else "passes now"
+        say(f"{turn}: {change['action']!r} ({', '.join(change['matchedAfter'] or change['matchedBefore'])})")
 
 
 def rule_changes(older: Ruleset, newer: Ruleset) -> dict[str, list[str]]:
     """Ids of rules that were added, removed, or differ in anything."""
-    before, after = ({rule.id: rule for rule in each.rules} for each in (older, newer))
+    before, after = ({rule.id: rule for rule in ruleset.rules} for ruleset in (older, newer))
     return {
         "added": sorted(after.keys() - before.keys()),
         "removed": sorted(before.keys() - after.keys()),
-        "changed": sorted(each for each in before.keys() & after.keys() if before[each] != after[each]),
+        "changed": sorted(rule_id for rule_id in before.keys() & after.keys() if before[rule_id] != after[rule_id]),
     }
 
 
@@ -168,7 +170,7 @@ def verdict_changes(older: Ruleset, newer: Ruleset) -> list[dict[str, Any]]:
     """Examples of either ruleset that one of them lets pass and the other doesn't, at medium severity."""
     found = []
     for action, context in _examples((*older.rules, *newer.rules)):
-        before, after = (each.check(action, Severity.MEDIUM, context) for each in (older, newer))
+        before, after = (ruleset.check(action, Severity.MEDIUM, context) for ruleset in (older, newer))
         if before.passed != after.passed:
             found.append(
                 {
@@ -195,7 +197,7 @@ def _examples(rules: Iterable[Rule]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def rule_schema() -> dict[str, Any]:
-    """The JSON Schema of a rule file, for editors, with what each view holds."""
+    """Returns the JSON Schema of a rule file, for editors, with a description of every view."""
     schema = Family.model_json_schema(by_alias=True)
     views = [{"const": name, "description": description} for name, description in VIEW_DESCRIPTIONS.items()]
     schema["$defs"]["ViewPattern"]["properties"]["view"] = {
@@ -214,7 +216,7 @@ def _read_context(given: str) -> dict[str, Any]:
     try:
         held = json.loads(Path(given[1:]).read_text(encoding="utf-8") if given.startswith("@") else given)
     except (OSError, ValueError) as fault:
-        raise typer.BadParameter(f"--context is no JSON: {fault}") from None
+        raise typer.BadParameter(f"--context is not JSON: {fault}") from None
     if not isinstance(held, dict):
         raise typer.BadParameter("--context has to be a JSON object")
     return held
@@ -223,8 +225,8 @@ def _read_context(given: str) -> dict[str, Any]:
 def _say_match(match: Match) -> None:
     say(f"{match.id} v{match.version} ({match.severity}, {match.stage}, {match.status})")
     say(f"    {match.reason}")
-    for each in match.evidence:
-        say(f"    {each.view}[{each.start}:{each.end}]  {each.text}")
+    for piece in match.evidence:
+        say(f"    {piece.view}[{piece.start}:{piece.end}]  {piece.text}")
     say(f"    instead: {match.remediation}\n")
 
 

@@ -1,25 +1,22 @@
-"""`svc keys`: API keys made, listed, rotated and revoked by the operator, and signing keys rotated.
+"""Creates, lists, rotates and revokes API keys, and rotates the signing key (`svc keys`).
 
 An API key's text is printed once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 from cli.environment import effective_settings, make_data_dir
 from cli.output import operator_problems, print_json, say
+from cli.stores import opened_ledger
 from contracts.access.consent import CONSENT_PATH
 from contracts.access.tiers import Tier
 from contracts.errors import SettingsInvalid
-from contracts.settings import Settings
 from warehouse.access.keys import IssuedKey, KeyUsage, create_key, list_keys, revoke_key, rotate_key
 from warehouse.access.owners import MovedKey, moved_keys
 from warehouse.access.signing_keys import SigningKeys
-from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.ledger.master_secret import load_secrets
 
 LONGEST_OWNER = 100
@@ -29,7 +26,7 @@ def create(tier: Tier, owner: str, as_json: bool) -> None:
     """Make a key and print it, for the only time."""
     with operator_problems(as_json):
         name = _owner(owner)
-        with _opened() as (settings, ledger):
+        with opened_ledger() as (settings, ledger):
             pepper = load_secrets(settings).pepper
             with ledger.transaction() as tx:
                 issued = create_key(tx, pepper, tier=tier, owner=name, now=datetime.now(UTC))
@@ -38,23 +35,23 @@ def create(tier: Tier, owner: str, as_json: bool) -> None:
 
 def list_(as_json: bool) -> None:
     """Show every key, newest first: whose it is, its state, and how much it was used."""
-    with operator_problems(as_json), _opened() as (_, ledger), ledger.read() as reader:
+    with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
         keys = list_keys(reader, now=datetime.now(UTC))
     if as_json:
-        print_json({"ok": True, "keys": [_described(each) for each in keys]})
+        print_json({"ok": True, "keys": [_described(usage) for usage in keys]})
         return
-    for each in keys:
-        key = each.key
-        used = "never" if each.last_used_at is None else f"{each.last_used_at:%Y-%m-%d %H:%M:%SZ}"
+    for usage in keys:
+        key = usage.key
+        used = "never" if usage.last_used_at is None else f"{usage.last_used_at:%Y-%m-%d %H:%M:%SZ}"
         say(
-            f"{key.key_id}  {key.hint:<16} {key.state:<9} {key.owner:<24} today {each.requests_today:>6,}  "
-            f"in all {each.requests:>8,}  last {used}"
+            f"{key.key_id}  {key.hint:<16} {key.state:<9} {key.owner:<24} today {usage.requests_today:>6,}  "
+            f"in all {usage.requests:>8,}  last {used}"
         )
 
 
 def moved(as_json: bool) -> None:
     """Show keys that a migration gave to the address that paid: their owner was an operator that had never signed."""
-    with operator_problems(as_json), _opened() as (_, ledger), ledger.read() as reader:
+    with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
         keys = moved_keys(reader)
     if as_json:
         print_json({"ok": True, "keys": [_moved(key) for key in keys]})
@@ -70,7 +67,7 @@ def moved(as_json: bool) -> None:
 
 def revoke(key_id: str, as_json: bool) -> None:
     """Make a key invalid for ever, at once and in every process."""
-    with operator_problems(as_json), _opened() as (_, ledger), ledger.transaction() as tx:
+    with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.transaction() as tx:
         changed = revoke_key(tx, key_id, now=datetime.now(UTC))
     if as_json:
         print_json({"ok": True, "keyId": key_id, "state": "revoked", "changed": changed})
@@ -80,7 +77,7 @@ def revoke(key_id: str, as_json: bool) -> None:
 
 def rotate(key_id: str, as_json: bool) -> None:
     """Revoke a key and print its successor, which has the same owner, tier and quota."""
-    with operator_problems(as_json), _opened() as (settings, ledger):
+    with operator_problems(as_json), opened_ledger() as (settings, ledger):
         pepper = load_secrets(settings).pepper
         with ledger.transaction() as tx:
             issued = rotate_key(tx, pepper, key_id, now=datetime.now(UTC))
@@ -97,17 +94,6 @@ def rotate_signing(as_json: bool) -> None:
         print_json({"kid": added.kid, "activeFrom": added.active_from})
     else:
         say(f"{added.kid} is published, and signs from {added.active_from:%Y-%m-%d %H:%M:%SZ}")
-
-
-@contextmanager
-def _opened() -> Iterator[tuple[Settings, Ledger]]:
-    settings = effective_settings()
-    make_data_dir(settings.data_dir)
-    ledger = open_ledger(settings, settings.data_dir)
-    try:
-        yield settings, ledger
-    finally:
-        ledger.close()
 
 
 def _owner(name: str) -> str:

@@ -1,4 +1,4 @@
-"""How our own processes log: a line for people or one JSON object for machines, on stderr."""
+"""Configures the logs of the service's processes: lines for people or JSON objects for machines, on stderr."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class JsonLines(logging.Formatter):
 
 
 def log_config(log_format: LogFormat) -> dict[str, Any]:
-    """What `logging.config.dictConfig` takes: warnings of everybody, and what the pipelines say of their progress."""
+    """Returns the argument of `logging.config.dictConfig`: all warnings, and the progress of the pipelines."""
     return {
         "version": 1,
         "disable_existing_loggers": False,

@@ -3,9 +3,7 @@
 A command imports its work when it runs. Importing Dagster, the stores or web3 here would cost every `--help` seconds.
 """
 
-from __future__ import annotations
-
-import subprocess
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -228,8 +226,8 @@ def bench(context: typer.Context) -> None:
     if not (CHECKOUT / "benchmarks" / "__main__.py").exists():
         note(f"svc: the benches are in the repository and not in the package: there is no {CHECKOUT / 'benchmarks'}")
         raise typer.Exit(2)
-    ended = subprocess.run([sys.executable, "-m", "benchmarks", *context.args], cwd=CHECKOUT, check=False)
-    raise typer.Exit(ended.returncode)
+    os.chdir(CHECKOUT)
+    os.execv(sys.executable, [sys.executable, "-m", "benchmarks", *context.args])
 
 
 # --- Buy a key

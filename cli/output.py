@@ -1,4 +1,4 @@
-"""How commands speak: a line for people, one JSON value for programs, and an operator's problem with its cure."""
+"""Prints the results of commands: lines for people, one JSON value for programs, problems with their cure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def operator_problem(error: OperatorProblem | OSError) -> OperatorProblem:
     place = "A file" if error.filename is None else str(error.filename)
     return StoreUnusable(
         f"{place} can't be used: {error.strerror or error}.",
-        cure="Give this user access to it, or move it away where it is not what its name says; `svc doctor` looks on.",
+        cure="Give this user access to it, or move it away if it is not what its name says; then run `svc doctor`.",
     )
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-
-from cli.environment import effective_settings, make_data_dir
+from cli.environment import effective_settings
 from cli.output import operator_problems, print_json, say
+from cli.stores import opened_ledger
 from contracts.errors import SettingsInvalid
 from contracts.times import utc_text
 from warehouse.connect.sessions import issue_code
-from warehouse.ledger.ledger import open_ledger
 from warehouse.ledger.master_secret import load_secrets
 
 
@@ -22,10 +20,10 @@ def pair(as_json: bool) -> None:
                 "SVC_APP_URL is set, so pairing codes come from the companion application.",
                 cure=f"Take one from {settings.app_url}/profile, or unset SVC_APP_URL.",
             )
-        make_data_dir(settings.data_dir)
-        pepper = load_secrets(settings).pepper
-        with closing(open_ledger(settings, settings.data_dir)) as ledger, ledger.transaction() as tx:
-            issued = issue_code(tx, pepper)
+        with opened_ledger() as (settings, ledger):
+            pepper = load_secrets(settings).pepper
+            with ledger.transaction() as tx:
+                issued = issue_code(tx, pepper)
     if as_json:
         print_json({"pairingCode": issued.code, "expiresAt": utc_text(issued.expires_at)})
         return

@@ -1,4 +1,4 @@
-"""`svc pipeline run|status` and `svc publish`: the pipeline without any Dagster process."""
+"""Runs the pipeline and publishes without any Dagster process (`svc pipeline`, `svc publish`)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(*, snapshot: bool, as_json: bool) -> None:
 
 
 def status(as_json: bool) -> None:
-    """Say how far the chain is read, what is proven and what is published."""
+    """Shows how far the chain is read, what is proven and what is published."""
     with operator_problems(as_json):
         found = _status(effective_settings())
     if as_json:
@@ -75,7 +75,7 @@ def refuse_without_chain(settings: Settings) -> None:
 
 
 def _summary(assets: dict[str, dict[str, Any]], checks: dict[str, bool]) -> Iterator[str]:
-    """What a run did, for people: transfers read, the list and its verdict, and each check that did not pass."""
+    """Describes a run: transfers read, the list and its verdict, and the checks that did not pass."""
     read, taken = assets["raw_chain__transfers"], assets["out_holders__lists"]
     if "to_block" in read:
         yield f"read {read['new_transfers']:,} new transfers, up to block {read['to_block']:,}"

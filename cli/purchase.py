@@ -31,11 +31,11 @@ _RETRY_S = 2.0
 _RETRY_AT_MOST_S = 60.0
 _DEMO_MNEMONIC = "test test test test test test test test test test test junk"
 _DEMO_PAYER = 9
-"""Which of the demo chain's well-known accounts pays: one that nothing else is sent from."""
+"""Number of the demo chain's account that pays; nothing else is sent from it."""
 
 
 class PurchaseRefused(OperatorProblem):
-    """The service said no, or the purchase can't be gone on with."""
+    """The service refused, or the purchase can't continue."""
 
     code = "purchase_refused"
 

@@ -65,10 +65,12 @@ def verify(url: str, rpc: str | None, as_json: bool) -> None:
             checks = list(run_checks(client, url.rstrip("/"), urls))
     verdict = verdict_of(checks)
     if as_json:
-        print_json({"ok": verdict is Verdict.PROVEN, "verdict": verdict, "checks": [asdict(each) for each in checks]})
+        print_json(
+            {"ok": verdict is Verdict.PROVEN, "verdict": verdict, "checks": [asdict(result) for result in checks]}
+        )
     else:
-        for each in checks:
-            say(f"{each.outcome.value:8}{each.name}: {each.detail}")
+        for result in checks:
+            say(f"{result.outcome.value:8}{result.name}: {result.detail}")
         say(f"verdict: {verdict.value}")
     if verdict is not Verdict.PROVEN:
         raise typer.Exit(1)
@@ -164,7 +166,9 @@ async def _ask_chain(
 ) -> list[Check]:
     balances = dict(published.rows)
     drawn = random.SystemRandom().sample(published.rows, min(_RANDOM_BALANCES, len(published.rows)))
-    asked = dict.fromkeys([*pick_sample([each for each, _ in published.rows], consistency.block_hash), *dict(drawn)])
+    asked = dict.fromkeys(
+        [*pick_sample([address for address, _ in published.rows], consistency.block_hash), *dict(drawn)]
+    )
     async with RpcPool(rpc_urls, chain_id=chain_id, patience_s=10.0) as pool:
         try:
             answers = await ask_contract(

@@ -1,22 +1,20 @@
-"""`svc world`: load the constitution, verify the audit, decide what waits for an operator, forget an owner."""
+"""Loads the constitution, verifies the audit, decides waiting proposals and forgets owners (`svc world`)."""
 
 from __future__ import annotations
 
 import getpass
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
 import msgspec
 import typer
 
-from cli.environment import effective_settings, make_data_dir
-from cli.erasure import erase, told_of
+from cli.environment import effective_settings
+from cli.erasure import erase, erasure_text
 from cli.output import operator_problems, print_json, say
+from cli.stores import opened_ledger
 from contracts.world.proposal import Decision, Proposal
 from warehouse.access.signing_keys import SigningKeys
-from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.publish.generations import kept_manifests
 from warehouse.world.audit import newest_decisions, verify
 from warehouse.world.audit_heads import signed_heads
@@ -28,7 +26,7 @@ from warehouse.world.write import approve, pending, reject
 
 def load(as_json: bool) -> None:
     """Bring the graph to the constitution's files. Does nothing where it is there already."""
-    with operator_problems(as_json), _opened() as ledger:
+    with operator_problems(as_json), opened_ledger() as (_, ledger):
         decision = load_constitution(ledger)
         with ledger.read() as reader:
             counts, edges = public_counts(reader)
@@ -45,7 +43,7 @@ def audit(newest: int, as_json: bool) -> None:
 
     Exits with 1 where something was tampered with.
     """
-    with operator_problems(as_json), _opened() as ledger, ledger.read() as reader:
+    with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
         settings = effective_settings()
         heads, forged = signed_heads(kept_manifests(settings.data_dir), SigningKeys(settings).current())
         found = verify(reader, heads)
@@ -54,8 +52,8 @@ def audit(newest: int, as_json: bool) -> None:
     if as_json:
         print_json({"ok": report.intact, **msgspec.to_builtins(report), "newest": shown})
     else:
-        for each in shown:
-            say(f"{each['seq']:>8}  {each['decidedAt']}  {each['verdict']:<9}  {_said_of(each['payload'])}")
+        for row in shown:
+            say(f"{row['seq']:>8}  {row['decidedAt']}  {row['verdict']:<9}  {_payload_text(row['payload'])}")
         say(f"{report.decisions} decisions, {report.events} events, {report.forgotten} forgotten; head {report.head}")
         say(f"compared with the signed heads of {report.signed_heads} generations")
         for fault in report.faults:
@@ -66,7 +64,7 @@ def audit(newest: int, as_json: bool) -> None:
 
 def pending_(as_json: bool) -> None:
     """List the proposals that wait for an operator, oldest first."""
-    with operator_problems(as_json), _opened() as ledger:
+    with operator_problems(as_json), opened_ledger() as (_, ledger):
         waiting = pending(ledger)
     if as_json:
         rows = [
@@ -83,7 +81,7 @@ def pending_(as_json: bool) -> None:
 
 def approve_(decision: int, name: str | None, as_json: bool) -> None:
     """Let a proposal in. A stage may still reject it: it waits on then, and the exit code is 1."""
-    with operator_problems(as_json), _opened() as ledger:
+    with operator_problems(as_json), opened_ledger() as (_, ledger):
         decided = approve(ledger, decision, name or getpass.getuser())
     _print_decision(decided, as_json)
     if decided.verdict != "approved":
@@ -92,7 +90,7 @@ def approve_(decision: int, name: str | None, as_json: bool) -> None:
 
 def reject_(decision: int, reason: str, name: str | None, as_json: bool) -> None:
     """Decline a proposal for good."""
-    with operator_problems(as_json), _opened() as ledger:
+    with operator_problems(as_json), opened_ledger() as (_, ledger):
         decided = reject(ledger, decision, name or getpass.getuser(), reason)
     _print_decision(decided, as_json)
 
@@ -103,7 +101,7 @@ def forget(owner: str, name: str | None, as_json: bool) -> None:
     May be repeated, and has to be where it was interrupted.
     """
     with operator_problems(as_json):
-        with _opened() as ledger:
+        with opened_ledger() as (_, ledger):
             forgotten = forget_owner(ledger, owner, name or getpass.getuser())
             with ledger.read() as reader:
                 callers = callers_of(reader, owner)
@@ -111,7 +109,7 @@ def forget(owner: str, name: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"ok": True, "forgotten": forgotten, "deleted": asdict(erased)})
     else:
-        say(f"{forgotten} nodes and edges forgotten; {told_of(erased)}")
+        say(f"{forgotten} nodes and edges forgotten; {erasure_text(erased)}")
 
 
 def _print_decision(decision: Decision, as_json: bool) -> None:
@@ -128,21 +126,10 @@ def _named(proposal: Proposal) -> str:
     return f"{titles} ({len(proposal.nodes)} nodes, {len(proposal.edges)} edges)"
 
 
-def _said_of(payload: dict[str, Any] | None) -> str:
+def _payload_text(payload: dict[str, Any] | None) -> str:
     if payload is None:
         return "forgotten"
     failed = [stage["stage"] for stage in payload["stages"] if stage["result"] == "fail"]
     return f"{payload['actor']['name']}: {_named(msgspec.convert(payload['proposal'], Proposal))}" + (
         f"; failed {', '.join(failed)}" if failed else ""
     )
-
-
-@contextmanager
-def _opened() -> Iterator[Ledger]:
-    settings = effective_settings()
-    make_data_dir(settings.data_dir)
-    ledger = open_ledger(settings, settings.data_dir)
-    try:
-        yield ledger
-    finally:
-        ledger.close()

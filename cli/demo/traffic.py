@@ -111,8 +111,8 @@ class Traffic:
 
     def _send(self, happenings: list[Happening]) -> None:
         # one after the other: a node works on a batch at once, and may give two of one sender the same nonce
-        for each in happenings:
-            self._rpc.call("eth_sendTransaction", each.transaction(_GAS))
+        for happening in happenings:
+            self._rpc.call("eth_sendTransaction", happening.transaction(_GAS))
 
     def _balances_of_a_cast(self) -> dict[str, int]:
         cast = [POOL, LAUNCH, *(person(number) for number in self._rng.sample(range(PEOPLE), _CAST))]

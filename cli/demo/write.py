@@ -196,7 +196,7 @@ def write_history(rpc: Rpc, contracts: DemoContracts, plan: Sequence[PlannedBloc
 
 def _mine(rpc: Rpc, transactions: Sequence[dict[str, str]], time_s: int) -> None:
     """One block with `transactions`, all of which have to succeed."""
-    calls: list[tuple[str, Sequence[Any]]] = [("eth_sendTransaction", [each]) for each in transactions]
+    calls: list[tuple[str, Sequence[Any]]] = [("eth_sendTransaction", [transaction]) for transaction in transactions]
     calls += [("evm_setNextBlockTimestamp", [time_s]), ("evm_mine", [])]
     for transaction_hash in rpc.batch(calls)[:-2]:
         mined_receipt(rpc, transaction_hash)

@@ -78,7 +78,7 @@ def test_lint_notes_rules_that_read_quotes_as_commands(rules: Path) -> None:
     text = FAMILY.replace("view: words", "view: text").replace("    when:", "    applies: {kinds: [shell]}\n    when:")
     (rules / "test.yaml").write_text(text, encoding="utf-8")
     (note,) = as_json("lint", "--rules", str(rules))["notes"]
-    assert note.startswith("test.yaml:4: test.first: note: it is for shell commands alone")
+    assert note.startswith("test.yaml:4: test.first: note: it is only for shell commands")
 
 
 def test_test_runs_examples(rules: Path) -> None:
