@@ -10,9 +10,11 @@ from cli.environment import effective_settings, make_data_dir
 from cli.logs import configure_logs
 from cli.output import operator_problems, print_json, say
 from contracts.errors import RunBusy, SettingsInvalid
+from contracts.publish.routes import file_of
 from contracts.settings import Settings
+from contracts.token.holder_documents import TokenHolders
 from warehouse.duck.connection import Connection, Warehouse
-from warehouse.publish.generations import current_generation
+from warehouse.publish.generations import Generation, current_generation
 from warehouse.token.chain_head import read_head
 from warehouse.token.holder_lists import recorded_list
 from warehouse.token.holders import read_state
@@ -105,13 +107,28 @@ def _status(settings: Settings) -> dict[str, Any]:
     try:
         with Warehouse(settings.data_dir).read_only() as connection:
             if connection is not None:
-                found |= _held(connection)
+                found |= _in_warehouse(connection)
     except RunBusy:
+        # A run holds the warehouse, so the published list tells the state before it.
         found["running"] = True
+        if generation is not None:
+            found |= _published(generation)
     return found
 
 
-def _held(connection: Connection) -> dict[str, Any]:
+def _published(generation: Generation) -> dict[str, Any]:
+    body = (generation.path / "public" / file_of("/api/token/holders")).read_bytes()
+    holders = TokenHolders.model_validate_json(body)
+    backfill, consistency = holders.backfill, holders.consistency
+    return {
+        "readToBlock": backfill and backfill.block,
+        "finalizedBlock": backfill and backfill.finalized_block,
+        "newestList": consistency and consistency.block,
+        "verdict": consistency and consistency.proof.verdict.value,
+    }
+
+
+def _in_warehouse(connection: Connection) -> dict[str, Any]:
     state, head = read_state(connection), read_head(connection)
     newest = recorded_list(connection, state.block) if state else None
     return {

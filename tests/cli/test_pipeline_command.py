@@ -2,6 +2,8 @@
 
 import json
 import logging
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from cli.logs import JsonLines, log_config
 from cli.main import app
 
 Svc = Callable[..., Result]
+HOLD_OPEN = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
 
 
 @pytest.fixture
@@ -65,6 +68,28 @@ def test_what_a_run_did_is_one_json_value(svc: Svc):
 def test_the_status_of_an_empty_place_is_nothing_yet(svc: Svc):
     status = said(svc("pipeline", "status", "--json"))
     assert (status["ok"], status["generation"], status["verdict"]) == (True, None, None)
+
+
+def test_the_status_while_a_run_holds_the_warehouse_is_that_of_the_published_list(svc: Svc, tmp_path: Path):
+    house = House(tmp_path / "var")
+    house.read_chain(mint(3), upto=48)
+    house.publish()
+    chain = {"SVC_RPC_URLS": "http://127.0.0.1:1"}
+    before = said(svc("pipeline", "status", "--json", **chain))
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD_OPEN, tmp_path / "var" / "warehouse.duckdb"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as run:
+        assert run.stdout is not None and run.stdout.readline()
+        during = said(svc("pipeline", "status", "--json", **chain))
+        run.communicate()
+    assert during["running"]
+    assert during.keys() == before.keys()
+    known = ("generation", "readToBlock", "newestList", "verdict")
+    assert (
+        [during[name] for name in known] == [before[name] for name in known] == [before["generation"], 48, 48, "proven"]
+    )
 
 
 def test_publishing_by_hand_does_not_take_the_mark_of_a_failed_run_away(svc: Svc, tmp_path: Path):
