@@ -142,6 +142,8 @@ def pipeline_run(
 def pipeline_status(as_json: AsJson = False) -> None:
     """Show how far the chain is read, what is proven and what is published.
 
+    While a run holds the warehouse, these are the facts of the published list.
+
     Example: `svc pipeline status --json`
     """
     from cli.pipeline import status

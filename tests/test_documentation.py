@@ -19,10 +19,21 @@ TOP_FOLDERS = "api|benchmarks|cli|contracts|docs|pipelines|site|tests|warehouse"
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
+def paths_in(page: Path) -> list[str]:
+    return re.findall(rf"`((?:{TOP_FOLDERS})/[\w./<>-]*)`", page.read_text())
+
+
 @pages
 def test_every_path_that_a_page_names_exists(page: Path):
-    named = re.findall(rf"`((?:{TOP_FOLDERS})/[\w./<>-]*)`", page.read_text())
-    assert not [path for path in named if "<" not in path and not (ROOT / path).exists()]
+    assert not [path for path in paths_in(page) if "<" not in path and not (ROOT / path).exists()]
+
+
+def test_every_promise_names_its_code_and_its_test():
+    promises = ROOT / "docs" / "promises.md"
+    rows = [line for line in promises.read_text().splitlines() if re.match(r"\| [A-Z]", line)]
+    assert len(rows) > 50
+    assert not [row for row in rows if "`tests/" not in row.rsplit("|", 2)[-2]]
+    assert len(paths_in(promises)) > 2 * len(rows)
 
 
 @pages
