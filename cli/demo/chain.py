@@ -99,7 +99,7 @@ class DemoChain:
 
     @property
     def paid_flow(self) -> bool:
-        """Whether transactions can be sent; a recording takes none."""
+        """True if transactions can be sent; a recording takes none."""
         return self._description.paid_flow
 
     @property
@@ -125,7 +125,7 @@ class DemoChain:
         }
 
     def running(self) -> bool:
-        """Whether the node is still there; it does not come back by itself."""
+        """True while the node runs; it does not restart by itself."""
         return not isinstance(self._node, Anvil) or self._node.running()
 
     def start_traffic(self) -> None:

@@ -37,7 +37,7 @@ UNREADABLE: Final = (OSError, EOFError, zlib.error)
 
 @dataclass(frozen=True)
 class DemoDescription:
-    """What `demo.json` says. `rpc_url` and `pid` (of the process that answers there) are null while nothing runs.
+    """Content of `demo.json`. `rpc_url` and `pid` (of the process that answers there) are null while nothing runs.
 
     `contracts_sha256` is the digest of the contracts' code: a chain with other contracts is not gone on from.
     """
@@ -75,7 +75,7 @@ class DemoDirectory:
 
     @property
     def node_cache(self) -> Path:
-        """Where the node may keep files; its command line carries this path, which tells our node from a stranger's."""
+        """Directory for the node's files. Its command line has this path, which tells it from others."""
         return self.root / "node"
 
     @contextmanager
@@ -105,7 +105,7 @@ class DemoDirectory:
         self._write(DESCRIPTION_NAME, json.dumps(asdict(description), indent=1).encode() + b"\n")
 
     def description(self) -> DemoDescription | None:
-        """What `demo.json` says, or None where it is missing or not ours to understand."""
+        """Returns the content of `demo.json`, or None if it is missing or unreadable."""
         try:
             return DemoDescription(**json.loads((self.root / DESCRIPTION_NAME).read_bytes()))
         except (OSError, ValueError, TypeError):
@@ -157,7 +157,7 @@ def running_demo(data_dir: Path) -> dict[str, Any] | None:
 
 
 def answers_as(rpc_url: str, genesis_hash: str) -> bool:
-    """Whether a node answers at `rpc_url` with this genesis."""
+    """Decides whether a node with this genesis answers at `rpc_url`."""
     try:
         with Rpc(rpc_url, timeout_s=3.0) as rpc:
             genesis = rpc.call("eth_getBlockByNumber", "0x0", False)

@@ -1,4 +1,4 @@
-"""What happens around the token, as transactions: the pool's trades, the price feed, attestations, escrow. Pure.
+"""Makes transactions around the token: the pool's trades, the price feed, attestations, escrow. Pure.
 
 Seeded like the token's own history, and written into the same blocks.
 """
@@ -24,11 +24,11 @@ POOL_TOKENS_RAW: Final = 20_000_000 * TOKEN
 POOL_USDC_RAW: Final = 500_000 * USDC
 MAKER_TOKENS_RAW: Final = 4_000_000 * TOKEN
 MAKER_USDC_RAW: Final = 400_000 * USDC
-"""What the market maker, who owns the contracts, trades and pays with."""
+"""USDC of the market maker, which owns the contracts, trades and pays."""
 
 HALF_LIFE_S: Final = 14 * DAY_S
 ATTESTERS: Final = slice(2, 5)
-"""Which of the node's accounts attest."""
+"""Numbers of the node's accounts that attest."""
 
 _AGENT_ACCOUNTS: Final = slice(5, 10)
 _MORE_AGENTS: Final = 4
@@ -52,7 +52,7 @@ _CAREERS: Final = (
 
 @dataclass(frozen=True)
 class Scene:
-    """Where things happen: contract addresses, and the node's accounts."""
+    """Contract addresses and the node's accounts."""
 
     token: str
     usdc: str
@@ -95,7 +95,7 @@ Happenings = dict[int, list[Happening]]
 
 
 def opening(scene: Scene) -> list[Happening]:
-    """What is set up before the history: who may attest, what the maker may spend, the first price."""
+    """Returns the transactions before the history: attesters, allowances of the maker, the first price."""
     maker = scene.maker
     allow = calldata("approve(address,uint256)", scene.pool, _MAX_UINT)
     authorised = [calldata("setAttester(address,bool)", attester, True) for attester in scene.attesters]
@@ -111,12 +111,12 @@ def opening(scene: Scene) -> list[Happening]:
 
 
 def liquidity(scene: Scene) -> list[Movement]:
-    """What the launch gives to the pool and to its maker, in the first block."""
+    """Returns the transfers of the launch to the pool and to its maker, in the first block."""
     return [Movement(LAUNCH, scene.pool, POOL_TOKENS_RAW), Movement(LAUNCH, scene.maker, MAKER_TOKENS_RAW)]
 
 
 def plan_happenings(scene: Scene, plan: Sequence[PlannedBlock], now: int, seed: int = SEED) -> Happenings:
-    """What the blocks of `plan` hold beside the token's own history, for a story that ends at `now` (Unix seconds)."""
+    """Returns the transactions in the blocks of `plan` beside the token's; the history ends at `now` (Unix seconds)."""
     return _Story(scene, plan, now, seed).told()
 
 

@@ -42,7 +42,7 @@ class Movement:
 
 @dataclass(frozen=True)
 class PlannedBlock:
-    """What one block holds. `age_s` is how long before the end of the story it is dated."""
+    """Content of one block. `age_s` is the time from its date to the end of the history."""
 
     age_s: int
     movements: tuple[Movement, ...]

@@ -49,7 +49,7 @@ class RecordedLog(msgspec.Struct, array_like=True):
 
 
 class RecordedCall(msgspec.Struct, array_like=True):
-    """What a contract answered to call data, from the recording's `state_from` on."""
+    """Answer of a contract to call data, from the recording's `state_from` on."""
 
     to: str
     data: str
@@ -58,7 +58,7 @@ class RecordedCall(msgspec.Struct, array_like=True):
 
 @dataclass(frozen=True)
 class State:
-    """What holds from block `first` on: native balances in wei (decimal text) by address, and answers of contracts."""
+    """State from block `first` on: native balances in wei (decimal text) by address, and answers of contracts."""
 
     first: int
     balances_wei: dict[str, str]
@@ -153,7 +153,7 @@ def _read(rpc: Rpc, contracts: DemoContracts) -> Recording:
 
 
 def _state(rpc: Rpc, contracts: DemoContracts, head: int) -> State:
-    """What readers ask at the newest blocks. The last three are empty, so that it holds from the one before them on."""
+    """Records what readers ask at the newest block. The last three are empty, so it holds from the one before on."""
     accounts = rpc.call("eth_accounts")
     scene = contracts.scene(accounts)
     held_by = [*scene.accounts, scene.bidwall, scene.pool, scene.escrow]

@@ -32,7 +32,7 @@ def pause_s(age_s: float) -> float:
 
 
 def next_step(until_due_s: float, silence_s: float) -> Literal["transfers", "heartbeat"] | None:
-    """What to do now: transfers when they are due, else a block when there was none for too long."""
+    """Chooses transfers when they are due, else a block when there was none for too long."""
     if until_due_s <= 0:
         return "transfers"
     return "heartbeat" if silence_s >= HEARTBEAT_S else None
