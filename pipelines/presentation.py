@@ -17,6 +17,7 @@ from contracts.token.proof import Proof
 from contracts.world.proposal import Decision
 from warehouse.duck.connection import Connection
 from warehouse.duck.inspection import columns_of, count_rows
+from warehouse.duck.tables import tables
 
 OWNERS = ["team:data"]
 
@@ -151,10 +152,11 @@ def _header(
     freshness: dg.FreshnessPolicy | None = None,
 ) -> dict[str, Any]:
     columns = [dg.TableColumn(column.name, column.type, column.description) for column in columns_of(table)]
+    grain = tables()[table].grain
     return {
         "deps": deps,
         "group_name": group,
-        "description": description,
+        "description": f"{description} Grain: {grain[0].lower()}{grain[1:]}",
         "kinds": {"duckdb", *kinds},
         "owners": OWNERS,
         "metadata": {"dagster/table_name": f"warehouse.main.{table}", "dagster/column_schema": dg.TableSchema(columns)},

@@ -12,12 +12,11 @@ from warehouse.duck.inspection import preview
 from warehouse.ledger.ledger import open_ledger
 
 RAW = {
-    "raw_ledger__quotes": "Quotes as they are now, without who asked and their hashes. Grain: one row per quote.",
-    "raw_ledger__claims": "Claims as they are now, without payer and transaction. Grain: one row per claim.",
-    "raw_ledger__keys": "API keys as they are now, without owner and digest. Grain: one row per key.",
+    "raw_ledger__quotes": "Quotes as they are now, without who asked and their hashes.",
+    "raw_ledger__claims": "Claims as they are now, without payer and transaction.",
+    "raw_ledger__keys": "API keys as they are now, without owner and digest.",
     "raw_ledger__unmatched_payments": (
-        "Transfers that came with a claim and paid none, without sender and transaction. Grain: one row per transfer; "
-        "amounts in the token's smallest unit."
+        "Transfers that came with a claim and paid none, without sender and transaction."
     ),
 }
 REVENUE, FUNNEL = "out_access__revenue_daily", "out_access__funnel"
@@ -37,14 +36,13 @@ ledger = other_spec(
         table_spec(
             REVENUE,
             LEDGER_GROUP,
-            "What claims paid, and what was reversed since. Grain: one row per UTC day of issue and plan; amounts in "
-            "the coin's smallest unit.",
+            "What claims paid, and what was reversed since.",
             deps=["raw_ledger__claims"],
         ),
         table_spec(
             FUNNEL,
             LEDGER_GROUP,
-            "Quotes, those paid, those claimed. Grain: one row per UTC day of the quote and plan.",
+            "Quotes, those paid, those claimed.",
             deps=["raw_ledger__quotes", "raw_ledger__claims", "raw_ledger__unmatched_payments"],
         ),
     ],

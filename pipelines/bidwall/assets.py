@@ -25,7 +25,7 @@ def watched(runtime: Runtime) -> str | None:
 @table_asset(
     GROUP,
     "Native balance of the watched contract in wei (BIGNUM, exact over uint256), each at a named block: the final "
-    "one, or the newest where no node has older state. Grain: one row per block read, or per failed reading.",
+    "one, or the newest where no node has older state.",
     deps=["raw_chain__ranges"],
     kinds=("evm",),
     freshness=FRESHNESS,
@@ -58,8 +58,7 @@ def raw_bidwall__balances(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
 
 @table_asset(
     GROUP,
-    "The newest 40 transfers of each token from or to the watched contract, pending ones above finality included. "
-    "Grain: one row per event; `value_raw` in the smallest unit of its token; times UTC.",
+    "The newest 40 transfers of each token from or to the watched contract, pending ones above finality included.",
     deps=["raw_chain__contract_transfers", "raw_chain__contract_tip_transfers"],
 )
 def out_bidwall__events(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
@@ -74,8 +73,7 @@ def out_bidwall__events(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRes
 
 @table_asset(
     GROUP,
-    "The watched contract, its newest balance in wei, its trigger, and the block up to which its transfers are "
-    "held. Grain: one row.",
+    "The watched contract, its newest balance in wei, its trigger, and the block up to which its transfers are held.",
     deps=["raw_bidwall__balances", "raw_chain__contract_ranges", "out_bidwall__events"],
 )
 def out_bidwall__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:

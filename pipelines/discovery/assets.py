@@ -37,7 +37,7 @@ own_endpoints = other_spec(
 @table_asset(
     GROUP,
     "How every capability stands: live, planned or off, why, and by what that is known. A row that says the same "
-    "is written anew hourly. Grain: one row per capability that was looked at.",
+    "is written anew hourly.",
     deps=[OWN_ENDPOINTS, *sorted(set().union(*map(tables_of, DOCUMENTS.values())))],
     kinds=("rest",),
 )

@@ -14,7 +14,7 @@ from warehouse.token.holder_lists import lists_dir
 @table_asset(
     "feed",
     "New snapshots, large movers, holder milestones, crossed thresholds and attestations, each told once under a "
-    "stable id; the newest thousand. Grain: one row per event.",
+    "stable id; the newest thousand.",
     deps=["out_holders__lists", "raw_bidwall__balances", "raw_chain__attestations"],
 )
 def core_feed__events(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:

@@ -26,15 +26,13 @@ guardrail_log = other_spec(
         table_spec(
             "raw_guardrail__checks",
             GROUP,
-            "Guardrail checks as they were answered, without the text that was judged and who asked. "
-            "Grain: one row per check; latency in microseconds, times UTC.",
+            "Guardrail checks as they were answered, without the text that was judged and who asked.",
             deps=[guardrail_log],
         ),
         table_spec(
             "out_guardrail__daily",
             GROUP,
-            "Checks, those blocked, and the latency of judging. Grain: one row per UTC day and stage, and one for "
-            "all checks of the day; latency in microseconds.",
+            "Checks, those blocked, and the latency of judging.",
             deps=["raw_guardrail__checks"],
         ),
     ],

@@ -30,17 +30,15 @@ RAW, STATS, FUNNEL, SETTINGS = "raw_ledger__intakes", "out_intake__stats", "out_
         table_spec(
             RAW,
             LEDGER_GROUP,
-            "Intakes as they are now, without who sent them. Grain: one row per intake.",
+            "Intakes as they are now, without who sent them.",
             deps=["ledger"],
         ),
-        table_spec(STATS, LEDGER_GROUP, "Registrations. Grain: one row per UTC day of receipt and lane.", deps=[RAW]),
-        table_spec(
-            FUNNEL, LEDGER_GROUP, "How far registrations came. Grain: one row per lane and runtime profile.", deps=[RAW]
-        ),
+        table_spec(STATS, LEDGER_GROUP, "Registrations.", deps=[RAW]),
+        table_spec(FUNNEL, LEDGER_GROUP, "How far registrations came.", deps=[RAW]),
         table_spec(
             SETTINGS,
             LEDGER_GROUP,
-            "What of the settings the documents of intake state, looked at hourly and when it changes. Grain: one row.",
+            "What of the settings the documents of intake state, looked at hourly and when it changes.",
         ),
     ],
     pool=POOL,

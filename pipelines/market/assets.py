@@ -43,7 +43,7 @@ def _asked(market: Market) -> list[str]:
 @table_asset(
     GROUP,
     "ETH in USD as its sources give it, each asked at most once a minute; failed answers with their reason, jumps "
-    f"marked suspicious. Grain: one row per answer. {_sources('eth')}",
+    f"marked suspicious. {_sources('eth')}",
     deps=_asked("eth"),
     kinds=("evm", "rest"),
 )
@@ -58,8 +58,7 @@ def raw_market__eth_prices(
 
 @table_asset(
     GROUP,
-    "ETH in USD as it is served: the first source with a sound price now, else the last sound one, stale. "
-    "Grain: one row, none where no source is configured.",
+    "ETH in USD as it is served: the first source with a sound price now, else the last sound one, stale.",
     deps=["raw_market__eth_prices"],
     freshness=FRESHNESS,
 )
@@ -73,7 +72,7 @@ def out_market__eth_price(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
 @table_asset(
     GROUP,
     "The token's price and market as its sources give them, each asked at most once a minute; trades of the pool are "
-    "our own transfers. Failed answers with their reason, jumps marked suspicious. Grain: one row per answer. "
+    "our own transfers. Failed answers with their reason, jumps marked suspicious. "
     f"{_sources('token')}",
     deps=[*_asked("token"), "out_market__eth_price", "raw_chain__transfers", "raw_chain__tip_transfers"],
     kinds=("evm", "rest"),
@@ -91,7 +90,7 @@ def raw_market__token_prices(
 @table_asset(
     GROUP,
     "The token's price as it is served: the first source with a sound price now, else the last sound one, stale; "
-    "changes set beside those of our own observations. Grain: one row, none where no source is configured.",
+    "changes set beside those of our own observations.",
     deps=["raw_market__token_prices"],
     freshness=FRESHNESS,
 )

@@ -27,8 +27,7 @@ marketplace = other_spec(
 
 @table_asset(
     GROUP,
-    "The partner's snapshots as they came, refused ones apart. Asked every five minutes; off without "
-    "SVC_PARTNER_URL. Grain: one row per different snapshot in a row.",
+    "The partner's snapshots as they came, refused ones apart. Asked every five minutes; off without SVC_PARTNER_URL.",
     deps=[PARTNER],
     kinds=("rest",),
 )
@@ -51,7 +50,7 @@ def raw_partner__snapshots(runtime: dg.ResourceParam[Runtime]) -> dg.Materialize
 
 @table_asset(
     GROUP,
-    "The partner's latest snapshot as it is served, with what the newest question gave. Grain: one row.",
+    "The partner's latest snapshot as it is served, with what the newest question gave.",
     deps=["raw_partner__snapshots"],
 )
 def out_partner__snapshot(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
@@ -66,7 +65,7 @@ def out_partner__snapshot(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
 @table_asset(
     GROUP,
     "The agent's totals as the marketplace counts them: revenue and gross apart, USD. Asked every 15 minutes; off "
-    "without SVC_MARKETPLACE_URL and SVC_MARKETPLACE_AGENT_ID. Grain: one row per usable answer.",
+    "without SVC_MARKETPLACE_URL and SVC_MARKETPLACE_AGENT_ID.",
     deps=[MARKETPLACE],
     kinds=("rest",),
 )
@@ -88,7 +87,7 @@ def raw_marketplace__figures(runtime: dg.ResourceParam[Runtime]) -> dg.Materiali
 
 @table_asset(
     GROUP,
-    "The agent's latest totals as they are served, USD, with the last of each day. Grain: one row.",
+    "The agent's latest totals as they are served, USD, with the last of each day.",
     deps=["raw_marketplace__figures"],
 )
 def out_marketplace__revenue(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:

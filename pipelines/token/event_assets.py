@@ -19,24 +19,17 @@ _BUDGET_S = 30.0
 
 _ROWS = {
     "raw_chain__contract_transfers": (
-        "ERC-20 Transfer events of any token from or to the watched contract, at or below finality. Grain: one row per "
-        "event, by block and log index; `value_raw` in the smallest unit of its token; times UTC."
+        "ERC-20 Transfer events of any token from or to the watched contract, at or below finality."
     ),
     "raw_chain__contract_ranges": (
-        "The checkpoints of the watched contract's transfers: contiguous block ranges, each committed with its rows. "
-        "Grain: one row per range."
+        "The checkpoints of the watched contract's transfers: contiguous block ranges, each committed with its rows."
     ),
     "raw_chain__contract_tip_transfers": (
-        "Transfers of the watched contract above finality, which may still change and are rolled back on a reorg. "
-        "Grain: one row per event."
+        "Transfers of the watched contract above finality, which may still change and are rolled back on a reorg."
     ),
-    "raw_chain__attestations": (
-        "Attestations of the trust registry at or below finality. Grain: one row per attestation, by block and log "
-        "index; `score` 1 to 100; times UTC."
-    ),
+    "raw_chain__attestations": "Attestations of the trust registry at or below finality.",
     "raw_chain__attestation_ranges": (
-        "The checkpoints of the attestations: contiguous block ranges, each committed with its rows. "
-        "Grain: one row per range."
+        "The checkpoints of the attestations: contiguous block ranges, each committed with its rows."
     ),
 }
 

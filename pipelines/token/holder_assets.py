@@ -34,7 +34,7 @@ class ListConfig(dg.Config):
 @table_asset(
     GROUP,
     "Balance of every address that ever sent or received the token, in its smallest unit (BIGNUM, exact over "
-    "uint256), folded up to the last range. Grain: one row per address, the zero address apart.",
+    "uint256), folded up to the last range.",
     deps=["raw_chain__transfers"],
 )
 def core_holders__balances(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
@@ -54,7 +54,7 @@ def core_holders__balances(runtime: dg.ResourceParam[Runtime]) -> dg.Materialize
 @table_asset(
     GROUP,
     "Holder counts as a Blockscout instance gives them, failed answers with their reason. Off without "
-    "SVC_BLOCKSCOUT_URL. Grain: one row per answer.",
+    "SVC_BLOCKSCOUT_URL.",
     kinds=("rest",),
 )
 def raw_blockscout__holder_counts(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
@@ -79,7 +79,7 @@ def raw_blockscout__holder_counts(runtime: dg.ResourceParam[Runtime]) -> dg.Mate
 
 @table_asset(
     GROUP,
-    "The latest holder count of each other source, to be set beside ours. Grain: one row per source.",
+    "The latest holder count of each other source, to be set beside ours.",
     deps=["raw_blockscout__holder_counts"],
 )
 def out_holders__sources(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
@@ -92,7 +92,7 @@ def out_holders__sources(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRe
 
 @table_asset(
     GROUP,
-    "The token as its contract names itself, and how far the chain is read. Grain: one row.",
+    "The token as its contract names itself, and how far the chain is read.",
     deps=["raw_chain__transfers", "core_holders__balances"],
 )
 def out_holders__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
@@ -119,8 +119,7 @@ def out_holders__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRes
 @table_asset(
     GROUP,
     "Holder lists: every holder at one finalized block, as Parquet and CSV, with the proof that its sum is "
-    "minted - burned = totalSupply() there. Persisted as a snapshot when one is due or asked for. "
-    "Grain: one row per list.",
+    "minted - burned = totalSupply() there. Persisted as a snapshot when one is due or asked for.",
     deps=["core_holders__balances", "out_holders__status"],
     kinds=("parquet",),
 )

@@ -31,25 +31,21 @@ evm_chain = other_spec(
         table_spec(
             "raw_chain__transfers",
             GROUP,
-            "Transfer events of the token at or below finality. Grain: one row per event, by block and log index; "
-            "`value_raw` in the token's smallest unit, four 64-bit limbs, exact over uint256; times UTC.",
+            "Transfer events of the token at or below finality.",
             deps=[evm_chain],
             kinds=("evm",),
         ),
         table_spec(
             "raw_chain__ranges",
             GROUP,
-            "The checkpoints: contiguous block ranges as they were read, each committed with its transfers. "
-            "Grain: one row per range; `payload_sha256` is the digest of the answer, `reasked` whether a second "
-            "node confirmed it.",
+            "The checkpoints: contiguous block ranges as they were read, each committed with its transfers.",
             deps=[evm_chain],
             kinds=("evm",),
         ),
         table_spec(
             "raw_chain__tip_transfers",
             GROUP,
-            "Transfer events above finality, which may still change and are rolled back on a reorg. "
-            "Grain: one row per event.",
+            "Transfer events above finality, which may still change and are rolled back on a reorg.",
             deps=[evm_chain],
             kinds=("evm",),
         ),

@@ -42,14 +42,14 @@ def registry_of(runtime: Runtime) -> str | None:
             "core_trust__scores",
             GROUP,
             "Each agent's scores, counted from its attestations in the contract's own integer arithmetic: the plain "
-            "mean and one in which recent work weighs more. Grain: one row per agent.",
+            "mean and one in which recent work weighs more.",
             deps=["raw_chain__attestations", "raw_chain__attestation_ranges"],
             freshness=FRESHNESS,
         ),
         table_spec(
             "core_trust__history",
             GROUP,
-            "Every attestation with the agent's scores after it: how trust came about. Grain: one row per attestation.",
+            "Every attestation with the agent's scores after it: how trust came about.",
             deps=["raw_chain__attestations", "raw_chain__attestation_ranges"],
             freshness=FRESHNESS,
         ),
@@ -86,7 +86,7 @@ def count_scores(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeR
 @table_asset(
     GROUP,
     "A sample of scores and thresholds as the registry itself answers `meetsTrustThreshold` at the block up to "
-    "which attestations are counted. Grain: one row per agent and threshold at a block; kept for two days.",
+    "which attestations are counted.",
     deps=["core_trust__scores"],
     kinds=("evm",),
 )
@@ -120,14 +120,14 @@ def core_trust__checks(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResu
         table_spec(
             "out_trust__scores",
             GROUP,
-            "Scores as served. Grain: one row per agent.",
+            "Scores as served.",
             deps=["core_trust__scores"],
             freshness=FRESHNESS,
         ),
         table_spec(
             "out_trust__status",
             GROUP,
-            "The contracts, the block that scores hold at, and what the contract said there. Grain: one row.",
+            "The contracts, the block that scores hold at, and what the contract said there.",
             deps=["core_trust__scores", "core_trust__history", "core_trust__checks"],
             freshness=FRESHNESS,
         ),

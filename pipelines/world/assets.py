@@ -16,11 +16,11 @@ from warehouse.world.track import track
 
 GROUP = "world"
 TABLES = {
-    "core_world__nodes": "Every state of every node: what was valid and known when. Grain: one row per state.",
-    "core_world__edges": "Every state of every edge, likewise. Grain: one row per state.",
-    "out_world__nodes": "Records of nodes for questions about the past, private ones too. Grain: one row per state.",
-    "out_world__edges": "Records of edges, likewise. Grain: one row per state.",
-    "out_world__counts": "Live public nodes and edges at one revision. Grain: one row per domain.",
+    "core_world__nodes": "Every state of every node: what was valid and known when.",
+    "core_world__edges": "Every state of every edge, likewise.",
+    "out_world__nodes": "Records of nodes for questions about the past, private ones too.",
+    "out_world__edges": "Records of edges, likewise.",
+    "out_world__counts": "Live public nodes and edges at one revision.",
 }
 
 

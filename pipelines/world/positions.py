@@ -11,7 +11,7 @@ from warehouse.world.public_projection import place_new_nodes
 @table_asset(
     GROUP,
     "Positions of the public nodes that any view draws, in a square from 0 to 1000. What is placed stays; new "
-    "nodes settle between their neighbours and their domain's place. Grain: one row per node.",
+    "nodes settle between their neighbours and their domain's place.",
     deps=["out_world__nodes", "out_world__edges"],
 )
 def out_world__positions(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
