@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from eth_abi import encode
+from eth_abi.abi import encode
 
 from cli.demo.anvil import Anvil
 from cli.demo.compile import ARTIFACTS_DIR

@@ -45,9 +45,9 @@ def judge(table: str, facts: dict[str, Any]) -> Verdict:
     result = batch.validate(suite, result_format="BASIC")
     missing = [(NOT_NULL, column, None) for column, count in counts.items() if count is None]
     failures = [
-        (r.expectation_config.type, column := r.expectation_config.kwargs.get("column", ""), counts.get(column))
-        for r in result.results
-        if not r.success
+        (config.type, column := config.kwargs.get("column", ""), counts.get(column))
+        for outcome in result.results
+        if not outcome.success and (config := outcome.expectation_config) is not None
     ]
     return Verdict(passed=bool(result.success) and not missing, failures=(*missing, *failures))
 

@@ -40,11 +40,14 @@ class Header(TypedDict, total=False):
 
 def table_asset(
     group: str, description: str, **more: Unpack[Header]
-) -> Callable[[Callable[..., dg.MaterializeResult]], dg.AssetsDefinition]:
+) -> Callable[[Callable[..., dg.MaterializeResult[None]]], dg.AssetsDefinition]:
     """Declares a function as the asset that makes the warehouse table of the same name."""
 
-    def declare(function: Callable[..., dg.MaterializeResult]) -> dg.AssetsDefinition:
-        return dg.asset(**_header(function.__name__, group, description, **more), pool=POOL)(function)
+    def declare(function: Callable[..., dg.MaterializeResult[None]]) -> dg.AssetsDefinition:
+        asset: dg.AssetsDefinition = dg.asset(**_header(function.__name__, group, description, **more), pool=POOL)(
+            function
+        )
+        return asset
 
     return declare
 
@@ -115,13 +118,15 @@ def lines_chart(
 ) -> dg.MarkdownMetadataValue:
     """Draws named lines over time as a picture in Markdown; `whole` where values are counts. Times in UTC."""
     # matplotlib costs a second to import, which only a run that draws should pay.
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     figure = Figure(figsize=(7, 2.6), layout="constrained")
     axes = figure.add_subplot()
     for name, points in lines.items():
-        axes.plot([at for at, _ in points], [value for _, value in points], marker="o", markersize=3, label=name)
+        times, values = date2num([at for at, _ in points]), [value for _, value in points]
+        axes.plot(times, values, marker="o", markersize=3, label=name)
     if any(lines):
         axes.legend(fontsize=8)
     axes.set_title(title, loc="left", fontsize=10)
@@ -130,12 +135,12 @@ def lines_chart(
     moments = {at for points in lines.values() for at, _ in points}
     if len(moments) == 1:
         (only,) = moments
-        axes.set_xlim(only - timedelta(hours=12), only + timedelta(hours=12))
+        axes.set_xlim(date2num(only - timedelta(hours=12)), date2num(only + timedelta(hours=12)))
     locator = AutoDateLocator()
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
     if whole:
-        axes.yaxis.get_major_locator().set_params(integer=True)
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=110)
     encoded = base64.b64encode(picture.getvalue()).decode()

@@ -48,7 +48,7 @@ ledger = other_spec(
     ],
     pool=POOL,
 )
-def take_over_access_tables(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
+def take_over_access_tables(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
     """Syncs the changes in the ledger since the last run, and sums them up."""
     with (
         runtime.warehouse.connect() as connection,

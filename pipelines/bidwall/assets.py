@@ -30,7 +30,7 @@ def watched(runtime: Runtime) -> str | None:
     kinds=("evm",),
     freshness=FRESHNESS,
 )
-def raw_bidwall__balances(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def raw_bidwall__balances(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Reads the balance at finality; a failure is a row, not an error."""
     contract = watched(runtime)
     reading = None
@@ -61,7 +61,7 @@ def raw_bidwall__balances(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
     "The newest 40 transfers of each token from or to the watched contract, pending ones above finality included.",
     deps=["raw_chain__contract_transfers", "raw_chain__contract_tip_transfers"],
 )
-def out_bidwall__events(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def out_bidwall__events(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Rebuilds the newest transfers from the stored ones."""
     contract = watched(runtime)
     with runtime.warehouse.connect() as connection:
@@ -76,7 +76,7 @@ def out_bidwall__events(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRes
     "The watched contract, its newest balance in wei, its trigger, and the block up to which its transfers are held.",
     deps=["raw_bidwall__balances", "raw_chain__contract_ranges", "out_bidwall__events"],
 )
-def out_bidwall__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def out_bidwall__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Records the balance that is served, and how far events reach."""
     settings = runtime.settings
     contract = watched(runtime)
@@ -88,7 +88,7 @@ def out_bidwall__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRes
             contract=contract,
             service_token=settings.token_address,
             trigger_wei=settings.bidwall_trigger_wei,
-            finalized_block=head and head.finalized_block,
+            finalized_block=None if head is None else head.finalized_block,
             now=datetime.now(UTC),
         )
         metadata = row_count(connection, "out_bidwall__status")

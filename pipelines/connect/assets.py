@@ -55,7 +55,7 @@ DAILY, BY_STEP = "out_connect__daily", "out_connect__steps"
 )
 def take_over_connect_tables(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
-) -> Iterator[dg.MaterializeResult]:
+) -> Iterator[dg.MaterializeResult[None]]:
     """Proposes finished set-ups to the graph, syncs sessions, and counts."""
     with (
         runtime.warehouse.connect() as connection,

@@ -41,7 +41,7 @@ own_endpoints = other_spec(
     deps=[OWN_ENDPOINTS, *sorted(set().union(*map(tables_of, DOCUMENTS.values())))],
     kinds=("rest",),
 )
-def out_discovery__probes(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def out_discovery__probes(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Reads the documents, probes the service itself where that is due, and stores the findings."""
     installation = installation_of(runtime.settings)
     states = capability_states(installation)

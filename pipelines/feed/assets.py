@@ -17,7 +17,7 @@ from warehouse.token.holder_lists import lists_dir
     "stable id; the newest thousand.",
     deps=["out_holders__lists", "raw_bidwall__balances", "raw_chain__attestations"],
 )
-def core_feed__events(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def core_feed__events(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Records the events since the last run."""
     settings = runtime.settings
     with runtime.warehouse.connect() as connection:

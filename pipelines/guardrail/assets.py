@@ -40,7 +40,7 @@ guardrail_log = other_spec(
 )
 def take_over_guardrail_checks(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
-) -> Iterator[dg.MaterializeResult]:
+) -> Iterator[dg.MaterializeResult[None]]:
     """Syncs the log's checks since the last run. An unreadable log stops nothing else."""
     with runtime.warehouse.connect() as connection:
         taken: dict[str, Any] = {"new_checks": 0}

@@ -45,7 +45,7 @@ RAW, STATS, FUNNEL, SETTINGS = "raw_ledger__intakes", "out_intake__stats", "out_
 )
 def take_over_intake_tables(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
-) -> Iterator[dg.MaterializeResult]:
+) -> Iterator[dg.MaterializeResult[None]]:
     """Proposes changes to the graph, syncs and counts intakes, and records the settings."""
     with (
         runtime.warehouse.connect() as connection,

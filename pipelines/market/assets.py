@@ -49,7 +49,7 @@ def _asked(market: Market) -> list[str]:
 )
 def raw_market__eth_prices(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
-) -> dg.MaterializeResult:
+) -> dg.MaterializeResult[None]:
     """Asks the sources of ETH/USD that are due; their failures are rows, not errors."""
     with runtime.warehouse.connect() as connection:
         poll = poll_eth_sources(connection, runtime.settings, datetime.now(UTC))
@@ -62,7 +62,7 @@ def raw_market__eth_prices(
     deps=["raw_market__eth_prices"],
     freshness=FRESHNESS,
 )
-def out_market__eth_price(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def out_market__eth_price(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Chooses the price that is served."""
     with runtime.warehouse.connect() as connection:
         choose_eth(connection, runtime.settings, datetime.now(UTC))
@@ -79,7 +79,7 @@ def out_market__eth_price(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
 )
 def raw_market__token_prices(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
-) -> dg.MaterializeResult:
+) -> dg.MaterializeResult[None]:
     """Asks the token's sources that are due; their failures are rows, not errors."""
     with runtime.warehouse.connect() as connection:
         poll = poll_token_sources(connection, runtime.settings, datetime.now(UTC))
@@ -94,7 +94,7 @@ def raw_market__token_prices(
     deps=["raw_market__token_prices"],
     freshness=FRESHNESS,
 )
-def out_market__token_price(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def out_market__token_price(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Chooses the price that is served."""
     with runtime.warehouse.connect() as connection:
         choose_token(connection, runtime.settings, datetime.now(UTC))
@@ -123,4 +123,6 @@ def _facts(
 
 
 def _span(history: pl.DataFrame) -> str:
-    return "nothing yet" if history.is_empty() else f"{history['fetched'].min()} to {history['fetched'].max()} (UTC)"
+    return (
+        "nothing yet" if history.is_empty() else f"{history['fetched'].min()!s} to {history['fetched'].max()!s} (UTC)"
+    )

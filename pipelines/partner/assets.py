@@ -31,7 +31,7 @@ marketplace = other_spec(
     deps=[PARTNER],
     kinds=("rest",),
 )
-def raw_partner__snapshots(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def raw_partner__snapshots(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Asks the partner if it is due; its failure is an attempt with a reason, not an error."""
     url = runtime.settings.partner_url
     if url is None:
@@ -42,7 +42,8 @@ def raw_partner__snapshots(runtime: dg.ResourceParam[Runtime]) -> dg.Materialize
         answer, attempt = asyncio.run(_ask_partner(runtime.settings, url))
         with runtime.warehouse.connect() as connection:
             text = None if answer is None else as_text(answer.snapshot)
-            record_partner(connection, host_of(url), attempt, text, answer and answer.observed_at)
+            observed_at = None if answer is None else answer.observed_at
+            record_partner(connection, host_of(url), attempt, text, observed_at)
     with runtime.warehouse.connect() as connection:
         metadata = row_count(connection, "raw_partner__snapshots")
     return dg.MaterializeResult(metadata={**metadata, "asked": due})
@@ -53,7 +54,7 @@ def raw_partner__snapshots(runtime: dg.ResourceParam[Runtime]) -> dg.Materialize
     "The partner's latest snapshot as it is served, with what the newest question gave.",
     deps=["raw_partner__snapshots"],
 )
-def out_partner__snapshot(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def out_partner__snapshot(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Serves the newest snapshot; after a failed request an earlier one, stale."""
     url = runtime.settings.partner_url
     with runtime.warehouse.connect() as connection:
@@ -69,7 +70,7 @@ def out_partner__snapshot(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
     deps=[MARKETPLACE],
     kinds=("rest",),
 )
-def raw_marketplace__figures(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def raw_marketplace__figures(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Asks the marketplace if it is due; its failure is an attempt with a reason, not an error."""
     url, agent_id = runtime.settings.marketplace_url, runtime.settings.marketplace_agent_id
     if url is None or agent_id is None:
@@ -90,7 +91,7 @@ def raw_marketplace__figures(runtime: dg.ResourceParam[Runtime]) -> dg.Materiali
     "The agent's latest totals as they are served, USD, with the last of each day.",
     deps=["raw_marketplace__figures"],
 )
-def out_marketplace__revenue(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def out_marketplace__revenue(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Serves the newest totals; after a failed request earlier ones, stale."""
     url, agent_id = runtime.settings.marketplace_url, runtime.settings.marketplace_agent_id
     with runtime.warehouse.connect() as connection:

@@ -49,7 +49,7 @@ def _freshness(projection: Projection) -> dg.FreshnessPolicy | None:
 @dg.multi_asset(name="publish_generation", specs=[*map(_spec, PROJECTIONS)], pool=POOL, can_subset=True)
 def publish_generation(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
-) -> Iterator[dg.MaterializeResult]:
+) -> Iterator[dg.MaterializeResult[None]]:
     """Builds the next generation from the changed documents, or from the selected ones, and points to it."""
     chosen = [row for row in PROJECTIONS if document_key(row) in context.selected_asset_keys]
     with runtime.warehouse.connect() as connection:

@@ -44,14 +44,14 @@ def _specs(tables: EventTables) -> list[dg.AssetSpec]:
 
 
 @dg.multi_asset(name="ingest_contract_transfers", specs=_specs(CONTRACT_TRANSFERS), pool=POOL)
-def ingest_contract_transfers(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
+def ingest_contract_transfers(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
     """Reads from the last checkpoint towards finality, and the tip once caught up. Off without a watched contract."""
     address = runtime.settings.bidwall_address
     yield from _ingested(runtime, CONTRACT_TRANSFERS, address, ContractTransfers, "SVC_BIDWALL_ADDRESS")
 
 
 @dg.multi_asset(name="ingest_attestations", specs=_specs(ATTESTATIONS), pool=POOL)
-def ingest_attestations(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
+def ingest_attestations(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
     """Reads from the last checkpoint towards finality. Off without a registry."""
     address = runtime.settings.trust_registry_address
     yield from _ingested(runtime, ATTESTATIONS, address, Attestations, "SVC_TRUST_REGISTRY_ADDRESS")
@@ -59,7 +59,7 @@ def ingest_attestations(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.Mater
 
 def _ingested(
     runtime: Runtime, tables: EventTables, address: str | None, events_of: Callable[[str], Events], setting: str
-) -> Iterator[dg.MaterializeResult]:
+) -> Iterator[dg.MaterializeResult[None]]:
     report = None
     with runtime.warehouse.connect() as connection:
         if address and runtime.settings.token_address:

@@ -37,7 +37,7 @@ class ListConfig(dg.Config):
     "uint256), folded up to the last range.",
     deps=["raw_chain__transfers"],
 )
-def core_holders__balances(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def core_holders__balances(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Folds the transfers above the last fold into the balances."""
     with runtime.warehouse.connect() as connection:
         folded = fold_balances(connection)
@@ -57,7 +57,7 @@ def core_holders__balances(runtime: dg.ResourceParam[Runtime]) -> dg.Materialize
     "SVC_BLOCKSCOUT_URL.",
     kinds=("rest",),
 )
-def raw_blockscout__holder_counts(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def raw_blockscout__holder_counts(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Asks Blockscout, where one is configured; its failure is a row, not an error."""
     settings = runtime.settings
     if not settings.blockscout_url or not settings.token_address:
@@ -82,7 +82,7 @@ def raw_blockscout__holder_counts(runtime: dg.ResourceParam[Runtime]) -> dg.Mate
     "The latest holder count of each other source, to be set beside ours.",
     deps=["raw_blockscout__holder_counts"],
 )
-def out_holders__sources(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def out_holders__sources(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Shows the counts of other sources; recording an answer maintains this table."""
     with runtime.warehouse.connect() as connection:
         metadata = row_count(connection, "out_holders__sources")
@@ -95,7 +95,7 @@ def out_holders__sources(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRe
     "The token as its contract names itself, and how far the chain is read.",
     deps=["raw_chain__transfers", "core_holders__balances"],
 )
-def out_holders__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def out_holders__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Records how far balances reach towards the finalized block."""
     settings = runtime.settings
     with runtime.warehouse.connect() as connection:
@@ -108,7 +108,7 @@ def out_holders__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRes
             chain_id=settings.chain_id,
             token=token,
             start_block=settings.token_start_block,
-            finalized_block=head and head.finalized_block,
+            finalized_block=None if head is None else head.finalized_block,
             now=datetime.now(UTC),
         )
         metadata = row_count(connection, "out_holders__status")
@@ -123,7 +123,7 @@ def out_holders__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRes
     deps=["core_holders__balances", "out_holders__status"],
     kinds=("parquet",),
 )
-def out_holders__lists(runtime: dg.ResourceParam[Runtime], config: ListConfig) -> dg.MaterializeResult:
+def out_holders__lists(runtime: dg.ResourceParam[Runtime], config: ListConfig) -> dg.MaterializeResult[None]:
     """Takes and proves the list at the block of the last fold, once the chain is read up to finality."""
     now = datetime.now(UTC)
     with runtime.warehouse.connect() as connection:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from eth_abi.exceptions import DecodingError
+from eth_typing import ABIFunction
 from web3 import AsyncWeb3
 from web3.exceptions import Web3Exception
 
 from contracts.errors import RpcUnavailable
-from contracts.evm.codec import checksum_address
 from contracts.token.holder_documents import Token
 from pipelines.clients.rpc_state import Rpc
 from pipelines.clients.rpc_web3 import PoolProvider
@@ -43,7 +44,7 @@ async def _text(chain: AsyncWeb3[Any], address: str, function: str) -> str | Non
 
 async def _answer(chain: AsyncWeb3[Any], address: str, function: str, output: str) -> Any:
     """What `function()` returns, read as one `output`; None where it returns no such thing, or nobody answers."""
-    abi = [
+    abi: Sequence[ABIFunction] = [
         {
             "type": "function",
             "name": function,
@@ -52,7 +53,7 @@ async def _answer(chain: AsyncWeb3[Any], address: str, function: str, output: st
             "outputs": [{"name": "", "type": output}],
         }
     ]
-    contract = chain.eth.contract(address=checksum_address(address), abi=abi)
+    contract = chain.eth.contract(address=chain.to_checksum_address(address), abi=abi)
     try:
         return await contract.functions[function]().call()
     except (Web3Exception, DecodingError, UnicodeDecodeError, OverflowError, RpcUnavailable):

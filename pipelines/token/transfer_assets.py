@@ -52,7 +52,7 @@ evm_chain = other_spec(
     ],
     pool=POOL,
 )
-def ingest_transfers(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
+def ingest_transfers(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
     """Reads one slice of the token's history: from the last checkpoint towards finality, and the tip once caught up."""
     settings = runtime.settings
     with runtime.warehouse.connect() as connection:

@@ -56,7 +56,7 @@ def registry_of(runtime: Runtime) -> str | None:
     ],
     pool=POOL,
 )
-def count_scores(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
+def count_scores(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
     """Counts the attestations above the last fold."""
     registry = registry_of(runtime)
     with runtime.warehouse.connect() as connection:
@@ -90,7 +90,7 @@ def count_scores(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeR
     deps=["core_trust__scores"],
     kinds=("evm",),
 )
-def core_trust__checks(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def core_trust__checks(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Asks the contract about a sample that follows from the block's hash, once per block."""
     registry = registry_of(runtime)
     asked: list[ScoreCheck] = []
@@ -134,7 +134,7 @@ def core_trust__checks(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResu
     ],
     pool=POOL,
 )
-def serve_trust(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
+def serve_trust(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
     """Records the scores that are served."""
     settings, registry = runtime.settings, registry_of(runtime)
     with runtime.warehouse.connect() as connection:

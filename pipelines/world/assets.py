@@ -34,7 +34,7 @@ TABLES = {
         "ledger through the validator. A changed file amends what it changed. Grain: one node or edge."
     ),
 )
-def world_constitution(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def world_constitution(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Loads the constitution; writes nothing where it is loaded."""
     with closing(open_ledger(runtime.settings, runtime.data_dir)) as ledger:
         decision = load_constitution(ledger)
@@ -63,7 +63,7 @@ def world_constitution(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResu
         "validator: a metric changes once an hour at most or when it passes a round number. Grain: one proposal."
     ),
 )
-def world_signals(context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def world_signals(context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Proposes the new signals; logs the reason of a rejection."""
     with (
         runtime.warehouse.connect() as connection,
@@ -84,7 +84,7 @@ def world_signals(context: dg.AssetExecutionContext, runtime: dg.ResourceParam[R
     ],
     pool=POOL,
 )
-def fold_world(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult]:
+def fold_world(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
     """Folds the ledger's graph events above the last fold, and counts."""
     with (
         runtime.warehouse.connect() as connection,

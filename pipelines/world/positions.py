@@ -14,7 +14,7 @@ from warehouse.world.public_projection import place_new_nodes
     "nodes settle between their neighbours and their domain's place.",
     deps=["out_world__nodes", "out_world__edges"],
 )
-def out_world__positions(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult:
+def out_world__positions(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Places the new nodes."""
     with runtime.warehouse.connect() as connection:
         placed = place_new_nodes(connection)
