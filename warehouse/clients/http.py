@@ -120,7 +120,7 @@ async def _read(response: httpx.Response, max_bytes: int) -> bytes:
     if response.headers.get("content-encoding", "identity") != "identity":
         raise BodyCompressed("an answer that is compressed")
     body = bytearray()
-    async for part in response.aiter_raw():
+    async for part in response.aiter_bytes():
         body += part
         if len(body) > max_bytes:
             raise BodyTooLarge("an answer that is too large")
