@@ -57,9 +57,9 @@ def publish(as_json: bool) -> None:
         settings = effective_settings()
         make_data_dir(settings.data_dir)
         configure_logs(settings.log_format)
-        from pipelines.initial_publish import publish_held
+        from pipelines.initial_publish import publish_initial
 
-        report = publish_held(settings)
+        report = publish_initial(settings)
     if as_json:
         print_json({"ok": True} | asdict(report))
     else:

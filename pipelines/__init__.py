@@ -1,1 +1,1 @@
-"""In and out on a clock: ingestion, derived tables, checks and publishing. Never imports the API."""
+"""Runs on a clock: ingestion, derived tables, checks and publishing. Never imports the API."""

@@ -1,7 +1,7 @@
-"""Asset checks from the checks that tables declare: Great Expectations judges the row of facts of each table.
+"""Builds asset checks from the checks that tables declare. Great Expectations judges each table's row of facts.
 
-Facts are gathered in every run; they are judged where they are not those that passed last. Great Expectations is
-imported inside the judging: it costs ten seconds of CPU, which a run whose facts are the same must not pay.
+Every run gathers the facts, and judges them only where they differ from those that passed last. Great Expectations is
+imported inside the judging: the import costs ten seconds of CPU, which a run with unchanged facts must not pay.
 """
 
 import hashlib
@@ -35,7 +35,10 @@ class Verdict:
 
 
 def judge(table: str, facts: dict[str, Any]) -> Verdict:
-    """Run the suite of `table` over its row of facts. A count of null fails too, which the expectation lets pass."""
+    """Runs the suite of `table` over its row of facts.
+
+    A count of null fails too, although the expectation passes it.
+    """
     import pandas as pd
     from great_expectations.core.expectation_suite import ExpectationSuite
 
@@ -53,7 +56,7 @@ def judge(table: str, facts: dict[str, Any]) -> Verdict:
 
 
 def asserted_sha256(facts: dict[str, Any]) -> str:
-    """A digest of all that a verdict follows from: the expectations, the counts, and the judge's version."""
+    """Returns a digest of everything that a verdict depends on: expectations, counts, and the judge's version."""
     counts = violations_of(facts)
     judged = [version("great_expectations"), _expectations(counts), list(map(repr, counts.values()))]
     return hashlib.sha256(json.dumps(judged, sort_keys=True).encode()).hexdigest()
@@ -65,7 +68,10 @@ def _expectations(counts: dict[str, Any]) -> list[dict[str, Any]]:
 
 @cache
 def _facts_batch() -> "BatchDefinition[Any]":
-    """Where a frame of facts enters Great Expectations. Nothing is kept there between two of them."""
+    """Returns the batch definition through which frames of facts enter Great Expectations.
+
+    It keeps nothing between frames.
+    """
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     import great_expectations as gx
     from great_expectations.data_context.types.base import ProgressBarsConfig
@@ -80,7 +86,7 @@ def _facts_batch() -> "BatchDefinition[Any]":
 
 
 def expectation_checks() -> list[dg.AssetChecksDefinition]:
-    """One asset check per table that declares checks."""
+    """Builds one asset check per table that declares checks."""
     return [_check(table.name, table.checks) for table in tables().values() if table.checks is not None]
 
 

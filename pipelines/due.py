@@ -30,10 +30,10 @@ from warehouse.world.events import head_revision
 from warehouse.world.fold import read_world_state
 
 POLL_TIMEOUT_S, POLL_PATIENCE_S = 10.0, 30.0
-"""For one request and for a whole poll: Dagster ends a tick that takes a minute."""
+"""Limits for one request and for a whole poll. Dagster ends a tick that takes a minute."""
 
 LOCK_PATIENCE_S = 5.0
-"""How long a tick of the chain waits for a run of another job to end."""
+"""Limit on how long a tick of the chain waits for a run of another job to end."""
 
 
 async def poll_chain(settings: Settings) -> ChainHead:

@@ -1,7 +1,7 @@
-"""Erasing what was forgotten from every file: after the ledger forgot, its texts are still in copies and free pages.
+"""Erases forgotten data from every file: after the ledger forgot it, its texts remain in copies and free pages.
 
-Every step can be repeated, so a command that was killed is run again. Backups and what the disk keeps of deleted files
-are the operator's: docs/erasure.md.
+Every step can be repeated, so an operator runs a killed command again. Backups and deleted files that the disk retains
+are the operator's responsibility: docs/erasure.md.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from contracts.errors import ErasureUnfinished, OperatorProblem
 from contracts.settings import Settings
-from pipelines.initial_publish import LOCK_WAIT_S, publish_held
+from pipelines.initial_publish import LOCK_WAIT_S, publish_initial
 from pipelines.instance import prepare_home
 from pipelines.runs import databases, delete_diary, opened_instance
 from warehouse.duck.connection import Warehouse, run_lock
@@ -26,12 +26,12 @@ from warehouse.world.fold import fold_events
 from warehouse.world.served import SNAPSHOT_DIR
 
 DATABASE_WAIT_S = 30.0
-"""How long a database of Dagster's is waited for."""
+"""Limit on the wait for one of Dagster's databases."""
 
 
 @dataclass(frozen=True)
 class Erased:
-    """What was deleted on the way: older generations, records of runs, files of logs."""
+    """The numbers of deleted older generations, records of runs, and log files."""
 
     generations: int
     runs: int
@@ -41,10 +41,10 @@ class Erased:
 def erase_traces(
     settings: Settings, callers: Sequence[str], logs_dir: Path, tell: Callable[[str], None] = lambda text: None
 ) -> Erased:
-    """Rewrite every store without what the ledger has forgotten, and delete what can't be rewritten.
+    """Rewrites every store without what the ledger has forgotten, and deletes what can't be rewritten.
 
-    `callers` are ids of keys and sessions whose judged texts go too; `tell` is called before each step. Each step is
-    tried, whatever became of the others. Raises `ErasureUnfinished` with what is left.
+    `callers` are ids of keys and sessions whose judged texts are erased too; `tell` is called before each step. Every
+    step is tried, whatever the outcome of the others. Raises `ErasureUnfinished` with what is left.
     """
     counts = {"generations": 0, "runs": 0, "logs": 0}
 
@@ -90,10 +90,10 @@ def _rewrite_ledger(settings: Settings) -> None:
 
 
 def _rewrite_warehouse(settings: Settings) -> None:
-    """Publish a generation without what was forgotten, for the address that is served, and rewrite the warehouse."""
+    """Publishes a generation without the forgotten data, for the address that is served, and rewrites the warehouse."""
     warehouse, current = Warehouse(settings.data_dir), current_generation(settings.data_dir)
     if current is not None:
-        publish_held(settings.model_copy(update={"base_url": current.manifest.base_url}))
+        publish_initial(settings.model_copy(update={"base_url": current.manifest.base_url}))
     with run_lock(settings.data_dir, wait_s=LOCK_WAIT_S):
         if warehouse.path.exists():
             with (
@@ -118,7 +118,7 @@ def _erase_diary(data_dir: Path) -> int:
 
 
 def _delete_logs(logs_dir: Path) -> int:
-    """Delete the logs of a `svc run`, which goes on with new files."""
+    """Deletes the logs of a `svc run`, which continues with new files."""
     logs = [path for path in logs_dir.glob("*.log*") if path.is_file()]
     for log in logs:
         log.unlink(missing_ok=True)

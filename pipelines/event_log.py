@@ -1,4 +1,4 @@
-"""Dagster's event log in SQLite, kept open between events."""
+"""Keeps Dagster's event log in SQLite open between events."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dagster._serdes import ConfigurableClassData
 from warehouse.file_modes import keep_files_private
 
 KEPT_OPEN = 4
-"""Databases: the index of all runs, the run that goes on, and what somebody looks at."""
+"""Cached databases: the index of all runs, the current run, and one that somebody looks at."""
 
 
 class OpenEventLog(SqliteEventLogStorage):
-    """Dagster's own, whose engines are made and whose files are opened some five times for each event of hundreds.
+    """Dagster's event log, which otherwise makes engines and opens files five times for each of hundreds of events.
 
-    That took a third of a run's CPU. A commit is not synced to the disk, so a power failure may take the newest events:
-    they are a diary, no data.
+    That took a third of a run's CPU. A commit is not synced to the disk, so a power failure may lose the newest events:
+    they are a diary, not data.
     """
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Marks the last good generation stale after a failed run, with the reason. Nothing else decides what to mark."""
+"""Marks the last good generation stale after a failed run, with the reason. No other module decides what to mark."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RUN_FAILED = "run_failed"
 
 @dg.failure_hook(name="leave_last_good", required_resource_keys={"runtime"})
 def leave_last_good(context: dg.HookContext) -> None:
-    """Marks what is published stale after a failed step of a run in Dagster, which holds the run lock."""
+    """Marks published documents stale after a failed step of a run in Dagster, which holds the run lock."""
     mark_stale(context.resources.runtime.settings, context.op_exception)
 
 
@@ -45,7 +45,7 @@ def failure_marked(settings: Settings, *, lock_wait_s: float) -> Iterator[None]:
 def stale_reason(failure: BaseException | None) -> str | None:
     """Returns the stable code that documents carry after a failed run: the problem's own, or `run_failed`.
 
-    None where the stores are of another chain or token: this run must not touch what is published there.
+    Returns None where the stores are of another chain or token: this run must not touch what is published there.
     """
     while failure is not None:
         if isinstance(failure, ForeignStore):
@@ -59,15 +59,15 @@ def stale_reason(failure: BaseException | None) -> str | None:
 
 
 def mark_stale(settings: Settings, failure: BaseException | None) -> None:
-    """Marks what is published stale for `failure`. The caller holds the run lock."""
+    """Marks published documents stale for `failure`. The caller holds the run lock."""
     if reason := stale_reason(failure):
         mark_stale_for(settings, reason)
 
 
 def mark_stale_for(settings: Settings, reason: str) -> PublishReport:
-    """Marks stale what `reason` touches: everything where a check failed, else everything except prices.
+    """Marks the documents stale that `reason` affects: all where a check failed, else all except prices.
 
-    Prices have sources of their own and are published every minute; where those fail, their documents say so.
+    Prices have their own sources and are published every minute; where those fail, their documents say so.
     """
     touched = [row for row in PROJECTIONS if reason == CheckFailed.code or row.group != PRICE_GROUP]
     return republish_stale(settings, reason, projections=touched)

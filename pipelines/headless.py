@@ -36,11 +36,11 @@ class PipelineReport:
 
 
 def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
-    """Runs slice after slice until the chain is read up to finality, publishing each.
+    """Runs slice after slice until the chain is read up to finality, publishing after each one.
 
-    Waits for a run that is on. Raises `CheckFailed`, or the exception that stopped a step; the last good generation is
+    Waits for a run in progress. Raises `CheckFailed`, or the exception that stopped a step; the last good generation is
     marked stale then, except for stores of another chain or token. Where the chain has nothing new, or does not answer,
-    only the other jobs are run, where they are due. Issued claims are watched first, so that their state is synced.
+    only the other due jobs run. Issued claims are watched first, so that their state is synced.
     """
     prepare_home(settings.data_dir)
     watch_claims(settings)
@@ -68,7 +68,7 @@ def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
 
 
 def _run_other_jobs(settings: Settings) -> PipelineReport:
-    """Runs the jobs that are due apart from the chain's. Their failures mark nothing: their documents age."""
+    """Runs the due jobs other than the chain's. Their failures mark nothing: their documents age."""
     reasons: list[str] = []
     assets: dict[str, dict[str, Any]] = {}
     for job in JOBS:

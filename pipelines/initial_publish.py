@@ -23,11 +23,11 @@ ROOMS = (token, bidwall, trust, market, partner, world)
 """The rooms whose documents need rows before the first run."""
 
 
-def publish_held(settings: Settings) -> PublishReport:
-    """Publishes for the settings' BASE_URL, after a run that is on. A stale mark stays until a good run removes it.
+def publish_initial(settings: Settings) -> PublishReport:
+    """Publishes for the settings' BASE_URL, after any run in progress. A stale mark stays until a good run removes it.
 
     Before anything is read, the documents contain `backfilling`, or `not_configured` without a token, and those of
-    other services `not_asked_yet`; the graph contains its constitution and what the ledger has accepted.
+    other services `not_asked_yet`; the graph contains its constitution and the events that the ledger has accepted.
     """
     with (
         run_lock(settings.data_dir, wait_s=LOCK_WAIT_S),

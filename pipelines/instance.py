@@ -1,4 +1,4 @@
-"""Dagster's own home: where its runs and ticks are kept, and how many runs may go at once."""
+"""Configures Dagster's home: where runs and ticks are stored, and how many runs may go at once."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ DIARY_CURE = "Dagster begins a new one, and nothing but its own records of runs 
 
 
 def prepare_home(data_dir: Path) -> Path:
-    """`<data_dir>/dagster` with its `dagster.yaml`; to be given to every Dagster process as `DAGSTER_HOME`.
+    """Writes `<data_dir>/dagster` with its `dagster.yaml`, the `DAGSTER_HOME` of every Dagster process.
 
     Raises `StoreUnusable`.
     """
@@ -66,5 +66,5 @@ def prepare_home(data_dir: Path) -> Path:
 
 
 def diary_unusable(home: Path, why: str) -> StoreUnusable:
-    """The problem with a home whose storage can't be opened or written."""
+    """Returns the problem with a home whose storage can't be opened or written."""
     return StoreUnusable(f"Dagster's records in {home} can't be used: {why}.", cure=f"Move {home} away: {DIARY_CURE}")

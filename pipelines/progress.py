@@ -1,4 +1,4 @@
-"""How far a long run is: a bar on a terminal, elsewhere one log line every five seconds."""
+"""Shows the progress of a long run: a bar on a terminal, elsewhere one log line every five seconds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LINE_EVERY_S: Final = 5.0
 
 @dataclass(frozen=True)
 class Progress:
-    """A backfill at one moment: blocks of all history, and what this slice has done in `elapsed_s` seconds."""
+    """A backfill at one moment: blocks of all history, and this slice's progress in `elapsed_s` seconds."""
 
     first_block: int
     at_block: int
@@ -37,7 +37,7 @@ class Progress:
 
     @property
     def left_s(self) -> float | None:
-        """Seconds to the end at the pace so far; None before there is one."""
+        """Returns the seconds to the end at the pace so far, or None before there is a pace."""
         if not self.slice_blocks:
             return None
         return (self.last_block - self.at_block) * self.elapsed_s / self.slice_blocks
@@ -48,7 +48,7 @@ Listener = Callable[[Progress], None]
 
 @contextmanager
 def show_progress(stream: TextIO = sys.stderr) -> Iterator[Listener]:
-    """A listener that shows what it hears on `stream` when that is a terminal, else in the log."""
+    """Returns a listener that shows progress on `stream` when that is a terminal, else in the log."""
     if not stream.isatty():
         yield logged_progress()
         return
@@ -64,7 +64,7 @@ def show_progress(stream: TextIO = sys.stderr) -> Iterator[Listener]:
 
 
 def logged_progress(write: Callable[[str], None] = log.info, clock: Callable[[], float] = time.monotonic) -> Listener:
-    """A listener that writes a line at most every five seconds."""
+    """Returns a listener that logs a line at most every five seconds."""
     last_line_s = clock()
 
     def listen(progress: Progress) -> None:

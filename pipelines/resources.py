@@ -1,4 +1,4 @@
-"""What assets are given: the settings and what follows from them. One object a run, made under the run lock."""
+"""The resources of assets: the settings and what follows from them. One object per run, made under the run lock."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from pipelines.runs import PROCESS_TAG, this_process
 from warehouse.duck.connection import Warehouse, run_lock
 
 RUN_LOCK_WAIT_S = 600.0
-"""How long a run waits for the one before it; a slice of ingestion takes a minute."""
+"""Limit on how long a run waits for the one before it; a slice of ingestion takes a minute."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Runtime:
-    """Everything an asset needs that is not data."""
+    """Everything that an asset needs besides data."""
 
     settings: Settings
 
     @property
     def data_dir(self) -> Path:
-        """Where warehouse, ledger, holder lists and generations live."""
+        """Returns the folder of the warehouse, ledger, holder lists and generations."""
         return self.settings.data_dir
 
     @cached_property
     def warehouse(self) -> Warehouse:
-        """The DuckDB warehouse; connect only for as long as a step needs it."""
+        """Returns the DuckDB warehouse; connect only for as long as a step needs it."""
         return Warehouse(self.data_dir)
 
     def rpc_pool(self) -> RpcPool:
-        """The chain's nodes, to be entered with `async with`."""
+        """Returns the chain's nodes, to be entered with `async with`."""
         return RpcPool(self.settings.rpc_urls, chain_id=self.settings.chain_id, late_until=self._late_until)
 
     @cached_property
@@ -48,7 +48,10 @@ class Runtime:
 
 
 def runtime_resource(settings: Settings) -> dg.ResourceDefinition:
-    """The run's `Runtime`. Dagster enters it once a run, so the lock is held from the first step to the last."""
+    """Makes the run's `Runtime`.
+
+    Dagster enters it once per run, so the lock is held from the first step to the last.
+    """
 
     @contextmanager
     def hold(context: dg.InitResourceContext) -> Iterator[Runtime]:

@@ -1,4 +1,4 @@
-"""Dagster's records of runs: which go on, which are lost with their process, and when old ones are deleted."""
+"""Manages Dagster's records of runs: finds running ones, ends lost ones, and deletes old ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pipelines.instance import diary_unusable, prepare_home
 from warehouse.ledger.drivers import problem_of
 
 RUNS_KEPT_FOR = timedelta(days=2)
-"""A run every two minutes at some 200 kB each: 300 MB."""
+"""Growth that this bounds: a run every two minutes at some 200 kB each makes 300 MB."""
 
 RUNS_DELETED_AT_ONCE = 500
 PROCESS_TAG = "svc/process"
@@ -28,15 +28,15 @@ UNFINISHED = tuple(status for status in dg.DagsterRunStatus if status not in END
 
 
 def this_process() -> str:
-    """What a run is tagged with, so that a run whose process was killed can be told from one that goes on."""
+    """Returns the tags that distinguish a run whose process was killed from a running one."""
     process = psutil.Process()
     return f"{process.pid} {process.create_time():.2f}"
 
 
 def end_lost_runs(instance: dg.DagsterInstance) -> int:
-    """Record runs as failed whose process is gone: they would hold up every later one. Returns how many there were.
+    """Records runs as failed whose process is gone, since they would block every later one. Returns their number.
 
-    Runs that never came so far as to name their process are ended by Dagster's own monitoring.
+    Dagster's own monitoring ends runs that never named their process.
     """
     unfinished = instance.get_runs(dg.RunsFilter(statuses=UNFINISHED))
     lost = [run for run in unfinished if PROCESS_TAG in run.tags and not _lives(run.tags[PROCESS_TAG])]
@@ -46,12 +46,12 @@ def end_lost_runs(instance: dg.DagsterInstance) -> int:
 
 
 def a_run_is_on(instance: dg.DagsterInstance, job_name: str) -> bool:
-    """Whether a run of this job waits, starts or goes on."""
+    """Returns whether a run of this job waits, starts or is in progress."""
     return bool(instance.get_runs(dg.RunsFilter(job_name=job_name, statuses=UNFINISHED), limit=1))
 
 
 def delete_old_runs(instance: dg.DagsterInstance, now: datetime) -> int:
-    """Delete the records of runs that ended more than `RUNS_KEPT_FOR` ago. Returns how many there were."""
+    """Deletes the records of runs that ended more than `RUNS_KEPT_FOR` ago. Returns their number."""
     old = instance.get_run_records(
         dg.RunsFilter(statuses=ENDED, updated_before=now.astimezone(UTC) - RUNS_KEPT_FOR), limit=RUNS_DELETED_AT_ONCE
     )
@@ -62,7 +62,10 @@ def delete_old_runs(instance: dg.DagsterInstance, now: datetime) -> int:
 
 @contextmanager
 def opened_instance(data_dir: Path) -> Iterator[dg.DagsterInstance]:
-    """Dagster's instance of a data directory. Raises `StoreUnusable`, also where its storage fails in the block."""
+    """Opens Dagster's instance of a data directory.
+
+    Raises `StoreUnusable`, also where its storage fails in the block.
+    """
     home = prepare_home(data_dir)
     os.environ["DAGSTER_HOME"] = str(home)
     try:
@@ -78,9 +81,9 @@ def opened_instance(data_dir: Path) -> Iterator[dg.DagsterInstance]:
 
 
 def delete_diary(instance: dg.DagsterInstance, home: Path) -> int:
-    """Delete the records, events and captured output of every run that ended, and every tick. Returns how many runs.
+    """Deletes the records, events and captured output of every ended run, and every tick. Returns the number of runs.
 
-    The databases are to be scrubbed when the instance is closed.
+    The caller scrubs the databases once the instance is closed.
     """
     deleted = 0
     while ended := instance.get_run_records(dg.RunsFilter(statuses=ENDED), limit=RUNS_DELETED_AT_ONCE):
@@ -99,7 +102,7 @@ def delete_diary(instance: dg.DagsterInstance, home: Path) -> int:
 
 
 def databases(home: Path) -> list[Path]:
-    """Dagster's SQLite databases."""
+    """Returns Dagster's SQLite databases."""
     return sorted(home.glob("**/*.db"))
 
 

@@ -1,1 +1,1 @@
-"""Paid access on a clock: its ledger tables in the warehouse, and issued claims watched until they are final."""
+"""Paid access on a clock: syncs its ledger tables into the warehouse, and watches issued claims until final."""

@@ -48,17 +48,17 @@ ledger = other_spec(
     ],
     pool=POOL,
 )
-def take_over_access_tables(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
+def sync_access_tables(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
     """Syncs the changes in the ledger since the last run, and sums them up."""
     with (
         runtime.warehouse.connect() as connection,
         closing(open_ledger(runtime.settings, runtime.data_dir)) as opened,
     ):
         changed = sync_access(connection, opened)
-        found = {table: row_count(connection, table) for table in (*RAW, REVENUE, FUNNEL)}
-        found[REVENUE]["preview"] = markdown_table(preview(connection, "access_newest_revenue"), rows=20)
-        found[FUNNEL]["preview"] = markdown_table(preview(connection, "access_newest_funnel"), rows=20)
-    for table, metadata in found.items():
+        metadata_by_table = {table: row_count(connection, table) for table in (*RAW, REVENUE, FUNNEL)}
+        metadata_by_table[REVENUE]["preview"] = markdown_table(preview(connection, "access_newest_revenue"), rows=20)
+        metadata_by_table[FUNNEL]["preview"] = markdown_table(preview(connection, "access_newest_funnel"), rows=20)
+    for table, metadata in metadata_by_table.items():
         yield dg.MaterializeResult(asset_key=table, metadata=metadata | {"changed_rows": changed})
 
 

@@ -1,4 +1,4 @@
-"""Checks issued claims against the chain on a clock, as the API does between requests; either suffices."""
+"""Checks issued claims against the chain on a clock, as the API does between requests. Either one suffices."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TIMEOUT_S = 5.0
 
 
 def claims_due(settings: Settings, now: datetime) -> str | None:
-    """Returns why claims have to be watched; None where payments are not set up or every claim is final."""
+    """Returns why claims must be watched, or None where payments are not set up or every claim is final."""
     rail = rail_of(settings)
     if rail.missing:
         return None
@@ -32,7 +32,7 @@ def claims_due(settings: Settings, now: datetime) -> str | None:
 
 
 def watch_claims(settings: Settings) -> Counter[Outcome]:
-    """Looks once at every payment that is not final; counts the outcomes. Raises `StoreBusy`, `StoreUnusable`."""
+    """Checks every payment that is not final once, and counts the outcomes. Raises `StoreBusy` or `StoreUnusable`."""
     rail = rail_of(settings)
     if rail.missing:
         return Counter()
@@ -44,9 +44,9 @@ def watch_claims(settings: Settings) -> Counter[Outcome]:
 async def _watch(settings: Settings, ledger: Ledger, watched: Sequence[Watched]) -> Counter[Outcome]:
     outcomes: Counter[Outcome] = Counter()
     async with RpcPool(settings.rpc_urls, chain_id=settings.chain_id, timeout_s=TIMEOUT_S) as pool:
-        for each in watched:
-            sightings = await asyncio.gather(*(_heard(endpoint, each) for endpoint in pool.endpoints))
-            outcomes[apply_sightings(ledger, each, sightings, now=datetime.now(UTC))] += 1
+        for claim in watched:
+            sightings = await asyncio.gather(*(_heard(endpoint, claim) for endpoint in pool.endpoints))
+            outcomes[apply_sightings(ledger, claim, sightings, now=datetime.now(UTC))] += 1
     return outcomes
 
 
@@ -67,9 +67,9 @@ async def _sighting(endpoint: Endpoint, watched: Watched) -> Sighting:
             *(("eth_getBlockByNumber", [tag, False]) for tag in ("safe", "finalized")),
         ]
     )
-    chain_id, found, held, head = (_result(answer) for answer in answers[:4])
+    chain_id, raw_receipt, raw_block, head = (_result(answer) for answer in answers[:4])
     safe, finalized = (None if isinstance(answer, RpcError) else read_block(answer) for answer in answers[4:])
-    receipt = read_receipt(found, payment.transaction_hash)
+    receipt = read_receipt(raw_receipt, payment.transaction_hash)
     block = None
     if receipt is not None:
         block = read_block(await endpoint.call("eth_getBlockByNumber", [hex(receipt.block_number), False]))
@@ -82,7 +82,7 @@ async def _sighting(endpoint: Endpoint, watched: Watched) -> Sighting:
         None if safe is None else safe.number,
         None if finalized is None else finalized.number,
     )
-    return Sighting(view, read_block(held))
+    return Sighting(view, read_block(raw_block))
 
 
 def _result(answer: Any) -> Any:

@@ -18,7 +18,7 @@ OFF = {"off": "SVC_BIDWALL_ADDRESS or SVC_TOKEN_ADDRESS is not set"}
 
 
 def watched(runtime: Runtime) -> str | None:
-    """Returns the contract; None without a token, since the warehouse belongs to a token's chain."""
+    """Returns the contract, or None without a token, since the warehouse belongs to a token's chain."""
     return runtime.settings.bidwall_address if runtime.settings.token_address else None
 
 

@@ -1,4 +1,4 @@
-"""Reading a native balance at a named block: at finality, or at the newest block where no node has older state."""
+"""Reads a native balance at a named block: at finality, or at the newest block where no node has older state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UINT256 = 1 << 256
 
 
 async def read_balance(rpc: Rpc, contract: str, head: SeenHead) -> BalanceReading:
-    """The balance at the final block of `head`, which has to be the one the node has under that number.
+    """Reads the balance at the final block of `head`, which must be the block that the node has under that number.
 
     A failure is a reading with its reason: no_state, rpc_unavailable, call_reverted, block_hash_mismatch, unreadable.
     """

@@ -8,7 +8,7 @@ from warehouse.duck.connection import Connection
 
 
 def starting_rows(connection: Connection, settings: Settings, now: datetime) -> None:
-    """Records that the configured contract is to be read, unless a run has recorded its status."""
+    """Records that the configured contract will be read, unless a run has recorded its status."""
     contract, token = settings.bidwall_address, settings.token_address
     if contract is None or token is None or is_bidwall_recorded(connection):
         return

@@ -24,11 +24,11 @@ from warehouse.clients.http import BodyCompressed, BodyTooLarge, Reply, ask, cli
 from warehouse.duck.fetch_log import Attempt
 
 TIMEOUT_S = 3.0
-"""For one question in all, its second try included."""
+"""Limit for one question in all, including its second attempt."""
 
 MAX_BYTES = 1024 * 1024
 BACK_OFF = timedelta(minutes=1)
-"""After a 429 that names no time of its own."""
+"""Used after a 429 that names no time."""
 
 BACK_OFF_CAP = timedelta(hours=1)
 
@@ -40,10 +40,10 @@ Shape = TypeVar("Shape")
 
 @dataclass(frozen=True)
 class Answer(Generic[Shape]):
-    """What a source said, or why it said nothing of use.
+    """A source's value, or the reason why it gave none.
 
     `reason`, a stable code, is set exactly where `value` is missing: timeout, unreachable, rate_limited, http_<status>,
-    too_large, html_page, unreadable. `ask_again_at` is set where the source asked to be left alone until then.
+    too_large, html_page, unreadable. `ask_again_at` is set where the source demanded a pause until then.
     """
 
     value: Shape | None
@@ -53,14 +53,14 @@ class Answer(Generic[Shape]):
     ask_again_at: datetime | None = None
 
     def attempt(self, source: str, *, quality: Quality | None = None, reason: str | None = None) -> Attempt:
-        """The row to be kept of this question. An adapter that can't use the value gives its `reason`."""
+        """Returns the row to store about this question. An adapter that can't use the value passes its `reason`."""
         why = reason or self.reason
-        given = Quality.UNAVAILABLE if why else quality
-        return Attempt(source, self.fetched_at, self.latency_ms, why, given, self.ask_again_at)
+        recorded_quality = Quality.UNAVAILABLE if why else quality
+        return Attempt(source, self.fetched_at, self.latency_ms, why, recorded_quality, self.ask_again_at)
 
 
 class _Refused(Exception):
-    """An answer that is of no use; the text is the reason code."""
+    """An unusable answer; the text is the reason code."""
 
     def __init__(self, reason: str, *, again: bool = False, ask_again_at: datetime | None = None) -> None:
         super().__init__(reason)
@@ -69,7 +69,7 @@ class _Refused(Exception):
 
 
 class Feeds:
-    """Asks sources; an async context manager. A source's fault is an `Answer` with a reason, never an exception."""
+    """Queries sources; an async context manager. A source's fault is an `Answer` with a reason, never an exception."""
 
     def __init__(self, *, timeout_s: float = TIMEOUT_S, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._timeout_s = timeout_s
@@ -107,9 +107,12 @@ class Feeds:
         headers: Mapping[str, str | SecretStr] | None = None,
         max_bytes: int = MAX_BYTES,
     ) -> Answer[Any]:
-        """The JSON at `url` as a `shape` that msgspec knows; numbers with a point are `Decimal` where it is `Any`.
+        """Returns the JSON at `url` as a `shape` that msgspec knows.
 
-        A failing server or connection is asked once more within the time; an answer that is merely odd is not.
+        Numbers with a point become `Decimal` where it is `Any`.
+
+        Retries once within the time limit after a failing server or connection, but not after an answer that is merely
+        odd.
         """
         started = time.monotonic()
         asked_at = datetime.now(UTC)
@@ -153,7 +156,7 @@ class Feeds:
 
 
 def read_json(body: bytes, shape: Any = Any) -> Any:
-    """The JSON of a body as a `shape`. Raises `_Refused` with `html_page` or `unreadable`."""
+    """Parses a body as JSON into a `shape`. Raises `_Refused` with `html_page` or `unreadable`."""
     if body.lstrip()[:1] == b"<":
         raise _Refused("html_page")
     try:
@@ -170,7 +173,7 @@ def _check_status(reply: Reply) -> None:
 
 
 def _ask_again_at(retry_after: str | None) -> datetime:
-    """When a `Retry-After` (seconds or a date) has passed, an hour from now at most."""
+    """Returns when a `Retry-After` (seconds or a date) has passed, at most an hour from now."""
     now = datetime.now(UTC)
     wait_s = None if retry_after is None else retry_after_s(retry_after, now)
     cap_s = BACK_OFF_CAP.total_seconds()

@@ -1,7 +1,7 @@
-"""JSON-RPC over HTTP with patience: failover between nodes, retries, rate limits, one pool for every chain reader.
+"""Calls JSON-RPC over HTTP with patience: failover between nodes, retries, rate limits, one pool for all chain readers.
 
-What an answer or an error means is `contracts/evm/codec.py`. A node's URL may hold a key: only
-its host leaves this module.
+`contracts/evm/codec.py` decides what an answer or an error means. A node's URL may contain a key, so only its host
+leaves this module.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _JSON = {"Content-Type": "application/json", "Accept-Encoding": "gzip, deflate"}
 
 
 class Endpoint:
-    """One node: its health, and how many requests it is given at once (halved when it limits us, grown by success)."""
+    """One node: its health, and its limit of concurrent requests (halved when it limits us, raised after success)."""
 
     def __init__(
         self,
@@ -88,20 +88,23 @@ class Endpoint:
 
     @property
     def resting(self) -> bool:
-        """Whether it stands back after a failure or a limit."""
+        """Returns whether the node is paused after a failure or a rate limit."""
         return time.monotonic() < self.usable_at
 
     @property
     def late(self) -> bool:
-        """Whether it left us waiting a while ago: others go before it."""
+        """Returns whether the node was slow a while ago; other nodes are preferred then."""
         return time.monotonic() < self._late_until.get(self._url, 0.0)
 
     async def call(self, method: str, params: Sequence[Any]) -> Any:
-        """The decoded result of one attempt. Raises `RpcError`."""
+        """Returns the decoded result of one attempt. Raises `RpcError`."""
         return read_answer(await self.post(method, params), method=method)
 
     async def batch(self, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any | RpcError]:
-        """One attempt at several calls; each place holds a result or its `RpcError`. Raises `RpcError` as a whole."""
+        """Attempts several calls once; each position holds a result or its `RpcError`.
+
+        Raises `RpcError` for the whole batch.
+        """
         results: list[Any | RpcError] = []
         for place in range(0, len(calls), BATCH_CALLS):
             part = calls[place : place + BATCH_CALLS]
@@ -120,28 +123,28 @@ class Endpoint:
             return error
 
     async def post(self, method: str, params: Sequence[Any]) -> bytes:
-        """The undecoded answer to one attempt, an HTTP 200; a JSON-RPC error may be in it. Raises `RpcError`."""
+        """Returns the undecoded HTTP 200 of one attempt, which may contain a JSON-RPC error. Raises `RpcError`."""
         return await self._post(request_body(method, params), method)
 
     async def ensure_chain(self, chain_id: int) -> None:
-        """Ask once which chain this is; a wrong one takes the node out of the pool for good."""
+        """Asks the node once for its chain. A wrong chain removes the node from the pool for good."""
         async with self._chain_lock:
             if self._chain_known:
                 return
             answer = await self.call("eth_chainId", [])
             try:
-                found = quantity(answer)
+                node_chain_id = quantity(answer)
             except (TypeError, ValueError):
                 raise RpcError(Transient(), "an eth_chainId that is no number") from None
-            if found != chain_id:
-                self.wrong_chain = f"{self.host} answers for chain {found}"
+            if node_chain_id != chain_id:
+                self.wrong_chain = f"{self.host} answers for chain {node_chain_id}"
                 log.warning("%s, not %d: left out", self.wrong_chain, chain_id)
-                raise RpcError(Fatal(refused=True), f"chain {found}")
+                raise RpcError(Fatal(refused=True), f"chain {node_chain_id}")
             self._chain_known = True
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Room for one piece of work within the node's limit."""
+        """Reserves room for one piece of work within the node's limit."""
         async with self._freed:
             await self._freed.wait_for(lambda: not self.busy)
             self._in_flight += 1
@@ -158,7 +161,7 @@ class Endpoint:
         self._limit = min(float(self._connections), self._limit + 1 / self._limit)
 
     def failed(self, error: RpcError) -> None:
-        """Stand back for a while: as long as the node asks, else longer with every failure in a row."""
+        """Pauses the node: for as long as it demands, else longer with every consecutive failure."""
         if self.resting and not isinstance(error.failure, RateLimit):
             return  # requests that were in flight together fail together: that is one failure
         self._failures_in_row += 1
@@ -173,7 +176,7 @@ class Endpoint:
         self.usable_at = max(self.usable_at, time.monotonic() + wait_s)
 
     def overdue(self) -> None:
-        """It left us waiting."""
+        """Records that the node was slow to answer."""
         self._late_until[self._url] = time.monotonic() + _LATE_S
 
     async def _post(self, body: bytes, method: str) -> bytes:
@@ -236,12 +239,12 @@ class Endpoint:
 
 
 class RpcPool:
-    """Nodes of one chain behind one face; an async context manager.
+    """Nodes of one chain behind one interface; an async context manager.
 
     The first healthy URL is preferred; others take over when it fails, limits, is late or full. `timeout_s` is per
     request, `connections` how many run at once per node, `patience_s` how long one call may wait for any node to
-    recover, `grace_s` how long nodes may take once another has answered. `late_until` is shared by pools that follow
-    one another: until when (monotonic) the nodes, by URL, count as late.
+    recover, `grace_s` how long nodes may take once another has answered. Consecutive pools share `late_until`: until
+    when (monotonic) the nodes, by URL, count as late.
     """
 
     def __init__(
@@ -281,42 +284,45 @@ class RpcPool:
 
     @property
     def request_count(self) -> int:
-        """HTTP requests made so far, failed ones included."""
+        """Returns the number of HTTP requests so far, including failed ones."""
         return sum(endpoint.request_count for endpoint in self.endpoints)
 
     @property
     def live(self) -> list[Endpoint]:
-        """Nodes of this chain, healthy ones first, else as the settings order them. Raises `ChainMismatch` on none."""
+        """Returns the nodes of this chain, healthy ones first, then in settings order.
+
+        Raises `ChainMismatch` without any.
+        """
         usable = [endpoint for endpoint in self.endpoints if endpoint.wrong_chain is None]
         if self.endpoints and not usable:
-            found = "; ".join(str(endpoint.wrong_chain) for endpoint in self.endpoints)
+            wrong_chains = "; ".join(str(endpoint.wrong_chain) for endpoint in self.endpoints)
             raise ChainMismatch(
-                f"No RPC URL is of chain {self.chain_id}: {found}.",
+                f"No RPC URL is of chain {self.chain_id}: {wrong_chains}.",
                 cure="Set SVC_CHAIN_ID or SVC_RPC_URLS so that they agree.",
             )
         return sorted(usable, key=lambda endpoint: (endpoint.resting, endpoint.late, endpoint.busy))
 
     async def call(self, method: str, params: Sequence[Any]) -> Any:
-        """The decoded result. Raises `RpcError` where nodes refuse the call itself, else as `attempt`."""
+        """Returns the decoded result. Raises `RpcError` where nodes refuse the call itself, else as `attempt`."""
         return await self.attempt(lambda endpoint: endpoint.call(method, params))
 
     async def batch(self, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any | RpcError]:
-        """Results in the order of `calls`; a call that a node refuses holds its `RpcError`. Raises as `attempt`."""
+        """Returns results in the order of `calls`; a refused call holds its `RpcError`. Raises as `attempt`."""
         return await self.attempt(lambda endpoint: _whole_batch(endpoint, calls)) if calls else []
 
     async def raw(self, method: str, params: Sequence[Any]) -> bytes:
-        """The undecoded body of an HTTP 200; JSON-RPC errors inside it are the caller's. Raises as `attempt`."""
+        """Returns the undecoded body of an HTTP 200; the caller handles JSON-RPC errors in it. Raises as `attempt`."""
         return await self.attempt(lambda endpoint: endpoint.post(method, params))
 
     async def attempt(
         self, work: Callable[[Endpoint], Awaitable[Result]], *, avoid: Collection[Endpoint] = (), once: bool = False
     ) -> Result:
-        """Do `work` on one node, on another or again where that helps.
+        """Does `work` on one node, and retries it on another or the same node where that helps.
 
-        A transient failure or a rate limit moves on to the next node, and waits when all of them stand back. A refusal
+        A transient failure or a rate limit moves on to the next node, and waits when all of them are paused. A refusal
         of the call is raised once every node has refused it, `TooLarge` and a revert at once. Raises `RpcError` for
-        those, `RpcUnavailable` where nothing answers, `ChainMismatch` where no node is of our chain. With `once`, each
-        node gets one try and a limit counts as one: for an answer that is only wanted.
+        those, `RpcUnavailable` where no node answers, `ChainMismatch` where no node is of our chain. With `once`, each
+        node gets one attempt and a limit counts as one: for an answer that is optional.
         """
         deadline = time.monotonic() + self._patience_s
         most_tries = 1 if once else _TRIES_PER_NODE
@@ -371,35 +377,37 @@ class RpcPool:
         enough: Callable[[Result], bool],
         avoid: Collection[Endpoint] = (),
     ) -> dict[Endpoint, Result | BaseException]:
-        """`work` on every node at once, but those to `avoid`: what each gave or raised, as `attempt` would alone.
+        """Does `work` on every node at once, except those to `avoid`.
 
-        Once an answer is `enough`, the others have the grace time, but those that fail or are late already. Who gave
-        no answer by then is left out, and late.
+        Returns each result, or what `attempt` would raise.
+
+        Once an answer is `enough`, the other nodes have the grace time, except those that fail or are late already. A
+        node without an answer by then is left out, and counts as late.
         """
-        asked = {
+        tasks = {
             asyncio.create_task(
-                self.attempt(work, avoid=[other for other in self.endpoints if other is not each])
-            ): each
-            for each in self.endpoints
-            if each not in avoid
+                self.attempt(work, avoid=[other for other in self.endpoints if other is not endpoint])
+            ): endpoint
+            for endpoint in self.endpoints
+            if endpoint not in avoid
         }
-        pending, ends_at = set(asked), math.inf
+        pending, ends_at = set(tasks), math.inf
         try:
             while pending and time.monotonic() < ends_at:
                 done, pending = await asyncio.wait(pending, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
                 if ends_at == math.inf and any(not task.exception() and enough(task.result()) for task in done):
                     ends_at = time.monotonic() + self._grace_s
-                if ends_at < math.inf and all(asked[task].resting or asked[task].late for task in pending):
+                if ends_at < math.inf and all(tasks[task].resting or tasks[task].late for task in pending):
                     break
         finally:
             for task in pending:
                 task.cancel()
             await asyncio.gather(*pending, return_exceptions=True)
-        for endpoint in (asked[task] for task in pending):
+        for endpoint in (tasks[task] for task in pending):
             if not (endpoint.resting or endpoint.late):
                 log.warning("%s gives no answer where others do: it is asked last for a while", endpoint.host)
                 endpoint.overdue()
-        return {endpoint: task.exception() or task.result() for task, endpoint in asked.items() if task not in pending}
+        return {endpoint: task.exception() or task.result() for task, endpoint in tasks.items() if task not in pending}
 
     def _session(self) -> aiohttp.ClientSession:
         if self._client is None:
@@ -418,7 +426,7 @@ class RpcPool:
 
 
 async def _whole_batch(endpoint: Endpoint, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any | RpcError]:
-    """A batch in which a single call failed for a passing reason is asked again as a whole."""
+    """Retries the whole batch when a single call in it failed for a passing reason."""
     results = await endpoint.batch(calls)
     for result in results:
         if isinstance(result, RpcError) and isinstance(result.failure, Transient | RateLimit):

@@ -1,4 +1,4 @@
-"""Asking a chain's state: read-only calls whose failure is a value, so that one silent contract stops nobody."""
+"""Reads a chain's state with calls whose failure is a value, so that one silent contract stops no other call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Call = tuple[str, Sequence[Any]]
 
 
 class Rpc(Protocol):
-    """What is needed of a node or a pool of nodes."""
+    """The interface that this module needs of a node or a pool of nodes."""
 
     async def call(self, method: str, params: Sequence[Any]) -> Any: ...
 
@@ -21,9 +21,9 @@ class Rpc(Protocol):
 
 
 async def ask(rpc: Rpc, calls: Sequence[Call]) -> list[Any | Missing]:
-    """Results of read-only calls, each the decoded JSON or why it is missing. Never raises for want of a node.
+    """Returns the results of read-only calls: the decoded JSON, or why it is missing. Never raises for lack of a node.
 
-    Calls for which one node lacks the state are asked again one by one, since another node may have it.
+    Calls for which one node lacks the state are repeated one by one, since another node may have it.
     """
     try:
         results = [_result_or_missing(result) for result in await rpc.batch(calls)]

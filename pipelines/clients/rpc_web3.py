@@ -1,4 +1,4 @@
-"""web3.py over our pool, for contract calls. Apart from `rpc.py`, because importing web3 costs more than a second."""
+"""Runs web3.py over our pool, for contract calls. Apart from `rpc.py`, because importing web3 takes over a second."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contracts.evm.codec import RpcError
 
 
 class Caller(Protocol):
-    """What is needed of the pool."""
+    """The interface that this module needs of the pool."""
 
     async def call(self, method: str, params: Sequence[Any]) -> Any: ...
 
@@ -20,7 +20,7 @@ class Caller(Protocol):
 
 
 class PoolProvider(AsyncBaseProvider):
-    """`AsyncWeb3(PoolProvider(pool))`: every request takes the pool's failover, patience and limits."""
+    """Adapter for `AsyncWeb3(PoolProvider(pool))`: every request gets the pool's failover, patience and limits."""
 
     def __init__(self, pool: Caller) -> None:
         super().__init__()

@@ -1,1 +1,1 @@
-"""Connect sessions into the graph and the warehouse: finished set-ups, counts and states without who they are of."""
+"""Syncs connect sessions into the graph and the warehouse: finished set-ups, counts and states, without identities."""

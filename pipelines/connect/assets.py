@@ -1,4 +1,4 @@
-"""Connect as assets: finished set-ups as governed graph events, sessions and steps without persons, and counts."""
+"""Connect as assets: finished set-ups as governed graph events, anonymous sessions and steps, and counts."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -53,7 +53,7 @@ DAILY, BY_STEP = "out_connect__daily", "out_connect__steps"
     ],
     pool=POOL,
 )
-def take_over_connect_tables(
+def sync_connect_tables(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
 ) -> Iterator[dg.MaterializeResult[None]]:
     """Proposes finished set-ups to the graph, syncs sessions, and counts."""
@@ -61,10 +61,10 @@ def take_over_connect_tables(
         runtime.warehouse.connect() as connection,
         closing(open_ledger(runtime.settings, runtime.data_dir)) as opened,
     ):
-        taken = sync_sessions(connection, opened)
-        found = {table: row_count(connection, table) for table in (SESSIONS, STEPS, DAILY, BY_STEP)}
-        found[DAILY]["preview"] = markdown_table(preview(connection, "connect_shown_days"), rows=20)
-        found[BY_STEP]["preview"] = markdown_table(preview(connection, "connect_shown_steps"), rows=60)
-    yield dg.MaterializeResult(asset_key="connect_events", metadata=log_verdicts(context.log, taken.decisions))
-    for table, metadata in found.items():
-        yield dg.MaterializeResult(asset_key=table, metadata=metadata | {"changed_sessions": taken.changed})
+        synced = sync_sessions(connection, opened)
+        metadata_by_table = {table: row_count(connection, table) for table in (SESSIONS, STEPS, DAILY, BY_STEP)}
+        metadata_by_table[DAILY]["preview"] = markdown_table(preview(connection, "connect_shown_days"), rows=20)
+        metadata_by_table[BY_STEP]["preview"] = markdown_table(preview(connection, "connect_shown_steps"), rows=60)
+    yield dg.MaterializeResult(asset_key="connect_events", metadata=log_verdicts(context.log, synced.decisions))
+    for table, metadata in metadata_by_table.items():
+        yield dg.MaterializeResult(asset_key=table, metadata=metadata | {"changed_sessions": synced.changed})

@@ -1,1 +1,1 @@
-"""Looking at our own capabilities: what their data says, and what the service answers at its public address."""
+"""Determines the status of our capabilities from their data and from the service's answers at its public address."""

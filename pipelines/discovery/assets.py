@@ -22,9 +22,9 @@ from warehouse.publish.readers import context_for, read
 GROUP = "discovery"
 TABLE = "out_discovery__probes"
 
-_JUDGED = {each.judged.what[0] for each in load_capabilities().values() if each.judged.way == "document"}
+_JUDGED = {row.judged.what[0] for row in load_capabilities().values() if row.judged.way == "document"}
 DOCUMENTS = {row.path: row for row in PROJECTIONS if row.path in _JUDGED}
-"""The documents that say of a capability whether it has something to give."""
+"""The documents that show whether a capability has something to give."""
 
 own_endpoints = other_spec(
     OWN_ENDPOINTS,
@@ -59,12 +59,12 @@ def out_discovery__probes(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
                 lambda generation: is_our_generation(runtime.data_dir, generation),
             )
         )
-    found = judge(states, documents, answers, now)
+    findings = judge(states, documents, answers, now)
     with runtime.warehouse.connect() as connection:
         if due:
             record_attempt(connection, attempt)
-        changed = record_findings(connection, found, set(states))
+        changed = record_findings(connection, findings, set(states))
         metadata = row_count(connection, TABLE)
         metadata["preview"] = markdown_table(preview(connection, PROBES), rows=50)
-    live = sum(each.status is Status.LIVE for each in found.values())
+    live = sum(finding.status is Status.LIVE for finding in findings.values())
     return dg.MaterializeResult(metadata={**metadata, "asked": due, "changed_rows": changed, "found_live": live})

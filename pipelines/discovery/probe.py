@@ -1,4 +1,4 @@
-"""Asks the service at its public address what it answers. Read-only: HEAD, OPTIONS and `/health`."""
+"""Probes the service at its public address. Read-only: HEAD, OPTIONS and `/health`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ELSE_EVERY = timedelta(minutes=1)
 HOURLY = timedelta(hours=1)
 DUE = "the service's own answers to be looked at"
 EARLY = timedelta(seconds=5)
-"""By how much a tick may come before its minute is over."""
+"""Tolerance for a tick that comes before its minute is over."""
 
 TIMEOUT_S = 3.0
 
@@ -33,7 +33,7 @@ ANOTHER_SERVICE = "another_service"
 
 
 def probe_due(settings: Settings, now: datetime) -> str | None:
-    """Why a look is due, in a few words; None where none is. The first one is part of the first whole run.
+    """Returns why a probe is due, in a few words, or None. The first one is part of the first whole run.
 
     Raises `RunBusy` while a run writes the warehouse.
     """
@@ -42,35 +42,40 @@ def probe_due(settings: Settings, now: datetime) -> str | None:
 
 
 def hourly_probe_due(settings: Settings, now: datetime) -> str | None:
-    """As `probe_due`, but an hour after the last look at the earliest: for runs without a daemon, of which each whole
-    one looks anyway."""
+    """Returns as `probe_due`, but at most once an hour: for runs without a daemon.
+
+    Each whole run without a daemon probes anyway.
+    """
     with Warehouse(settings.data_dir).read_only() as connection:
         last = None if connection is None else looked_at(connection)
     return None if last is None or now - last < HOURLY else DUE
 
 
 def is_due(connection: Connection, now: datetime) -> bool:
-    """Whether it is time to ask: every five minutes, each minute while something does not answer.
+    """Decides whether a probe is due: every five minutes, or every minute while an address does not answer.
 
-    A clock that was set back does not keep the service from being asked.
+    A clock that was set back does not prevent a probe.
     """
     last = looked_at(connection)
     if last is None or last > now:
         return True
-    asked = [each for each in read_findings(connection).values() if each.determined_by == "http"]
-    well = bool(asked) and all(each.status is Status.LIVE for each in asked)
+    findings = [finding for finding in read_findings(connection).values() if finding.determined_by == "http"]
+    well = bool(findings) and all(finding.status is Status.LIVE for finding in findings)
     return now - last >= (ALL_WELL_EVERY if well else ELSE_EVERY) - EARLY
 
 
 async def ask_ourselves(
     base_url: str,
-    asked: Sequence[Asked],
+    requests: Sequence[Asked],
     is_ours: Callable[[str], bool],
     *,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> tuple[Answers, Attempt]:
-    """What the service at `base_url` answers. `is_ours` says of a generation's id whether it is one of ours: where
-    another service answers at the address, nothing more is asked of it."""
+    """Probes the service at `base_url` and returns its answers.
+
+    `is_ours` returns whether a generation's id is one of ours: where another service answers at the address, it gets no
+    further requests.
+    """
     async with Feeds(timeout_s=TIMEOUT_S, transport=transport) as feeds:
         health = await feeds.get(base_url + HEALTH_PATH)
     attempt = health.attempt(OWN_ENDPOINTS)
@@ -78,11 +83,11 @@ async def ask_ourselves(
         return Answers(silent=NOT_READY if health.reason == "http_503" else NOT_ANSWERING), attempt
     if not isinstance(health.value, dict) or not is_ours(str(health.value.get("generation"))):
         return Answers(silent=ANOTHER_SERVICE), health.attempt(OWN_ENDPOINTS, reason=ANOTHER_SERVICE)
-    return Answers(health=health.value, statuses=await _statuses(base_url, asked, transport)), attempt
+    return Answers(health=health.value, statuses=await _statuses(base_url, requests, transport)), attempt
 
 
 async def _statuses(
-    base_url: str, asked: Sequence[Asked], transport: httpx.AsyncBaseTransport | None
+    base_url: str, requests: Sequence[Asked], transport: httpx.AsyncBaseTransport | None
 ) -> dict[Asked, int | None]:
     async with http_client(TIMEOUT_S, proxied=True, transport=transport) as client:
 
@@ -94,5 +99,5 @@ async def _statuses(
             except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, OSError):
                 return None
 
-        found = await asyncio.gather(*(status(method, path) for method, path in asked))
-    return dict(zip(asked, found, strict=True))
+        statuses = await asyncio.gather(*(status(method, path) for method, path in requests))
+    return dict(zip(requests, statuses, strict=True))

@@ -1,1 +1,1 @@
-"""The event feed: what happened, found in what is kept."""
+"""The event feed: derives events from stored rows."""

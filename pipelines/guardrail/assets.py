@@ -1,4 +1,4 @@
-"""Guardrail checks as assets: the API's verdicts, and the share that was blocked by day and stage."""
+"""Guardrail checks as assets: the API's verdicts, and the blocked share by day and stage."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -38,19 +38,19 @@ guardrail_log = other_spec(
     ],
     pool=POOL,
 )
-def take_over_guardrail_checks(
+def sync_guardrail_checks(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
 ) -> Iterator[dg.MaterializeResult[None]]:
     """Syncs the log's checks since the last run. An unreadable log stops nothing else."""
     with runtime.warehouse.connect() as connection:
-        taken: dict[str, Any] = {"new_checks": 0}
+        outcome: dict[str, Any] = {"new_checks": 0}
         try:
             with closing(open_guardrail_log(runtime.settings, runtime.data_dir)) as log:
-                taken["new_checks"] = sync_checks(connection, log)
+                outcome["new_checks"] = sync_checks(connection, log)
         except OperatorProblem as problem:
             context.log.warning(f"no checks are taken over: {problem}")
-            taken["problem"] = problem.code
+            outcome["problem"] = problem.code
         counts = {name: row_count(connection, name) for name in ("raw_guardrail__checks", "out_guardrail__daily")}
         days = markdown_table(preview(connection, "guardrail_newest_days"))
-    yield dg.MaterializeResult("raw_guardrail__checks", metadata=taken | counts["raw_guardrail__checks"])
+    yield dg.MaterializeResult("raw_guardrail__checks", metadata=outcome | counts["raw_guardrail__checks"])
     yield dg.MaterializeResult("out_guardrail__daily", metadata={"preview": days, **counts["out_guardrail__daily"]})

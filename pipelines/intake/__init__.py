@@ -1,1 +1,1 @@
-"""Intakes into the graph and the warehouse: governed events, rows without personal data, statistics and funnel."""
+"""Syncs intakes into the graph and the warehouse: governed events, anonymous rows, statistics and funnel."""

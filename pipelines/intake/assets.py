@@ -43,7 +43,7 @@ RAW, STATS, FUNNEL, SETTINGS = "raw_ledger__intakes", "out_intake__stats", "out_
     ],
     pool=POOL,
 )
-def take_over_intake_tables(
+def sync_intake_tables(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
 ) -> Iterator[dg.MaterializeResult[None]]:
     """Proposes changes to the graph, syncs and counts intakes, and records the settings."""
@@ -51,11 +51,11 @@ def take_over_intake_tables(
         runtime.warehouse.connect() as connection,
         closing(open_ledger(runtime.settings, runtime.data_dir)) as opened,
     ):
-        taken = sync_intakes(connection, opened)
-        see_settings(connection, runtime.settings, datetime.now(UTC), anew=taken.changed > 0)
-        found = {table: row_count(connection, table) for table in (RAW, STATS, FUNNEL, SETTINGS)}
-        found[FUNNEL]["preview"] = markdown_table(preview(connection, "intake_shown_funnel"), rows=20)
-        found[STATS]["preview"] = markdown_table(preview(connection, "intake_shown_days"), rows=20)
-    yield dg.MaterializeResult(asset_key="intake_events", metadata=log_verdicts(context.log, taken.decisions))
-    for table, metadata in found.items():
-        yield dg.MaterializeResult(asset_key=table, metadata=metadata | {"changed_rows": taken.changed})
+        synced = sync_intakes(connection, opened)
+        see_settings(connection, runtime.settings, datetime.now(UTC), anew=synced.changed > 0)
+        metadata_by_table = {table: row_count(connection, table) for table in (RAW, STATS, FUNNEL, SETTINGS)}
+        metadata_by_table[FUNNEL]["preview"] = markdown_table(preview(connection, "intake_shown_funnel"), rows=20)
+        metadata_by_table[STATS]["preview"] = markdown_table(preview(connection, "intake_shown_days"), rows=20)
+    yield dg.MaterializeResult(asset_key="intake_events", metadata=log_verdicts(context.log, synced.decisions))
+    for table, metadata in metadata_by_table.items():
+        yield dg.MaterializeResult(asset_key=table, metadata=metadata | {"changed_rows": synced.changed})

@@ -1,1 +1,1 @@
-"""Prices: what several sources say, which of them is believed, and what is kept."""
+"""Prices: polls several sources, chooses the one to believe, and stores the answers."""

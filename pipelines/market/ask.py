@@ -1,4 +1,4 @@
-"""The edge of the market: asks each source once, and passes its answer to the pure decoders.
+"""Fetches prices: asks each source once, and passes its answer to the pure decoders.
 
 A source's fault is an answer without a quote, never an error.
 """

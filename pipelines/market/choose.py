@@ -1,4 +1,4 @@
-"""Chooses the prices that are served, from stored answers. Asks nobody."""
+"""Chooses the prices that are served, from stored answers. Makes no requests."""
 
 from __future__ import annotations
 

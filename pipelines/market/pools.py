@@ -1,4 +1,4 @@
-"""From a token's pools, as a market index lists them, to one quote: which are sound, and which sets the price. Pure."""
+"""Derives one quote from a token's pools in a market index: rejects unsound pools and picks the price setter. Pure."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from contracts.market import THIN_USD, Quote, Refusal
 Number = TypeVar("Number", int, float)
 
 OUTLIER = Decimal("0.2")
-"""A pool whose price is further from the middle one, as a part of it, is broken or forgotten."""
+"""A pool whose price differs from the median by more than this fraction is broken or abandoned."""
 
 
 @dataclass(frozen=True)
 class Pool:
     """One pool of the token. USD and percent; trades from the token's side: a buy is a buy of it.
 
-    `inverted` says that the index quotes the other token, and the price was turned round.
+    `inverted` means that the index quotes the other token, and the price was inverted.
     """
 
     address: str | None
@@ -38,7 +38,7 @@ class Pool:
 
 
 def quote_of(pools: Sequence[Pool]) -> Quote | Refusal:
-    """The price of the deepest sound pool, with volume and trades summed over all sound ones."""
+    """Returns the price of the deepest sound pool, with volume and trades summed over all sound ones."""
     if not pools:
         return Refusal("no_price")
     sound = _sound(pools)
@@ -63,7 +63,10 @@ def quote_of(pools: Sequence[Pool]) -> Quote | Refusal:
 
 
 def _sound(pools: Sequence[Pool]) -> list[Pool]:
-    """Pools near the middle price, where each trade has a vote: a broken pool may show any liquidity, but few trade."""
+    """Returns the pools near the middle price, weighted by trades:
+
+    a broken pool may show any liquidity, but few trades.
+    """
     by_price = sorted(pools, key=lambda pool: pool.price_usd)
     votes = [1 + (pool.buys_24h or 0) + (pool.sells_24h or 0) for pool in by_price]
     half, passed, middle = sum(votes) / 2, 0, by_price[0].price_usd

@@ -1,1 +1,1 @@
-"""What others say of us: the partner's snapshot and the marketplace's figures."""
+"""Third-party figures about us: the partner's snapshot and the marketplace's figures."""

@@ -1,4 +1,4 @@
-"""The marketplace's figures of one agent (`/metrics/agent/{id}`, as Virtuals gives them), decoded. Pure.
+"""Decodes the marketplace's figures of one agent (`/metrics/agent/{id}`, as Virtuals gives them). Pure.
 
 The API is undocumented, and its dashboard has been seen to differ from it: nothing here is better than estimated.
 """
@@ -18,13 +18,13 @@ _NEEDED = ("revenue", "grossAgenticAmount")
 
 
 def address(base_url: str, agent_id: str) -> str:
-    """Where an agent's figures are. A bare origin gets the vendor's own `/api`."""
+    """Returns the URL of an agent's figures. A bare origin gets the vendor's own `/api`."""
     root = base_url if urlsplit(base_url).path.strip("/") else f"{base_url}/api"
     return f"{root}/metrics/agent/{quote(agent_id, safe='')}"
 
 
 def decode(answer: Any, *, agent_id: str, now: datetime) -> RevenueAnswer | Refusal:
-    """The totals in an answer, or in its `data`."""
+    """Returns the totals in an answer, or in its `data`."""
     if not isinstance(answer, dict) or says_error(answer):
         return Refusal("error_answer")
     inner = answer.get("data")

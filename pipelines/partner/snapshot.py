@@ -1,4 +1,4 @@
-"""The partner's snapshot, decoded. Pure; the request is in `source.py`."""
+"""Decodes the partner's snapshot. Pure; `source.py` makes the request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contracts.partner import MAX_TEXT, PartnerAnswer, bounds_broken, gives_away
 
 
 def decode(answer: Any, *, chain_id: int, secret: str | None, now: datetime) -> PartnerAnswer | Refusal:
-    """The object in an answer, or that in its `data`. One that repeats our credential is refused as a whole."""
+    """Returns the object in an answer, or in its `data`. Refuses an answer that repeats our credential as a whole."""
     if not isinstance(answer, dict) or says_error(answer):
         return Refusal("error_answer")
     inner = answer.get("data")
@@ -36,19 +36,22 @@ def decode(answer: Any, *, chain_id: int, secret: str | None, now: datetime) -> 
 
 
 def as_text(snapshot: dict[str, Any]) -> str:
-    """A snapshot as JSON: keys sorted, numbers as they came, without spaces."""
+    """Renders a snapshot as JSON: keys sorted, numbers as they came, without spaces."""
     return msgspec.json.Encoder(order="deterministic", decimal_format="number").encode(snapshot).decode()
 
 
 def _texts(value: Any) -> list[str]:
-    """Every text in an answer, names included: JSON may escape what is looked for."""
-    found, pending = [], [value]
+    """Returns every text in an answer, names included:
+
+    JSON escapes could hide the credential from a search in the bytes.
+    """
+    texts, pending = [], [value]
     while pending:
-        each = pending.pop()
-        if isinstance(each, str):
-            found.append(each)
-        elif isinstance(each, dict):
-            pending += [*each, *each.values()]
-        elif isinstance(each, list):
-            pending += each
-    return found
+        part = pending.pop()
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict):
+            pending += [*part, *part.values()]
+        elif isinstance(part, list):
+            pending += part
+    return texts

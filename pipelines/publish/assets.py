@@ -15,7 +15,7 @@ from warehouse.publish.readers import context_for
 
 
 def document_key(projection: Projection) -> dg.AssetKey:
-    """Names the asset of a document: `document/api/token/holders` for `/api/token/holders`."""
+    """Returns the asset key of a document: `document/api/token/holders` for `/api/token/holders`."""
     return dg.AssetKey(["document", *projection.path.strip("/").split("/")])
 
 
@@ -39,7 +39,10 @@ def _spec(projection: Projection) -> dg.AssetSpec:
 
 
 def _freshness(projection: Projection) -> dg.FreshnessPolicy | None:
-    """Late from when the document counts as stale, failed at twice that; None where it does not age."""
+    """Returns the freshness policy: a warning once the document is stale, a failure at twice that age.
+
+    Returns None where the document does not age.
+    """
     if projection.max_age_s is None:
         return None
     age = timedelta(seconds=projection.max_age_s)

@@ -1,4 +1,4 @@
-"""From what was read to the documents of a generation: which changed, fresh and stale bodies, their files. Pure."""
+"""Turns content into the documents of a generation: which changed, fresh and stale bodies, their files. Pure."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from contracts.publish.routes import ENCODINGS, file_of
 from warehouse.publish.generations import DocumentEntry, Draft, Part
 
 _LARGE_BYTES = 64 * 1024
-"""From here on the last step of compression takes twenty times as long for a tenth of the size."""
+"""Above this level, compression takes twenty times as long to save another tenth of the size."""
 
 ENCODERS: dict[str, Callable[[bytes], bytes]] = {
     "br": lambda body: brotli.compress(body, quality=11 if len(body) < _LARGE_BYTES else 9),
     "zstd": lambda body: zstandard.ZstdCompressor(level=19 if len(body) < _LARGE_BYTES else 12).compress(body),
     "gzip": lambda body: gzip.compress(body, 9, mtime=0),
 }
-"""What makes a body's encoded siblings, by content coding."""
+"""The functions that make a body's encoded siblings, by content coding."""
 
 
 @dataclass(frozen=True)
 class PublishedDocument:
-    """One document of a generation: its path, its manifest entry, its body, and the body once its time has passed."""
+    """One document of a generation: its path, its manifest entry, its body, and the body for after it expires."""
 
     path: str
     entry: DocumentEntry
@@ -40,7 +40,9 @@ class PublishedDocument:
 def published_document(
     projection: Projection, content: Content, draft: Draft, *, path: str | None = None
 ) -> PublishedDocument:
-    """The document of `content` at `path` (default: its own). With the last generation's inputs it keeps that origin.
+    """Makes the document of `content` at `path` (default:
+
+    its own). Unchanged inputs retain the last generation's origin.
 
     Raises `pydantic.ValidationError` on a body that does not fit its model: nothing is published then.
     """
@@ -54,13 +56,13 @@ def published_document(
 
 
 def stale_again(projection: Projection, path: str, entry: DocumentEntry, body: bytes, reason: str) -> PublishedDocument:
-    """A document of the last generation in which only its freshness changes: stale, for `reason`."""
+    """Returns a document of the last generation with only its freshness changed: stale, for `reason`."""
     marked = mark_stale(projection, body, reason)
     return PublishedDocument(path, msgspec.structs.replace(entry, stale_reason=reason), marked, marked)
 
 
 def document_parts(documents: Iterable[PublishedDocument]) -> dict[str, Part]:
-    """The files of `documents`: bodies under `public/`, bodies for later under `stale/`, each with encoded siblings."""
+    """Returns the files of `documents`: bodies under `public/`, stale ones under `stale/`, and encoded siblings."""
     parts: dict[str, Part] = {}
     for document in documents:
         parts |= _with_siblings(f"public/{file_of(document.path)}", document.body)

@@ -1,4 +1,4 @@
-"""Publishing: a generation from the warehouse, or the last one with some documents anew or marked stale.
+"""Publishes a generation from the warehouse, or the last one with some documents read again or marked stale.
 
 The caller holds the run lock.
 """
@@ -32,7 +32,10 @@ from warehouse.world.snapshot_parts import snapshot_parts
 
 @dataclass(frozen=True)
 class PublishReport:
-    """What publishing did. `generation` is the one served afterwards; nothing else is set where nothing had changed."""
+    """The outcome of publishing.
+
+    `generation` is the one served afterwards; nothing else is set where nothing changed.
+    """
 
     generation: str | None
     published: bool
@@ -51,10 +54,10 @@ def publish(
     redirects: Iterable[Redirect] = REDIRECTS,
     now: datetime | None = None,
 ) -> PublishReport:
-    """Read every projection, and make the next generation of what changed; none where nothing did.
+    """Reads every projection, and makes the next generation if any document changed.
 
     `context` is of the open warehouse. Raises `DiskFull`, `pydantic.ValidationError` (a body that breaks its model) and
-    whatever reading raises; the last generation is untouched then.
+    any error that reading raises; the last generation is untouched then.
     """
     started = time.monotonic()
     rows = tuple(projections)
@@ -81,10 +84,10 @@ def republish_stale(
     projections: Iterable[Projection] = PROJECTIONS,
     now: datetime | None = None,
 ) -> PublishReport:
-    """The last good data again, each document that ages marked stale for `reason`, a stable code (`check_failed`).
+    """Publishes the last good data again, with each document that ages marked stale for `reason`, a stable code.
 
-    Doing it twice changes nothing more. The next `publish` takes the mark away. Before the first generation there is
-    nothing to mark.
+    An example of a reason is `check_failed`. Repeating the call changes nothing more. The next `publish` removes the
+    mark. Before the first generation there is nothing to mark.
     """
     started = time.monotonic()
     draft = begin(settings.data_dir, now or datetime.now(UTC))
@@ -97,9 +100,9 @@ def republish_stale(
 def republish(
     context: DocumentContext, settings: Settings, projections: Iterable[Projection], *, now: datetime | None = None
 ) -> PublishReport:
-    """The last generation with these documents read anew; all else in it is linked, the query copy too.
+    """Publishes the last generation with these documents read again, and links the rest, including the query copy.
 
-    A document that is marked stale stays as it is: what it is made of has to pass a whole run first. Before the first
+    A document that is marked stale stays as it is: its sources have to pass a whole run first. Before the first
     generation there is nothing to do. Raises as `publish`.
     """
     started = time.monotonic()
@@ -113,7 +116,10 @@ def republish(
 
 
 def _documents(rows: Iterable[Projection], context: DocumentContext, draft: Draft) -> list[PublishedDocument]:
-    """The documents of `rows`. What describes others is made last, of their bodies here or of the last generation."""
+    """Makes the documents of `rows`.
+
+    Documents that describe others are made last, from bodies here or of the last generation.
+    """
     chosen = list(rows)
     documents = _read_all([row for row in chosen if row.describe is None], context, draft)
     describing = [row for row in chosen if row.describe is not None]
@@ -139,13 +145,13 @@ def _read_all(rows: Iterable[Projection], context: DocumentContext, draft: Draft
 def _with(
     settings: Settings, previous: Generation, draft: Draft, documents: Iterable[PublishedDocument]
 ) -> Built | None:
-    """The previous generation with these documents in place of its own."""
-    held = tuple(documents)
+    """Builds the previous generation with these documents in place of its own."""
+    replaced = tuple(documents)
     last = previous.manifest
     untouched = {path: Part(component.version) for path, component in last.components.items()}
-    entries = last.documents | {document.path: document.entry for document in held}
+    entries = last.documents | {document.path: document.entry for document in replaced}
     head = audit_head(settings, draft)
-    return build(settings.data_dir, draft, untouched | document_parts(held), entries, last.base_url, head)
+    return build(settings.data_dir, draft, untouched | document_parts(replaced), entries, last.base_url, head)
 
 
 def _mark(

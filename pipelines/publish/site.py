@@ -1,4 +1,4 @@
-"""The published tree around the documents: the route table, and configuration of servers and CDNs made from it."""
+"""Builds the published tree around the documents: the route table, and the server and CDN configuration from it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FOLDERS = {
 }
 
 ASSETS = {"connect.css": "/assets/css/", "connect.js": "/assets/js/"}
-"""What pages load, by its name in `site/connect/`, and the folder it is published in, under a name with its hash."""
+"""Assets that pages load, by name in `site/connect/`, and their published folder, where names contain a hash."""
 
 TEMPLATES = {
     "public/404.html": "404.html.j2",
@@ -33,7 +33,7 @@ TEMPLATES = {
     "hosting/nginx.conf": "hosting/nginx.conf.j2",
     "hosting/Caddyfile": "hosting/Caddyfile.j2",
 }
-"""Paths in a generation, and the template under `site/` that each is made of."""
+"""Paths in a generation, and the template under `site/` for each."""
 
 
 def route_table(
@@ -41,17 +41,17 @@ def route_table(
     projections: Iterable[Projection] = PROJECTIONS,
     redirects: Iterable[Redirect] = REDIRECTS,
 ) -> RouteTable:
-    """Routes of every published document, its aliases and published variants, and the redirects; all in order."""
+    """Returns routes of every document, its aliases and published variants, and the redirects, all in order."""
     routes = {path: route for row in projections for path, route in _routes(row, installation).items()}
     leading = {
-        each.path: RedirectRoute(installation.prefix + each.to, installation.header_fields(each.headers))
-        for each in redirects
+        redirect.path: RedirectRoute(installation.prefix + redirect.to, installation.header_fields(redirect.headers))
+        for redirect in redirects
     }
     return RouteTable(dict(sorted(routes.items())), FOLDERS, leading, installation.prefix)
 
 
 def site_files(table: RouteTable, api_address: str) -> dict[str, bytes]:
-    """Contents by path in a generation. `api_address` (host:port) is where servers send what no file answers."""
+    """Returns contents by path in a generation. Servers send requests without a file to `api_address` (host:port)."""
     files = {
         path: _templates().get_template(name).render(table=table, api_address=api_address).encode()
         for path, name in TEMPLATES.items()
@@ -62,7 +62,7 @@ def site_files(table: RouteTable, api_address: str) -> dict[str, bytes]:
 
 
 def filled(projection: Projection, content: Content) -> Content:
-    """The content; where the projection has a template, the body that this makes of it."""
+    """Returns the content; where the projection has a template, with the body that the template renders."""
     if projection.template is None:
         return content
     return _templates().get_template(projection.template).render(fields_of(content), asset=asset_path).encode()
@@ -70,7 +70,7 @@ def filled(projection: Projection, content: Content) -> Content:
 
 @cache
 def asset_path(name: str) -> str:
-    """The path of an asset, which changes with its content."""
+    """Returns the path of an asset, which changes with its content."""
     stem, suffix = name.split(".")
     return f"{ASSETS[name]}{stem}.{sha256_hex((SITE / 'connect' / name).read_bytes())[:12]}.{suffix}"
 
@@ -102,7 +102,7 @@ def _routes(projection: Projection, installation: Installation) -> dict[str, Rou
 
 
 def _quoted(text: str) -> str:
-    """As a quoted string of nginx and Caddy."""
+    """Quotes a text as a string of nginx and Caddy."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 

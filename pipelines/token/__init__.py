@@ -1,1 +1,1 @@
-"""Holders: lists taken and proven at a final block, and what other sources say."""
+"""Token holders: takes lists, proves them at a final block, and reads counts of other sources."""

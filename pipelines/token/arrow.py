@@ -1,4 +1,4 @@
-"""Arrow columns from numpy arrays and bytes, without a copy or a detour. Pure."""
+"""Builds Arrow columns from numpy arrays and bytes without copies. Pure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ BLOCK_TIME_TYPE = pa.timestamp("s")
 
 
 def plain(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
-    """Numbers of one width."""
+    """Makes a column of numbers of one width."""
     # By its buffer: `pa.array` and `pa.repeat` import pandas, which costs a second.
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values).data)])
 
 
 def u256(words: NDArray[np.uint8]) -> pa.Array:
-    """Rows of 32 big-endian bytes as the warehouse's struct of four 64-bit limbs."""
+    """Makes the warehouse's struct of four 64-bit limbs from rows of 32 big-endian bytes."""
     limbs = words.view(">u8").astype(np.uint64)
     return pa.StructArray.from_arrays(
         [plain(limbs[:, place], pa.uint64()) for place in range(4)], names=["limb3", "limb2", "limb1", "limb0"]
@@ -28,13 +28,13 @@ def u256(words: NDArray[np.uint8]) -> pa.Array:
 
 
 def repeated(text: bytes, count: int) -> pa.Array:
-    """One text in every row."""
+    """Makes a column with one text in every row."""
     offsets = np.arange(0, (count + 1) * len(text), len(text), dtype=np.int32)
     return pa.Array.from_buffers(pa.string(), count, [None, pa.py_buffer(offsets), pa.py_buffer(text * count)])
 
 
 def binary(rows: NDArray[np.uint8]) -> pa.Array:
-    """Rows of equal width as an Arrow binary column, which DuckDB takes as a blob."""
+    """Makes an Arrow binary column of rows of equal width, which DuckDB reads as a blob."""
     count, width = rows.shape
     offsets = np.arange(0, (count + 1) * width, width, dtype=np.int32)
     data = pa.py_buffer(np.ascontiguousarray(rows).data) if count else pa.py_buffer(b"")
@@ -42,7 +42,7 @@ def binary(rows: NDArray[np.uint8]) -> pa.Array:
 
 
 def texts(values: Sequence[str]) -> pa.Array:
-    """Texts of any length."""
+    """Makes a column of texts of any length."""
     encoded = [value.encode() for value in values]
     offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
     return pa.Array.from_buffers(

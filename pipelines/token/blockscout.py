@@ -1,4 +1,4 @@
-"""Blockscout's holder count, a second opinion. Every fault there is a value with a reason, never an error."""
+"""Reads Blockscout's holder count, a second opinion. Every fault there is a value with a reason, never an error."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Count = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,15}$")] | Annotated[int, 
 
 
 class TokenCounters(msgspec.Struct, frozen=True):
-    """`/api/v2/tokens/{address}/counters`, as far as it is read."""
+    """The fields of `/api/v2/tokens/{address}/counters` that are read."""
 
     token_holders_count: Count
 
 
 class TokenInfo(msgspec.Struct, frozen=True):
-    """`/api/v2/tokens/{address}`, as far as it is read."""
+    """The fields of `/api/v2/tokens/{address}` that are read."""
 
     holders_count: Count
 

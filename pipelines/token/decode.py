@@ -1,6 +1,6 @@
-"""Transfer logs as columns: bytes of an answer in, numpy and Arrow out. Pure.
+"""Decodes transfer logs into columns: bytes of an answer in, numpy and Arrow out. Pure.
 
-Strict: a row that is not exactly what was asked for is a `LogsInvalid`, never a wrong row.
+Strict: a row that differs from the request is a `LogsInvalid`, never a wrong row.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PENDING_ANSWER = msgspec.json.Decoder(LogsAnswer[PendingTransferLog])
 
 
 class LogsInvalid(RpcError):
-    """A node's log rows break the form of an ERC-20 Transfer, or were not asked for."""
+    """A node's log rows break the form of an ERC-20 Transfer, or were not requested."""
 
     def __init__(self, message: str) -> None:
         super().__init__(Fatal(), message)
@@ -64,7 +64,7 @@ class TransferColumns:
         return len(self.block_number)
 
     def sha256(self) -> str:
-        """Digest of the rows, equal for two nodes that hold the same events, however each spells them."""
+        """Returns the digest of the rows, equal for two nodes with the same events, however they spell them."""
         digest = hashlib.sha256()
         for column in (
             self.block_number,
@@ -78,7 +78,7 @@ class TransferColumns:
         return digest.hexdigest()
 
     def to_arrow(self, block_time_s: NDArray[np.int64], *, exact: bool) -> pa.Table:
-        """The rows as `raw_chain__transfers` takes them; `value_raw` is a struct of four 64-bit limbs."""
+        """Returns the rows in the form of `raw_chain__transfers`; `value_raw` is a struct of four 64-bit limbs."""
         return pa.table(
             {
                 "block_number": plain(self.block_number, pa.int64()),
@@ -94,16 +94,19 @@ class TransferColumns:
 
 
 def decode_logs(body: bytes, *, token_address: str, from_block: int, to_block: int) -> TransferColumns:
-    """The answer to `transfer_filter(token_address, from_block, to_block)` as columns.
+    """Decodes the answer to `transfer_filter(token_address, from_block, to_block)` into columns.
 
-    Raises `RpcError` for an error answer or a garbled one, `LogsInvalid` for rows that were not asked for.
+    Raises `RpcError` for an error answer or a garbled one, `LogsInvalid` for rows that were not requested.
     """
     rows = _rows(body, _ANSWER)
     return columns_of(rows, token_address=token_address, from_block=from_block, to_block=to_block)
 
 
 def decode_pending_logs(body: bytes, *, token_address: str, block_hashes: Mapping[int, str]) -> TransferColumns:
-    """As `decode_logs`, for blocks that may still leave the chain: each row has to be of the block with that hash."""
+    """Decodes as `decode_logs`, for blocks that may still leave the chain:
+
+    each row must be of the block with that hash.
+    """
     rows = _rows(body, _PENDING_ANSWER)
     if any(block_hashes.get(_number(row.blockNumber)) != row.blockHash.lower() for row in rows):
         raise RpcError(Transient(), "logs of a block that has left the chain")
@@ -125,7 +128,7 @@ def _rows(body: bytes, decoder: msgspec.json.Decoder[LogsAnswer[Row]]) -> list[R
 
 
 def decode_receipts(results: Iterable[Any], *, token_address: str, block: int) -> TransferColumns:
-    """The transfers among the receipts of one block: what `eth_getLogs` would have said. Errors as `decode_logs`."""
+    """Decodes the transfers in one block's receipts, equal to the answer of `eth_getLogs`. Errors as `decode_logs`."""
     rows = []
     try:
         for receipt in msgspec.convert(list(results), list[Receipt]):
@@ -138,7 +141,7 @@ def decode_receipts(results: Iterable[Any], *, token_address: str, block: int) -
 
 
 def columns_of(rows: Sequence[TransferLog], *, token_address: str, from_block: int, to_block: int) -> TransferColumns:
-    """Typed rows as ordered columns without doubles. Raises `LogsInvalid`."""
+    """Returns typed rows as ordered columns without duplicates. Raises `LogsInvalid`."""
     if not rows:
         return _no_rows()
     if {address.lower() for address in set(map(attrgetter("address"), rows))} != {token_address}:
@@ -164,7 +167,7 @@ def columns_of(rows: Sequence[TransferLog], *, token_address: str, from_block: i
 
 
 def _in_order(columns: TransferColumns) -> TransferColumns:
-    """Sorted by position, exact doubles dropped. Two different rows at one position raise `LogsInvalid`."""
+    """Sorts by position and drops exact duplicates. Two different rows at one position raise `LogsInvalid`."""
     position = (columns.block_number << 32) | columns.log_index
     steps = np.diff(position)
     if (steps > 0).all():
@@ -204,7 +207,7 @@ def _no_rows() -> TransferColumns:
 
 
 def _words(texts: Iterable[str]) -> NDArray[np.uint8]:
-    """`0x` words of 32 bytes, one row each."""
+    """Reads `0x` words of 32 bytes, one row each."""
     try:
         text = np.frombuffer("".join(texts).encode("ascii"), dtype=np.uint8).reshape(-1, _WORD_TEXT)
         if (text[:, 0] != ord("0")).any() or (text[:, 1] != ord("x")).any():
@@ -216,7 +219,7 @@ def _words(texts: Iterable[str]) -> NDArray[np.uint8]:
 
 
 def _addresses(texts: Iterable[str]) -> NDArray[np.uint8]:
-    """Words that hold an address, without their 12 leading zero bytes."""
+    """Reads words that contain an address, without their 12 leading zero bytes."""
     words = _words(texts)
     if words[:, :12].any():
         raise LogsInvalid("a topic that is no address")

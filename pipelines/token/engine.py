@@ -1,7 +1,7 @@
-"""The ingestion engine: one slice of a kind of event from a pool into the warehouse. Runs without Dagster.
+"""Ingests one slice of a kind of event from a pool into the warehouse. Runs without Dagster.
 
-Ranges are read several at once, ahead of the one that is being written, and committed in order, each with its
-checkpoint; killed at any point, the next slice goes on from the last one committed.
+It reads several ranges at once, ahead of the one that is being written, and commits them in order, each with its
+checkpoint. After a kill at any point, the next slice continues from the last committed range.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WINDOW: Final = 6
 """Ranges in flight."""
 
 _BUFFERED_LOGS: Final = 12 * TARGET_LOGS
-"""Rows that may wait for the range before them."""
+"""Limit of rows that wait for the range before them."""
 
 _COMMIT_WITHIN_S: Final = 2.0
 _COMMIT_AFTER_S: Final = 0.25
@@ -51,8 +51,10 @@ _TICK_S: Final = 0.5
 
 @dataclass(frozen=True)
 class IngestReport:
-    """What one slice did. Blocks from `from_block` to `to_block` are newly held (`to_block` < `from_block`: none were);
-    `complete` says that history is held up to `finalized_block`, `percent` how much of it. Times are UTC Unix seconds.
+    """The outcome of one slice.
+
+    Blocks from `from_block` to `to_block` are newly stored (`to_block` < `from_block`: no blocks); `complete` means
+    that history is stored up to `finalized_block`, `percent` how much of it. Times are UTC Unix seconds.
     """
 
     from_block: int
@@ -83,15 +85,15 @@ async def ingest(
     budget_s: float = 60.0,
     progress: Listener = lambda _: None,
 ) -> IngestReport:
-    """Read on from the last checkpoint for at most `budget_s` seconds; call again while not `complete`.
+    """Reads on from the last checkpoint for at most `budget_s` seconds; call again while not `complete`.
 
     The connection is used from one thread at a time, and not by the caller until this returns. Raises
     `OperatorProblem`: `FinalizedMismatch`, `FinalityUnknown`, `ChainMismatch`, `RpcUnavailable`, `ChainDataInvalid`.
-    What was read before is committed.
+    Everything read before the error is committed.
     """
     started_s, requests_before = time.monotonic(), pool.request_count
-    held = last_checkpoint(connection, events.tables)
-    avoid = await confirm_checkpoint(pool, held) if held else frozenset()
+    checkpoint = last_checkpoint(connection, events.tables)
+    avoid = await confirm_checkpoint(pool, checkpoint) if checkpoint else frozenset()
     head = await probe(pool, confirmations=confirmations, avoid=avoid)
     with (
         ThreadPoolExecutor(1, thread_name_prefix="decode") as decoder,
@@ -100,7 +102,7 @@ async def ingest(
         source = EventSource(pool, events, finalized=head.finalized, avoid=avoid, decoder=decoder)
         appender = RangeAppender(connection, events.tables)
         backfill = _Backfill(
-            source, appender, writer, held, head, start_block=start_block, started_s=started_s, progress=progress
+            source, appender, writer, checkpoint, head, start_block=start_block, started_s=started_s, progress=progress
         )
         try:
             await backfill.run(deadline_s=started_s + budget_s)
@@ -109,7 +111,7 @@ async def ingest(
             if events.tables.tip_rows is not None and backfill.written_to == head.finalized.number:
                 in_writer = asyncio.get_running_loop().run_in_executor
                 known = await in_writer(writer, tip_blocks, connection, events.tables)
-                tip = await read_tip(pool, events, finalized=head.finalized, held=known, avoid=avoid)
+                tip = await read_tip(pool, events, finalized=head.finalized, stored=known, avoid=avoid)
                 await in_writer(writer, _replace_tip, connection, events.tables, tip)
         except LogsInvalid as error:
             raise ChainDataInvalid(f"No RPC node gives usable {events.what} ({error}).", cure=events.cure) from error
@@ -140,7 +142,7 @@ async def ingest(
 
 @dataclass(frozen=True)
 class _Appended:
-    """What is left of a range once its rows are in the open transaction."""
+    """The parts of a range that are still needed once its rows are in the open transaction."""
 
     to_block: int
     log_count: int
@@ -148,21 +150,21 @@ class _Appended:
 
 
 class _Backfill:
-    """The state of one slice: what is being read, what waits for its turn, what is written."""
+    """The state of one slice: ranges that are being read, that wait for their turn, and that are written."""
 
     def __init__(
         self,
         source: EventSource,
         appender: RangeAppender,
         writer: Executor,
-        held: Checkpoint | None,
+        checkpoint: Checkpoint | None,
         head: ChainHead,
         *,
         start_block: int,
         started_s: float,
         progress: Listener,
     ) -> None:
-        self.first_block = held.to_block + 1 if held else start_block
+        self.first_block = checkpoint.to_block + 1 if checkpoint else start_block
         self.written_to = self.first_block - 1
         self.log_count = 0
         self.range_count = 0
@@ -173,7 +175,9 @@ class _Backfill:
         self._start_block = start_block
         self._started_s = started_s
         self._listener = progress
-        self._span = Span.resumed((held.from_block, held.to_block), held.log_count) if held else Span()
+        self._span = (
+            Span.resumed((checkpoint.from_block, checkpoint.to_block), checkpoint.log_count) if checkpoint else Span()
+        )
         self._cursor = self.first_block
         self._running: dict[asyncio.Task[RangeRead], Range] = {}
         self._waiting: dict[int, RangeRead] = {}
@@ -201,7 +205,7 @@ class _Backfill:
         )
 
     async def run(self, *, deadline_s: float) -> None:
-        """Read and write until all is held or time is up, but not before one range is written."""
+        """Reads and writes until everything is stored or time is up, but writes at least one range."""
         try:
             while not self.complete and (time.monotonic() < deadline_s or not self._has_written):
                 self._launch()
@@ -223,31 +227,31 @@ class _Backfill:
     def _launch(self) -> None:
         while len(self._running) < WINDOW:
             waiting = [(part.from_block, part.to_block) for part in self._waiting.values()]
-            asked = next_range(
+            blocks = next_range(
                 [*self._running.values(), *waiting],
                 from_block=self._cursor,
                 to_block=self._final.number,
                 blocks=self._span.blocks,
             )
             buffered = sum(part.rows.num_rows for part in self._waiting.values())
-            if asked is None or (buffered > _BUFFERED_LOGS and asked[0] != self._cursor):
+            if blocks is None or (buffered > _BUFFERED_LOGS and blocks[0] != self._cursor):
                 return
-            self._running[asyncio.create_task(self._source.read(asked))] = asked
+            self._running[asyncio.create_task(self._source.read(blocks))] = blocks
 
     def _take(self, task: asyncio.Task[RangeRead]) -> None:
-        asked = self._running.pop(task)
+        blocks = self._running.pop(task)
         try:
             part = task.result()
         except RpcError as error:
-            if not isinstance(error.failure, TooLarge) or asked[0] == asked[1]:
+            if not isinstance(error.failure, TooLarge) or blocks[0] == blocks[1]:
                 raise
-            self._span = self._span.after_too_large(asked, error.failure)
+            self._span = self._span.after_too_large(blocks, error.failure)
             return
-        self._span = self._span.after_success(asked, part.rows.num_rows)
+        self._span = self._span.after_success(blocks, part.rows.num_rows)
         self._waiting[part.from_block] = part
 
     def _write_ready(self, *, last: bool = False) -> None:
-        """Hand the ranges that follow what is written to the writer; with the `last` ones it commits."""
+        """Passes the ranges that follow the written ones to the writer, which commits with the `last` ones."""
         if self._writing is not None:
             return
         ready = []
@@ -288,7 +292,7 @@ class _Backfill:
         self._appended.clear()
 
     async def _settle(self) -> None:
-        """Drop what is still being read and commit what was read in order, so that nothing of it is lost."""
+        """Cancels running reads and commits the ranges that were read in order, so that none of them is lost."""
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)

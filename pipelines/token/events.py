@@ -1,4 +1,4 @@
-"""What the engine reads: one kind of event of one contract, how nodes are asked for it and where it is kept. Pure."""
+"""Describes one kind of event of one contract to the engine: its requests, decoding and tables. Pure."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class Columns(Protocol):
     def __len__(self) -> int: ...
 
     def sha256(self) -> str:
-        """Digest of the rows, equal for two nodes that hold the same events."""
+        """Returns the digest of the rows, equal for two nodes that hold the same events."""
 
     def to_arrow(self, block_time_s: NDArray[np.int64], *, exact: bool) -> pa.Table:
-        """The rows as their table takes them."""
+        """Returns the rows in the form of their table."""
 
 
 class Events(Protocol):
     """One kind of event. `what` and `cure` are for an operator whose nodes give unusable rows.
 
-    Decoding raises `RpcError` for an error answer or a garbled one, `LogsInvalid` for rows that were not asked for.
+    Decoding raises `RpcError` for an error answer or a garbled one, `LogsInvalid` for rows that were not requested.
     """
 
     @property
@@ -52,19 +52,19 @@ class Events(Protocol):
     def cure(self) -> str: ...
 
     def requests(self, first: int, last: int) -> Sequence[Params]:
-        """Filters for the events in [first, last]; what is read is the union of their answers."""
+        """Returns filters for the events in [first, last]; the union of their answers is read."""
 
     def decode(self, bodies: Sequence[bytes], first: int, last: int) -> Columns:
-        """The answers to `requests`."""
+        """Decodes the answers to `requests`."""
 
     def decode_pending(self, bodies: Sequence[bytes], block_hashes: Mapping[int, str]) -> Columns:
-        """The answers to `requests`, each row of which has to be of the block with that hash."""
+        """Decodes the answers to `requests`, each row of which must be of the block with that hash."""
 
     def decode_receipts(self, receipts: Iterable[Any], block: int) -> Columns:
-        """The events among the receipts of one block."""
+        """Decodes the events among the receipts of one block."""
 
     def admitted(self, logs_bloom: bytes) -> bool:
-        """Whether a block with this bloom may hold such events; False is certain."""
+        """Returns whether a block with this bloom may hold such events; False is certain."""
 
 
 @dataclass(frozen=True)

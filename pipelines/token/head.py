@@ -1,4 +1,4 @@
-"""Where the chain stands: its head, what of it is final, and whether it still is the chain that we hold."""
+"""Reads the head of the chain and its final block, and verifies that it still is the chain that the warehouse holds."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from warehouse.token.transfers import Checkpoint
 log = logging.getLogger(__name__)
 
 _BEHIND_S: Final = 600
-"""A node whose newest block is this much older than another's is behind: its finality is not waited for."""
+"""A node whose newest block is this much older than another's is behind: nobody waits for its finality."""
 
 
 @dataclass(frozen=True)
 class ChainHead:
-    """The chain as its nodes see it: identity, newest block, newest block that can't change any more, and by what."""
+    """The chain as its nodes report it: identity, newest block, newest final block, and the source of that finality."""
 
     chain_id: int
     genesis_hash: str
@@ -32,7 +32,7 @@ class ChainHead:
 
 @dataclass(frozen=True)
 class NodeView:
-    """One node's answer to where it stands; `finalized` is None where it has no such tag."""
+    """One node's head; `finalized` is None where it has no such tag."""
 
     genesis: BlockHeader
     head: BlockHeader
@@ -40,11 +40,11 @@ class NodeView:
 
 
 async def probe(pool: RpcPool, *, confirmations: int | None, avoid: Collection[Endpoint] = ()) -> ChainHead:
-    """Ask every node once, but those to `avoid`. Raises `FinalityUnknown`, `RpcUnavailable`, `ChainMismatch`."""
-    said = await pool.each(_view, enough=lambda _: True, avoid=avoid)
-    views = [view for view in said.values() if isinstance(view, NodeView)]
+    """Asks every node once, except those to `avoid`. Raises `FinalityUnknown`, `RpcUnavailable`, `ChainMismatch`."""
+    answers = await pool.each(_view, enough=lambda _: True, avoid=avoid)
+    views = [view for view in answers.values() if isinstance(view, NodeView)]
     if not views:
-        _raise_first(pool, list(said.values()))
+        _raise_first(pool, list(answers.values()))
     head = max((view.head for view in views), key=lambda header: header.number)
     genesis_hash = views[0].genesis.hash
     if any(view.genesis.hash != genesis_hash for view in views):
@@ -66,13 +66,13 @@ async def probe(pool: RpcPool, *, confirmations: int | None, avoid: Collection[E
 
 
 def plausible(views: Sequence[NodeView]) -> list[NodeView]:
-    """The nodes that are not far behind the newest one."""
+    """Returns the nodes that are not far behind the newest one."""
     newest_s = max(view.head.time_s for view in views)
     return [view for view in views if view.head.time_s >= newest_s - _BEHIND_S]
 
 
 def agreed_finality(views: Sequence[NodeView]) -> BlockHeader | None:
-    """The lowest finalized block among plausible nodes that know one; None where none does."""
+    """Returns the lowest finalized block among plausible nodes that know one, or None."""
     known = [
         view.finalized
         for view in plausible(views)
@@ -82,7 +82,7 @@ def agreed_finality(views: Sequence[NodeView]) -> BlockHeader | None:
 
 
 async def header_of(pool: RpcPool, number: int) -> BlockHeader:
-    """A block's header from any node that has it. Raises as `RpcPool.attempt`."""
+    """Reads a block's header from any node that has it. Raises as `RpcPool.attempt`."""
 
     async def ask(endpoint: Endpoint) -> BlockHeader:
         return (await headers_at(endpoint, [number]))[0]
@@ -91,7 +91,7 @@ async def header_of(pool: RpcPool, number: int) -> BlockHeader:
 
 
 async def headers_at(endpoint: Endpoint, numbers: Sequence[int]) -> list[BlockHeader]:
-    """Headers by number from one node. Raises `RpcError` (transient) where it lacks one of them."""
+    """Reads headers by number from one node. Raises `RpcError` (transient) where it lacks one of them."""
     results = await endpoint.batch([("eth_getBlockByNumber", [hex(number), False]) for number in numbers])
     headers = []
     for number, result in zip(numbers, results, strict=True):
@@ -104,29 +104,30 @@ async def headers_at(endpoint: Endpoint, numbers: Sequence[int]) -> list[BlockHe
     return headers
 
 
-async def confirm_checkpoint(pool: RpcPool, held: Checkpoint) -> frozenset[Endpoint]:
-    """Compare the newest block we hold with the chain; returns the nodes that contradict it, to be left out.
+async def confirm_checkpoint(pool: RpcPool, checkpoint: Checkpoint) -> frozenset[Endpoint]:
+    """Compares the newest stored block with the chain. Returns the nodes that contradict it, to be avoided.
 
-    A node that lacks the block is behind and says nothing. Raises `FinalizedMismatch` where every node that has the
-    block contradicts: what was final is never rewritten.
+    A node that lacks the block is behind and has no vote. Raises `FinalizedMismatch` where every node that has the
+    block contradicts: final blocks are never rewritten.
     """
 
     async def ask(endpoint: Endpoint) -> BlockHeader | None:
-        return read_header(await endpoint.call("eth_getBlockByNumber", [hex(held.to_block), False]))
+        return read_header(await endpoint.call("eth_getBlockByNumber", [hex(checkpoint.to_block), False]))
 
     def agrees(header: BlockHeader | BaseException | None) -> bool:
-        return isinstance(header, BlockHeader) and header.hash == held.to_block_hash
+        return isinstance(header, BlockHeader) and header.hash == checkpoint.to_block_hash
 
-    said = await pool.each(ask, enough=agrees)
+    headers = await pool.each(ask, enough=agrees)
     contradicting: dict[Endpoint, str] = {}
-    for endpoint, header in said.items():
+    for endpoint, header in headers.items():
         if isinstance(header, BlockHeader) and not agrees(header):
-            log.warning("%s contradicts block %d that we hold", endpoint.host, held.to_block)
+            log.warning("%s contradicts block %d that we hold", endpoint.host, checkpoint.to_block)
             contradicting[endpoint] = header.hash
-    if contradicting and not any(map(agrees, said.values())):
-        found = ", ".join(f"{endpoint.host} has {found[:18]}…" for endpoint, found in contradicting.items())
+    if contradicting and not any(map(agrees, headers.values())):
+        hashes = ", ".join(f"{endpoint.host} has {other[:18]}…" for endpoint, other in contradicting.items())
         raise FinalizedMismatch(
-            f"Block {held.to_block} was final as {held.to_block_hash[:18]}…, but {found}. Nothing was rewritten.",
+            f"Block {checkpoint.to_block} was final as {checkpoint.to_block_hash[:18]}…, "
+            f"but {hashes}. Nothing was rewritten.",
             cure="Check SVC_RPC_URLS; if the chain was really rewritten, start over with another SVC_DATA_DIR.",
         )
     return frozenset(contradicting)

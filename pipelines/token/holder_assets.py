@@ -26,7 +26,10 @@ GROUP = "holders"
 
 
 class ListConfig(dg.Config):
-    """`snapshot`: persist the list as a snapshot on demand, beside the hourly and daily ones that fall due."""
+    """Options of a list.
+
+    `snapshot`: persist it as a snapshot on demand, beside the hourly and daily ones that fall due.
+    """
 
     snapshot: bool = False
 
@@ -127,18 +130,18 @@ def out_holders__lists(runtime: dg.ResourceParam[Runtime], config: ListConfig) -
     """Takes and proves the list at the block of the last fold, once the chain is read up to finality."""
     now = datetime.now(UTC)
     with runtime.warehouse.connect() as connection:
-        taken = asyncio.run(_take(connection, runtime, now, on_demand=config.snapshot))
+        holder_list = asyncio.run(_take(connection, runtime, now, on_demand=config.snapshot))
         pruned = prune_lists(connection, runtime.data_dir, now)
         metadata = row_count(connection, "out_holders__lists")
         counts = preview(connection, "snapshot_counts")
     metadata["pruned_lists"] = len(pruned)
-    if taken is not None:
+    if holder_list is not None:
         metadata |= {
-            "block": taken.block,
-            "holders": taken.holders,
-            "snapshot": taken.snapshot,
-            "proof": proof_markdown(taken.proof),
-            "verdict": taken.proof.verdict.value,
+            "block": holder_list.block,
+            "holders": holder_list.holders,
+            "snapshot": holder_list.snapshot,
+            "proof": proof_markdown(holder_list.proof),
+            "verdict": holder_list.proof.verdict.value,
             "holders_over_snapshots": line_chart("Holders over snapshots", counts.rows(), "holders"),
         }
     return dg.MaterializeResult(metadata=metadata)

@@ -1,4 +1,4 @@
-"""Taking a holder list: ask the contract, judge, write the files, record. Also how far the chain is read."""
+"""Takes a holder list: asks the contract, judges, writes the files, records. Also records how far the chain is read."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ KINDS_OF_LARGEST = 1000
 
 
 async def prove_balances(connection: Connection, rpc: Rpc, token_address: str, state: FoldedState) -> tuple[Proof, int]:
-    """The proof of the folded balances, and how much the contract says the zero address holds (smallest units)."""
+    """Returns the proof of the folded balances, and the zero address's balance in the contract (smallest units)."""
     folded = folded_supply(connection, state)
     sample = balances_of(connection, sample_addresses(connection, sample_points(state.block_hash), SAMPLE_LARGEST))
     answers = await ask_contract(rpc, token=token_address, block=state.block, balances=sample)
@@ -54,18 +54,18 @@ async def take_list(
     snapshot_reason: SnapshotReason | None,
     now: datetime,
 ) -> HolderList | None:
-    """Take, prove and record the list at the block up to which balances are folded; None before the first fold.
+    """Takes, proves and records the list at the block of the last fold. Returns None before the first fold.
 
-    With a `snapshot_reason` it is persisted, as the very first list always is. A list that is already there is only
-    promoted: the same block twice is one list. A node that does not answer leaves the list `unproven`.
+    With a `snapshot_reason` it is persisted, as the very first list always is. A recorded list is only promoted: the
+    same block twice is one list. A node that does not answer leaves the list `unproven`.
     """
     state = read_state(connection)
     if state is None:
         return None
     reason = "first" if latest_snapshot_taken_at(connection) is None else snapshot_reason
-    held = recorded_list(connection, state.block)
-    if held is not None:
-        return held if reason is None else promote_list(connection, data_dir, state.block, reason, now)
+    recorded = recorded_list(connection, state.block)
+    if recorded is not None:
+        return recorded if reason is None else promote_list(connection, data_dir, state.block, reason, now)
     proof, zero_held = await prove_balances(connection, rpc, token.address, state)
     kinds = await read_kinds(rpc, unknown_kinds(connection, KINDS_OF_LARGEST), state.block)
     remember_kinds(connection, kinds, state.block)

@@ -1,4 +1,4 @@
-"""What stands behind an address, read by `eth_getCode`."""
+"""Decides whether an address is a wallet or a contract, from `eth_getCode`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from contracts.token.proof import Missing
 from pipelines.clients.rpc_state import Rpc, ask
 
 _DELEGATION = "0xef0100"
-"""EIP-7702: the code of a wallet that lends another contract's."""
+"""Prefix of EIP-7702: the code of a wallet that delegates to a contract."""
 
 
 async def read_kinds(rpc: Rpc, addresses: Sequence[str], block: int) -> dict[str, HolderKind]:
-    """Contract or wallet at `block`, or at the newest block where no state is that old; the unanswered are left out."""
+    """Reads the kinds at `block`, or at the newest block where no state is that old.
+
+    Leaves out unanswered addresses.
+    """
     if not addresses:
         return {}
     kinds: dict[str, HolderKind] = {}
@@ -30,6 +33,6 @@ async def read_kinds(rpc: Rpc, addresses: Sequence[str], block: int) -> dict[str
 
 
 def kind_of(code: str) -> HolderKind:
-    """What `eth_getCode` says: a delegation (EIP-7702) is a wallet's."""
+    """Returns the kind according to `eth_getCode`: a delegation (EIP-7702) belongs to a wallet."""
     is_wallet = code in ("0x", "") or (code.startswith(_DELEGATION) and len(code) == len(_DELEGATION) + 40)
     return HolderKind.WALLET if is_wallet else HolderKind.CONTRACT

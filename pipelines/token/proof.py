@@ -1,4 +1,4 @@
-"""Asking the token contract what a proof needs, at the list's block or carried back from a newer one."""
+"""Asks the token contract for a proof's inputs, at the list's block or carried back from a newer one."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ TOTAL_SUPPLY = selector("totalSupply()")
 BALANCE_OF = selector("balanceOf(address)")
 
 _CARRY_BLOCKS = 10_000
-"""How far back a proof is carried at most: finality never lags more on the chains in question."""
+"""Limit in blocks for carrying a proof back: finality never lags more on the chains in question."""
 
 
 async def ask_contract(rpc: Rpc, *, token: str, block: int, balances: Mapping[str, int]) -> ContractAnswers:
-    """What the contract says of its supply and of the given balances (address -> ours, smallest units) at `block`.
+    """Returns the contract's supply and balances of these addresses (address -> ours, smallest units) at `block`.
 
-    Where no node has state that old, the newest block is asked and the transfers since are taken off again.
+    Where no node has state that old, it asks at the newest block and subtracts the transfers since.
     """
     answers = await _answers_at(rpc, token, block, balances)
     if answers.total_supply is not Missing.NO_STATE:
@@ -30,7 +30,7 @@ async def ask_contract(rpc: Rpc, *, token: str, block: int, balances: Mapping[st
 
 
 def balance_of_data(address: str) -> str:
-    """Call data of `balanceOf(address)`."""
+    """Returns the call data of `balanceOf(address)`."""
     return BALANCE_OF + address.removeprefix("0x").rjust(64, "0")
 
 
@@ -83,7 +83,7 @@ async def _carried_back(
 
 
 async def _transfers(rpc: Rpc, token: str, first: int, last: int) -> list[Any]:
-    """Transfer logs of [first, last], halved where a node finds the range too large. Raises `RpcError`."""
+    """Reads transfer logs of [first, last], halved where a node finds the range too large. Raises `RpcError`."""
     try:
         return list(await rpc.call("eth_getLogs", transfer_filter(token, first, last)))
     except RpcError as error:
@@ -94,7 +94,7 @@ async def _transfers(rpc: Rpc, token: str, first: int, last: int) -> list[Any]:
 
 
 def _changes_since(logs: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Net change per address in smallest units; that of the zero address is burned less minted."""
+    """Returns the net change per address in smallest units; that of the zero address is burned minus minted."""
     changes: dict[str, int] = {}
     for log in logs:
         topics = log["topics"]

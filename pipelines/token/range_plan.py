@@ -1,4 +1,4 @@
-"""Which blocks to ask for next, and how many at once. Pure: values in, values out."""
+"""Plans which blocks to request next, and how many at once. Pure: values in, values out."""
 
 from __future__ import annotations
 
@@ -27,10 +27,18 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class Span:
-    """How many blocks to ask for at once.
+    """The number of blocks to request at once.
 
     It grows fast until an answer is refused as too large, then carefully; a refusal because of the width itself is
-    remembered in `ceiling` and never tried again. `careful` ends when answers become nearly empty.
+    remembered in `ceiling` and never tried again. `careful` ends when answers become nearly empty. An example:
+
+        request       answer                          next width
+        10 blocks     no rows                         100, ten times as many
+        100 blocks    60 rows                         400, at most four times as many while rows are sparse
+        400 blocks    9,000 rows                      266, so that one answer has about `TARGET_LOGS` rows
+        266 blocks    too large                       133, half as many, and `careful` from now on
+        133 blocks    5,000 rows                      167, a quarter more
+        167 blocks    the node allows 150 at most     150, now the `ceiling`, which no later width exceeds
     """
 
     blocks: int = START_BLOCKS
@@ -38,14 +46,14 @@ class Span:
     careful: bool = False
 
     @classmethod
-    def resumed(cls, held: Range, log_count: int) -> Span:
-        """The span to go on with after a slice that ended with the range `held`."""
-        width = _width(held)
+    def resumed(cls, newest: Range, log_count: int) -> Span:
+        """Returns the span with which to continue after a slice that ended with the range `newest`."""
+        width = _width(newest)
         return cls(blocks=max(START_BLOCKS, min(2 * width, width * TARGET_LOGS // max(1, log_count))))
 
-    def after_success(self, asked: Range, log_count: int) -> Span:
-        """The span after `asked` brought `log_count` rows. Only a range of the present width says something."""
-        if _width(asked) != self.blocks:
+    def after_success(self, requested: Range, log_count: int) -> Span:
+        """Returns the span after `requested` gave `log_count` rows. A range of another width changes nothing."""
+        if _width(requested) != self.blocks:
             return self
         careful = self.careful and log_count > TARGET_LOGS // 20
         if log_count > TARGET_LOGS:
@@ -58,14 +66,14 @@ class Span:
             wanted = min(self.blocks * _SPARSE_GROWTH, self.blocks * TARGET_LOGS // log_count)
         return replace(self, blocks=max(1, min(wanted, self.ceiling)), careful=careful)
 
-    def after_too_large(self, asked: Range, cause: TooLarge) -> Span:
-        """The span after `asked` was refused: the node's suggestion where it is strictly narrower, else half."""
-        width = _width(asked)
+    def after_too_large(self, requested: Range, cause: TooLarge) -> Span:
+        """Returns the span after `requested` was refused: the node's suggestion if strictly narrower, else half."""
+        width = _width(requested)
         ceiling = self.ceiling
         if cause.structural and width > 1:
             ceiling = min(ceiling, width - 1, max(1, cause.max_blocks or width - 1))
         suggested = cause.suggested
-        if suggested is not None and suggested[0] == asked[0] and asked[0] <= suggested[1] < asked[1]:
+        if suggested is not None and suggested[0] == requested[0] and requested[0] <= suggested[1] < requested[1]:
             wanted = _width(suggested)
         elif cause.max_blocks is not None and 0 < cause.max_blocks < width:
             wanted = cause.max_blocks
@@ -75,7 +83,11 @@ class Span:
 
 
 def next_range(active: Iterable[Range], *, from_block: int, to_block: int, blocks: int) -> Range | None:
-    """The lowest range in [from_block, to_block] that no `active` range covers, at most `blocks` wide; None: all is."""
+    """Returns the lowest range in [from_block, to_block] that no `active` range covers, or None where all is covered.
+
+    The range is at most `blocks` wide. With 100 to 129 active, `from_block` 100, `to_block` 199 and `blocks` 50, it is
+    130 to 179. With 120 to 129 active, it is 100 to 119, which fills the gap before the active range.
+    """
     first = from_block
     for start, end in sorted(active):
         if first < start:
@@ -84,9 +96,9 @@ def next_range(active: Iterable[Range], *, from_block: int, to_block: int, block
     return (first, min(to_block, first + blocks - 1)) if first <= to_block else None
 
 
-def sampled(asked: Range) -> bool:
-    """Whether a range is among the 1 in 20 that are asked again elsewhere; the same in every run."""
-    digest = hashlib.sha256(f"{asked[0]}-{asked[1]}".encode()).digest()
+def sampled(requested: Range) -> bool:
+    """Returns whether a range is among the 1 in 20 that another node confirms; the same in every run."""
+    digest = hashlib.sha256(f"{requested[0]}-{requested[1]}".encode()).digest()
     return digest[0] % _SAMPLE_OF == 0
 
 

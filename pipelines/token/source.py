@@ -1,6 +1,6 @@
-"""Reading one range of events from the pool: the edge between nodes and the engine.
+"""Reads one range of events from the pool: the boundary between nodes and the engine.
 
-What may be believed is decided here: a lagging node, an empty answer, two nodes that differ.
+It decides which answers to believe: from a lagging node, an empty answer, two nodes that differ.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NEAR_TIP_BLOCKS: Final = 256
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What one node said about a range: its rows, their digest, and the range's last block."""
+    """One node's answer for a range: its rows, their digest, and the range's last block."""
 
     endpoint: Endpoint
     columns: Columns
@@ -59,25 +59,25 @@ class EventSource:
         self._avoid = frozenset(avoid)
         self._decoder = decoder
 
-    async def read(self, asked: Range) -> RangeRead:
-        """The events in `asked`, confirmed elsewhere where that is called for.
+    async def read(self, blocks: Range) -> RangeRead:
+        """Reads the events in `blocks`, and confirms them with another node where that is required.
 
         Raises `RpcError` (`TooLarge`: ask for less), `RpcUnavailable`, and `ChainDataInvalid` where nodes keep
         contradicting each other.
         """
-        answer = await self._pool.attempt(lambda endpoint: self._ask(endpoint, asked), avoid=self._avoid)
-        others = await self._second_answers(asked, answer)
+        answer = await self._pool.attempt(lambda endpoint: self._ask(endpoint, blocks), avoid=self._avoid)
+        others = await self._second_answers(blocks, answer)
         for other in others:
             if other.sha256 != answer.sha256:
-                answer = await self._confirmed(asked, answer, other)
+                answer = await self._confirmed(blocks, answer, other)
         columns = answer.columns
         times = columns.block_timestamp
         exact = True
         if times is None:
-            times, exact = block_times(columns.block_number, await self._anchors(asked, answer))
+            times, exact = block_times(columns.block_number, await self._anchors(blocks, answer))
         return RangeRead(
-            from_block=asked[0],
-            to_block=asked[1],
+            from_block=blocks[0],
+            to_block=blocks[1],
             to_block_hash=answer.last.hash,
             to_block_time_s=answer.last.time_s,
             payload_sha256=answer.sha256,
@@ -86,8 +86,8 @@ class EventSource:
             rows=columns.to_arrow(times, exact=exact),
         )
 
-    async def _ask(self, endpoint: Endpoint, asked: Range) -> Answer:
-        first, last = asked
+    async def _ask(self, endpoint: Endpoint, blocks: Range) -> Answer:
+        first, last = blocks
         try:
             requests = self._events.requests(first, last)
             bodies = [await endpoint.post("eth_getLogs", params) for params in requests]
@@ -105,7 +105,7 @@ class EventSource:
         return Answer(endpoint, columns, digest, header)
 
     async def _from_receipts(self, endpoint: Endpoint, block: int) -> Columns:
-        """The rows of one block whose logs are too many for one answer."""
+        """Reads the rows of one block whose logs are too many for one answer."""
         try:
             receipts = await endpoint.call("eth_getBlockReceipts", [hex(block)])
         except RpcError as error:
@@ -121,68 +121,68 @@ class EventSource:
             raise RpcError(Transient(), f"the node lacks receipts of block {block}")
         return self._events.decode_receipts(receipts, block)
 
-    async def _second_answers(self, asked: Range, answer: Answer) -> list[Answer]:
-        """Other nodes' answers: all of them where a bloom doubts, one for an empty or a sampled range.
+    async def _second_answers(self, blocks: Range, answer: Answer) -> list[Answer]:
+        """Returns answers of other nodes: of all where a bloom doubts, of one for an empty or a sampled range.
 
         With a single node, only the bloom leads to a second answer, from that node.
         """
         others = [endpoint for endpoint in self._pool.endpoints if endpoint is not answer.endpoint]
-        if await self._bloom_doubts(asked, answer):
-            asked_again = [await self._from(endpoint, asked) for endpoint in others or [answer.endpoint]]
-        elif len(answer.columns) == 0 or sampled(asked):
+        if await self._bloom_doubts(blocks, answer):
+            asked_again = [await self._from(endpoint, blocks) for endpoint in others or [answer.endpoint]]
+        elif len(answer.columns) == 0 or sampled(blocks):
             asked_again = []
             for endpoint in others:
-                asked_again = [await self._from(endpoint, asked)]
+                asked_again = [await self._from(endpoint, blocks)]
                 if asked_again[0] is not None:
                     break
         else:
             return []
         return [other for other in asked_again if other is not None]
 
-    async def _from(self, endpoint: Endpoint, asked: Range) -> Answer | None:
-        """One node's answer if it gives one at the first try."""
+    async def _from(self, endpoint: Endpoint, blocks: Range) -> Answer | None:
+        """Returns one node's answer, or None where its first attempt fails."""
         if endpoint in self._avoid or endpoint.wrong_chain is not None or endpoint.resting or endpoint.late:
             return None
         others = [other for other in self._pool.endpoints if other is not endpoint]
         try:
-            return await self._pool.attempt(lambda only: self._ask(only, asked), avoid=others, once=True)
+            return await self._pool.attempt(lambda only: self._ask(only, blocks), avoid=others, once=True)
         except (RpcError, RpcUnavailable):
             return None
 
-    async def _confirmed(self, asked: Range, one: Answer, other: Answer) -> Answer:
-        """Of two answers that differ the fuller one, once a third confirms it."""
+    async def _confirmed(self, blocks: Range, one: Answer, other: Answer) -> Answer:
+        """Returns the fuller one of two differing answers, once a third confirms it."""
         self.disagreements += 1
         fuller = max(one, other, key=lambda answer: len(answer.columns))
         hosts = f"{one.endpoint.host} ({len(one.columns)} rows) and {other.endpoint.host} ({len(other.columns)} rows)"
-        log.warning("%s differ on blocks %d to %d", hosts, *asked)
+        log.warning("%s differ on blocks %d to %d", hosts, *blocks)
         unasked = [item for item in self._pool.endpoints if item not in (one.endpoint, other.endpoint)]
         for endpoint in [*unasked, fuller.endpoint]:
-            third = await self._from(endpoint, asked)
+            third = await self._from(endpoint, blocks)
             if third is not None and third.sha256 == fuller.sha256:
                 return fuller
         raise ChainDataInvalid(
-            f"RPC nodes differ on blocks {asked[0]} to {asked[1]}: {hosts}, and no third answer confirms either.",
+            f"RPC nodes differ on blocks {blocks[0]} to {blocks[1]}: {hosts}, and no third answer confirms either.",
             cure="Run again; if it stays so, remove the node that is wrong from SVC_RPC_URLS.",
         )
 
-    async def _bloom_doubts(self, asked: Range, answer: Answer) -> bool:
-        """Whether a block near finality has a bloom that admits our rows but no row in the answer."""
-        first, last = asked
+    async def _bloom_doubts(self, blocks: Range, answer: Answer) -> bool:
+        """Returns whether a block near finality has a bloom that admits our rows but no row in the answer."""
+        first, last = blocks
         if last - first >= NEAR_TIP_BLOCKS or last <= self._finalized.number - NEAR_TIP_BLOCKS:
             return False
         empty = sorted(set(range(first, last + 1)) - set(answer.columns.block_number.tolist()))
         headers = await self._pool.attempt(lambda endpoint: headers_at(endpoint, empty), avoid=self._avoid)
         return any(bloom_admits(header, self._events) for header in headers)
 
-    async def _anchors(self, asked: Range, answer: Answer) -> list[BlockHeader]:
-        first, last = asked
+    async def _anchors(self, blocks: Range, answer: Answer) -> list[BlockHeader]:
+        first, last = blocks
         numbers = sorted({max(0, first - 1), (first + last) // 2})
         known = await self._pool.attempt(lambda endpoint: headers_at(endpoint, numbers), avoid=self._avoid)
         return [*known, answer.last]
 
 
 def bloom_admits(header: BlockHeader, events: Events) -> bool:
-    """Whether a block may hold such events; False where its bloom excludes them, or it has none."""
+    """Returns whether a block may hold such events; False where its bloom excludes them, or it has no bloom."""
     return header.logs_bloom is not None and events.admitted(header.logs_bloom)
 
 

@@ -1,4 +1,4 @@
-"""Sparse events as rows: transfers of any token that touch a contract, attestations of the registry. Pure."""
+"""Decodes sparse events into rows: transfers of any token that touch a contract, attestations of the registry. Pure."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ Value = bytes | int | str
 
 @dataclass(frozen=True, order=True)
 class EventRow:
-    """One event: its place, its transaction, its block's Unix time where the node says it, and its own values."""
+    """One event: its position, its transaction, its block's Unix time where the node reports it, and its own values."""
 
     block: int
     log_index: int
@@ -79,7 +79,7 @@ class EventRow:
 
 @dataclass(frozen=True, eq=False)
 class EventColumns:
-    """Rows in order without doubles, and the name and kind of each of their values."""
+    """Ordered rows without duplicates, and the name and kind of each of their values."""
 
     rows: Sequence[EventRow]
     kinds: Mapping[str, str]
@@ -97,8 +97,8 @@ class EventColumns:
         return None if None in times else np.array(times, np.int64)
 
     def sha256(self) -> str:
-        said = [(row.block, row.log_index, row.tx_hash, row.values) for row in self.rows]
-        return hashlib.sha256(repr(said).encode()).hexdigest()
+        identities = [(row.block, row.log_index, row.tx_hash, row.values) for row in self.rows]
+        return hashlib.sha256(repr(identities).encode()).hexdigest()
 
     def to_arrow(self, block_time_s: NDArray[np.int64], *, exact: bool) -> pa.Table:
         columns = {
@@ -121,11 +121,11 @@ class SparseEvents(ABC):
 
     @abstractmethod
     def matches(self, log: ReceiptLog) -> bool:
-        """Whether a receipt's log is one that is asked for."""
+        """Returns whether a receipt's log is one of the requested logs."""
 
     @abstractmethod
     def values(self, log: ReceiptLog) -> tuple[Value, ...] | None:
-        """The event's own values; None for a log that only looks like one. Raises `LogsInvalid`."""
+        """Returns the event's own values, or None for a log that only looks like one. Raises `LogsInvalid`."""
 
     def decode(self, bodies: Sequence[bytes], first: int, last: int) -> EventColumns:
         return self._columns([log for body in bodies for log in _logs(body)], first, last)
@@ -168,7 +168,7 @@ class SparseEvents(ABC):
 
 @dataclass(frozen=True)
 class ContractTransfers(SparseEvents):
-    """ERC-20 Transfer events, of whatever token, that name the contract as sender or recipient."""
+    """ERC-20 Transfer events, of any token, that name the contract as sender or recipient."""
 
     contract_address: str
     tables: EventTables = CONTRACT_TRANSFERS
@@ -204,7 +204,7 @@ class ContractTransfers(SparseEvents):
 
 @dataclass(frozen=True)
 class Attestations(SparseEvents):
-    """Attestations that the trust registry took."""
+    """Attestations that the trust registry accepted."""
 
     registry_address: str
     tables: EventTables = ATTESTATIONS

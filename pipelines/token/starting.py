@@ -9,7 +9,7 @@ from warehouse.token.holder_status import is_status_recorded, record_status
 
 
 def starting_rows(connection: Connection, settings: Settings, now: datetime) -> None:
-    """Records that the configured token is to be read, unless a run has recorded its status."""
+    """Records that the configured token will be read, unless a run has recorded its status."""
     if settings.token_address is None or is_status_recorded(connection):
         return
     record_status(

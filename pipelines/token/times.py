@@ -1,4 +1,4 @@
-"""Block times from a few known headers. Pure."""
+"""Derives block times from a few known headers. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contracts.evm.codec import BlockHeader
 
 
 def block_times(blocks: NDArray[np.int64], anchors: Sequence[BlockHeader]) -> tuple[NDArray[np.int64], bool]:
-    """Unix seconds of `blocks`, all of which lie within the anchors, and whether they are exact.
+    """Returns Unix seconds of `blocks`, all of which lie within the anchors, and whether they are exact.
 
     They are exact when block time is constant over the anchors: at least three on one line of whole seconds a block.
     Else they are interpolated between the nearest two.

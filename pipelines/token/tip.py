@@ -1,4 +1,4 @@
-"""The blocks above finality: read anew at the end of a run, rolled back to the common ancestor where they changed."""
+"""Reads the blocks above finality again at the end of a run, and rolls changed ones back to the common ancestor."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _WALK_BLOCKS: Final = 16
 
 @dataclass(frozen=True)
 class TipChange:
-    """What becomes of the tip: blocks in [first_kept, last_kept] stay, `blocks` and their rows are added.
+    """The change of the tip: blocks in [first_kept, last_kept] stay, `blocks` and their rows are added.
 
-    `rolled_back` counts blocks that were held and are no longer in the chain.
+    `rolled_back` counts stored blocks that are no longer in the chain.
     """
 
     first_kept: int
@@ -40,22 +40,22 @@ async def read_tip(
     events: Events,
     *,
     finalized: BlockHeader,
-    held: Sequence[TipBlock],
+    stored: Sequence[TipBlock],
     avoid: Collection[Endpoint],
 ) -> TipChange:
-    """Compare the tip that we hold with a node's and read what is new. Raises as `RpcPool.attempt`."""
+    """Compares the stored tip with a node's and reads the new blocks. Raises as `RpcPool.attempt`."""
     return await pool.attempt(
-        lambda endpoint: _read(pool, endpoint, events, finalized=finalized, held=held), avoid=avoid
+        lambda endpoint: _read(pool, endpoint, events, finalized=finalized, stored=stored), avoid=avoid
     )
 
 
-def common_ancestor(held: Mapping[int, str], chain: Mapping[int, str]) -> int | None:
-    """The highest block number with one hash in both; None where they share no block."""
-    return max((number for number, found in chain.items() if held.get(number) == found), default=None)
+def common_ancestor(stored: Mapping[int, str], chain: Mapping[int, str]) -> int | None:
+    """Returns the highest block number with one hash in both, or None where they share no block."""
+    return max((number for number, block_hash in chain.items() if stored.get(number) == block_hash), default=None)
 
 
 def check_linked(headers: Sequence[BlockHeader], parent_hash: str | None) -> None:
-    """Raise `RpcError` (transient) unless each header follows the one before, and the first follows `parent_hash`."""
+    """Raises `RpcError` (transient) unless each header follows the one before, and the first follows `parent_hash`."""
     for header in headers:
         if parent_hash is not None and header.parent_hash != parent_hash:
             raise RpcError(Transient(), f"block {header.number} does not follow the one before it")
@@ -63,13 +63,13 @@ def check_linked(headers: Sequence[BlockHeader], parent_hash: str | None) -> Non
 
 
 async def _read(
-    pool: RpcPool, endpoint: Endpoint, events: Events, *, finalized: BlockHeader, held: Sequence[TipBlock]
+    pool: RpcPool, endpoint: Endpoint, events: Events, *, finalized: BlockHeader, stored: Sequence[TipBlock]
 ) -> TipChange:
     latest = read_header(await endpoint.call("eth_getBlockByNumber", ["latest", False]))
     if latest is None or latest.number < finalized.number:
         raise RpcError(Transient(), "the node is behind finality")
     first = max(finalized.number + 1, latest.number - TIP_BLOCKS + 1)
-    known = {block.number: block.hash for block in held if block.number >= first}
+    known = {block.number: block.hash for block in stored if block.number >= first}
     top = max(known, default=first - 1)
     if known.get(latest.number) == latest.hash:
         return TipChange(first, top, [], [], 0)  # nothing new, or a node that lags behind what we hold
@@ -95,22 +95,22 @@ async def _read(
 async def _walk_back(
     endpoint: Endpoint, known: Mapping[int, str], chain: dict[int, BlockHeader], *, from_block: int, first: int
 ) -> int | None:
-    """Fetch headers downwards from `from_block` into `chain` until one is known; its number, or None."""
+    """Fetches headers downwards from `from_block` into `chain` until one is known. Returns its number, or None."""
     upper = from_block
     while known and upper >= first:
         lower = max(first, upper - _WALK_BLOCKS + 1)
-        found = await headers_at(endpoint, range(lower, upper + 1))
-        chain |= {header.number: header for header in found}
-        ancestor = common_ancestor(known, {header.number: header.hash for header in found})
+        headers = await headers_at(endpoint, range(lower, upper + 1))
+        chain |= {header.number: header for header in headers}
+        ancestor = common_ancestor(known, {header.number: header.hash for header in headers})
         if ancestor is not None:
             return ancestor
         upper = lower - 1
     return None
 
 
-async def _rows(endpoint: Endpoint, events: Events, asked: Range, headers: Sequence[BlockHeader]) -> list[pa.Table]:
-    """Rows of blocks that have to be exactly those of `headers`, in halves where they are too many."""
-    first, last = asked
+async def _rows(endpoint: Endpoint, events: Events, blocks: Range, headers: Sequence[BlockHeader]) -> list[pa.Table]:
+    """Reads the rows of blocks that must be exactly those of `headers`, in halves where they are too many."""
+    first, last = blocks
     try:
         bodies = [await endpoint.post("eth_getLogs", params) for params in events.requests(first, last)]
         hashes = {header.number: header.hash for header in headers if first <= header.number <= last}
@@ -128,7 +128,7 @@ async def _rows(endpoint: Endpoint, events: Events, asked: Range, headers: Seque
 async def _doubt_empty(
     pool: RpcPool, endpoint: Endpoint, events: Events, headers: Sequence[BlockHeader], rows: Sequence[pa.Table]
 ) -> None:
-    """Raise `RpcError` (transient) where another node has rows of a block for which this one has none."""
+    """Raises `RpcError` (transient) where another node has rows of a block for which this one has none."""
     filled = {number for table in rows for number in table.column("block_number").unique().to_pylist()}
     doubted = [header for header in headers if header.number not in filled and bloom_admits(header, events)]
     calls = [("eth_getLogs", params) for header in doubted for params in _in_block(events, header)]
@@ -144,7 +144,7 @@ async def _doubt_empty(
 
 
 def _in_block(events: Events, header: BlockHeader) -> list[Params]:
-    """The requests for one block, named by its hash."""
+    """Returns the requests for one block, named by its hash."""
     return [
         [{name: value for name, value in params[0].items() if not name.endswith("Block")} | {"blockHash": header.hash}]
         for params in events.requests(header.number, header.number)

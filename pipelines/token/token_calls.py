@@ -1,4 +1,4 @@
-"""What a token says of itself, read by web3.py contract calls through our pool of nodes."""
+"""Reads a token's own metadata with web3.py contract calls through our pool of nodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DECIMALS_LIMIT = 77
 
 
 async def read_token(rpc: Rpc, address: str) -> Token:
-    """Name, symbol and decimals at the newest block; what the contract does not answer is None."""
+    """Reads name, symbol and decimals at the newest block; None for each that the contract does not answer."""
     chain = AsyncWeb3(PoolProvider(rpc))
     decimals = await _answer(chain, address, "decimals", "uint256")
     return Token(
@@ -31,7 +31,7 @@ async def read_token(rpc: Rpc, address: str) -> Token:
 
 
 async def _text(chain: AsyncWeb3[Any], address: str, function: str) -> str | None:
-    """A `string` answer, or the `bytes32` of older tokens; None where it is neither. `Token` cleans it."""
+    """Reads a `string` answer, or the `bytes32` of older tokens, else None. `Token` cleans it."""
     text = await _answer(chain, address, function, "string")
     if text is None:
         word = await _answer(chain, address, function, "bytes32")
@@ -43,7 +43,7 @@ async def _text(chain: AsyncWeb3[Any], address: str, function: str) -> str | Non
 
 
 async def _answer(chain: AsyncWeb3[Any], address: str, function: str, output: str) -> Any:
-    """What `function()` returns, read as one `output`; None where it returns no such thing, or nobody answers."""
+    """Calls `function()` and reads one `output`. Returns None where it returns something else, or no node answers."""
     abi: Sequence[ABIFunction] = [
         {
             "type": "function",

@@ -1,1 +1,1 @@
-"""Trust: attestations counted into scores, a sample of which the registry itself confirms."""
+"""Trust: counts attestations into scores, and has the registry confirm a sample of them."""

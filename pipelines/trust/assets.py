@@ -93,22 +93,24 @@ def count_scores(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeR
 def core_trust__checks(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
     """Asks the contract about a sample that follows from the block's hash, once per block."""
     registry = registry_of(runtime)
-    asked: list[ScoreCheck] = []
+    checks: list[ScoreCheck] = []
     with runtime.warehouse.connect() as connection:
         state = read_trust_state(connection)
         if registry is not None and state is not None and not checked_at_block(connection, state.block):
-            held = scores(connection)
-            sample = {agent: held[agent] for agent in sample_agents(held, newly_attested(connection), state.block_hash)}
-            asked = asyncio.run(_ask(runtime, registry, state.block, sample))
-            record_checks(connection, state.block, asked, datetime.now(UTC))
+            counted = scores(connection)
+            sample = {
+                agent: counted[agent] for agent in sample_agents(counted, newly_attested(connection), state.block_hash)
+            }
+            checks = asyncio.run(_ask(runtime, registry, state.block, sample))
+            record_checks(connection, state.block, checks, datetime.now(UTC))
         metadata = row_count(connection, "core_trust__checks")
         newest = preview(connection, "trust_checks")
     if registry is None:
         return dg.MaterializeResult(metadata=metadata | OFF)
     metadata |= {
-        "asked": len(asked),
-        "answered": sum(check.theirs is not None for check in asked),
-        "equal": sum(check.theirs == check.ours for check in asked),
+        "asked": len(checks),
+        "answered": sum(check.theirs is not None for check in checks),
+        "equal": sum(check.theirs == check.ours for check in checks),
         "answers": markdown_table(newest, rows=24),
     }
     return dg.MaterializeResult(metadata=metadata)

@@ -1,4 +1,4 @@
-"""Asking the registry contract: its half-life, and whether agents meet thresholds at a block."""
+"""Asks the registry contract for its half-life, and whether agents meet thresholds at a block."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ _MOST_S: Final = 3650 * 86_400
 
 
 async def read_half_life(rpc: Rpc, registry: str) -> int | None:
-    """The contract's half-life in seconds, which never changes; None where it answers with none."""
+    """Reads the contract's half-life in seconds, which never changes. Returns None where its answer contains none."""
     (answer,) = await ask(rpc, [("eth_call", [{"to": registry, "data": _HALF_LIFE}, "latest"])])
     half_life_s = answer if isinstance(answer, Missing) else decode_uint(answer)
     return None if isinstance(half_life_s, Missing) or not 0 < half_life_s <= _MOST_S else half_life_s
 
 
 async def ask_scores(rpc: Rpc, registry: str, block: int, sample: Mapping[str, int]) -> list[ScoreCheck]:
-    """What the contract says at `block` of each agent of `sample` (its score by our count) and each threshold."""
-    asked = [(agent, ours, least) for agent, ours in sample.items() for least in THRESHOLDS.values()]
+    """Reads the contract's answers at `block` for each agent of `sample` (with our score) and each threshold."""
+    questions = [(agent, ours, least) for agent, ours in sample.items() for least in THRESHOLDS.values()]
     calls: Sequence[Call] = [
-        ("eth_call", [{"to": registry, "data": meets_data(agent, least)}, hex(block)]) for agent, _, least in asked
+        ("eth_call", [{"to": registry, "data": meets_data(agent, least)}, hex(block)]) for agent, _, least in questions
     ]
     answers = await ask(rpc, calls) if calls else []
     return [
-        _check(agent, ours, least, _meets(answer)) for (agent, ours, least), answer in zip(asked, answers, strict=True)
+        _check(agent, ours, least, _meets(answer))
+        for (agent, ours, least), answer in zip(questions, answers, strict=True)
     ]
 
 
 def meets_data(agent: str, min_score: int) -> str:
-    """Call data of `meetsTrustThreshold(address,uint256)`."""
+    """Returns the call data of `meetsTrustThreshold(address,uint256)`."""
     return f"{_MEETS}{agent.removeprefix('0x').rjust(64, '0')}{min_score:064x}"
 
 

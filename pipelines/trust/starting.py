@@ -8,7 +8,7 @@ from warehouse.trust.attestations import is_trust_recorded, record_trust_status
 
 
 def starting_rows(connection: Connection, settings: Settings, now: datetime) -> None:
-    """Records that the configured registry is to be read, unless a run has recorded its status."""
+    """Records that the configured registry will be read, unless a run has recorded its status."""
     registry = settings.trust_registry_address
     if registry is None or settings.token_address is None or is_trust_recorded(connection):
         return

@@ -1,1 +1,1 @@
-"""The graph's part of a run: the constitution, what telemetry says, and the ledger's events as tables."""
+"""The graph's part of a run: the constitution, the signals of telemetry, and the ledger's events as tables."""

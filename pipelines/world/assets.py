@@ -91,8 +91,8 @@ def fold_world(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeRes
         closing(open_ledger(runtime.settings, runtime.data_dir)) as ledger,
     ):
         folded = fold_events(connection, ledger)
-        found = {table: row_count(connection, table) for table in TABLES}
+        metadata_by_table = {table: row_count(connection, table) for table in TABLES}
         counts = preview(connection, "graph_counts")
-    found["out_world__counts"]["counts"] = markdown_table(counts)
-    for table, metadata in found.items():
+    metadata_by_table["out_world__counts"]["counts"] = markdown_table(counts)
+    for table, metadata in metadata_by_table.items():
         yield dg.MaterializeResult(asset_key=table, metadata=metadata | {"revision": folded.revision})

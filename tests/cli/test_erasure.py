@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from cli.main import app
 from contracts.settings import Settings
-from pipelines.initial_publish import publish_held
+from pipelines.initial_publish import publish_initial
 from pipelines.runs import opened_instance
 from warehouse.duck.connection import Warehouse
 from warehouse.world.forget import forget_owner
@@ -45,7 +45,7 @@ class Installation:
                 patch.setenv(name, value)
 
     def publish(self) -> None:
-        publish_held(self.settings)
+        publish_initial(self.settings)
 
     def svc(self, *arguments: str, code: int = 0) -> tuple[dict[str, Any], str]:
         """The JSON that a command prints, and what it tells meanwhile."""

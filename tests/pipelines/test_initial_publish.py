@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from contracts.settings import load_settings
-from pipelines.initial_publish import publish_held
+from pipelines.initial_publish import publish_initial
 from pipelines.publish.generation import republish_stale
 from warehouse.publish.generations import current_generation
 
@@ -18,7 +18,7 @@ def published(data_dir: Path, path: str = "api/token/holders.json") -> dict:
 
 
 def test_before_anything_is_read_the_documents_say_that_the_backfill_is_to_come(tmp_path: Path):
-    publish_held(load_settings(data_dir=tmp_path, rpc_urls=("http://127.0.0.1:9",), token_address=TOKEN))
+    publish_initial(load_settings(data_dir=tmp_path, rpc_urls=("http://127.0.0.1:9",), token_address=TOKEN))
     body = published(tmp_path)
     assert (body["quality"], body["reason"], body["holderCount"]) == ("unavailable", "backfilling", None)
     assert body["backfill"] == {"percent": 0.0, "block": None, "finalizedBlock": None}
@@ -26,7 +26,7 @@ def test_before_anything_is_read_the_documents_say_that_the_backfill_is_to_come(
 
 
 def test_without_a_token_they_say_that_none_is_configured(tmp_path: Path):
-    publish_held(load_settings(data_dir=tmp_path))
+    publish_initial(load_settings(data_dir=tmp_path))
     body = published(tmp_path)
     assert (body["quality"], body["reason"], body["backfill"]) == ("unavailable", "not_configured", None)
 
@@ -34,9 +34,11 @@ def test_without_a_token_they_say_that_none_is_configured(tmp_path: Path):
 def test_a_watched_contract_and_a_registry_are_to_be_read_where_they_are_configured(tmp_path: Path):
     settings = {"data_dir": tmp_path, "rpc_urls": ("http://127.0.0.1:9",), "token_address": TOKEN}
     paths = ("api/bidwall/balance.json", "api/bidwall/events.json", "api/v2/trust/protocol.json")
-    publish_held(load_settings(**settings))
+    publish_initial(load_settings(**settings))
     assert [published(tmp_path, path)["reason"] for path in paths] == ["not_configured"] * 3
-    publish_held(load_settings(**settings, bidwall_address="0x" + "ba" * 20, trust_registry_address="0x" + "4e" * 20))
+    publish_initial(
+        load_settings(**settings, bidwall_address="0x" + "ba" * 20, trust_registry_address="0x" + "4e" * 20)
+    )
     assert [published(tmp_path, path)["reason"] for path in paths] == ["backfilling"] * 3
 
 
@@ -53,26 +55,28 @@ def test_sources_that_are_configured_and_were_not_asked_yet_say_so(tmp_path: Pat
         bodies = (published(tmp_path, path) for path in paths)
         return [body.get("data", body)["reason"] for body in bodies]
 
-    publish_held(load_settings(**settings))
+    publish_initial(load_settings(**settings))
     assert reasons() == ["not_configured"] * 4
     sources = dict.fromkeys(("coinbase_url", "dexscreener_url", "partner_url"), "https://svc.example")
-    publish_held(load_settings(**settings, **sources, marketplace_url="https://m.example", marketplace_agent_id="84"))
+    publish_initial(
+        load_settings(**settings, **sources, marketplace_url="https://m.example", marketplace_agent_id="84")
+    )
     assert reasons() == ["not_asked_yet"] * 4
-    publish_held(load_settings(**settings))
+    publish_initial(load_settings(**settings))
     assert reasons()[2:] == ["not_configured"] * 2
 
 
 def test_publishing_twice_changes_nothing(tmp_path: Path):
     settings = load_settings(data_dir=tmp_path, rpc_urls=("http://127.0.0.1:9",), token_address=TOKEN)
-    first, second = publish_held(settings), publish_held(settings)
+    first, second = publish_initial(settings), publish_initial(settings)
     assert (second.published, second.generation) == (False, first.generation)
 
 
 @pytest.mark.parametrize("reason", ["check_failed", "rpc_unavailable"])
 def test_a_stale_mark_stays_when_only_the_address_changes(tmp_path: Path, reason: str):
     settings = load_settings(data_dir=tmp_path, token_address=TOKEN)
-    publish_held(settings)
+    publish_initial(settings)
     republish_stale(settings, reason)
-    publish_held(settings.model_copy(update={"base_url": "https://svc.example"}))
+    publish_initial(settings.model_copy(update={"base_url": "https://svc.example"}))
     assert published(tmp_path, "openapi.json")["servers"][0]["url"] == "https://svc.example"
     assert (published(tmp_path)["stale"], published(tmp_path)["reason"]) == (True, reason)

@@ -23,13 +23,13 @@ def decode(answer: Any, *, chain_id: int, token: str) -> Quote | Refusal:
     ours = [pool for pool in listed if _side(pool, name)]
     if not ours:
         return Refusal("unknown_token")
-    return quote_of([found for pool in ours if (found := _pool(pool, name)) is not None])
+    return quote_of([sound for pool in ours if (sound := _pool(pool, name)) is not None])
 
 
 def _side(pool: Any, name: str) -> str | None:
     for side in ("base", "quote"):
-        found = inner(pool, "relationships", f"{side}_token", "data", "id")
-        if isinstance(found, str) and found.lower() == name:
+        token_id = inner(pool, "relationships", f"{side}_token", "data", "id")
+        if isinstance(token_id, str) and token_id.lower() == name:
             return side
     return None
 

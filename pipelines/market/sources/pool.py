@@ -73,11 +73,11 @@ def read_pair(token0: object, token1: object, token: str) -> Pair | Refusal:
 
 def read_reserves(pair: Pair, reserves: object, decimals: Sequence[object]) -> Reserves | Refusal:
     """Reads the reserves from the results of `getReserves()`, and of `decimals()` of our token and of the other."""
-    held = read_words(reserves, 2)
+    words = read_words(reserves, 2)
     places = [read_words(result, 1) for result in decimals]
-    if held is None or any(word is None or word[0] > _DECIMALS_LIMIT for word in places):
+    if words is None or any(word is None or word[0] > _DECIMALS_LIMIT for word in places):
         return Refusal("no_pair")
-    ours, other = (held[0], held[1]) if pair.token == pair.token0 else (held[1], held[0])
+    ours, other = (words[0], words[1]) if pair.token == pair.token0 else (words[1], words[0])
     if ours == 0 or other == 0:
         return Refusal("empty_pool")
     of_ours, of_other = (word[0] for word in places if word is not None)
@@ -126,10 +126,10 @@ def reserves_then(pair: Pair, now: Reserves, logs: object) -> Reserves | None:
     """Reads the reserves from the last of some Sync events; None where there is no event."""
     if not isinstance(logs, list) or not logs:
         return None
-    held = read_words(inner(logs[-1], "data"), 2)
-    if held is None or 0 in held:
+    words = read_words(inner(logs[-1], "data"), 2)
+    if words is None or 0 in words:
         return None
-    ours, other = held if pair.token == pair.token0 else reversed(held)
+    ours, other = words if pair.token == pair.token0 else reversed(words)
     return _in_whole_tokens(ours, other, now.decimals)
 
 
@@ -162,7 +162,7 @@ async def _read(reading: Reading) -> Decoded:
     pool, token = settings.pool_address or "", settings.token_address or ""
     calls = [block.call(pool, data) for data in (TOKEN0, TOKEN1, GET_RESERVES)]
     calls += [block.call(token, data) for data in (DECIMALS, TOTAL_SUPPLY)]
-    token0, token1, held, decimals, supply = await reading.chain.batch(calls)
+    token0, token1, raw_reserves, decimals, supply = await reading.chain.batch(calls)
     pair = read_pair(token0, token1, token)
     if isinstance(pair, Refusal):
         return pair
@@ -170,7 +170,7 @@ async def _read(reading: Reading) -> Decoded:
     if isinstance(usd, Refusal):
         return usd
     (other_decimals,) = await reading.chain.batch([block.call(pair.other, DECIMALS)])
-    reserves = read_reserves(pair, held, (decimals, other_decimals))
+    reserves = read_reserves(pair, raw_reserves, (decimals, other_decimals))
     if isinstance(reserves, Refusal):
         return reserves
     quote = quote_of(reserves, usd, supply_raw=supply, pool=pool, block=block.number, observed_at=block.at)

@@ -7,7 +7,7 @@ import pytest
 from access_sales import NOON, miss, redeem, sell
 
 from contracts.settings import Settings
-from pipelines.access.assets import none_waits, take_over_access_tables
+from pipelines.access.assets import none_waits, sync_access_tables
 from pipelines.access.watch import claims_due
 from pipelines.definitions import build_definitions
 from pipelines.resources import runtime_resource
@@ -29,7 +29,7 @@ def ledger_here(settings):
 
 def run(settings: Settings) -> tuple[dict[str, dict], dg.AssetCheckEvaluation]:
     resources = {"runtime": runtime_resource(settings)}
-    done = dg.materialize([take_over_access_tables, none_waits], resources=resources)
+    done = dg.materialize([sync_access_tables, none_waits], resources=resources)
     assert done.success
     said = {
         event.asset_key.path[0]: {name: value.value for name, value in event.materialization.metadata.items()}

@@ -14,9 +14,9 @@ from contracts.connect.progress import StepReport, advance, start
 from contracts.intake.graph import node_ids as intake_node_ids
 from contracts.settings import Settings
 from pipelines.checks import judge
-from pipelines.connect.assets import take_over_connect_tables
+from pipelines.connect.assets import sync_connect_tables
 from pipelines.due import has_unsynced_changes
-from pipelines.intake.assets import take_over_intake_tables
+from pipelines.intake.assets import sync_intake_tables
 from pipelines.resources import runtime_resource
 from warehouse.connect import sessions
 from warehouse.connect.session_sync import CONNECT, sync_sessions
@@ -43,7 +43,7 @@ def take_over(service) -> None:
 
 
 def materialize(settings: Settings) -> dict[str, dict]:
-    assets = [take_over_intake_tables, take_over_connect_tables]
+    assets = [sync_intake_tables, sync_connect_tables]
     done = dg.materialize(assets, resources={"runtime": runtime_resource(settings)})
     assert done.success
     return {

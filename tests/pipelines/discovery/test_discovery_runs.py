@@ -24,7 +24,7 @@ from pipelines.checks import judge
 from pipelines.definitions import build_definitions
 from pipelines.discovery.probe import ask_ourselves, hourly_probe_due, probe_due
 from pipelines.due import due_reason, stated_settings_changed
-from pipelines.initial_publish import publish_held
+from pipelines.initial_publish import publish_initial
 from pipelines.instance import prepare_home
 from warehouse.discovery.probes import is_our_generation, read_findings
 from warehouse.duck.connection import Warehouse
@@ -93,7 +93,7 @@ def published(tmp_path_factory: pytest.TempPathFactory, running: OwnService) -> 
     """A place that has published and was never looked at; only to be copied."""
     with RecordedNode(recorded_chain()) as node:
         place = Place(tmp_path_factory.mktemp("published"), node.url, base_url=running.url)
-        publish_held(place.settings())
+        publish_initial(place.settings())
     return place
 
 
@@ -250,7 +250,7 @@ def test_a_changed_setting_makes_a_whole_run_due_which_changes_every_document_at
     changed = place.settings(token_address=None)
     assert stated_settings_changed(changed, current(place))
     assert due_reason(changed, None, datetime.now(UTC)) == "what documents state of the settings has changed"
-    publish_held(changed)
+    publish_initial(changed)
     assert not stated_settings_changed(changed, current(place))
     assert registry(place)["token_holders"]["reason"] == "not_configured"
     public = place.data_dir / "current/public"
@@ -269,9 +269,9 @@ def test_publishing_again_keeps_the_bytes(place: Place, service: OwnService):
     look(place)
     first, at = bodies(), generation(place)
     assert json.loads(first[AGENT_CARD_PATH])["signatures"]
-    publish_held(place.settings())
+    publish_initial(place.settings())
     assert bodies() == first
-    publish_held(place.settings())
+    publish_initial(place.settings())
     assert bodies() == first
     assert place.settings().data_dir.joinpath("generations", at).is_dir()
 

@@ -8,7 +8,7 @@ from keyed_service import one_rule
 
 from contracts.guardrail.rules import Severity
 from contracts.settings import Settings
-from pipelines.guardrail.assets import take_over_guardrail_checks
+from pipelines.guardrail.assets import sync_guardrail_checks
 from pipelines.resources import runtime_resource
 from warehouse.guardrail.log import open_guardrail_log
 
@@ -16,7 +16,7 @@ NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 
 
 def run(settings: Settings) -> dict[str, dict]:
-    done = dg.materialize([take_over_guardrail_checks], resources={"runtime": runtime_resource(settings)})
+    done = dg.materialize([sync_guardrail_checks], resources={"runtime": runtime_resource(settings)})
     assert done.success
     return {
         event.asset_key.path[0]: {name: value.value for name, value in event.materialization.metadata.items()}

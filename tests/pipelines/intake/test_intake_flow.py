@@ -18,7 +18,7 @@ from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 from pipelines.checks import judge
 from pipelines.due import has_unsynced_changes
-from pipelines.intake.assets import take_over_intake_tables
+from pipelines.intake.assets import sync_intake_tables
 from pipelines.publish.generation import publish
 from pipelines.resources import runtime_resource
 from warehouse.duck.connection import Warehouse
@@ -42,7 +42,7 @@ def service(ledger_settings: Settings):
 
 
 def take_over(settings: Settings) -> dict[str, dict]:
-    done = dg.materialize([take_over_intake_tables], resources={"runtime": runtime_resource(settings)})
+    done = dg.materialize([sync_intake_tables], resources={"runtime": runtime_resource(settings)})
     assert done.success
     return {
         event.asset_key.path[0]: {name: value.value for name, value in event.materialization.metadata.items()}

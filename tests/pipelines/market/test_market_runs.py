@@ -22,7 +22,7 @@ from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 from pipelines.definitions import build_definitions
 from pipelines.failure import mark_stale_for
-from pipelines.initial_publish import publish_held
+from pipelines.initial_publish import publish_initial
 from pipelines.market.observe import prices_due
 from warehouse.publish.generations import current_generation
 from warehouse.publish.readers import tables_of
@@ -97,7 +97,7 @@ def run_prices(place: Place) -> set[str]:
 
 
 def test_a_run_of_prices_publishes_what_reads_them_and_links_the_rest(place: Place, server: FeedServer) -> None:
-    publish_held(place.settings())
+    publish_initial(place.settings())
     before = current_generation(place.data_dir)
     made = run_prices(place)
     after = current_generation(place.data_dir)
@@ -115,7 +115,7 @@ def test_a_run_of_prices_publishes_what_reads_them_and_links_the_rest(place: Pla
 
 
 def test_a_minute_without_news_is_not_due(place: Place) -> None:
-    publish_held(place.settings())
+    publish_initial(place.settings())
     due = prices_due(place.settings(), datetime.now(UTC))
     assert due == "prices of coinbase, dexscreener are due"
     run_prices(place)
@@ -130,7 +130,7 @@ def test_a_minute_without_news_is_not_due(place: Place) -> None:
 def test_a_chain_that_does_not_answer_keeps_prices_fresh_and_dead_sources_keep_the_last_price(
     place: Place, server: FeedServer
 ) -> None:
-    publish_held(place.settings())
+    publish_initial(place.settings())
     place.rpc_url = "http://127.0.0.1:1"
     with pytest.raises(RpcUnavailable):
         place.run()
@@ -150,7 +150,7 @@ def test_a_chain_that_does_not_answer_keeps_prices_fresh_and_dead_sources_keep_t
 
 
 def test_a_failed_check_holds_prices_back_until_a_whole_run_is_good(place: Place, server: FeedServer) -> None:
-    publish_held(place.settings())
+    publish_initial(place.settings())
     run_prices(place)
     mark_stale_for(place.settings(), "check_failed")
     make_older(place)
@@ -161,7 +161,7 @@ def test_a_failed_check_holds_prices_back_until_a_whole_run_is_good(place: Place
 
 
 def test_a_thousand_polls_in_a_minute_ask_each_source_once(place: Place, server: FeedServer) -> None:
-    publish_held(place.settings())
+    publish_initial(place.settings())
     minutes = {datetime.now(UTC).minute}
     run_prices(place)
     for _ in range(2):

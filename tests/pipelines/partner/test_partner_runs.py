@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from cli.demo.recorded import RecordedNode
 from pipelines.definitions import build_definitions
-from pipelines.initial_publish import publish_held
+from pipelines.initial_publish import publish_initial
 from pipelines.instance import prepare_home
 from pipelines.partner.source import partner_due
 from warehouse.publish.generations import current_generation
@@ -88,7 +88,7 @@ def test_runs_ask_when_due_publish_and_leave_the_credential_nowhere(
 ) -> None:
     monkeypatch.setenv("DAGSTER_HOME", str(prepare_home(place.data_dir)))
     assert due(place) is None  # the first look is that of a whole run
-    publish_held(place.settings())
+    publish_initial(place.settings())
     assert due(place) == "partner and marketplace to be asked"
     stay_within(300, for_s=20)  # sources are due by the clock's five minutes: two runs have to fall into the same
     run(place)
