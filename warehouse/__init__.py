@@ -1,1 +1,1 @@
-"""Stores: the only place that knows DuckDB, the ledger's database and the published generations."""
+"""Stores: the only package that knows DuckDB, the ledger's database and the published generations."""

@@ -1,7 +1,7 @@
-"""SQL as text beside the room that runs it: short statements as named blocks of one file, a long one as a file.
+"""Loads SQL text from beside the room that runs it: short statements are named blocks of one file, a long one a file.
 
-`-- name: head` opens a block; `-- name: head (postgresql)` opens the form of it for one dialect. In a statement of the
-ledger `{head}` stands for the text of that block. Names of the warehouse's statements (`read_sql`) are unique over all
+`-- name: head` opens a block; `-- name: head (postgresql)` opens its form for one dialect. In a statement of the ledger
+`{head}` is replaced by the text of that block. Names of the warehouse's statements (`read_sql`) are unique over all
 rooms, and so are those of the ledger.
 """
 
@@ -20,7 +20,7 @@ _OPENING = re.compile(r"^-- name: (\w+)(?: \((\w+)\))?\n", re.MULTILINE)
 
 @cache
 def read_sql(name: str) -> str:
-    """The text of a statement for DuckDB: a block of a room's `statements.sql`, or `<room>/<name>.sql`.
+    """Returns the text of a DuckDB statement: a block of a room's `statements.sql`, or `<room>/<name>.sql`.
 
     Raises `LookupError` where no room, or more than one, has it.
     """
@@ -33,14 +33,14 @@ def read_sql(name: str) -> str:
 
 @cache
 def dialect_statement(files: tuple[Path, ...], name: str, dialect: str) -> str:
-    """A block of `files` in its form for `dialect`, else in its common form, without comment lines."""
+    """Returns a block of `files` in its form for `dialect`, else in its common form, without comment lines."""
     blocks = _blocks_of(files)
     text = blocks.get((name, dialect)) or blocks[name, None]
     return without_comments(_FRAGMENT.sub(lambda named: dialect_statement(files, named[1], dialect).strip(), text))
 
 
 def without_comments(text: str) -> str:
-    """SQL without its comment lines, in which a `:name` would be taken for a parameter."""
+    """Returns SQL without its comment lines, in which a `:name` would be taken for a parameter."""
     return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("--"))
 
 

@@ -1,4 +1,4 @@
-"""The contract-balance room's rows: balances as they were read, and what its documents are made of."""
+"""Stores the contract's balances, and reads the content of the room's documents."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ BACKFILLING = "backfilling"
 
 @dataclass(frozen=True)
 class BalanceReading:
-    """One reading of the balance. Without a block it failed, and `reason` says why."""
+    """One reading of the balance. Without a block it failed, and `reason` is the cause."""
 
     balance_wei: int | None
     block: int | None
@@ -55,7 +55,7 @@ class BalanceReading:
 
 
 def record_balance(connection: duckdb.DuckDBPyConnection, contract: str, reading: BalanceReading) -> None:
-    """Keep one reading. That of a block that is held already takes its place: the balance there is the same."""
+    """Stores one reading. It replaces an earlier one of the same block, where the balance is the same."""
     connection.execute(
         "delete from raw_bidwall__balances where contract_address = ? and block_hash = ?",
         [contract, reading.block_hash],
@@ -66,7 +66,7 @@ def record_balance(connection: duckdb.DuckDBPyConnection, contract: str, reading
 
 
 def replace_events(connection: duckdb.DuckDBPyConnection, contract: str | None) -> None:
-    """Make the newest transfers anew from what is held of the contract; none where none is configured."""
+    """Rebuilds the newest transfers from the contract's stored ones; no rows where no contract is configured."""
     with transaction(connection):
         connection.execute("delete from out_bidwall__events")
         if contract is not None:
@@ -77,7 +77,7 @@ def replace_events(connection: duckdb.DuckDBPyConnection, contract: str | None) 
 
 
 def is_bidwall_recorded(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether any run has said what is held of the contract."""
+    """Returns whether any run has recorded the contract's status."""
     return first_row(connection, read_sql("bidwall_status")) is not None
 
 
@@ -91,7 +91,7 @@ def record_bidwall_status(
     finalized_block: int | None,
     now: datetime,
 ) -> None:
-    """Replace the status row by the newest balance, and by how far the events of the contract reach."""
+    """Replaces the status row by the newest balance, and by how far the events of the contract reach."""
     balance: tuple[Any, ...] | None = None
     reach: tuple[Any, ...] | None = None
     reason: str | None = None
@@ -145,7 +145,7 @@ class _Status:
 
     @property
     def missing(self) -> str | None:
-        """Why there is no balance at all; None where there is one."""
+        """Returns why there is no balance at all, or None where there is one."""
         return None if self.balance_wei is not None else self.reason or BACKFILLING
 
     @property
@@ -156,7 +156,7 @@ class _Status:
 
     @property
     def balance_freshness(self) -> dict[str, Any]:
-        """Of the balance: the last one that was read is stale where a later reading failed."""
+        """Returns the balance's freshness: the last one that was read is stale where a later reading failed."""
         not_final = "not_final" if self.quality is Quality.ESTIMATED else None
         return unpublished(
             source=None if self.at is None else "chain",
@@ -180,7 +180,7 @@ class _Status:
         }
 
     def cache(self, fetched_at: datetime | None) -> CacheInfo:
-        """For a document whose main part was read at `fetched_at`."""
+        """Returns the cache fields of a document whose main part was read at `fetched_at`."""
         age_s = None
         if self.recorded_at is not None and fetched_at is not None:
             age_s = max(0, round((self.recorded_at - fetched_at).total_seconds()))
@@ -188,7 +188,7 @@ class _Status:
 
 
 def read_bidwall_balance(context: DocumentContext) -> BidwallBalance:
-    """The balance of the contract, as the newest reading has it.."""
+    """Reads the balance of the contract from the newest reading."""
     status = _status(context.connection)
     return BidwallBalance(
         **status.balance_freshness,
@@ -197,26 +197,26 @@ def read_bidwall_balance(context: DocumentContext) -> BidwallBalance:
     )
 
 
-def read_bidwall_snapshot(context: DocumentContext, asked: BidwallSnapshotParameters) -> BidwallSnapshot:
-    """Fields of `BidwallSnapshot`: the balance's freshness; `eth_usd` and `events_info` have their own."""
+def read_bidwall_snapshot(context: DocumentContext, parameters: BidwallSnapshotParameters) -> BidwallSnapshot:
+    """Reads `BidwallSnapshot` with the freshness of the balance; `eth_usd` and `events_info` have their own."""
     status = _status(context.connection)
-    scope = _scope(asked.scope, asked.token, status.service_token)
+    scope = _scope(parameters.scope, parameters.token, status.service_token)
     return BidwallSnapshot(
         **status.balance_freshness,
         **status.balance,
         eth_usd=_eth_usd(context, status.balance_wei),
         scope=scope,
-        events_limit=asked.events_limit,
-        events=_events(context.connection, scope, asked.events_limit),
+        events_limit=parameters.events_limit,
+        events=_events(context.connection, scope, parameters.events_limit),
         events_info=status.events,
         cache=status.cache(status.fetched_at),
     )
 
 
-def read_bidwall_events(context: DocumentContext, asked: BidwallEventsParameters) -> BidwallEvents:
-    """The newest transfers from or to the contract."""
+def read_bidwall_events(context: DocumentContext, parameters: BidwallEventsParameters) -> BidwallEvents:
+    """Reads the newest transfers from or to the contract."""
     status = _status(context.connection)
-    scope = _scope(asked.scope, asked.token, status.service_token)
+    scope = _scope(parameters.scope, parameters.token, status.service_token)
     info = status.events
     fetched_at = None if info.block is None else status.recorded_at
     return BidwallEvents(
@@ -230,8 +230,8 @@ def read_bidwall_events(context: DocumentContext, asked: BidwallEventsParameters
         contract=status.contract,
         chain_id=status.chain_id,
         scope=scope,
-        limit=asked.limit,
-        events=_events(context.connection, scope, asked.limit),
+        limit=parameters.limit,
+        events=_events(context.connection, scope, parameters.limit),
         events_info=info,
         cache=status.cache(fetched_at),
     )
@@ -267,17 +267,17 @@ def _events(connection: duckdb.DuckDBPyConnection, scope: ScopeInfo, limit: int)
 
 
 def _eth_usd(context: DocumentContext, balance_wei: int | None) -> UsdValue:
-    """As the generation that is read publishes it; while one is made, as it is served from then on."""
+    """Reads the price from the current generation, or from the row to be served while a generation is made."""
     published = context.bodies.get(ETH_PRICE_PATH)
     if published is not None:
-        said: dict[str, Any] = EthPrice.model_validate_json(published).model_dump(include=_OF_PRICE)
+        price_fields: dict[str, Any] = EthPrice.model_validate_json(published).model_dump(include=_OF_PRICE)
     else:
-        said = _served_price(context.connection)
+        price_fields = _served_price(context.connection)
     worth = None
-    if said["price"] is not None and balance_wei is not None:
-        cents = int(Decimal(said["price"]) * 100 * balance_wei // 10**18)
+    if price_fields["price"] is not None and balance_wei is not None:
+        cents = int(Decimal(price_fields["price"]) * 100 * balance_wei // 10**18)
         worth = f"{cents // 100}.{cents % 100:02}"
-    return UsdValue(balance_usd=worth, **said)
+    return UsdValue(balance_usd=worth, **price_fields)
 
 
 _OF_PRICE = {"price", "source", "quality", "reason", "observed_at", "stale_after", "stale"}
@@ -339,5 +339,5 @@ def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
 
 
 def _integer(limbs: dict[str, int]) -> int:
-    """A u256 as DuckDB hands it over."""
+    """Converts a u256 from DuckDB's form."""
     return sum(limbs[f"limb{place}"] << (64 * place) for place in range(4))

@@ -1,4 +1,4 @@
-"""Findings about the capabilities, and the discovery documents that need a store or a clock."""
+"""Stores findings about the capabilities, and reads the discovery documents that need a store or a clock."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from warehouse.statements import read_sql
 
 PROBES = "discovery_probes"
 OWN_ENDPOINTS = "own_endpoints"
-"""The name of our own service among the sources that are asked."""
+"""The name of our own service among the sources."""
 
 _GENERATION = re.compile(r"[A-Za-z0-9-]{1,80}")
 
 
 def read_registry(context: DocumentContext) -> CapabilityRegistry:
-    """Every capability as the settings and the newest findings have it."""
+    """Returns every capability's status from the settings and the newest findings."""
     return registry(context.installation, read_findings(context.connection))
 
 
 def read_agent_card(context: DocumentContext) -> bytes:
-    """The agent card, signed where the keys are at hand by the one that signs now."""
+    """Returns the agent card, signed with the current key where keys are available."""
     installation = context.installation
     if installation.keys is None:
         return document_bytes(agent_card(installation))
@@ -41,12 +41,12 @@ def read_agent_card(context: DocumentContext) -> bytes:
 
 
 def read_security_txt(context: DocumentContext) -> bytes:
-    """The security.txt of today."""
+    """Returns the security.txt of today."""
     return security_txt(context.installation, datetime.now(UTC).date())
 
 
 def read_findings(connection: Connection) -> dict[str, Finding]:
-    """What was found last, by capability."""
+    """Returns the last findings by capability."""
     try:
         rows = connection.execute(read_sql(PROBES)).fetchall()
     except duckdb.CatalogException:
@@ -58,7 +58,7 @@ def read_findings(connection: Connection) -> dict[str, Finding]:
 
 
 def looked_at(connection: Connection) -> datetime | None:
-    """When the service itself was last asked (UTC); None before."""
+    """Returns when the service itself was last probed (UTC), or None before the first probe."""
     try:
         ((asked_at, _),) = connection.execute(read_sql("last_attempt"), {"source": OWN_ENDPOINTS}).fetchall()
     except duckdb.CatalogException:
@@ -67,20 +67,20 @@ def looked_at(connection: Connection) -> datetime | None:
     return newest
 
 
-def record_findings(connection: Connection, found: Mapping[str, Finding], known: set[str]) -> int:
-    """Keep what was found; what says the same keeps its time for an hour. Returns how many rows changed.
+def record_findings(connection: Connection, findings: Mapping[str, Finding], known: set[str]) -> int:
+    """Stores findings; an unchanged one keeps its time for an hour. Returns the number of changed rows.
 
-    Of a capability of `known` of which nothing was found this time the last finding stays.
+    The last finding stays for a capability of `known` without a new one.
     """
-    held = read_findings(connection)
-    kept = {id_: each for id_, each in held.items() if id_ in known} | kept_findings(held, found)
+    stored = read_findings(connection)
+    current = {id_: finding for id_, finding in stored.items() if id_ in known} | kept_findings(stored, findings)
     with transaction(connection):
         connection.execute(read_sql("drop_probes"), {"known": sorted(known)})
-        changed = [each for id_, each in kept.items() if held.get(id_) != each]
+        changed = [finding for id_, finding in current.items() if stored.get(id_) != finding]
         upsert(connection, "out_discovery__probes", map(asdict, changed))
     return len(changed)
 
 
 def is_our_generation(data_dir: Path, generation: str) -> bool:
-    """Whether a generation of that id is kept here: who serves it serves what we publish."""
+    """Returns whether a generation of that id is stored here: a service that shows it is ours."""
     return _GENERATION.fullmatch(generation) is not None and (data_dir / "generations" / generation).is_dir()

@@ -1,4 +1,4 @@
-"""Opening DuckDB: the pipelines' one writer, its lock and its schema.
+"""Opens DuckDB for the pipelines' one writer, with its lock and its schema.
 
 Statements and declarations of tables are text beside each room.
 """
@@ -29,7 +29,7 @@ STORAGE_VERSION = "v1.5.0"
 """Files can be read by DuckDB 1.5 and by 2.x."""
 
 Connection: TypeAlias = duckdb.DuckDBPyConnection
-"""What the pipelines pass on to the modules of this package, without knowing the store."""
+"""The connection that pipelines pass on to the modules of this package, without knowing the store."""
 
 SPILL = "spill"
 """The directory that queries too large for memory write to."""
@@ -37,7 +37,7 @@ SPILL = "spill"
 
 @contextmanager
 def transaction(connection: Connection) -> Iterator[None]:
-    """All of the block's writes or none of them."""
+    """Commits all of the block's writes or none of them."""
     connection.begin()
     try:
         yield
@@ -49,7 +49,7 @@ def transaction(connection: Connection) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class ChainIdentity:
-    """What a store is of: chain id, genesis block hash (0x hex), token (lower-case address), first block read."""
+    """The identity of a store: chain id, genesis block hash (0x hex), token (lower-case address), first block read."""
 
     chain_id: int
     genesis_hash: str
@@ -58,7 +58,7 @@ class ChainIdentity:
 
 
 class Warehouse:
-    """`<data_dir>/warehouse.duckdb`. Open only while a run writes; nobody else may hold it open."""
+    """The file `<data_dir>/warehouse.duckdb`. Open only while a run writes; no other process may hold it open."""
 
     def __init__(self, data_dir: Path) -> None:
         self.data_dir = data_dir
@@ -68,7 +68,7 @@ class Warehouse:
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:
-        """Within the block the file stays open from the first `connect` on: opening it costs 0.1 s of CPU each time."""
+        """Keeps the file open within the block from the first `connect` on: opening it costs 0.1 s of CPU each time."""
         with ExitStack() as self._kept:
             try:
                 yield
@@ -77,7 +77,7 @@ class Warehouse:
 
     @contextmanager
     def connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A short read-write connection with the schema in place; checkpointed and closed at the end.
+        """Opens a short read-write connection with the schema in place, checkpointed and closed at the end.
 
         Raises `KeyboardInterrupt` where a signal ends a query, `RunBusy` and `StoreUnusable` as `read_only`.
         """
@@ -98,10 +98,10 @@ class Warehouse:
                 raise
 
     def rewrite(self) -> None:
-        """Write every row to a new file in place of this one, whose free pages still hold what was deleted.
+        """Replaces this file with a new one of the same rows, since its free pages still contain what was deleted.
 
         The caller holds the run lock. Raises `RunBusy` where another program has the file open, `StoreUnusable`,
-        `DiskFull`; the file is as it was then.
+        `DiskFull`; the file is unchanged then.
         """
         shutil.rmtree(self.data_dir / SPILL, ignore_errors=True)  # what a killed run left
         fresh = self.path.with_name(f"{self.path.name}.rewritten")
@@ -125,7 +125,7 @@ class Warehouse:
 
     @contextmanager
     def _opened(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """The file under an instance of its own, with the schema in place."""
+        """Opens the file under its own instance, with the schema in place."""
         make_data_directory(self.data_dir)
         connection = duckdb.connect(
             # A chain that is read slowly is committed in small pieces, of whose cost checkpoints were half at 16 MB.
@@ -146,9 +146,9 @@ class Warehouse:
 
     @contextmanager
     def read_only(self) -> Iterator[duckdb.DuckDBPyConnection | None]:
-        """A short look at what is there; None where there is nothing yet.
+        """Opens the file briefly for reading; None where there is nothing yet.
 
-        Raises `RunBusy` while a run writes it, `StoreUnusable` where the file is damaged or none of ours.
+        Raises `RunBusy` while a run writes it, `StoreUnusable` where the file is damaged or not ours.
         """
         if not self.path.exists():
             yield None
@@ -160,14 +160,14 @@ class Warehouse:
             yield connection if tables else None
 
     def identity(self) -> ChainIdentity | None:
-        """What this warehouse is of; None while it is empty."""
+        """Returns the identity of this warehouse, or None while it is empty."""
         with self.read_only() as connection:
             row = connection.execute(read_sql("chain_identity")).fetchone() if connection else None
         return ChainIdentity(*row) if row else None
 
 
 def _apply_schema(connection: duckdb.DuckDBPyConnection) -> None:
-    """Run the schema unless this very one was applied before: its statements take longer than the opening itself."""
+    """Runs the schema unless the same one was applied before: its statements take longer than the opening itself."""
     digest = sha256(schema().encode()).hexdigest()
     try:
         if connection.execute(read_sql("schema_applied")).fetchall() == [(digest,)]:
@@ -180,22 +180,22 @@ def _apply_schema(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def stamp(connection: duckdb.DuckDBPyConnection, identity: ChainIdentity) -> None:
-    """Mark an empty warehouse as being of `identity`. Raises `ForeignStore` where it is of another."""
+    """Marks an empty warehouse as being of `identity`. Raises `ForeignStore` where it is of another."""
     row = connection.execute(read_sql("chain_identity")).fetchone()
     if row is None:
         insert(connection, "raw_chain__identity", asdict(identity) | {"stamped_at": datetime.now(UTC)})
         return
-    held = ChainIdentity(*row)
-    if held != identity:
+    stored = ChainIdentity(*row)
+    if stored != identity:
         raise ForeignStore(
-            f"The warehouse holds {_named(held)}, the settings ask for {_named(identity)}.",
+            f"The warehouse holds {_named(stored)}, the settings ask for {_named(identity)}.",
             cure="Set SVC_DATA_DIR to another directory, or the settings back to what they were.",
         )
 
 
 @contextmanager
 def run_lock(data_dir: Path, *, wait_s: float, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Hold the one lock under which a run writes warehouse and generations.
+    """Holds the one lock under which a run writes warehouse and generations.
 
     Waits up to `wait_s` seconds, calling `waiting` once when it has to; then raises `RunBusy`. The kernel drops the
     lock with the process, so a killed run never leaves it behind.
@@ -203,7 +203,7 @@ def run_lock(data_dir: Path, *, wait_s: float, waiting: Callable[[], None] = lam
     make_data_directory(data_dir)
     with (data_dir / "run.lock").open("a") as handle:
         deadline = time.monotonic() + wait_s
-        told = False
+        announced = False
         while True:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -213,18 +213,18 @@ def run_lock(data_dir: Path, *, wait_s: float, waiting: Callable[[], None] = lam
                     raise RunBusy(
                         "Another run holds the warehouse.", cure="Wait for it to end and try again."
                     ) from None
-                if not told:
+                if not announced:
                     waiting()
-                    told = True
+                    announced = True
                 time.sleep(0.2)
         yield
 
 
 @contextmanager
 def _failures_named(path: Path) -> Iterator[None]:
-    """Turn what DuckDB raises for a file that is busy, damaged or out of room into an `OperatorProblem`.
+    """Turns DuckDB's errors for a file that is busy, damaged or out of room into an `OperatorProblem`.
 
-    Errors that a program makes (bad SQL, a broken constraint) pass as they are.
+    Errors that a program makes (bad SQL, a broken constraint) pass unchanged.
     """
     try:
         yield
@@ -236,7 +236,7 @@ def _failures_named(path: Path) -> Iterator[None]:
 
 
 def problem_of(path: Path, error: duckdb.Error) -> OperatorProblem | None:
-    """The operator's view of an error of DuckDB's on the file, or None where it is the program's own fault."""
+    """Returns the operator's view of a DuckDB error on the file, or None where it is the program's own fault."""
     text = " ".join(str(error).split())
     what = f"{path} can't be used: {text.rstrip('.')}."
     if "Could not set lock" in text:
@@ -252,7 +252,7 @@ def problem_of(path: Path, error: duckdb.Error) -> OperatorProblem | None:
 
 _RESTORE = "Restore it, or move it away: chain and ledger are read again, and prices begin again."
 _OLDEST_TABLES = {"raw_chain__identity", "raw_chain__ranges"}
-"""What every warehouse has, whichever version made it."""
+"""The tables that every warehouse has, whichever version made it."""
 
 
 def _named(identity: ChainIdentity) -> str:

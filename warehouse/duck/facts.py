@@ -1,4 +1,4 @@
-"""Facts: the row that a table's checks query gives, and what of it passed before."""
+"""Gathers facts, the row that a table's checks query returns, and records which facts passed before."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from warehouse.duck.tables import MEASURE, tables
 
 
 def gather_facts(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, Any]:
-    """The row of the checks of `table`: column -> value. Checks with `$after_block` look at rows that are new."""
+    """Returns the row of the checks of `table`: column -> value. Checks with `$after_block` read only new rows."""
     checks = tables()[table].checks
     assert checks is not None, f"{table} declares checks"
     row = connection.execute("select block from core_checks__watermarks where suite = ?", [table]).fetchone()
@@ -25,17 +25,17 @@ def gather_facts(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str,
 
 
 def violations_of(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts that count violations: 0 is right in each. The others say how much was looked at."""
+    """Returns the facts that count violations: 0 is right in each. The others count checked rows."""
     return {name: value for name, value in facts.items() if not name.startswith(MEASURE)}
 
 
 def mark_checked(connection: duckdb.DuckDBPyConnection, table: str, block: int) -> None:
-    """Remember that every row of `table` up to `block` passed its checks."""
+    """Records that every row of `table` up to `block` passed its checks."""
     upsert(connection, "core_checks__watermarks", {"suite": table, "block": block})
 
 
 def last_pass(connection: duckdb.DuckDBPyConnection, table: str, asserted_sha256: str) -> datetime | None:
-    """The time (UTC) at which facts with this digest passed; None where other facts passed last."""
+    """Returns the time (UTC) at which facts with this digest passed, or None where other facts passed last."""
     row = connection.execute(
         "select passed_at from core_checks__passed where suite = ? and asserted_sha256 = ?", [table, asserted_sha256]
     ).fetchone()
@@ -43,6 +43,6 @@ def last_pass(connection: duckdb.DuckDBPyConnection, table: str, asserted_sha256
 
 
 def mark_passed(connection: duckdb.DuckDBPyConnection, table: str, asserted_sha256: str, now: datetime) -> None:
-    """Remember the digest of the facts that passed."""
+    """Records the digest of the facts that passed."""
     passed = {"suite": table, "asserted_sha256": asserted_sha256, "passed_at": now}
     upsert(connection, "core_checks__passed", passed)

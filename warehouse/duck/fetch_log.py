@@ -1,4 +1,4 @@
-"""What is kept of every question to another service: when, how long it took, whether it helped; and what follows."""
+"""Stores every request to another service: when, how long it took, whether it helped; and derives what follows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEPT_FOR = timedelta(days=7)
 
 @dataclass(frozen=True)
 class Attempt:
-    """One question to a source. `reason` says why it was of no use, None where it was; times are UTC.
+    """One request to a source. `reason` is why it was unusable, None where it was usable; times are UTC.
 
     `source` is one short name for each source everywhere: `dexscreener`, `chainlink`, `blockscout`.
     """
@@ -31,7 +31,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class SourceHealth:
-    """How a source has answered lately. `quality` and `latency_ms` are those of the newest attempt."""
+    """A source's recent answers. `quality` and `latency_ms` are those of the newest attempt."""
 
     source: str
     asked_at: datetime
@@ -45,7 +45,7 @@ class SourceHealth:
 
 
 def record_attempt(connection: duckdb.DuckDBPyConnection, attempt: Attempt) -> None:
-    """Keep one attempt, and forget those older than a week."""
+    """Stores one attempt, and deletes those older than a week."""
     oldest = naive_utc(attempt.asked_at) - KEPT_FOR
     connection.execute("delete from raw_feeds__attempts where asked_at < ?", [oldest])
     insert(connection, "raw_feeds__attempts", asdict(attempt) | {"ok": attempt.reason is None})
@@ -54,15 +54,17 @@ def record_attempt(connection: duckdb.DuckDBPyConnection, attempt: Attempt) -> N
 def may_ask(
     connection: duckdb.DuckDBPyConnection, source: str, now: datetime, *, every: timedelta = timedelta(minutes=1)
 ) -> bool:
-    """Whether `source` was not yet asked in the running minute (or hour, as `every` is), and did not ask for rest.
+    """Returns whether `source` may be asked now:
+
+    not yet in this minute (or hour, as `every` is), and no pause demanded.
 
     Minutes are those of the clock: a tick that comes a moment early still falls into the next one.
     """
     try:
-        found = connection.execute(read_sql("last_attempt"), {"source": source}).fetchall()
+        rows = connection.execute(read_sql("last_attempt"), {"source": source}).fetchall()
     except duckdb.CatalogException:
         return True  # a warehouse of an earlier version, which the next run brings up to date
-    ((asked_at, ask_again_at),) = found
+    ((asked_at, ask_again_at),) = rows
     if asked_at is None:
         return True
     rests = ask_again_at is not None and now < aware_utc(ask_again_at)
@@ -70,7 +72,7 @@ def may_ask(
 
 
 def source_health(connection: duckdb.DuckDBPyConnection) -> list[SourceHealth]:
-    """One entry per source that was asked in the last week, by name."""
+    """Returns one entry per source that was asked in the last week, by name."""
     try:
         rows = connection.execute(read_sql("source_health")).fetchall()
     except duckdb.CatalogException:

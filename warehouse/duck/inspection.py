@@ -1,4 +1,4 @@
-"""Looking at the warehouse without knowing its rooms: columns, row counts, previews, tables that a question reads."""
+"""Inspects the warehouse independently of any room: columns, row counts, previews, tables that a query reads."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ class Column:
 
 
 def columns_of(table: str) -> tuple[Column, ...]:
-    """The columns of a table in order, as it is declared."""
+    """Returns the declared columns of a table in order."""
     return _schema()[table]
 
 
 def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
-    """How many rows a table holds."""
+    """Returns the number of rows of a table."""
     ((count,),) = connection.table(table).count("*").fetchall()
     return int(count)
 
 
 @cache
 def tables_read(statement: str) -> frozenset[str]:
-    """The tables that a SQL question reads, as DuckDB's own parser lists them."""
+    """Returns the tables that a SQL query reads, as DuckDB's own parser lists them."""
     with empty_warehouse().cursor() as connection:
         return frozenset(connection.get_table_names(_PARAMETER.sub("null", statement)))
 
 
 def preview(connection: duckdb.DuckDBPyConnection, question: str) -> pl.DataFrame:
-    """The rows of a statement as a frame, for showing. BIGNUM has to be cast to text there."""
+    """Returns the rows of a statement as a frame for display. The statement has to cast BIGNUM to text."""
     frame: pl.DataFrame = connection.sql(read_sql(question)).pl()
     return frame
 
 
 @cache
 def empty_warehouse() -> duckdb.DuckDBPyConnection:
-    """A warehouse in memory without rows. It stays open: opening one costs far more than the questions to it."""
+    """Returns a warehouse in memory without rows. It stays open: opening one costs far more than the queries to it."""
     connection = duckdb.connect()
     connection.execute(schema())
     return connection
@@ -63,7 +63,7 @@ def empty_warehouse() -> duckdb.DuckDBPyConnection:
 
 @cache
 def _schema() -> dict[str, tuple[Column, ...]]:
-    """The columns of every table."""
+    """Returns the columns of every table."""
     with empty_warehouse().cursor() as connection:
         rows = connection.execute(read_sql("columns")).fetchall()
     return {table: tuple(Column(*row) for _, *row in group) for table, group in groupby(rows, itemgetter(0))}

@@ -1,4 +1,4 @@
-"""Writing rows by the names of their columns, and times of rows: DuckDB's timestamps are UTC and carry no zone."""
+"""Writes rows by column name, and converts times: DuckDB's timestamps are UTC and carry no zone."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ Row = Mapping[str, Any]
 
 
 def insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Row | Iterable[Row]) -> None:
-    """Insert one row, or several of the same columns. Other columns are null; times with a zone are stored as UTC."""
+    """Inserts one row, or several of the same columns. Other columns are null; times with a zone are stored as UTC."""
     _write(connection, "insert", table, rows)
 
 
 def upsert(connection: duckdb.DuckDBPyConnection, table: str, rows: Row | Iterable[Row]) -> None:
-    """Insert rows as `insert` does; each takes the place of the row with its primary key."""
+    """Inserts rows as `insert` does; each replaces the row with its primary key."""
     _write(connection, "insert or replace", table, rows)
 
 
 def replace_all(connection: duckdb.DuckDBPyConnection, table: str, rows: Row | Iterable[Row]) -> None:
-    """Delete every row of the table and insert these. The caller holds the transaction."""
+    """Deletes every row of the table and inserts these. The caller holds the transaction."""
     connection.execute(f"delete from {table}")  # noqa: S608 - a name of ours
     insert(connection, table, rows)
 
 
 def _write(connection: duckdb.DuckDBPyConnection, verb: str, table: str, rows: Row | Iterable[Row]) -> None:
-    """One statement for all rows: a thousand rows of one statement each take twenty times as long."""
+    """Writes all rows with one statement: a thousand rows with a statement each take twenty times as long."""
     batch = [rows] if isinstance(rows, Mapping) else list(rows)
     if batch:
         columns = ", ".join(f'"{name}"' for name in batch[0])
@@ -47,7 +47,7 @@ def naive_utc(moment: datetime) -> datetime: ...
 @overload
 def naive_utc(moment: None) -> None: ...
 def naive_utc(moment: datetime | None) -> datetime | None:
-    """A time with a zone as DuckDB stores it."""
+    """Converts a time with a zone to DuckDB's form."""
     return None if moment is None else moment.astimezone(UTC).replace(tzinfo=None)
 
 
@@ -56,7 +56,7 @@ def aware_utc(moment: datetime) -> datetime: ...
 @overload
 def aware_utc(moment: None) -> None: ...
 def aware_utc(moment: datetime | None) -> datetime | None:
-    """A time as DuckDB gives it back, with its zone."""
+    """Adds the zone to a time from DuckDB."""
     if moment is None:
         return None
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -1,8 +1,8 @@
-"""Declarations of the warehouse's tables: `<room>/tables/<table>.sql` holds one table and is its only description.
+"""Reads declarations of the warehouse's tables: `<room>/tables/<table>.sql` is the only description of its table.
 
-A file opens with the table's grain, goes on with `create table if not exists` and a meaning behind every column, and
+A file opens with the table's grain, continues with `create table if not exists` and a meaning behind every column, and
 may end in `-- checks (blocking):` or `-- checks (warning):` with a query of one row. In that row a column that begins
-with `checked_` says how much was looked at; every other column counts violations. Schema, comments in every database,
+with `checked_` counts the checked rows; every other column counts violations. Schema, comments in every database,
 column schema and checks of the asset and the Great Expectations suite follow from the file.
 """
 
@@ -44,15 +44,15 @@ class Table:
     checks: Checks | None
 
     def comments(self, database: str = "") -> str:
-        """Statements that put grain and meanings on the table in `database`, by default the one in use."""
+        """Returns statements that put grain and meanings on the table in `database`, by default the one in use."""
         place = f"{database}.{self.name}" if database else self.name
-        columns = (f"comment on column {place}.{name} is {_text(said)};" for name, said in self.meanings.items())
+        columns = (f"comment on column {place}.{name} is {_text(meaning)};" for name, meaning in self.meanings.items())
         return "\n".join((f"comment on table {place} is {_text(self.grain)};", *columns))
 
 
 @cache
 def tables() -> Mapping[str, Table]:
-    """Every declared table by its name."""
+    """Returns every declared table by its name."""
     files = sorted(ROOMS.glob("*/tables/*.sql"))
     declared = {file.stem: read_table(file.read_text()) for file in files}
     assert all(name == table.name for name, table in declared.items()), "a file has the name of its table"
@@ -62,13 +62,13 @@ def tables() -> Mapping[str, Table]:
 
 @cache
 def schema() -> str:
-    """Statements that bring a database to the declared state, whatever of it is there."""
+    """Returns statements that bring a database to the declared state, whatever part of it exists."""
     types = (ROOMS / "duck" / "schema.sql").read_text()
     return "\n".join((types, *(table.sql + table.comments() for table in tables().values())))
 
 
 def read_table(text: str) -> Table:
-    """Read one declaration. Raises `ValueError` where it lacks its grain, or a column lacks its meaning."""
+    """Reads one declaration. Raises `ValueError` where it lacks its grain, or a column lacks its meaning."""
     declaration, opening, rest = text.partition("\n-- checks ")
     file, checks = _FILE.fullmatch(declaration), _CHECKS.fullmatch(rest)
     if file is None or (opening and checks is None):
@@ -87,7 +87,7 @@ def read_table(text: str) -> Table:
 
 
 def _prose(comment: str) -> str:
-    """The text of comment lines, as one line."""
+    """Returns the text of comment lines as one line."""
     return " ".join(line.strip().removeprefix("--").strip() for line in comment.splitlines())
 
 

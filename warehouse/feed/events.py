@@ -1,4 +1,4 @@
-"""The feed's events: found in what is kept by the rules of `contracts.feed`, kept once, and read for the feed."""
+"""Derives the feed's events from stored rows by the rules of `contracts.feed`, stores them once, and reads the feed."""
 
 from __future__ import annotations
 
@@ -51,20 +51,20 @@ def record_events(
     trigger_wei: int | None,
     now: datetime,
 ) -> list[Event]:
-    """Find the events that are not kept yet, and keep them. `contract` is the watched one, where there is one."""
+    """Derives and stores the events that are not stored yet. `contract` is the watched one, where there is one."""
     known = _rows(connection, "known_feed_events")
     lists = [
         ListSeen(block, aware_utc(time), snapshot, holders, int(sum_raw), quality)
         for block, time, snapshot, holders, sum_raw, quality in _rows(connection, "listed_holders")
     ]
-    found = [
+    events = [
         *snapshot_events(lists),
         *milestone_events(lists),
         *_movers(connection, lists_dir, lists, {event_id for _, event_id in known}),
         *threshold_events(_balances(connection, contract), trigger_wei),
         *attestation_events(_attestations(connection)),
     ]
-    new = to_keep([(aware_utc(time), event_id) for time, event_id in known], found)
+    new = to_keep([(aware_utc(time), event_id) for time, event_id in known], events)
     with transaction(connection):
         insert(connection, "core_feed__events", (_row(event, now) for event in new))
         connection.execute(read_sql("forget_feed_events"), {"kept": KEPT}).fetchall()
@@ -72,7 +72,7 @@ def record_events(
 
 
 def read_feed(context: DocumentContext) -> JsonFeed:
-    """The feed, newest event first."""
+    """Reads the feed, newest event first."""
     rows = context.connection.execute(read_sql("feed_events"), {"shown": SHOWN}).fetchall()
     events = [
         Event(event_id, EventKind(kind), aware_utc(time), block, title, text, path, json.loads(facts))
@@ -95,11 +95,14 @@ def read_feed(context: DocumentContext) -> JsonFeed:
 def _movers(
     connection: duckdb.DuckDBPyConnection, lists_dir: Path, lists: Sequence[ListSeen], known: set[str]
 ) -> list[Event]:
-    """Movers between neighbouring snapshots; a pair whose later snapshot is told already was compared then."""
+    """Returns movers between neighbouring snapshots, except pairs whose later snapshot is in the feed:
+
+    they were compared.
+    """
     token = known_token(connection)
     decimals = None if token is None else token.decimals
     events: list[Event] = []
-    for before, after in pairwise([each for each in lists if each.snapshot]):
+    for before, after in pairwise([seen for seen in lists if seen.snapshot]):
         if f"{EventKind.SNAPSHOT}:{after.block}" in known:
             continue
         compared = compare(
@@ -110,9 +113,9 @@ def _movers(
             after_time=after.block_time,
         )
         moves = [
-            Move(each["address"], int(each["beforeRaw"]), int(each["afterRaw"]))
+            Move(mover["address"], int(mover["beforeRaw"]), int(mover["afterRaw"]))
             for way in ("up", "down")
-            for each in compared["movers"][way]
+            for mover in compared["movers"][way]
         ]
         events += mover_events(before, after, moves, decimals)
     return events

@@ -1,4 +1,4 @@
-"""Prices as they are kept and as they are served: every answer of every source, and the one that is believed now."""
+"""Stores every answer of every price source, and the price that is served."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _TOKEN_FIELDS = tuple(field.name for field in fields(Quote))
 
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 _NEAR = {_HOUR: timedelta(minutes=5), _DAY: timedelta(minutes=30)}
-"""How far from an hour or a day ago an observation may be to stand for it."""
+"""Tolerance for an observation that represents the price of an hour or a day ago."""
 
 Row = dict[str, Any]
 
@@ -77,13 +77,13 @@ def record_prices(
 
 
 def fresh_eth_price(connection: duckdb.DuckDBPyConnection, sources: Sequence[str], now: datetime) -> Decimal | None:
-    """ETH in USD as the first of `sources` with a sound price now has it; None where none has."""
+    """Returns ETH in USD of the first of `sources` with a sound price now, or None."""
     chosen = _choose(connection, "eth", None, sources, now)
     return None if chosen is None or chosen.row is None or chosen.stale else chosen.row["price_usd"]
 
 
 def choose_eth_price(connection: duckdb.DuckDBPyConnection, sources: Sequence[str], now: datetime) -> None:
-    """Replace the row that is served by what the first of `sources` with a sound price answers.
+    """Replaces the row that is served with the answer of the first of `sources` that has a sound price.
 
     Without any source configured there is no row. Where no source has a sound price now, the last one is served, stale.
     """
@@ -98,7 +98,7 @@ def choose_eth_price(connection: duckdb.DuckDBPyConnection, sources: Sequence[st
 def choose_token_price(
     connection: duckdb.DuckDBPyConnection, token: str | None, sources: Sequence[str], now: datetime
 ) -> None:
-    """Replace the row that is served, as `choose_eth_price` does. Changes that a source lacks come from our history."""
+    """Replaces the row that is served, as `choose_eth_price` does. Our history fills in changes that a source lacks."""
     chosen = None if token is None else _choose(connection, "token", token, sources, now)
     if chosen is None or token is None:
         _serve(connection, "token", None)
@@ -127,14 +127,17 @@ def choose_token_price(
 
 
 def are_prices_served(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether any run has chosen a price to serve, of the token or of ETH."""
+    """Returns whether any run has chosen a price to serve, of the token or of ETH."""
     return bool(_rows(connection, "served_prices", {}))
 
 
 @dataclass(frozen=True)
 class PoolPast:
-    """What our own transfers say of a pool's last day: trades, the sum of their amounts in the token's smallest unit
-    (None each while the chain is not read that far), and blocks of an hour and of a day ago."""
+    """A pool's last day according to our own transfers.
+
+    It has trades, the sum of their amounts in the token's smallest unit (both None while the chain is not read that
+    far), and blocks of an hour and of a day ago.
+    """
 
     buys: int | None
     sells: int | None
@@ -144,23 +147,23 @@ class PoolPast:
 
 
 def pool_past(connection: duckdb.DuckDBPyConnection, pool: str, now: datetime) -> PoolPast:
-    """A transfer out of the pool counts as a buy, one into it as a sell; mints are neither."""
+    """Reads a pool's last day. A transfer out of the pool counts as a buy, one into it as a sell; mints are neither."""
     moment = naive_utc(now)
     address = bytes.fromhex(pool.removeprefix("0x"))
-    (found,) = _rows(connection, "pool_trades", {"pool": address, "since": moment - _DAY})
+    (trades,) = _rows(connection, "pool_trades", {"pool": address, "since": moment - _DAY})
     blocks = [
         next((row["block"] for row in _rows(connection, "block_before", {"moment": moment - span})), None)
         for span in (_HOUR, _DAY)
     ]
-    if found["read_to"] is None or found["read_to"] < moment - _HOUR:
+    if trades["read_to"] is None or trades["read_to"] < moment - _HOUR:
         return PoolPast(None, None, None, *blocks)
-    traded_raw = sum(int(found[f"s{limb}"]) << (64 * limb) for limb in range(4))
-    return PoolPast(found["buys"], found["sells"], traded_raw, *blocks)
+    traded_raw = sum(int(trades[f"s{limb}"]) << (64 * limb) for limb in range(4))
+    return PoolPast(trades["buys"], trades["sells"], traded_raw, *blocks)
 
 
 @dataclass(frozen=True)
 class _Chosen:
-    """What is served: `row` is the observation, None where there never was a sound one."""
+    """The price to serve: `row` is the observation, None where there never was a sound one."""
 
     row: Row | None
     quality: Quality
@@ -228,7 +231,7 @@ def _listed(row: Row, served: Row | None) -> dict[str, Any]:
 
 
 def _own_change(connection: duckdb.DuckDBPyConnection, token: str, served: Row | None, span: timedelta) -> float | None:
-    """Change in percent of the served price against what the same source answered `span` before; None where unknown."""
+    """Returns the served price's change in percent since the same source's answer `span` before, or None."""
     if served is None:
         return None
     parameters = {
@@ -244,7 +247,7 @@ def _own_change(connection: duckdb.DuckDBPyConnection, token: str, served: Row |
 def _reference(
     connection: duckdb.DuckDBPyConnection, market: Market, token: str | None, answers: Sequence[SourceAnswer]
 ) -> Decimal | None:
-    """The last sound price before these answers, where it is young enough to compare with."""
+    """Returns the last sound price before these answers, if it is recent enough for a comparison."""
     last = _last_sound(connection, market, token, ())
     if last is None or not answers:
         return None
@@ -256,13 +259,13 @@ def _reference(
 def _last_sound(
     connection: duckdb.DuckDBPyConnection, market: Market, token: str | None, sources: Sequence[str]
 ) -> Row | None:
-    """The newest sound observation, of those of one minute the one that is believed first."""
+    """Returns the newest sound observation; within one minute, the one that is believed first."""
     parameters = {**_named(token), "sources": list(sources)}
     return next(iter(_rows(connection, _LAST_SOUND[market], parameters)), None)
 
 
 def _kept(market: Market, answer: SourceAnswer, reference: Decimal | None) -> Row:
-    """The columns that come from a quote, empty where there is none."""
+    """Returns the columns that come from a quote, empty where there is none."""
     names = _TOKEN_FIELDS if market == "token" else _ETH_FIELDS
     quote = answer.quote
     if quote is None:

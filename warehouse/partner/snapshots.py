@@ -1,4 +1,4 @@
-"""What the partner and the marketplace said: kept as history, and the row of each that is served."""
+"""Stores the answers of the partner and the marketplace: their history, and the served row of each."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def record_partner(
     snapshot: str | None,
     observed_at: datetime | None,
 ) -> None:
-    """Keep an answer of the partner at host `source`: `snapshot` is its JSON text, None where it was of no use."""
+    """Stores an answer of the partner at host `source`: `snapshot` is its JSON text, None where it was unusable."""
     asked_at = naive_utc(attempt.asked_at)
     with transaction(connection):
         record_attempt(connection, attempt)
@@ -66,56 +66,56 @@ def record_partner(
 
 
 def serve_partner(connection: duckdb.DuckDBPyConnection, source: str | None) -> str | None:
-    """Replace the row that is served, and say why the newest question failed. `source` None: no partner is set."""
-    row, asked = None, _first(connection, "newest_attempt", {"source": PARTNER}) or {}
+    """Replaces the served row. Returns why the newest request failed. `source` is None where no partner is set."""
+    row, attempt = None, _first(connection, "newest_attempt", {"source": PARTNER}) or {}
     if source is not None:
-        held = _first(connection, "latest_snapshot", {"source": source}) or {}
+        latest = _first(connection, "latest_snapshot", {"source": source}) or {}
         row = {
-            **_freshness(source, held.get("last_fetched_at"), asked, None),
-            "observed_at": held.get("observed_at"),
-            "snapshot": held.get("snapshot"),
-            "snapshot_sha256": held.get("sha256"),
-            "unchanged_since": held.get("first_fetched_at"),
+            **_freshness(source, latest.get("last_fetched_at"), attempt, None),
+            "observed_at": latest.get("observed_at"),
+            "snapshot": latest.get("snapshot"),
+            "snapshot_sha256": latest.get("sha256"),
+            "unchanged_since": latest.get("first_fetched_at"),
         }
     _serve(connection, "out_partner__snapshot", row)
-    return asked.get("reason")
+    return attempt.get("reason")
 
 
 def record_figures(
     connection: duckdb.DuckDBPyConnection, source: str, agent_id: str, attempt: Attempt, answer: RevenueAnswer | None
 ) -> None:
-    """Keep an answer of the marketplace at host `source`; None where it was of no use."""
+    """Stores an answer of the marketplace at host `source`, None where it was unusable."""
     asked_at = naive_utc(attempt.asked_at)
     with transaction(connection):
         record_attempt(connection, attempt)
         connection.execute("delete from raw_marketplace__figures where fetched_at < ?", [asked_at - KEPT_FOR])
         if answer is not None:
             figures = {name: getattr(answer, name) for name in (*_FIGURES, "reason")}
-            asked = {"source": source, "agent_id": agent_id, "fetched_at": asked_at}
-            insert(connection, "raw_marketplace__figures", asked | figures)
+            request = {"source": source, "agent_id": agent_id, "fetched_at": asked_at}
+            insert(connection, "raw_marketplace__figures", request | figures)
 
 
 def serve_figures(connection: duckdb.DuckDBPyConnection, source: str | None, agent_id: str | None) -> str | None:
-    """Replace the row that is served, as `serve_partner` does."""
-    row, asked = None, _first(connection, "newest_attempt", {"source": MARKETPLACE}) or {}
+    """Replaces the served row, as `serve_partner` does."""
+    row, attempt = None, _first(connection, "newest_attempt", {"source": MARKETPLACE}) or {}
     if source is not None and agent_id is not None:
         named = {"source": source, "agent_id": agent_id}
-        held = _first(connection, "latest_figures", named) or {}
+        latest = _first(connection, "latest_figures", named) or {}
         row = {
-            **_freshness(source, held.get("fetched_at"), asked, held.get("reason")),
+            **_freshness(source, latest.get("fetched_at"), attempt, latest.get("reason")),
             "agent_id": agent_id,
-            **{name: held.get(name) for name in _FIGURES},
+            **{name: latest.get(name) for name in _FIGURES},
             **(_first(connection, "figures_by_day", named) or {}),
         }
     _serve(connection, "out_marketplace__revenue", row)
-    return asked.get("reason")
+    return attempt.get("reason")
 
 
 def _freshness(
-    source: str, fetched_at: datetime | None, asked: Mapping[str, Any], oddity: str | None
+    source: str, fetched_at: datetime | None, attempt: Mapping[str, Any], oddity: str | None
 ) -> dict[str, Any]:
-    """`asked` is the newest attempt; `oddity` what is odd about the answer that is held."""
-    failure = asked.get("reason")
+    """Computes freshness fields: `attempt` is the newest one; `oddity` is what is odd about the stored answer."""
+    failure = attempt.get("reason")
     if fetched_at is None:
         why = failure or "not_asked_yet"
         return {"source": source, "quality": Quality.UNAVAILABLE, "reason": why, "stale": False}
@@ -125,7 +125,7 @@ def _freshness(
         "reason": failure or oddity,
         "stale": failure is not None,
         "fetched_at": fetched_at,
-        "age_s": round((asked["asked_at"] - fetched_at).total_seconds()),
+        "age_s": round((attempt["asked_at"] - fetched_at).total_seconds()),
     }
 
 

@@ -1,7 +1,7 @@
-"""Generations: directories of immutable components under a manifest, and the pointer to the one that is served.
+"""Builds generations: directories of immutable components under a manifest, and the pointer to the served one.
 
-A generation is built aside, synced, renamed and only then pointed to, so that no reader ever sees half of one. What
-goes into it is decided elsewhere; opening its query copy is `warehouse.publish.serving`.
+A generation is built aside, synced, renamed and only then pointed to, so that no reader ever sees half of one. Other
+modules decide its content; `warehouse.publish.serving` opens its query copy.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _BUILDING = ".building-"
 
 
 class Component(msgspec.Struct, frozen=True):
-    """One file of a generation. Equal versions mean equal contents; `since` names the generation that first held it."""
+    """One file of a generation. Equal versions mean equal contents; `since` names the first generation with it."""
 
     version: str
     sha256: str
@@ -40,7 +40,7 @@ class Component(msgspec.Struct, frozen=True):
 
 
 class DocumentEntry(msgspec.Struct, frozen=True, rename="camel"):
-    """One published document: what it was made of, where that last changed, and until when it is fresh."""
+    """One published document: its inputs, the generation where they last changed, and until when it is fresh."""
 
     inputs: str
     generation: str
@@ -50,7 +50,7 @@ class DocumentEntry(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Manifest(msgspec.Struct, frozen=True, rename="camel"):
-    """What a generation holds: components by path within it, documents by route.
+    """The content of a generation: components by path within it, documents by route.
 
     `audit_head` is the signed head of the graph's audit when it was built; None before the first decision.
     """
@@ -77,7 +77,7 @@ class Generation:
 
 @dataclass(frozen=True)
 class Part:
-    """A file to be: its version, and how to write it, or the finished file to link."""
+    """A file to write: its version, and how to write it, or the finished file to link."""
 
     version: str
     write: Callable[[Path], object] | None = None
@@ -89,7 +89,10 @@ class Part:
 
     @classmethod
     def of_file(cls, path: Path) -> Part:
-        """A finished, immutable file on the same file system. Its inode's times stand for its content."""
+        """Makes a part of a finished, immutable file on the same file system.
+
+        Its inode's times stand for its content.
+        """
         status = path.stat()
         return cls(f"{status.st_size}-{status.st_mtime_ns}", link=path)
 
@@ -109,7 +112,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Built:
-    """What building did: the generation, paths written anew, how many were linked, and bytes written."""
+    """The outcome of a build: the generation, newly written paths, the number of linked ones, and bytes written."""
 
     generation: Generation
     written: tuple[str, ...] = field(default=())
@@ -118,7 +121,7 @@ class Built:
 
 
 def current_generation(data_dir: Path) -> Generation | None:
-    """The generation that `<data_dir>/current` points to, by its real path; None before the first.
+    """Returns the generation that `<data_dir>/current` points to, by its real path, or None before the first.
 
     Raises `StoreUnusable` where the pointer or the manifest can't be read.
     """
@@ -130,7 +133,7 @@ def current_generation(data_dir: Path) -> Generation | None:
 
 
 def current_pointer(data_dir: Path) -> str | None:
-    """Where `<data_dir>/current` points to; None before the first generation. Raises `StoreUnusable`."""
+    """Returns the target of `<data_dir>/current`, or None before the first generation. Raises `StoreUnusable`."""
     try:
         return str((data_dir / "current").readlink())
     except (FileNotFoundError, NotADirectoryError):
@@ -147,7 +150,7 @@ def _unusable(data_dir: Path, why: str) -> StoreUnusable:
 
 
 def kept_manifests(data_dir: Path) -> list[Manifest]:
-    """The manifests of all generations that are kept, oldest first. Raises `StoreUnusable`."""
+    """Returns the manifests of all retained generations, oldest first. Raises `StoreUnusable`."""
     return [_manifest_in(data_dir, path) for path in _directories(data_dir) if _ID.match(path.name)]
 
 
@@ -159,7 +162,7 @@ def _manifest_in(data_dir: Path, generation: Path) -> Manifest:
 
 
 def begin(data_dir: Path, now: datetime) -> Draft:
-    """Sweep up what killed builds left, and name the next generation. The caller holds the run lock.
+    """Removes the remains of killed builds, and names the next generation. The caller holds the run lock.
 
     Ids grow strictly, also after a clock that went back. No two generations share a second, since web servers make
     validators of whole seconds.
@@ -183,12 +186,14 @@ def build(
     base_url: str,
     audit_head: AuditHead | None = None,
 ) -> Built | None:
-    """Make the drafted generation of `parts` (by path within it), and point to it. None where nothing would differ.
+    """Builds the drafted generation of `parts` (by path within it), and points to it.
 
-    Parts whose version the last generation holds are hard-linked with their times. Whatever fails on the way leaves
-    the last generation as it was. Raises `DiskFull`, or what a part's `write` raises.
+    Returns None if nothing would differ.
+
+    Parts with the same version in the last generation are hard-linked with their times. Any failure leaves the last
+    generation unchanged. Raises `DiskFull`, or what a part's `write` raises.
     """
-    held = {} if draft.previous is None else draft.previous.manifest.components
+    previous_components = {} if draft.previous is None else draft.previous.manifest.components
     if draft.previous is not None and _same(draft.previous.manifest, parts, documents, base_url):
         return None
     time.sleep(draft.ahead_s)
@@ -201,7 +206,7 @@ def build(
         for path, part in sorted(parts.items()):
             target = building / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            last = held.get(path)
+            last = previous_components.get(path)
             if draft.previous is not None and last is not None and last.version == part.version:
                 os.link(draft.previous.path / path, target)
                 components[path] = last
@@ -240,9 +245,9 @@ def build(
 
 
 def remove_older(data_dir: Path) -> int:
-    """Remove every generation but the current one, whatever its age, and say how many. The caller holds the run lock.
+    """Removes every generation except the current one, whatever its age. Returns their number.
 
-    Readers that have files of one open read on; the names are gone.
+    The caller holds the run lock. Readers with open files of a removed one can read on; the names are gone.
     """
     _sweep(data_dir)
     current = current_generation(data_dir)
@@ -284,7 +289,7 @@ def _point(data_dir: Path, generation_id: str) -> None:
 
 
 def _sweep(data_dir: Path) -> None:
-    """Remove what was never pointed to: half-built directories, and whole ones newer than the pointer."""
+    """Removes directories that were never pointed to: half-built ones, and whole ones newer than the pointer."""
     current = current_generation(data_dir)
     for path in _directories(data_dir):
         unfinished = path.name.startswith(_BUILDING)
@@ -294,7 +299,7 @@ def _sweep(data_dir: Path) -> None:
 
 
 def _prune(data_dir: Path, draft: Draft) -> None:
-    """Keep the newest few, and whatever is young: requests and other processes may still read them."""
+    """Keeps the newest few, and all recent ones, which requests and other processes may still read."""
     ids = sorted((path.name for path in _directories(data_dir) if _ID.match(path.name)), reverse=True)
     oldest_kept = f"{draft.created_at - KEPT_AGE:%Y%m%dT%H%M%SZ}"
     for generation_id in ids[KEPT_COUNT:]:

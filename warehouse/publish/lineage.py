@@ -1,6 +1,6 @@
-"""The tables that a document reads, recorded while it is read from an empty warehouse.
+"""Records the tables that a document reads while it is read from an empty warehouse.
 
-That covers every table, because a reader runs its statements first and then looks at their rows.
+That covers every table, because a reader runs all its statements before it evaluates their rows.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from warehouse.publish.readers import read
 
 
 class RecordingConnection:
-    """A connection that notes the statements that it runs."""
+    """A connection that records the statements that it runs."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.statements: set[str] = set()
 
     def execute(self, statement: str, parameters: Any = None) -> Connection:
-        """Run a statement as the connection does, and note its text."""
+        """Runs a statement as the connection does, and records its text."""
         self.statements.add(statement)
         return self._connection.execute(statement, parameters)
 
     @property
     def tables(self) -> frozenset[str]:
-        """The tables that those statements read."""
+        """Returns the tables that those statements read."""
         return frozenset().union(*map(tables_read, self.statements))
 
 
 @cache
 def tables_of(projection: Projection) -> frozenset[str]:
-    """The tables that a document reads: its lineage. Empty where it is made without a store."""
+    """Returns the tables that a document reads: its lineage. Empty where it is made without a store."""
     if projection.make is not None or projection.describe is not None:
         return frozenset()
     with empty_warehouse().cursor() as connection:

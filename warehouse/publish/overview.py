@@ -1,4 +1,4 @@
-"""What the documents that put others together are made of: each number as the document that has it in full says it."""
+"""Composes documents of others (site metrics, context). Each value is copied from the document that owns it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from warehouse.token.holders import first_row
 HOLDERS, PRICE, ETH = "/api/token/holders", "/api/token/price", ETH_PRICE_PATH
 BIDWALL, TRUST, GRAPH = "/api/bidwall/balance", "/api/v2/trust/protocol", "/api/worldmodel/live"
 PARTS = (HOLDERS, PRICE, ETH, BIDWALL, TRUST)
-"""Paths of the documents that others are put together from."""
+"""Paths of the documents that are the inputs here."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,12 @@ Contents = Mapping[str, tuple[Projection, Fields]]
 
 
 def _contents(context: DocumentContext) -> Contents:
-    """The documents that others are put together from, by path, with the content of each."""
+    """Returns the content of each input document by path."""
     return {row.path: (row, fields_of(read(row, context))) for row in PROJECTIONS if row.path in PARTS}
 
 
 def read_site_metrics(context: DocumentContext) -> SiteMetrics:
-    """Every live number."""
+    """Reads every live number."""
     contents = _contents(context)
     graph = _graph(context.connection)
 
@@ -96,7 +96,7 @@ def read_site_metrics(context: DocumentContext) -> SiteMetrics:
 
 
 def read_context(context: DocumentContext) -> ContextSnapshot:
-    """The context with which an agent begins."""
+    """Reads the context with which an agent begins."""
     contents = _contents(context)
     graph = _graph(context.connection)
     status = first_row(context.connection, read_sql("holder_status"))
@@ -147,7 +147,7 @@ def read_context(context: DocumentContext) -> ContextSnapshot:
 
 
 def read_service_context(context: DocumentContext) -> ServiceContext:
-    """The service and its documents: what the service is, which changes with its settings alone."""
+    """Reads the service and its documents: the description of the service, which changes only with its settings."""
     status = first_row(context.connection, read_sql("holder_status"))
     return ServiceContext(
         schema_="svc.context.v1",
@@ -176,7 +176,7 @@ _NEXT = [
 
 
 def _part(contents: Contents, path: str) -> dict[str, Any]:
-    """The fields of a `Part` from the document at `path`."""
+    """Makes a `Part` from the fields of the document at `path`."""
     projection, fields = contents[path]
     return {
         "source": fields["source"],
@@ -206,13 +206,13 @@ def _value(contents: Contents, path: str, name: str) -> Any:
 
 
 def _freshness(contents: Contents, parts: list[Any]) -> dict[str, Any]:
-    """Of the parts that have a number: the worst quality, the oldest reading, the first time at which one is stale."""
+    """Combines the parts with a number: the worst quality, the oldest reading, the earliest end of freshness."""
     there = [part for part in parts if part.quality is not Quality.UNAVAILABLE]
     missing = [part for part in parts if part.quality is Quality.UNAVAILABLE and part.reason not in _OFF]
     fetched = [
-        found
+        fetched_at
         for path in {part.document for part in there} & set(contents)
-        if (found := aware_utc(contents[path][1]["fetched_at"])) is not None
+        if (fetched_at := aware_utc(contents[path][1]["fetched_at"])) is not None
     ]
     observed = [part.observed_at for part in there if part.observed_at is not None]
     old = [part for part in there if part.stale]

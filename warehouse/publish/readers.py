@@ -1,4 +1,4 @@
-"""Reading the content of a published document, by the source that its row names. Publishing and the API share it."""
+"""Reads the content of a published document from the source that its row names, for publishing and the API."""
 
 from __future__ import annotations
 
@@ -20,19 +20,22 @@ from warehouse.statements import read_sql
 from warehouse.token.holder_lists import lists_dir
 
 SHOWN_IN_VARIANTS = (ETH_PRICE_PATH,)
-"""A minute's run publishes these, and leaves the query copy as it is."""
+"""Documents of a minute's run, which leaves the query copy unchanged."""
 
 
 def context_for(connection: duckdb.DuckDBPyConnection, settings: Settings) -> DocumentContext:
-    """The context of publishing, with the signing keys. Raises `SettingsInvalid`, `StoreUnusable` on those."""
+    """Makes the context of publishing, with the signing keys.
+
+    Raises `SettingsInvalid` or `StoreUnusable` on bad keys.
+    """
     installation = installation_of(settings, SigningKeys(settings).current())
     return DocumentContext(connection, lists_dir(settings.data_dir), installation)
 
 
 def read(projection: Projection, context: DocumentContext, parameters: BaseModel | None = None) -> Content:
-    """The content of one document. `parameters` are None for the published default.
+    """Reads the content of one document. `parameters` are None for the published default.
 
-    Raises `RequestProblem` on parameters that fit their model and still name nothing.
+    Raises `RequestProblem` on parameters that fit their model but name nothing that exists.
     """
     if projection.make is not None:
         return projection.made_for(context.installation)
@@ -48,13 +51,13 @@ def read(projection: Projection, context: DocumentContext, parameters: BaseModel
 
 @cache
 def reader_of(name: str) -> Callable[..., Content]:
-    """The function of a room that a row names as its reader, imported where nothing has imported it yet."""
+    """Returns the room's function that a row names as its reader, and imports it if necessary."""
     reader: Callable[..., Content] = resolve_name(f"warehouse.{name}")
     return reader
 
 
 def read_row(connection: duckdb.DuckDBPyConnection, statement: str) -> Fields:
-    """The one row of a statement as fields; `JSON` columns are embedded as they are.
+    """Returns the one row of a statement as fields; `JSON` columns are embedded unchanged.
 
     Raises `ValueError` on no row or several.
     """
@@ -69,5 +72,5 @@ def read_row(connection: duckdb.DuckDBPyConnection, statement: str) -> Fields:
 
 
 def holder_list_blocks(context: DocumentContext) -> list[int]:
-    """Blocks of the holder lists that can be read, whose files go with a generation."""
+    """Returns blocks of the readable holder lists, whose files belong to a generation."""
     return [block for (block,) in context.connection.execute(read_sql("readable_list_blocks")).fetchall()]

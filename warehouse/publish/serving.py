@@ -1,4 +1,4 @@
-"""The query copy inside a generation: writing it from the warehouse, and reading it while generations come and go."""
+"""Writes the query copy inside a generation from the warehouse, and reads it while generations come and go."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FILE_NAME = "serving.duckdb"
 
 
 def serving_copy(connection: duckdb.DuckDBPyConnection) -> Part:
-    """The copy of every `out_` table as a part of a generation; its version is a digest of all that it holds."""
+    """Makes the copy of every `out_` table as a part of a generation; its version is a digest of all its content."""
     published = [table for table in tables().values() if table.name.startswith("out_")]
     comments = "\n".join(table.comments("serving_copy") for table in published)
     digest = hashlib.sha256((duckdb.__version__ + comments).encode())
@@ -67,7 +67,7 @@ class _Open:
 
 @dataclass(frozen=True)
 class Reading:
-    """One request's view: the generation and what its documents are read from."""
+    """One request's view: the generation, and the inputs of its documents."""
 
     generation: Generation
     context: DocumentContext
@@ -87,27 +87,27 @@ class ServedGenerations:
 
     @contextmanager
     def reading(self) -> Iterator[Reading]:
-        """A cursor of its own on one generation, from start to end. Raises `NotReady` before the first."""
+        """Opens a cursor on one generation for the whole block. Raises `NotReady` before the first."""
         with self._lock:
-            held = self._newest()
-            held.readers += 1
-            cursor = held.connection.cursor()
+            opened = self._newest()
+            opened.readers += 1
+            cursor = opened.connection.cursor()
         try:
-            installation = Installation(held.generation.manifest.base_url)
-            context = DocumentContext(cursor, held.generation.path / "holders", installation, held.bodies)
-            yield Reading(held.generation, context)
+            installation = Installation(opened.generation.manifest.base_url)
+            context = DocumentContext(cursor, opened.generation.path / "holders", installation, opened.bodies)
+            yield Reading(opened.generation, context)
         finally:
             with self._lock:
                 cursor.close()
-                held.readers -= 1
-                self._close_unless_needed(held)
+                opened.readers -= 1
+                self._close_unless_needed(opened)
 
     def close(self) -> None:
-        """Let go of the open generation, at the latest when its last request ends."""
+        """Closes the open generation, at the latest when its last request ends."""
         with self._lock:
-            held, self._open, self._pointer = self._open, None, None
-            if held is not None:
-                self._close_unless_needed(held)
+            opened, self._open, self._pointer = self._open, None, None
+            if opened is not None:
+                self._close_unless_needed(opened)
 
     def _newest(self) -> _Open:
         pointer = current_pointer(self._data_dir)
@@ -128,9 +128,9 @@ class ServedGenerations:
                 self._close_unless_needed(superseded)
         return self._open
 
-    def _close_unless_needed(self, held: _Open) -> None:
-        if held is not self._open and held.readers == 0:
-            held.connection.close()
+    def _close_unless_needed(self, opened: _Open) -> None:
+        if opened is not self._open and opened.readers == 0:
+            opened.connection.close()
 
 
 def _shown(generation: Generation) -> list[str]:

@@ -1,4 +1,4 @@
-"""The chain's head as the last run saw it: what reading aims at, and how a tick knows that nothing is new."""
+"""Records the chain's head at the last run: the target of reading, and how a tick detects that nothing is new."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class SeenHead:
 
 
 def record_head(connection: duckdb.DuckDBPyConnection, seen: SeenHead, *, now: datetime) -> None:
-    """Replace the one row. `now` is when the chain answered (UTC)."""
+    """Replaces the one row. `now` is when the chain answered (UTC)."""
     with transaction(connection):
         replace_all(connection, "raw_chain__head", asdict(seen) | {"observed_at": now})
 
 
 def read_head(connection: duckdb.DuckDBPyConnection) -> SeenHead | None:
-    """What the last run saw; None before the first."""
+    """Returns the head at the last run, or None before the first."""
     rows = connection.execute(
         "select head_block, head_hash, finalized_block, finalized_hash, level from raw_chain__head"
     ).fetchall()

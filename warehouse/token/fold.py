@@ -1,4 +1,4 @@
-"""Folding: new transfers added to the balances, in one transaction. Reading balances is `warehouse.token.holders`."""
+"""Folds new transfers into the balances, in one transaction. `warehouse.token.holders` reads the balances."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ZERO = bytes(20)
 
 @dataclass(frozen=True)
 class Folded:
-    """What one fold did: the state it reached, how many transfers it read and how many addresses they touched."""
+    """The outcome of one fold: the state it reached, the numbers of transfers read and of addresses touched."""
 
     state: FoldedState
     new_transfers: int
@@ -27,9 +27,10 @@ class Folded:
 
 
 def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
-    """Add the transfers between the last fold and the checkpoint to the balances, in one transaction.
+    """Adds the transfers between the last fold and the checkpoint to the balances, in one transaction.
 
-    Costs what the new rows cost, and a scan of the held addresses. None where nothing is read yet.
+    The cost grows with the new rows, plus a scan of the addresses with a balance. Returns None where nothing is read
+    yet.
     """
     checkpoint = first_row(connection, read_sql("fold_checkpoint"))
     if checkpoint is None:
@@ -72,7 +73,9 @@ def fold_balances(connection: duckdb.DuckDBPyConnection) -> Folded | None:
 
 
 def decimal_texts(limbs: pa.Table) -> list[str]:
-    """Numbers as decimal text, from columns `m0`, `m1`, `m2` (uint64, lowest first) and `m3` (decimal128, signed).
+    """Renders numbers as decimal text.
+
+    The columns are `m0`, `m1`, `m2` (uint64, lowest first) and `m3` (decimal128, signed).
 
     BIGNUM is made from text only, and DuckDB's own 128-bit division is ten times slower than Python's integers here.
     """

@@ -1,4 +1,4 @@
-"""What the three holder documents are made of: one read function each, for publishing and for the API's variants."""
+"""Reads the content of the three holder documents, for publishing and for the API's variants."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ MAP_PATH = "/api/token/holders-map"
 
 @dataclass(frozen=True)
 class _Status:
-    """The token and how far its chain is read; `reason` says why there is no list to serve."""
+    """The token and how far its chain is read; `reason` is why there is no list to serve."""
 
     chain_id: int | None
     token: Token | None
@@ -87,7 +87,7 @@ class _List:
 
 
 def read_token_holders(context: DocumentContext) -> TokenHolders:
-    """The holder count with its proof, from the newest list."""
+    """Reads the holder count with its proof, from the newest list."""
     status, lists = _status(context.connection), _lists(context.connection)
     sources = context.connection.execute(read_sql("holder_sources")).fetchall()
     shared = {"token": status.token, "chain_id": status.chain_id, "backfill": status.backfill}
@@ -119,8 +119,8 @@ def read_token_holders(context: DocumentContext) -> TokenHolders:
     )
 
 
-def read_holders_map(context: DocumentContext, asked: HoldersMapParameters) -> Fields:
-    """Fields of `TokenHoldersMap`: one page of the newest list, or of the cursor's.
+def read_holders_map(context: DocumentContext, parameters: HoldersMapParameters) -> Fields:
+    """Reads the fields of `TokenHoldersMap`: one page of the newest list, or of the cursor's.
 
     Raises `CursorInvalid` where the cursor is not ours or its list is no longer readable.
     """
@@ -129,12 +129,12 @@ def read_holders_map(context: DocumentContext, asked: HoldersMapParameters) -> F
         "token": status.token,
         "chain_id": status.chain_id,
         "backfill": status.backfill,
-        "limit": asked.limit,
+        "limit": parameters.limit,
     }
     after = 0
-    if asked.cursor is not None:
-        block, after = decode_cursor(asked.cursor)
-        lists = [each for each in lists if each.block == block and after <= each.holders]
+    if parameters.cursor is not None:
+        block, after = decode_cursor(parameters.cursor)
+        lists = [listed for listed in lists if listed.block == block and after <= listed.holders]
         if not lists:
             raise CursorInvalid("The list of this cursor is no longer readable; start again without a cursor.")
     if not lists:
@@ -149,33 +149,33 @@ def read_holders_map(context: DocumentContext, asked: HoldersMapParameters) -> F
             "links": Links(next=None),
             "consistency": None,
         }
-    held = lists[0]
+    served = lists[0]
     row = one_row(
         context.connection,
         read_sql("holder_page"),
-        {"path": str(context.holders_dir / list_file_name(held.block)), "after": after, "limit": asked.limit},
+        {"path": str(context.holders_dir / list_file_name(served.block)), "after": after, "limit": parameters.limit},
     )
-    last = after + asked.limit
-    cursor = encode_cursor(held.block, last) if last < held.holders else None
+    last = after + parameters.limit
+    cursor = encode_cursor(served.block, last) if last < served.holders else None
     return {
-        **held.freshness,
+        **served.freshness,
         **shared,
-        "snapshot": str(held.block),
-        "block": held.block,
-        "total": held.holders,
+        "snapshot": str(served.block),
+        "block": served.block,
+        "total": served.holders,
         "holders": msgspec.Raw(row[0].encode()),
         "next_cursor": cursor,
-        "links": Links(next=cursor and f"{MAP_PATH}?{urlencode({'limit': asked.limit, 'cursor': cursor})}"),
-        "consistency": held.consistency,
+        "links": Links(next=cursor and f"{MAP_PATH}?{urlencode({'limit': parameters.limit, 'cursor': cursor})}"),
+        "consistency": served.consistency,
     }
 
 
-def read_holders_temporal(context: DocumentContext, asked: HoldersTemporalParameters) -> TokenHoldersTemporal:
-    """Two snapshots compared. Raises `SnapshotUnknown` where an asked snapshot is not readable."""
+def read_holders_temporal(context: DocumentContext, parameters: HoldersTemporalParameters) -> TokenHoldersTemporal:
+    """Compares two snapshots. Raises `SnapshotUnknown` where a requested snapshot is not readable."""
     status = _status(context.connection)
-    snapshots = [each for each in _lists(context.connection) if each.snapshot]
+    snapshots = [listed for listed in _lists(context.connection) if listed.snapshot]
     shared = {"token": status.token, "chain_id": status.chain_id, "snapshots": _snapshots(snapshots)}
-    sides = _sides(snapshots, asked)
+    sides = _sides(snapshots, parameters)
     if sides is None:
         return TokenHoldersTemporal(
             **_unavailable("not_enough_snapshots" if snapshots else status.reason),
@@ -206,20 +206,20 @@ def read_holders_temporal(context: DocumentContext, asked: HoldersTemporalParame
     )
 
 
-def _sides(snapshots: Sequence[_List], asked: HoldersTemporalParameters) -> tuple[_List, _List] | None:
-    """The two lists to compare, or None where there are too few. `snapshots` are newest first."""
-    by_id = {str(each.block): each for each in snapshots}
-    for name, wanted in (("from", asked.from_), ("to", asked.to)):
+def _sides(snapshots: Sequence[_List], parameters: HoldersTemporalParameters) -> tuple[_List, _List] | None:
+    """Returns the two lists to compare, or None where there are too few. `snapshots` are newest first."""
+    by_id = {str(snapshot.block): snapshot for snapshot in snapshots}
+    for name, wanted in (("from", parameters.from_), ("to", parameters.to)):
         if wanted is not None and wanted not in by_id:
             raise SnapshotUnknown(
                 f"No readable snapshot has the id {wanted}.", errors=[(f"/query/{name}", "is not among `snapshots`")]
             )
-    to = by_id[asked.to] if asked.to is not None else next(iter(snapshots), None)
+    to = by_id[parameters.to] if parameters.to is not None else next(iter(snapshots), None)
     if to is None:
         return None
-    if asked.from_ is not None:
-        return by_id[asked.from_], to
-    earlier = [each for each in snapshots if each.block < to.block]
+    if parameters.from_ is not None:
+        return by_id[parameters.from_], to
+    earlier = [snapshot for snapshot in snapshots if snapshot.block < to.block]
     return (earlier[0], to) if earlier else None
 
 
@@ -268,7 +268,11 @@ def _lists(connection: duckdb.DuckDBPyConnection) -> list[_List]:
 
 
 def _snapshots(lists: Sequence[_List]) -> list[SnapshotRef]:
-    return [SnapshotRef(id=str(each.block), block=each.block, time=each.block_time) for each in lists if each.snapshot]
+    return [
+        SnapshotRef(id=str(listed.block), block=listed.block, time=listed.block_time)
+        for listed in lists
+        if listed.snapshot
+    ]
 
 
 def _discrepancies(sources: Sequence[tuple[Any, ...]], ours: int) -> list[Discrepancy]:

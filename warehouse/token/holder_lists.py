@@ -1,4 +1,4 @@
-"""Holder lists: the state at one block as a pair of immutable files, its recorded proof, and what is kept of them."""
+"""Stores holder lists: the state at one block as a pair of immutable files, its recorded proof, and their retention."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ListFiles:
 
 
 def lists_dir(data_dir: Path) -> Path:
-    """Where the files of all retained lists live."""
+    """Returns the folder of all retained lists' files."""
     return data_dir / "holders"
 
 
@@ -68,9 +68,10 @@ def write_list_files(
     zero_held: int,
     decimals: int | None,
 ) -> ListFiles:
-    """Rank the folded balances and write both files. `zero_held`, in smallest units, gives the zero address a row.
+    """Ranks the folded balances and writes both files.
 
-    The CSV has the same bytes for the same balances. A reader sees whole files or none.
+    `zero_held`, in smallest units, gives the zero address a row. The CSV has the same bytes for the same balances. A
+    reader sees whole files or none.
     """
     target = lists_dir(data_dir)
     make_private_directory(target)
@@ -118,7 +119,7 @@ def record_list(
     reason: SnapshotReason | None,
     now: datetime,
 ) -> HolderList:
-    """Record a written list with its proof; with a `reason` it is persisted as a snapshot, in the same transaction."""
+    """Records a written list with its proof. With a `reason` the same transaction persists it as a snapshot."""
     proof = proof.model_copy(update={"holder_list": files.named})
     measured = concentration(connection, files.parquet)
     with transaction(connection):
@@ -151,20 +152,20 @@ def record_list(
 def promote_list(
     connection: duckdb.DuckDBPyConnection, data_dir: Path, block: int, reason: SnapshotReason, now: datetime
 ) -> HolderList:
-    """Persist the recorded list of `block` as a snapshot; the same block twice stays one snapshot."""
-    held = recorded_list(connection, block)
-    assert held is not None  # callers ask first
-    if held.snapshot:
-        return held
+    """Persists the recorded list of `block` as a snapshot; the same block twice stays one snapshot."""
+    recorded = recorded_list(connection, block)
+    assert recorded is not None  # callers ask first
+    if recorded.snapshot:
+        return recorded
     row = one_row(connection, "select block_time from out_holders__lists where block = ?", [block])
     with transaction(connection):
         connection.execute("update out_holders__lists set snapshot = true where block = ?", [block])
         _persist(connection, lists_dir(data_dir) / list_file_name(block), block, row[0], reason, now)
-    return HolderList(held.block, held.block_hash, held.holders, True, held.proof)
+    return HolderList(recorded.block, recorded.block_hash, recorded.holders, True, recorded.proof)
 
 
 def recorded_list(connection: duckdb.DuckDBPyConnection, block: int) -> HolderList | None:
-    """The recorded list of `block`, if there is one."""
+    """Returns the recorded list of `block`, or None."""
     row = first_row(
         connection,
         "select block, block_hash, holders, snapshot, proof from out_holders__lists where block = ?",
@@ -174,18 +175,18 @@ def recorded_list(connection: duckdb.DuckDBPyConnection, block: int) -> HolderLi
 
 
 def latest_snapshot_taken_at(connection: duckdb.DuckDBPyConnection) -> datetime | None:
-    """When the newest persisted snapshot was taken (UTC), or None."""
-    for each in _lists(connection):
-        if each.snapshot:
-            return each.taken_at
+    """Returns when the newest persisted snapshot was taken (UTC), or None."""
+    for listed in _lists(connection):
+        if listed.snapshot:
+            return listed.taken_at
     return None
 
 
 def prune_lists(connection: duckdb.DuckDBPyConnection, data_dir: Path, now: datetime) -> list[int]:
-    """Forget the lists that the retention rule drops: rows first, then files. Returns their blocks, newest first."""
+    """Deletes the lists that the retention rule drops: rows first, then files. Returns their blocks, newest first."""
     lists = _lists(connection)
-    kept = retained_blocks(lists, now)
-    dropped = [each.block for each in lists if each.block not in kept]
+    retained = retained_blocks(lists, now)
+    dropped = [listed.block for listed in lists if listed.block not in retained]
     if dropped:
         with transaction(connection):
             for table, column in (
@@ -194,7 +195,7 @@ def prune_lists(connection: duckdb.DuckDBPyConnection, data_dir: Path, now: date
                 ("core_holders__snapshots", "block"),
             ):
                 connection.execute(f"delete from {table} where {column} in (select unnest(?::bigint[]))", [dropped])  # noqa: S608
-    known = {name for block in kept for name in (list_file_name(block), csv_file_name(block))}
+    known = {name for block in retained for name in (list_file_name(block), csv_file_name(block))}
     if lists_dir(data_dir).is_dir():
         for path in lists_dir(data_dir).iterdir():
             if path.name not in known:
@@ -203,12 +204,12 @@ def prune_lists(connection: duckdb.DuckDBPyConnection, data_dir: Path, now: date
 
 
 def unknown_kinds(connection: duckdb.DuckDBPyConnection, largest: int) -> list[str]:
-    """Addresses among the `largest` holders whose kind was never looked up."""
+    """Returns addresses among the `largest` holders whose kind was never looked up."""
     return [row[0] for row in connection.execute(read_sql("unknown_kinds"), {"largest": largest}).fetchall()]
 
 
 def remember_kinds(connection: duckdb.DuckDBPyConnection, kinds: Mapping[str, str], block: int) -> None:
-    """Keep looked-up kinds (`contract` or `wallet`), so that they are asked once."""
+    """Stores looked-up kinds (`contract` or `wallet`), so that each address is looked up once."""
     rows = ({"address": address, "kind": kind, "block": block} for address, kind in kinds.items())
     insert(connection, "core_holders__kinds", rows)
 

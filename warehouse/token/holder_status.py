@@ -1,4 +1,4 @@
-"""The small rows beside the holder lists: the token, how far the chain is read, and what other sources count."""
+"""Stores the small rows beside the holder lists: the token, how far the chain is read, and other sources' counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from warehouse.token.holders import first_row, read_state
 
 
 def known_token(connection: duckdb.DuckDBPyConnection) -> Token | None:
-    """The token as recorded by the last run, or None."""
+    """Returns the token as recorded by the last run, or None."""
     row = first_row(connection, read_sql("holder_status"))
     if row is None or row[1] is None:
         return None
@@ -22,7 +22,7 @@ def known_token(connection: duckdb.DuckDBPyConnection) -> Token | None:
 
 
 def is_status_recorded(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether any run has said how far the chain is read."""
+    """Returns whether any run has recorded how far the chain is read."""
     return first_row(connection, read_sql("holder_status")) is not None
 
 
@@ -35,7 +35,7 @@ def record_status(
     finalized_block: int | None,
     now: datetime,
 ) -> None:
-    """Replace the status row. `token` None means that none is configured; `finalized_block` is what reading aims at."""
+    """Replaces the status row. `token` is None if none is configured; `finalized_block` is the target of reading."""
     state = read_state(connection)
     block = None if state is None else state.block
     with transaction(connection):
@@ -57,7 +57,7 @@ def record_status(
 
 
 def backfill_percent(start_block: int, block: int | None, finalized_block: int | None) -> float:
-    """How much of [start_block, finalized_block] is read up to `block`, 0..100; 100 only when all of it is."""
+    """Returns how much of [start_block, finalized_block] is read up to `block`, 0..100; 100 only when all of it is."""
     if block is None or finalized_block is None:
         return 0.0
     if block >= finalized_block:
@@ -74,7 +74,7 @@ def record_source(
     reason: str | None,
     fetched_at: datetime,
 ) -> None:
-    """Keep one answer of a source, and make it the latest one; a failed answer has a `reason` and no counts."""
+    """Stores a source's answer and makes it the latest one. A failed answer has a `reason` and no counts."""
     answer = {"source": source, "reason": reason, "fetched_at": fetched_at}
     theirs = counters_holders if counters_holders is not None else token_holders
     with transaction(connection):

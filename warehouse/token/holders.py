@@ -1,4 +1,4 @@
-"""Reading folded balances, and two holder lists compared. Folding is `fold`, lists are `holder_lists`."""
+"""Reads folded balances, and compares two holder lists. `fold` folds, `holder_lists` stores lists."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from warehouse.statements import read_sql
 
 @dataclass(frozen=True)
 class FoldedState:
-    """Up to which block balances are folded (block time UTC, naive), and smallest units that passed through zero."""
+    """The block up to which balances are folded (time UTC, naive), and smallest units that passed through zero."""
 
     block: int
     block_hash: str
@@ -32,7 +32,7 @@ class FoldedState:
 def first_row(
     connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, Any] | Sequence[Any] = ()
 ) -> tuple[Any, ...] | None:
-    """The first row, or None. Fetches to the end: a result that is left open blocks other work on the connection."""
+    """Returns the first row, or None. Fetches to the end: an open result blocks other work on the connection."""
     rows: list[tuple[Any, ...]] = connection.execute(sql, parameters).fetchall()
     return rows[0] if rows else None
 
@@ -40,20 +40,20 @@ def first_row(
 def one_row(
     connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, Any] | Sequence[Any] = ()
 ) -> tuple[Any, ...]:
-    """The row of a question that always has one, such as an aggregate without groups."""
+    """Returns the row of a query that always has one, such as an aggregate without groups."""
     row = first_row(connection, sql, parameters)
     assert row is not None
     return row
 
 
 def read_state(connection: duckdb.DuckDBPyConnection) -> FoldedState | None:
-    """The state row, or None before the first fold."""
+    """Returns the state row, or None before the first fold."""
     row = first_row(connection, read_sql("fold_state"))
     return None if row is None else FoldedState(row[0], row[1], row[2], int(row[3]), int(row[4]), int(row[5]), row[6])
 
 
 def folded_supply(connection: duckdb.DuckDBPyConnection, state: FoldedState) -> FoldedSupply:
-    """What the events say up to `state.block`."""
+    """Returns the supply according to the events up to `state.block`."""
     row = one_row(connection, read_sql("holders_held"))
     return FoldedSupply(
         held=int(row[0]),
@@ -65,29 +65,29 @@ def folded_supply(connection: duckdb.DuckDBPyConnection, state: FoldedState) -> 
 
 
 def ranges_reasked(connection: duckdb.DuckDBPyConnection) -> int:
-    """How many block ranges were read a second time, to catch silent gaps."""
+    """Returns the number of block ranges that were read twice, to catch silent gaps."""
     return int(one_row(connection, read_sql("ranges_reasked"))[0])
 
 
 def balances_of(connection: duckdb.DuckDBPyConnection, addresses: Sequence[str]) -> dict[str, int]:
-    """Balances in smallest units of the given addresses (0x text); 0 for those never seen."""
+    """Returns balances in smallest units of these addresses (0x text); 0 for unknown ones."""
     rows = connection.execute(
-        read_sql("balances_of"), {"addresses": [bytes.fromhex(each[2:]) for each in addresses]}
+        read_sql("balances_of"), {"addresses": [bytes.fromhex(address[2:]) for address in addresses]}
     ).fetchall()
-    found = {address: int(balance) for address, balance in rows}
-    return {each: found.get(each, 0) for each in addresses}
+    balances = {address: int(balance) for address, balance in rows}
+    return {address: balances.get(address, 0) for address in addresses}
 
 
 def sample_addresses(connection: duckdb.DuckDBPyConnection, points: Sequence[str], largest: int) -> list[str]:
-    """The `largest` holders, then the holder at or after each point (0x addresses), round the end; none twice."""
+    """Returns the `largest` holders, then the holder at or after each point (0x addresses), cyclic; no duplicates."""
     rows = connection.execute(
-        read_sql("balance_sample"), {"points": [bytes.fromhex(each[2:]) for each in points], "largest": largest}
+        read_sql("balance_sample"), {"points": [bytes.fromhex(point[2:]) for point in points], "largest": largest}
     ).fetchall()
     return list(dict.fromkeys(address for (address,) in rows))
 
 
 def concentration(connection: duckdb.DuckDBPyConnection, list_path: Path) -> dict[str, float]:
-    """`top10_share`, `gini` and `hhi` of a list file."""
+    """Computes `top10_share`, `gini` and `hhi` of a list file."""
     row = one_row(connection, read_sql("holder_concentration"), {"path": str(list_path)})
     return {"top10_share": row[0], "gini": row[1], "hhi": row[2]}
 
@@ -100,9 +100,9 @@ def compare(
     before_time: datetime,
     after_time: datetime,
 ) -> dict[str, Any]:
-    """Two list files compared: `churn`, `movers` (20 each way) and `cohorts`, fields as in `TokenHoldersTemporal`.
+    """Compares two list files: `churn`, `movers` (20 each way) and `cohorts`, fields as in `TokenHoldersTemporal`.
 
-    The times are those of the lists' blocks; the age of an address is taken at its side's own.
+    The times are those of the lists' blocks; the age of an address is computed at the time of its own list.
     """
     row = one_row(
         connection,

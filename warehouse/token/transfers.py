@@ -1,6 +1,6 @@
-"""Events in DuckDB: ranges with their checkpoint, and the tip above finality. What the rows mean is the schema's.
+"""Stores events in DuckDB: ranges with their checkpoint, and the tip above finality. The schema defines the rows.
 
-Each kind of event has tables of its own; the token's transfers are the default.
+Each kind of event has its own tables; the token's transfers are the default.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from warehouse.statements import read_sql
 
 @dataclass(frozen=True)
 class EventTables:
-    """Where one kind of event is kept: its rows, its ranges, and those of the tip where it is read above finality."""
+    """The tables of one kind of event: its rows, its ranges, and those of the tip where it is read above finality."""
 
     rows: str
     ranges: str
@@ -48,7 +48,7 @@ ATTESTATIONS = EventTables(rows="raw_chain__attestations", ranges="raw_chain__at
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """How far history is held: every block up to `to_block` has been read, the last range with `log_count` rows."""
+    """How far history is stored: every block up to `to_block` was read, the last range with `log_count` rows."""
 
     from_block: int
     to_block: int
@@ -58,7 +58,7 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class RangeRead:
-    """One contiguous range as it was read: its rows and what its checkpoint row says."""
+    """One contiguous range as it was read: its rows and the content of its checkpoint row."""
 
     from_block: int
     to_block: int
@@ -86,7 +86,7 @@ def last_checkpoint(connection: Connection, tables: EventTables = TRANSFERS) -> 
 
 
 def forget_unless_of(connection: Connection, tables: EventTables, address: str, start_block: int) -> None:
-    """Drop what is held where it was read of another address, or from another block on: reading starts over then."""
+    """Deletes the rows if they are of another address or first block: reading starts over then."""
     wanted = (address, start_block)
     with transaction(connection):
         rows = connection.execute(
@@ -115,13 +115,13 @@ class RangeAppender:
         self._is_open = False
 
     def append(self, ranges: Sequence[RangeRead]) -> None:
-        """Put `ranges` behind what is held. Raises `ValueError` on a gap, which would never be seen again."""
+        """Appends `ranges` to the stored ones. Raises `ValueError` on a gap, which would never be noticed again."""
         if not self._is_open:
             _run(self._connection, "write_fast")
             self._connection.begin()
             self._is_open = True
-        held = last_checkpoint(self._connection, self._tables)
-        expected = ranges[0].from_block if held is None else held.to_block + 1
+        checkpoint = last_checkpoint(self._connection, self._tables)
+        expected = ranges[0].from_block if checkpoint is None else checkpoint.to_block + 1
         for part in ranges:
             if part.from_block != expected or part.to_block < part.from_block:
                 raise ValueError(f"blocks {part.from_block} to {part.to_block} do not follow block {expected - 1}")
@@ -145,14 +145,14 @@ class RangeAppender:
             )
 
     def commit(self) -> None:
-        """Make what was appended last."""
+        """Commits the appended ranges."""
         if self._is_open:
             self._is_open = False  # DuckDB ends a transaction whose commit fails
             self._connection.commit()
             _run(self._connection, "write_small")
 
     def rollback(self) -> None:
-        """Forget what was appended since the last commit."""
+        """Discards the ranges that were appended since the last commit."""
         if self._is_open:
             self._connection.rollback()
             self._is_open = False
@@ -160,7 +160,7 @@ class RangeAppender:
 
 
 def tip_blocks(connection: Connection, tables: EventTables = TRANSFERS) -> list[TipBlock]:
-    """The blocks held above finality, lowest first."""
+    """Returns the stored blocks above finality, lowest first."""
     rows = _run(connection, "tip_blocks", tables=tables)
     return [TipBlock(number, block_hash, parent, _unix(block_time)) for number, block_hash, parent, block_time in rows]
 
@@ -174,7 +174,7 @@ def replace_tip(
     rows: Sequence[pa.Table],
     tables: EventTables = TRANSFERS,
 ) -> None:
-    """Keep of the tip what lies in [first_kept, last_kept] and append `blocks` with their rows, in one transaction."""
+    """Retains the tip's blocks in [first_kept, last_kept] and appends `blocks` with their rows, in one transaction."""
     with transaction(connection):
         assert tables.tip_rows and tables.tip_blocks, "an event that is read above finality"
         for question in ("delete_tip_rows", "delete_tip_blocks"):

@@ -1,4 +1,4 @@
-"""The trust room's rows: attestations folded into scores, what the contract says of them, and what is served."""
+"""Stores the trust room's rows: attestations folded into scores, the contract's answers, and the served rows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _CHECKS_KEPT = timedelta(days=2)
 
 @dataclass(frozen=True)
 class TrustState:
-    """Up to which block attestations of a registry are counted."""
+    """The block up to which attestations of a registry are counted."""
 
     registry: str
     half_life_s: int
@@ -53,7 +53,7 @@ class TrustState:
 
 @dataclass(frozen=True)
 class ScoreCheck:
-    """One question to the contract. Without `theirs` (meets, score), `reason` says why it gave no answer."""
+    """One question to the contract. Without `theirs` (meets, score), `reason` is why it gave no answer."""
 
     agent: str
     min_score: int
@@ -68,9 +68,9 @@ def read_trust_state(connection: duckdb.DuckDBPyConnection) -> TrustState | None
 
 
 def fold_scores(connection: duckdb.DuckDBPyConnection, registry: str, half_life_s: int) -> frozenset[str]:
-    """Count the attestations above the last fold, all of it or nothing; the agents that were attested.
+    """Counts all attestations above the last fold in one transaction. Returns the attested agents.
 
-    Another registry or half-life, or attestations that are read anew, start over.
+    Another registry or half-life, or attestations that are read again, make the count start over.
     """
     reach = first_row(connection, read_sql("trust_reach"))
     with transaction(connection):
@@ -105,7 +105,9 @@ def fold_scores(connection: duckdb.DuckDBPyConnection, registry: str, half_life_
             )
         _append(connection, "append_history", history)
         connection.execute("delete from core_trust__scores where list_contains(?, agent)", [list(standings)])
-        _append(connection, "append_scores", [_score_row(agent, held) for agent, held in standings.items()])
+        _append(
+            connection, "append_scores", [_score_row(agent, new_standing) for agent, new_standing in standings.items()]
+        )
         block, block_hash, block_time = reach
         counted = {"registry": registry, "half_life_s": half_life_s}
         counted |= {"block": block, "block_hash": block_hash, "block_time": block_time}
@@ -114,23 +116,23 @@ def fold_scores(connection: duckdb.DuckDBPyConnection, registry: str, half_life_
 
 
 def forget_scores(connection: duckdb.DuckDBPyConnection) -> None:
-    """Drop everything that was counted."""
+    """Deletes everything that was counted."""
     for table in ("core_trust__state", "core_trust__scores", "core_trust__history", "core_trust__checks"):
         connection.execute(f"delete from {table}")  # noqa: S608 - names of our own
 
 
 def scores(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    """The weighted score of every agent."""
+    """Returns the weighted score of every agent."""
     return dict(connection.execute("select agent, weighted_score from core_trust__scores").fetchall())
 
 
 def newly_attested(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """Agents attested since the contract was last asked."""
+    """Returns the agents that were attested since the last question to the contract."""
     return [agent for (agent,) in connection.execute(read_sql("newly_attested")).fetchall()]
 
 
 def checked_at_block(connection: duckdb.DuckDBPyConnection, block: int) -> bool:
-    """Whether the contract gave any answer about the scores at `block`."""
+    """Returns whether the contract gave any answer about the scores at `block`."""
     row = first_row(
         connection, "select 1 from core_trust__checks where block = ? and theirs_meets is not null limit 1", [block]
     )
@@ -140,7 +142,7 @@ def checked_at_block(connection: duckdb.DuckDBPyConnection, block: int) -> bool:
 def record_checks(
     connection: duckdb.DuckDBPyConnection, block: int, checks: Sequence[ScoreCheck], now: datetime
 ) -> None:
-    """Keep what the contract said at `block`; questions older than two days go."""
+    """Stores the contract's answers at `block` and deletes questions older than two days."""
     oldest = naive_utc(now) - _CHECKS_KEPT
     with transaction(connection):
         connection.execute("delete from core_trust__checks where block = ? or checked_at < ?", [block, oldest])
@@ -148,7 +150,7 @@ def record_checks(
 
 
 def is_trust_recorded(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether any run has said what is held of the registry."""
+    """Returns whether any run has recorded the registry's status."""
     return first_row(connection, read_sql("trust_status")) is not None
 
 
@@ -162,7 +164,7 @@ def record_trust_status(
     reason: str | None,
     now: datetime,
 ) -> None:
-    """Replace what is served: the scores, and the row about them. `reason` is why they could not be counted."""
+    """Replaces the served rows: the scores and their status. `reason` is why they could not be counted."""
     state = first_row(connection, "select half_life_s, block, block_hash, block_time from core_trust__state")
     half_life_s, block, block_hash, block_time = state or (None,) * 4
     attestations, agents, attesters = one_row(connection, read_sql("trust_totals"))
@@ -203,7 +205,7 @@ def record_trust_status(
 
 @dataclass(frozen=True)
 class _Status:
-    """The status row as the documents need it."""
+    """The status row in the form that the documents need."""
 
     chain_id: int | None
     registry: str | None
@@ -219,7 +221,7 @@ class _Status:
 
 
 def read_trust_protocol(context: DocumentContext) -> TrustProtocol:
-    """The trust registry, and how its scores come about."""
+    """Reads the trust registry, and how its scores are computed."""
     status = _status(context.connection)
     return TrustProtocol(
         **status.freshness,
@@ -239,7 +241,7 @@ def read_trust_protocol(context: DocumentContext) -> TrustProtocol:
 
 
 def read_trust_score(context: DocumentContext, agent: str) -> TrustScore:
-    """The score of an agent (lower-case hex); one without attestations has zeros and is not registered."""
+    """Reads the score of an agent (lower-case hex); one without attestations has zeros and is not registered."""
     status = _status(context.connection)
     known = status.consistency is not None
     row = first_row(context.connection, read_sql("trust_score"), {"agent": agent}) if known else None
@@ -319,7 +321,7 @@ def _quality(complete: bool, sampled: SampledScores) -> tuple[Quality, str | Non
 
 def _standings(connection: duckdb.DuckDBPyConnection, agents: set[str]) -> dict[str, Standing]:
     rows = connection.execute(read_sql("standings"), {"agents": sorted(agents)}).fetchall()
-    return {agent: Standing(*held) for agent, *held in rows}
+    return {agent: Standing(*fields) for agent, *fields in rows}
 
 
 def _score_row(agent: str, standing: Standing) -> dict[str, Any]:
