@@ -1,1 +1,1 @@
-"""How the service describes itself: its health, what is switched on, and every document that agents look for."""
+"""The service's description of itself: health, available capabilities, and every document that agents look for."""

@@ -1,4 +1,4 @@
-"""The agent card (A2A 1.0) and its signature. No A2A transport is run: the card says so by the bindings it names."""
+"""Makes the agent card (A2A 1.0) and its signature. We run no A2A transport, as the card's bindings state."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from contracts.discovery.service import (
 A2A_VERSION = "1.0"
 MCP_BINDING = "https://modelcontextprotocol.io/specification/2026-07-28"
 OPENAPI_BINDING = "https://spec.openapis.org/oas/v3.0.3"
-"""Bindings of interfaces that are not A2A's own: a client of A2A finds none that it could speak, which is the truth."""
+"""Bindings of interfaces that are not A2A's own: an A2A client correctly finds no interface that it could use."""
 
 API_V2_PATH = "/api/v2"
 
 
 def agent_card(installation: Installation) -> dict[str, Any]:
-    """The card, unsigned. A skill is a capability that is live by the settings.
+    """Makes the unsigned card. A skill is a capability that is live according to the settings.
 
-    Nothing in it is empty, and numbers and nulls are absent: so its canonical form is the card itself, whichever way
-    an implementation drops defaults.
+    Nothing in it is empty, and numbers and nulls are absent: so its canonical form is the card itself, whichever way an
+    implementation drops defaults.
     """
     return {
         "name": SERVICE_NAME,
@@ -90,19 +90,19 @@ def agent_card(installation: Installation) -> dict[str, Any]:
         "defaultOutputModes": ["application/json"],
         "skills": [
             {
-                "id": each.id,
-                "name": each.title,
-                "description": each.description,
-                "tags": [each.kind, f"access:{each.access}"],
+                "id": capability.id,
+                "name": capability.title,
+                "description": capability.description,
+                "tags": [capability.kind, f"access:{capability.access}"],
             }
-            for each in live_ones(installation)
-            if each.skill
+            for capability in live_ones(installation)
+            if capability.skill
         ],
     }
 
 
 def signed_card(installation: Installation, signer: SigningKey) -> dict[str, Any]:
-    """The card with a JWS over its RFC 8785 bytes. The same card under the same key has the same signature."""
+    """Adds a JWS over the card's RFC 8785 bytes. The same card under the same key has the same signature."""
     card = agent_card(installation)
     header = {"kid": signer.kid, "typ": "JOSE", "jku": installation.url(JWKS_PATH)}
     token = jwt.api_jws.encode(canonical_json(card), signer.private, algorithm=ALGORITHM, headers=header)

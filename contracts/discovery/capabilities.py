@@ -1,6 +1,6 @@
-"""What the service can do, from `capabilities.yaml`, and how each stands as far as the settings say.
+"""Loads the service's capabilities from `capabilities.yaml`, and derives their states from the settings.
 
-Every document takes from here what it leaves in or out. What probes add is `registry.py`.
+Every document follows it in what it includes. `registry.py` adds the results of probes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from contracts.settings import settings_that_give
 CAPABILITIES_FILE = Path(__file__).with_name("capabilities.yaml")
 
 NOT_CONFIGURED = "not_configured"
-"""The reason of what is off for want of a setting."""
+"""The reason of a capability that is off because a setting is missing."""
 
 Access = Literal["public", "api_key", "pairing"]
 Way = Literal["document", "asked", "health", "settings"]
@@ -36,8 +36,11 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """By what a capability is known to work. `document`: the path in `what`, and the field that has to be there;
-    `asked`: method, path and status; `health`: a field of `/health` and its value; `settings`: by them alone."""
+    """The evidence that a capability works.
+
+    `document`: the path in `what`, and the field that must be there; `asked`: method, path and status; `health`: a
+    field of `/health` and its value; `settings`: only the settings.
+    """
 
     way: Way
     what: tuple[Any, ...]
@@ -45,7 +48,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """One thing that the service can do. Of each entry of `needs` one setting has to be made."""
+    """One thing that the service can do. One setting of each entry of `needs` must be set."""
 
     id: str
     title: str
@@ -62,7 +65,10 @@ class Capability:
 
 @dataclass(frozen=True, slots=True)
 class CapabilityState:
-    """How a capability stands by the settings. `missing`: those to be made, `A or B` where either will do."""
+    """A capability's state according to the settings.
+
+    `missing`: the settings to make, `A or B` where either suffices.
+    """
 
     capability: Capability
     status: Status
@@ -71,29 +77,29 @@ class CapabilityState:
 
     @property
     def live(self) -> bool:
-        """Whether documents offer it."""
+        """Returns whether documents offer the capability."""
         return self.status is Status.LIVE
 
 
 @cache
 def load_capabilities() -> dict[str, Capability]:
-    """Every capability by its id, in the order of the file."""
+    """Returns every capability by its id, in the order of the file."""
     rows: list[dict[str, Any]] = yaml.load(CAPABILITIES_FILE.read_text(), yaml.CSafeLoader)
     return {row["id"]: _capability(row) for row in rows}
 
 
 def capability_states(installation: Installation) -> dict[str, CapabilityState]:
-    """How every capability stands at an installation as far as its settings say, by id."""
-    return {id_: _state(each, installation.configured) for id_, each in load_capabilities().items()}
+    """Returns every capability's state at an installation according to its settings, by id."""
+    return {id_: _state(capability, installation.configured) for id_, capability in load_capabilities().items()}
 
 
 def is_live(installation: Installation, id_: str) -> bool:
-    """Whether documents offer a capability. Raises `KeyError` on an unknown one."""
+    """Returns whether documents offer a capability. Raises `KeyError` on an unknown one."""
     return capability_states(installation)[id_].live
 
 
 def live_ones(installation: Installation) -> Iterable[Capability]:
-    """The capabilities that documents offer, in their order."""
+    """Returns the capabilities that documents offer, in their order."""
     return [state.capability for state in capability_states(installation).values() if state.live]
 
 
@@ -125,11 +131,11 @@ def _capability(row: dict[str, Any]) -> Capability:
     )
 
 
-def _judged(given: dict[str, Any]) -> Judged:
-    if "document" in given:
-        return Judged("document", (given["document"], given.get("field")))
-    if "asked" in given:
-        return Judged("asked", tuple(given["asked"]))
-    if "health" in given:
-        return Judged("health", tuple(given["health"]))
+def _judged(fields: dict[str, Any]) -> Judged:
+    if "document" in fields:
+        return Judged("document", (fields["document"], fields.get("field")))
+    if "asked" in fields:
+        return Judged("asked", tuple(fields["asked"]))
+    if "health" in fields:
+        return Judged("health", tuple(fields["health"]))
     return Judged("settings", ())

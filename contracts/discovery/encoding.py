@@ -1,4 +1,4 @@
-"""The bytes of documents whose shape is somebody else's standard, and the names that their addresses give a service."""
+"""Encodes documents whose shape is somebody else's standard, and derives names of a service from its address."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from urllib.parse import urlsplit
 
 
 def document_bytes(document: Mapping[str, Any]) -> bytes:
-    """A document as compact JSON, its keys in the order given."""
+    """Renders a document as compact JSON, its keys in the order given."""
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def host_of(base_url: str) -> str:
-    """The host of an address, without its port."""
+    """Returns the host of an address, without its port."""
     return urlsplit(base_url).hostname or "localhost"
 
 
 def reverse_dns(base_url: str) -> str:
-    """The host of an address with its labels turned around (`com.example.svc`); an IP address has no such name."""
+    """Returns the host of an address with its labels reversed (`com.example.svc`), or `localhost` for an IP address."""
     host = host_of(base_url)
     try:
         ipaddress.ip_address(host)

@@ -1,6 +1,6 @@
-"""What documents state of one installation: its address, its settings as far as they are public, its signing keys.
+"""Describes one installation: its address, the public part of its settings, its signing keys.
 
-Nothing secret belongs here: whatever is here may be published.
+Nothing secret belongs here: everything here may be published.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from contracts.settings import PREFIX, Settings
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """One installation. Addresses are lower case; what is None is switched off, but `keys`, which may be elsewhere."""
+    """One installation. Addresses are lower case.
+
+    None means switched off, except for `keys`, which may be elsewhere.
+    """
 
     base_url: str
     """Without a trailing slash; may have a path."""
@@ -37,25 +40,25 @@ class Installation:
 
     @property
     def network(self) -> str:
-        """The chain as CAIP-2 writes it."""
+        """Returns the chain in CAIP-2 form."""
         return network_of(self.rail.chain_id)
 
     @property
     def prefix(self) -> str:
-        """The path of the base URL, without a trailing slash: empty at the root of a host."""
+        """Returns the path of the base URL, without a trailing slash: empty at the root of a host."""
         return urlsplit(self.base_url).path
 
     def header_fields(self, fields: Mapping[str, str]) -> dict[str, str]:
-        """Header fields of the registry, in whose values `{prefix}` and `{network}` stand for what holds here."""
+        """Fills `{prefix}` and `{network}` in the registry's header fields with the values of this installation."""
         return {name: value.format(prefix=self.prefix, network=self.network) for name, value in fields.items()}
 
     def url(self, path: str) -> str:
-        """The absolute address of a path, which begins with a slash."""
+        """Returns the absolute address of a path, which begins with a slash."""
         return self.base_url + path
 
 
 def installation_of(settings: Settings, keys: KeySet | None = None) -> Installation:
-    """The installation that the settings describe."""
+    """Returns the installation that the settings describe."""
     return Installation(
         base_url=settings.public_base_url,
         rail=rail_of(settings),

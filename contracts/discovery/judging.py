@@ -1,4 +1,4 @@
-"""From what was looked at to how each capability stands. Pure: documents and answers in, findings out."""
+"""Derives each capability's status from the probes. Pure: documents and answers in, findings out."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Asked = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What the service answered at its public address.
+    """The service's answers at its public address.
 
-    `silent` says why nothing could be asked of it (`not_answering`, `not_ready`, `another_service`). `health` is the
-    body of `/health`; `statuses` has a status, or None where there was no answer, by method and path.
+    `silent` is why it could not be probed (`not_answering`, `not_ready`, `another_service`). `health` is the body of
+    `/health`; `statuses` has a status, or None where there was no answer, by method and path.
     """
 
     silent: str | None = None
@@ -34,17 +34,17 @@ class Answers:
 
 
 def requests_needed(states: Mapping[str, CapabilityState]) -> list[Asked]:
-    """What has to be asked beside `/health`, each once."""
-    asked = [
+    """Returns the requests to make beside `/health`, each once."""
+    requests = [
         (state.capability.judged.what[0], state.capability.judged.what[1])
         for state in states.values()
         if state.live and state.capability.judged.way == "asked"
     ]
-    return list(dict.fromkeys(each for each in asked if each != ("GET", "/health")))
+    return list(dict.fromkeys(request for request in requests if request != ("GET", "/health")))
 
 
 def documents_needed(states: Mapping[str, CapabilityState]) -> list[str]:
-    """Paths of the documents that have to be read, each once."""
+    """Returns paths of the documents to read, each once."""
     paths = (
         state.capability.judged.what[0]
         for state in states.values()
@@ -59,7 +59,7 @@ def judge(
     answers: Answers | None,
     now: datetime,
 ) -> dict[str, Finding]:
-    """Findings by capability. Without `answers`, and where an answer was refused for its number, there is none."""
+    """Returns findings by capability; none without `answers`, or where a rate limit refused the request."""
     return {finding.capability: finding for finding in _judge(states, documents, answers, now)}
 
 
@@ -83,7 +83,7 @@ def _judge(
 
 
 def _of_document(fields: Mapping[str, Any], needed: str | None) -> Verdict:
-    """A document with a freshness block is live unless its number is unavailable; another where a field is there."""
+    """Judges a document: with a freshness block, live unless its number is unavailable; else if the field exists."""
     if needed is not None:
         return (Status.LIVE, None) if fields.get(needed) else (Status.OFF, NO_DATA)
     if fields["quality"] == Quality.UNAVAILABLE:

@@ -1,4 +1,4 @@
-"""Small manifests of other people's standards: ERC-8004 registration, plugin manifest, API catalog, list of skills."""
+"""Makes manifests of other standards: ERC-8004 registration, plugin manifest, API catalog, list of skills."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SKILLS_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 
 
 def erc8004_registration(installation: Installation) -> dict[str, Any]:
-    """The registration file of ERC-8004. The service is in no identity registry, and says so by an empty list.
+    """Makes the registration file of ERC-8004. Its empty list states that the service is in no identity registry.
 
     Our trust registry is another contract, so no kind of trust is claimed.
     """
@@ -57,8 +57,8 @@ def erc8004_registration(installation: Installation) -> dict[str, Any]:
 
 
 def ai_plugin(installation: Installation) -> dict[str, Any]:
-    """The plugin manifest (v1, retired in 2024, still asked for). With no contact configured, its address is empty."""
-    offered = " ".join(f"{each.title}: {each.description}" for each in live_ones(installation))
+    """Makes the plugin manifest (v1, retired in 2024, still requested). Without a contact, its address is empty."""
+    offered = " ".join(f"{capability.title}: {capability.description}" for capability in live_ones(installation))
     return {
         "schema_version": "v1",
         "name_for_human": SERVICE_SHORT_NAME,
@@ -75,7 +75,7 @@ def ai_plugin(installation: Installation) -> dict[str, Any]:
 
 
 def api_catalog(installation: Installation) -> dict[str, Any]:
-    """The API catalog (RFC 9727) as a linkset (RFC 9264): the whole API, API v2, and the MCP server."""
+    """Makes the API catalog (RFC 9727) as a linkset (RFC 9264): the whole API, API v2, and the MCP server."""
 
     def link(path: str, media_type: str) -> dict[str, str]:
         return {"href": installation.url(path), "type": media_type}
@@ -117,7 +117,7 @@ def api_catalog(installation: Installation) -> dict[str, Any]:
 
 
 def agent_skills(installation: Installation) -> dict[str, Any]:
-    """The list of skills (discovery 0.2.0) with the digest of the skill as it is served."""
+    """Makes the list of skills (discovery 0.2.0) with the digest of the skill as it is served."""
     return {
         "$schema": SKILLS_SCHEMA,
         "skills": [

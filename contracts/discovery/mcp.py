@@ -1,4 +1,4 @@
-"""What leads a client to the MCP server: its card (SEP-2127), and the catalog that names the card (ai-catalog)."""
+"""Makes the documents that lead a client to the MCP server: its card (SEP-2127), and the ai-catalog with the card."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SERVER_CARD_SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-c
 
 
 def server_card(installation: Installation) -> dict[str, Any]:
-    """The card: who the server is and how to reach it. What tools it has, the server says itself."""
+    """Makes the card: the server's name and address. Clients get the list of tools from the server itself."""
     name = reverse_dns(installation.base_url)
     return {
         "$schema": SERVER_CARD_SCHEMA,
@@ -63,9 +63,9 @@ def server_card(installation: Installation) -> dict[str, Any]:
 
 
 def ai_catalog(installation: Installation) -> dict[str, Any]:
-    """The catalog: the server's card, the agent's card, the skill and the API."""
+    """Makes the catalog: the server's card, the agent's card, the skill and the API."""
     domain = host_of(installation.base_url)
-    found = [
+    entries = [
         ("mcp", SERVER_NAME, SERVER_TITLE, SERVER_CARD_MEDIA_TYPE, SERVER_CARD_PATH),
         ("a2a", SERVICE_ID, SERVICE_NAME, AGENT_CARD_MEDIA_TYPE, AGENT_CARD_PATH),
         ("skill", SERVER_NAME, "Skill: connect", "text/markdown", SKILL_PATH),
@@ -81,7 +81,7 @@ def ai_catalog(installation: Installation) -> dict[str, Any]:
                 "mediaType": media_type,
                 "url": installation.url(path),
             }
-            for namespace, name, title, media_type, path in found
+            for namespace, name, title, media_type, path in entries
         ],
         "host": {"displayName": SERVICE_NAME, "identifier": installation.url(AI_CATALOG_PATH)},
     }

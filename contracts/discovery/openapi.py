@@ -30,7 +30,7 @@ OPENAPI_V2_PATH = "/openapi-v2.yaml"
 V2_PREFIX = "/api/v2/"
 
 EXAMPLES_KEPT_FOR = timedelta(hours=1)
-"""How long examples of numbers that change all the time stay as they are, so that clients may keep the description."""
+"""Period in which examples of changing numbers stay unchanged, so that clients may keep the description."""
 
 _EXAMPLES_AT = "x-examples-at"
 
@@ -39,19 +39,19 @@ Bodies = Mapping[str, bytes]
 
 
 def openapi_json(installation: Installation, bodies: Bodies) -> bytes:
-    """The whole description."""
+    """Makes the whole description."""
     return json.dumps(description_for(installation, bodies), ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def openapi_v2_yaml(installation: Installation, bodies: Bodies) -> bytes:
-    """The description of API v2, in YAML."""
+    """Makes the description of API v2, in YAML."""
     described = restricted(description_for(installation, bodies), V2_PREFIX)
     text: str = yaml.dump(described, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=120)
     return text.encode()
 
 
 def description_for(installation: Installation, bodies: Bodies) -> dict[str, Any]:
-    """The description with `servers`, `contact` and examples of `installation`."""
+    """Makes the description with `servers`, `contact` and examples of `installation`."""
     described: dict[str, Any] = json.loads(OPENAPI_FILE.read_text())
     described["servers"] = [{"url": installation.base_url}]
     if installation.contact_email is not None:
@@ -69,19 +69,19 @@ def description_for(installation: Installation, bodies: Bodies) -> dict[str, Any
 
 
 def restricted(described: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """The same description with the paths under `prefix` alone, and of tags and components what these refer to."""
+    """Returns the description with only the paths under `prefix`, and the tags and components that they refer to."""
     paths = {path: operations for path, operations in described["paths"].items() if path.startswith(prefix)}
-    operations = [operation for each in paths.values() for operation in each.values()]
+    operations = [operation for item in paths.values() for operation in item.values()]
     ids = {operation["operationId"] for operation in operations}
     for operation in operations:
         for response in operation["responses"].values():
-            kept = {name: link for name, link in response.pop("links", {}).items() if link["operationId"] in ids}
-            response |= {"links": kept} if kept else {}
+            links = {name: link for name, link in response.pop("links", {}).items() if link["operationId"] in ids}
+            response |= {"links": links} if links else {}
     needed: set[str] = set()
     reached = set(references(paths))
     while reached - needed:
         needed |= reached
-        reached = {each for ref in needed for each in references(_at(described, ref))}
+        reached = {item for ref in needed for item in references(_at(described, ref))}
     components = {
         kind: {name: part for name, part in parts.items() if f"#/components/{kind}/{name}" in needed}
         for kind, parts in described["components"].items()
@@ -96,7 +96,7 @@ def restricted(described: dict[str, Any], prefix: str) -> dict[str, Any]:
 
 
 def freshness_of(body: Any) -> dict[str, Any]:
-    """The freshness block of a body, at the top or in `data`; empty if it has none."""
+    """Returns the freshness block of a body, at the top or in `data`; empty if it has none."""
     for block in (body, body.get("data")) if isinstance(body, dict) else ():
         if isinstance(block, dict) and "generatedAt" in block:
             return block
@@ -104,7 +104,7 @@ def freshness_of(body: Any) -> dict[str, Any]:
 
 
 def _show_own_quote(described: dict[str, Any], installation: Installation) -> None:
-    """Adds a quote of this installation in place of a recorded one, so that nobody pays to another's address."""
+    """Replaces a recorded quote by one of this installation, so that no reader pays to another's address."""
     if installation.rail.missing or installation.keys is None:
         return
     own = example_quote_answer(installation.rail, installation.base_url, installation.keys)
@@ -115,7 +115,7 @@ def _show_own_quote(described: dict[str, Any], installation: Installation) -> No
 def _live_examples(
     installation: Installation, described: dict[str, Any], bodies: Bodies
 ) -> tuple[str | None, dict[str, Any]]:
-    """Examples by path, and from when the newest of those is that change all the time."""
+    """Returns examples by path, and the time of the newest example among those that change all the time."""
     catalog = plans_answer(installation.rail, installation.base_url, REQUESTS_A_DAY)
     steady: dict[str, Any] = {PLANS_PATH: catalog.model_dump(mode="json", by_alias=True)}
     if installation.keys is not None:
@@ -128,14 +128,14 @@ def _live_examples(
         body = content.decode() if is_text else without_outside_texts(json.loads(content))
         moves = freshness_of(body) or (isinstance(body, dict) and "revision" in body)
         (moving if moves else steady)[path] = body
-    at, kept = _kept(described, bodies.get(OPENAPI_PATH), moving)
+    at, unchanged = _kept(described, bodies.get(OPENAPI_PATH), moving)
     sound = {path: body for path, body in moving.items() if freshness_of(body).get("quality") != "unavailable"}
     shown = {path: example_of(body, installation.url(path)) for path, body in (steady | sound).items()}
-    return at, {path: example for path, example in shown.items() if example is not None} | kept
+    return at, {path: example for path, example in shown.items() if example is not None} | unchanged
 
 
 def _kept(described: dict[str, Any], last: bytes | None, moving: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
-    """The examples of moving bodies that stay as they were published last, and the time that holds from now on."""
+    """Returns the last published examples of changing bodies, and the time that applies to them from now on."""
     at = max((time for body in moving.values() if (time := freshness_of(body).get("generatedAt"))), default=None)
     before = {} if last is None else json.loads(last)
     since = before.get("info", {}).get(_EXAMPLES_AT)
@@ -148,7 +148,7 @@ def _kept(described: dict[str, Any], last: bytes | None, moving: dict[str, Any])
 
 
 def _media(described: dict[str, Any], path: str) -> dict[str, Any]:
-    """What the description says of the body that a GET of `path` gives; empty where it says nothing."""
+    """Returns the description of the body that a GET of `path` returns; empty where there is none."""
     operation = described["paths"].get(path, {}).get("get", {})
     content: dict[str, Any] = operation.get("responses", {}).get("200", {}).get("content", {})
     return next(iter(content.values()), {})

@@ -1,4 +1,4 @@
-"""The agent-assisted registration contract: ways to register with their steps, endpoints, consent, and the request."""
+"""Makes the agent-assisted registration contract: ways to register with steps, endpoints, consent, and the request."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class RegistrationContract(Document):
 
 
 def registration_contract(installation: Installation) -> RegistrationContract:
-    """The ways to register. Endpoints of what is off are left out."""
+    """Makes the ways to register, without endpoints of capabilities that are off."""
     texts = _texts()
     return RegistrationContract(
         schema_=SCHEMA_ID,
@@ -135,7 +135,7 @@ def registration_contract(installation: Installation) -> RegistrationContract:
 
 
 def intake_request_schema(installation: Installation) -> dict[str, Any]:
-    """The registration request of every lane as JSON Schema 2020-12."""
+    """Makes the registration request of every lane as JSON Schema 2020-12."""
     named = {"$schema": SCHEMA_DIALECT, "$id": installation.url(schema_path(REQUEST_SCHEMA)), "title": "IntakeRequest"}
     return {**named, **_request_schema()}
 
@@ -156,7 +156,7 @@ _ENDPOINTS = (
     ("claim", "POST", CLAIM_PATH, "paid_access"),
     ("receipt", "GET", RECEIPT_PATH, "paid_access"),
 )
-"""Name, method, path, and the capability that it belongs to."""
+"""Name, method, path, and capability of each endpoint."""
 
 
 def _mode(installation: Installation, id_: str, texts: dict[str, Any]) -> RegistrationMode:
@@ -179,7 +179,7 @@ def _mcp(installation: Installation) -> McpEndpoint:
         server_card=installation.url(SERVER_CARD_PATH),
         protocol_versions=list(PROTOCOL_VERSIONS),
         first_tool=FIRST_TOOL,
-        tools=sorted({tool for each in load_capabilities().values() for tool in each.tools}),
+        tools=sorted({tool for capability in load_capabilities().values() for tool in capability.tools}),
         codes=["companion_application"] if companion else ["operator"],
         app_url=installation.app_url,
     )

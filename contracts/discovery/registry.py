@@ -1,4 +1,4 @@
-"""The capability registry: how every capability stands by the settings, and by what was found when it was looked at."""
+"""Makes the capability registry: the state of every capability by the settings and by the findings of probes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ NOT_LOOKED = "not_looked_yet"
 NOT_ANSWERING = "not_answering"
 
 SETTINGS = "settings"
-"""The evidence of what is judged by the settings alone."""
+"""The evidence of a capability that only the settings decide."""
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 SAID_FOR = timedelta(hours=1)
-"""How long it is not said anew that all is as it was, so that the registry keeps its bytes."""
+"""An unchanged finding is restated at most this often, so that the registry's bytes (and ETag) stay stable."""
 
 DeterminedBy = Literal["settings", "warehouse", "http"]
 
@@ -43,7 +43,7 @@ class Finding:
     checked_at: datetime
 
     def says_the_same_as(self, other: Finding) -> bool:
-        """Whether the two differ in their time alone."""
+        """Returns whether the two differ only in their time."""
         return (self.status, self.reason, self.determined_by, self.evidence) == (
             other.status,
             other.reason,
@@ -52,15 +52,15 @@ class Finding:
         )
 
 
-def kept_findings(held: Mapping[str, Finding], found: Mapping[str, Finding]) -> dict[str, Finding]:
-    """What is to be said: an earlier finding where the new one says the same within the hour, else the new one."""
-    return {id_: _kept(held.get(id_), each) for id_, each in found.items()}
+def kept_findings(earlier: Mapping[str, Finding], new: Mapping[str, Finding]) -> dict[str, Finding]:
+    """Returns the finding to state: an earlier one where the new one is equal within the hour, else the new one."""
+    return {id_: _kept(earlier.get(id_), finding) for id_, finding in new.items()}
 
 
-def _kept(held: Finding | None, found: Finding) -> Finding:
-    if held is None or not held.says_the_same_as(found):
-        return found
-    return held if timedelta(0) <= found.checked_at - held.checked_at < SAID_FOR else found
+def _kept(earlier: Finding | None, new: Finding) -> Finding:
+    if earlier is None or not earlier.says_the_same_as(new):
+        return new
+    return earlier if timedelta(0) <= new.checked_at - earlier.checked_at < SAID_FOR else new
 
 
 class Route(Document):
@@ -106,7 +106,7 @@ class CapabilityRegistry(Document):
 
 
 def registry(installation: Installation, findings: Mapping[str, Finding]) -> CapabilityRegistry:
-    """Every capability, from the settings and the findings."""
+    """Returns every capability, from the settings and the findings."""
     return CapabilityRegistry(
         schema_=SCHEMA_ID,
         schema_url=installation.url(schema_path("svc-base-capabilities")),
@@ -120,18 +120,18 @@ def registry(installation: Installation, findings: Mapping[str, Finding]) -> Cap
     )
 
 
-def _entry(installation: Installation, state: CapabilityState, found: Finding | None) -> CapabilityEntry:
+def _entry(installation: Installation, state: CapabilityState, finding: Finding | None) -> CapabilityEntry:
     capability = state.capability
     determined_by: DeterminedBy
     if stands_by_settings(state):
         stands = Finding(capability.id, state.status, state.reason, "settings", SETTINGS, _NEVER)
-        found = found if found is not None and found.says_the_same_as(stands) else None
+        finding = finding if finding is not None and finding.says_the_same_as(stands) else None
         status, reason, determined_by = state.status, state.reason, stands.determined_by
-    elif found is None or found.determined_by == "settings":
+    elif finding is None or finding.determined_by == "settings":
         # Nobody has looked since the settings are as they are.
-        found, status, reason, determined_by = None, Status.OFF, NOT_LOOKED, "settings"
+        finding, status, reason, determined_by = None, Status.OFF, NOT_LOOKED, "settings"
     else:
-        status, reason, determined_by = found.status, found.reason, found.determined_by
+        status, reason, determined_by = finding.status, finding.reason, finding.determined_by
     return CapabilityEntry(
         id=capability.id,
         title=capability.title,
@@ -146,11 +146,11 @@ def _entry(installation: Installation, state: CapabilityState, found: Finding | 
         ],
         tools=list(capability.tools),
         determined_by=determined_by,
-        evidence=None if found is None else found.evidence,
-        checked_at=None if found is None else found.checked_at,
+        evidence=None if finding is None else finding.evidence,
+        checked_at=None if finding is None else finding.checked_at,
     )
 
 
 def stands_by_settings(state: CapabilityState) -> bool:
-    """Whether the settings alone say how a capability stands: it is off, planned, or there is nothing to look at."""
+    """Returns whether the settings decide the state: off, planned, or with nothing to probe."""
     return not state.live or state.capability.judged.way == "settings"

@@ -1,4 +1,4 @@
-"""The JSON Schemas of our own documents, made from their models, and where they lie."""
+"""Makes the JSON Schemas of our own documents from their models, and their paths."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_path(name: str) -> str:
-    """The path of a published JSON Schema."""
+    """Returns the path of a published JSON Schema."""
     return f"/schemas/{name}.json"

@@ -1,4 +1,4 @@
-"""Who the service is and where its documents lie: names and paths that several documents state."""
+"""Names of the service and paths of its documents that several documents state."""
 
 from __future__ import annotations
 

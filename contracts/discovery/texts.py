@@ -1,7 +1,7 @@
-"""The text documents that agents and crawlers look for, each from one template beside this module.
+"""Renders the text documents that agents and crawlers look for, each from one template beside this module.
 
-Templates hold wording alone: prices, limits, paths and states come from the rooms that own them. What only a browser
-reads is in `site/`.
+Templates contain only wording: prices, limits, paths and states come from the rooms that own them. Content that only a
+browser reads is in `site/`.
 """
 
 from __future__ import annotations
@@ -49,40 +49,43 @@ KEPT_FROM_CRAWLERS = (
     f"{INTAKE_PATH}/",
     *(path.partition("{")[0] for path in (plans.RECEIPT_PATH, plans.CASE_PATH)),
 )
-"""Answers that are somebody's own: a crawler that has such an address must not show it."""
+"""Answers that belong to one caller: a crawler that has such an address must not show it."""
 
 
 _SECURITY_MONTHS = 9
-"""How far ahead of the quarter's first day a security.txt expires, so that it changes four times a year."""
+"""Expiry of a security.txt, from the quarter's first day, so that it changes four times a year."""
 
 
 def llms_txt(installation: Installation) -> bytes:
-    """llmstxt.org: what is here, in links, with instructions for agents."""
+    """Renders llms.txt (llmstxt.org): the contents in links, with instructions for agents."""
     return render_text("llms.txt", installation)
 
 
 def agents_txt(installation: Installation) -> bytes:
-    """The capabilities as draft-car-agents-txt has them."""
+    """Renders the capabilities in the form of draft-car-agents-txt."""
     return render_text("agents.txt", installation, kept=KEPT_FROM_CRAWLERS)
 
 
 def skill_md(installation: Installation) -> bytes:
-    """The Agent Skill: how to use this service, step by step."""
+    """Renders the Agent Skill: how to use this service, step by step."""
     return render_text("skill.md", installation, name=SKILL_NAME, description=SKILL_DESCRIPTION)
 
 
 def compatibility_md(installation: Installation) -> bytes:
-    """What may change without notice, what is deprecated first, and what is deprecated now."""
+    """Renders the compatibility page:
+
+    what may change without notice, what is deprecated first, and current deprecations.
+    """
     return render_text("compatibility.md", installation, deprecated=DEPRECATED)
 
 
 def robots_txt(installation: Installation) -> bytes:
-    """RFC 9309. What is disallowed comes first: some readers take the first rule that fits."""
+    """Renders robots.txt (RFC 9309). Disallowed paths come first: some readers take the first rule that fits."""
     return render_text("robots.txt", installation, disallowed=KEPT_FROM_CRAWLERS, sitemap=SITEMAP_PATH)
 
 
 def security_txt(installation: Installation, today: date) -> bytes:
-    """RFC 9116, which asks for a contact: the operator's address, else the page that says where there is one."""
+    """Renders security.txt (RFC 9116) with its contact: the operator's address, else the page that names one."""
     first = date(today.year, today.month - (today.month - 1) % 3, 1)
     month = first.month - 1 + _SECURITY_MONTHS
     expires = datetime(first.year + month // 12, month % 12 + 1, 1, tzinfo=UTC)
@@ -90,27 +93,27 @@ def security_txt(installation: Installation, today: date) -> bytes:
 
 
 def sitemap_xml(installation: Installation, paths: Iterable[str]) -> bytes:
-    """The sitemap of these paths (sitemaps.org)."""
+    """Renders the sitemap of these paths (sitemaps.org)."""
     return render_text("sitemap.xml", installation, paths=sorted(paths))
 
 
 def connect_page_fields(installation: Installation) -> dict[str, Any]:
-    """What the template of the connect page may state."""
+    """Returns the fields for the template of the connect page."""
     return {**shared_facts(installation), **connect_facts(installation), "markdown": CONNECT_MARKDOWN_PATH}
 
 
 def connect_md(installation: Installation) -> bytes:
-    """The connect page in Markdown."""
+    """Renders the connect page in Markdown."""
     return render_text("connect.md", installation, **connect_facts(installation))
 
 
 def render_text(template: str, installation: Installation, **facts: Any) -> bytes:
-    """One template of this package with what all of them may state, and `facts` of its own."""
+    """Renders one template of this package with the shared facts and its own `facts`."""
     return _templates().get_template(f"{template}.j2").render(**shared_facts(installation), **facts).encode()
 
 
 def shared_facts(installation: Installation) -> dict[str, Any]:
-    """What any page or text may state: the installation, plans, limits, the MCP server, names and paths."""
+    """Returns the facts for every page and text: the installation, plans, limits, the MCP server, names and paths."""
     return {
         "installation": installation,
         "url": installation.url,

@@ -1,6 +1,6 @@
-"""Wallet actions: the registry, what `/blink/*` shows and answers, in the shapes of the Actions specification 2.4.
+"""Makes wallet actions: the registry and answers of `/blink/*`, in the shapes of the Actions specification 2.4.
 
-No transaction is ever made: the specification knows none of an EVM chain. Header fields are in `publish.routes`.
+No transaction is ever made: the specification has none for an EVM chain. Header fields are in `publish.routes`.
 """
 
 from __future__ import annotations
@@ -138,13 +138,16 @@ class ActionRequest(_Wire):
     def value(self, name: str, in_address: str | None) -> str | None:
         """A parameter's value, from the address first; None where it is missing or empty, as wallets send what nobody
         filled in."""
-        given = in_address if in_address is not None else (self.data or {}).get(name)
-        text = given[0] if isinstance(given, list) and given else given
+        value = in_address if in_address is not None else (self.data or {}).get(name)
+        text = value[0] if isinstance(value, list) and value else value
         return text if isinstance(text, str) and text else None
 
 
 def actions_registry(installation: Installation) -> ActionsRegistry:
-    """The paths that wallets may show as actions. Patterns begin with the base URL's path: they are the host's."""
+    """Makes the paths that wallets may show as actions.
+
+    Patterns begin with the base URL's path: they are the host's.
+    """
     lead = {
         CONNECT_PAGE_PATH: GUARDRAIL_BLINK_PATH,
         "/api/worldmodel/**": WORLD_BLINK_PATH,
@@ -158,7 +161,7 @@ def actions_registry(installation: Installation) -> ActionsRegistry:
 
 
 def guardrail_action(installation: Installation, off: str | None = None) -> Action:
-    """The guardrail check as an action; `off` says why it can't be done now."""
+    """Makes the guardrail check as an action; `off` is why it can't be done now."""
     return _action(
         installation,
         "Check an action before it is taken",
@@ -173,8 +176,10 @@ def guardrail_action(installation: Installation, off: str | None = None) -> Acti
                 type="select",
                 required=False,
                 options=[
-                    ActionOption(label=each.value, value=each.value, selected=each is Severity.MEDIUM or None)
-                    for each in Severity
+                    ActionOption(
+                        label=severity.value, value=severity.value, selected=severity is Severity.MEDIUM or None
+                    )
+                    for severity in Severity
                 ],
             ),
         ],
@@ -183,7 +188,7 @@ def guardrail_action(installation: Installation, off: str | None = None) -> Acti
 
 
 def world_action(installation: Installation, off: str | None = None) -> Action:
-    """The question to the public graph as an action; `off` says why it can't be done now."""
+    """Makes the question to the public graph as an action; `off` is why it can't be done now."""
     return _action(
         installation,
         "Ask the world model",
@@ -198,8 +203,8 @@ def world_action(installation: Installation, off: str | None = None) -> Action:
                 type="select",
                 required=False,
                 options=[
-                    ActionOption(label=each.capitalize(), value=each, selected=each == ANY_DOMAIN or None)
-                    for each in (ANY_DOMAIN, *DOMAINS)
+                    ActionOption(label=domain.capitalize(), value=domain, selected=domain == ANY_DOMAIN or None)
+                    for domain in (ANY_DOMAIN, *DOMAINS)
                 ],
             ),
         ],
@@ -208,20 +213,20 @@ def world_action(installation: Installation, off: str | None = None) -> Action:
 
 
 def way_on(installation: Installation) -> ActionAnswer:
-    """Where to go on by hand: the companion application, else the connect page."""
+    """Returns the address for continuing by hand: the companion application, else the connect page."""
     link = installation.app_url or installation.url(CONNECT_PAGE_PATH)
     return ActionAnswer(type="external-link", external_link=link, message="Go on there.")
 
 
 def verdict_answer(installation: Installation, verdict: GuardrailResult) -> ActionAnswer:
-    """What a check came to."""
+    """Makes the answer with a check's verdict."""
     title = "Passed" if verdict.passed else "Blocked"
     lines = [f"{verdict.reason}.".replace("..", "."), *verdict.remediation]
     return _completed(installation, title, "\n".join(lines), f"{title}: {verdict.reason}")
 
 
 def nodes_answer(installation: Installation, matched: int, nodes: Sequence[Node]) -> ActionAnswer:
-    """What a search found, as far as it may be published."""
+    """Makes the answer with a search's publishable results."""
     lines = [f"{public_title(node.type, node.title)} ({node.type}, {node.domain})" for node in nodes]
     title = f"{matched:,} public nodes match" if matched != 1 else "One public node matches"
     return _completed(installation, title, "\n".join(lines) or "Try fewer or other words.", title)
@@ -236,7 +241,7 @@ def _action(
     parameters: list[ActionParameter],
     off: str | None,
 ) -> Action:
-    query = "&".join(f"{each.name}={{{each.name}}}" for each in parameters)
+    query = "&".join(f"{parameter.name}={{{parameter.name}}}" for parameter in parameters)
     elsewhere = "Open the application" if installation.app_url else "How to connect"
     return Action(
         icon=installation.url(ICON_PATH),

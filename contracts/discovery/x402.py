@@ -1,4 +1,4 @@
-"""What is paid how: the payment manifest and its metadata (x402 v2). Nothing is offered as payable by signature yet."""
+"""Makes the payment manifest and its metadata (x402 v2). They offer nothing as payable by signature yet."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ METADATA_SCHEMA = "svc.x402_metadata.v1"
 
 
 def x402_manifest(installation: Installation) -> dict[str, Any]:
-    """What can be paid, and by which way: by a receipt on the chain where that is set up, by signature not yet.
+    """Makes the list of payable things: by a receipt on the chain where that is set up, by signature not yet.
 
-    `items` is what an indexer may probe and pay, so it is empty; what is planned is in `planned`.
+    `items` is what an indexer may probe and pay, so it is empty; planned items are in `planned`.
     """
     states = capability_states(installation)
     receipt, signature = states["paid_access"], states["payment_signature"]
@@ -64,7 +64,7 @@ def x402_manifest(installation: Installation) -> dict[str, Any]:
 
 
 def x402_metadata(installation: Installation) -> dict[str, Any]:
-    """Kinds of payment as a facilitator lists them (`/supported`): none yet, and what is planned beside."""
+    """Makes the kinds of payment as a facilitator lists them (`/supported`): none yet, and the planned ones."""
     kind = {"x402Version": X402_VERSION, "scheme": SCHEME, "network": installation.network}
     receipt = capability_states(installation)["paid_access"]
     return {

@@ -1,4 +1,4 @@
-"""Paths that are going away, as headers and documents say it: since when, until when, and what to use instead."""
+"""Deprecated paths for headers and documents: since when, until when, and what to use instead."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time
 from email.utils import format_datetime
 
 COMPATIBILITY_PATH = "/docs/compatibility.md"
-"""The document that says what may change, and how that is announced."""
+"""The document that states what may change, and how that is announced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,10 @@ class Deprecation:
 
     @property
     def headers(self) -> dict[str, str]:
-        """RFC 9745, RFC 8594 and their links, in which `{prefix}` stands for the path of the base URL."""
+        """Returns the fields of RFC 9745 and RFC 8594 with links.
+
+        `{prefix}` in them stands for the path of the base URL.
+        """
         links = {
             "successor-version": self.successor,
             "deprecation": COMPATIBILITY_PATH,

@@ -149,10 +149,10 @@ class Projection:
     template: str | None = None
     """The template under `site/` that makes the body of the fields; publishing fills it in."""
     markdown: str | None = None
-    """The path of the document that says the same in Markdown: it is answered here too, to whoever prefers that."""
+    """The path of the document with the same content in Markdown, served here to clients that prefer it."""
 
     def made_for(self, installation: Installation) -> Content:
-        """The content that `make` gives for an installation. JSON of a shape that is somebody else's is whole."""
+        """Returns the content that `make` gives for an installation. JSON of a foreign shape is whole."""
         assert self.make is not None, f"{self.name} is made of more than the installation"
         content = self.make(installation)
         if isinstance(content, bytes) or self.model is not None or self.template is not None:
@@ -161,7 +161,7 @@ class Projection:
 
     @property
     def freshness(self) -> type[Freshness] | None:
-        """The model that holds the freshness block: the document's own, or that of its `data`; None without one."""
+        """Returns the model with the freshness block: the document's own, or that of its `data`; None without one."""
         if self.model is None:
             return None
         if issubclass(self.model, TelemetryEnvelope):
@@ -172,19 +172,21 @@ class Projection:
 
     @property
     def enveloped(self) -> bool:
-        """Whether the freshness block and the document's own fields are in `data`."""
+        """Returns whether the freshness block and the document's own fields are in `data`."""
         return self.model is not None and issubclass(self.model, TelemetryEnvelope)
 
     @property
     def bodies(self) -> tuple[tuple[str, BaseModel | None], ...]:
-        """Every body that is published: its path and its parameters, the default (None) first."""
+        """Returns every published body: its path and its parameters, the default (None) first."""
         parse = None if self.parameters is None else self.parameters.model_validate
-        variants = ((each.path, parse and parse(dict(parse_qsl(each.query)))) for each in self.published_variants)
+        variants = (
+            (variant.path, parse and parse(dict(parse_qsl(variant.query)))) for variant in self.published_variants
+        )
         return ((self.path, None), *variants)
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Every path that answers with the document or one of its published variants, its own first."""
+        """Returns every path that answers with the document or one of its published variants, its own first."""
         return (
             self.path,
             *(alias.path for alias in self.aliases),
@@ -210,7 +212,7 @@ PAGE_HEADERS = {
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
 }
-"""What a page may load and do: nothing from elsewhere, and nothing that stands in its text."""
+"""The rights of a page: to load nothing from elsewhere, and to run no code from its text."""
 
 
 def _link(path: str, rel: str, media_type: str) -> str:
@@ -225,10 +227,10 @@ FRONT_LINKS = ", ".join(
         _link(service.LLMS_PATH, "describedby", "text/plain"),
     )
 )
-"""Where a reader of the front door's header fields goes on (RFC 8288)."""
+"""Links for readers of the front door's header fields (RFC 8288)."""
 
 PRICE_GROUP = "market"
-"""Documents of this group are published every minute, whatever becomes of the chain."""
+"""Documents of this group are published every minute, whatever the state of the chain."""
 
 
 def _schema(name: str, model: type[BaseModel]) -> Callable[[Installation], Fields]:

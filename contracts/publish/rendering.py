@@ -1,4 +1,4 @@
-"""From the content of a document to its bytes: freshness and key order. Publishing and the API share it."""
+"""Renders the content of a document to bytes: freshness and key order. Publishing and the API share it."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Rendered:
 
     @property
     def inputs_sha256(self) -> str:
-        """SHA-256 over everything that a document is made of except its origin: equal hashes mean equal content."""
+        """Returns SHA-256 over all inputs of a document except its origin: equal hashes mean equal content."""
         return sha256_hex(self.from_nowhere)
 
     def body(self, origin: Origin, *, now: datetime | None = None) -> bytes:
-        """The body; stale where `now` is past its `staleAfter`."""
+        """Returns the body; stale where `now` is past its `staleAfter`."""
         if self.members is None:
             return self.from_nowhere
         place = {"generation": origin.generation, "generatedAt": origin.generated_at}
@@ -60,7 +60,7 @@ class Rendered:
 
 
 def rendered(projection: Projection, content: Content) -> Rendered:
-    """The content with its members encoded. JSON keys come in the model's order, `ok` first.
+    """Encodes the members of the content. JSON keys come in the model's order, `ok` first.
 
     Raises `ValueError` where fields are not exactly those of the model, or there is none.
     """
@@ -83,12 +83,12 @@ def rendered(projection: Projection, content: Content) -> Rendered:
 
 
 def render(projection: Projection, content: Content, origin: Origin, *, now: datetime | None = None) -> bytes:
-    """One body of the content. Raises as `rendered`."""
+    """Renders one body of the content. Raises as `rendered`."""
     return rendered(projection, content).body(origin, now=now)
 
 
 def validate(projection: Projection, content: Content) -> None:
-    """Build the document's model of its content. Raises `pydantic.ValidationError` where that does not fit."""
+    """Builds the document's model of its content. Raises `pydantic.ValidationError` where that does not fit."""
     model = projection.freshness or projection.model
     if model is None or isinstance(content, bytes | BaseModel):
         return
@@ -98,15 +98,15 @@ def validate(projection: Projection, content: Content) -> None:
 
 
 def fields_of(content: Content) -> Fields:
-    """The fields of content that is not a whole body."""
+    """Returns the fields of content that is not a whole body."""
     assert not isinstance(content, bytes), "a whole body has no fields"
     return dict(content)
 
 
 def stale_after_of(projection: Projection, content: Content) -> datetime | None:
-    """The end of the content's freshness: `fetched_at` + `max_age_s`; None where nothing was fetched or ages.
+    """Returns `fetched_at` + `max_age_s`, the end of freshness, or None where nothing was fetched or ages.
 
-    Content that is put together from parts of different ages gives its own `stale_after`.
+    Content that combines parts of different ages gives its own `stale_after`.
     """
     if isinstance(content, bytes) or projection.max_age_s is None:
         return None
@@ -118,7 +118,7 @@ def stale_after_of(projection: Projection, content: Content) -> datetime | None:
 
 
 def mark_stale(projection: Projection, body: bytes, reason: str) -> bytes:
-    """The same body with `stale: true` and `reason`; everything else keeps its bytes."""
+    """Returns the same body with `stale: true` and `reason`; everything else keeps its bytes."""
     members = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
     if projection.enveloped:
         members = msgspec.json.decode(members["data"], type=dict[str, msgspec.Raw])
@@ -126,7 +126,7 @@ def mark_stale(projection: Projection, body: bytes, reason: str) -> bytes:
 
 
 def _values(projection: Projection, model: type[BaseModel], content: BaseModel | Fields) -> dict[str, Any]:
-    """The value of every field of the model, with `NOWHERE` as origin."""
+    """Returns the value of every field of the model, with `NOWHERE` as origin."""
     values = dict(content)
     if projection.freshness is not None:
         values = {"stale": False} | values
@@ -142,7 +142,7 @@ def _values(projection: Projection, model: type[BaseModel], content: BaseModel |
 
 
 def _dumped(content: BaseModel | Fields, values: Fields, aliases: Mapping[str, str]) -> dict[str, Any]:
-    """The members of a model that rendering left as they are, in plain values: in one go, which is faster than each."""
+    """Converts the remaining members of a model to plain values all at once, which is faster than one by one."""
     if not isinstance(content, BaseModel):
         return {}
     plain = content.model_dump(mode="json", by_alias=True)

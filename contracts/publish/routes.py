@@ -1,4 +1,4 @@
-"""The route table: which published file answers which path, and with which headers.
+"""Makes the route table: path, published file and headers of every route.
 
 Web server configuration, CDN files and the API's map in memory are all made from it.
 """
@@ -25,7 +25,7 @@ OPEN_HEADERS = {
     "Access-Control-Expose-Headers": "ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id",
     "X-Content-Type-Options": "nosniff",
 }
-"""On every answer, so that any page may read any of them."""
+"""Sent with every answer, so that any page may read any of them."""
 
 ENCODINGS = {"br": ".br", "zstd": ".zst", "gzip": ".gz"}
 """Content codings in the order we prefer, with the suffix of their pre-compressed files."""
@@ -36,7 +36,7 @@ PREFLIGHT_HEADERS = {
     "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Api-Key",
     "Access-Control-Max-Age": "86400",
 }
-"""What a page of another origin hears when its browser asks for leave first."""
+"""The answer to a preflight request of another origin's page."""
 
 
 BLINK_PREFIX = "/blink/"
@@ -45,7 +45,7 @@ LIMITED_PREFIXES = ("/api/", BLINK_PREFIX)
 
 
 def file_of(path: str) -> str:
-    """Where a path's body lies in the published tree. A path may be a file and a folder, so files have a suffix."""
+    """Returns the file of a path in the published tree. A path may be a file and a folder, so files have a suffix."""
     name = path.removeprefix("/")
     if name.endswith("/"):
         return f"{name}index.html"
@@ -53,7 +53,7 @@ def file_of(path: str) -> str:
 
 
 def is_limited(path: str) -> bool:
-    """Whether requests for the path count against the client's budget; a CDN serves the rest."""
+    """Returns whether requests for the path count against the client's budget; a CDN serves the rest."""
     return path.startswith(LIMITED_PREFIXES) or path == MCP_PATH
 
 
@@ -73,7 +73,7 @@ one of Solana's. `{network}` stands for the chain."""
 
 
 def action_headers(chain_id: int) -> dict[str, str]:
-    """`ACTION_HEADERS` on a chain."""
+    """Returns `ACTION_HEADERS` on a chain."""
     return {name: value.format(network=f"eip155:{chain_id}") for name, value in ACTION_HEADERS.items()}
 
 
@@ -93,25 +93,25 @@ class Route(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
     @property
     def headers(self) -> dict[str, str]:
-        """What every server of the file says beside `ETag` and the encoding."""
+        """Returns the headers that every server sends with the file beside `ETag` and the encoding."""
         negotiated = {} if self.markdown is None else {"Vary": "Accept"}
         return {**headers_of(self.media_type, self.cache), **negotiated, **self.own_headers}
 
 
 class RedirectRoute(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """Where a path leads (302)."""
+    """The target of a path (302)."""
 
     to: str
     own_headers: dict[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def headers(self) -> dict[str, str]:
-        """What every server says beside `Location`."""
+        """Returns the headers that every server sends beside `Location`."""
         return {"Cache-Control": CACHE_CONTROL["revalidated"], **OPEN_HEADERS, **self.own_headers}
 
 
 class Folder(msgspec.Struct, frozen=True, rename="camel"):
-    """Published files that are found by their own names: sent as they are, never encoded again."""
+    """Published files that are found by their own names: sent unchanged, never encoded again."""
 
     media_type: str
     cache: Cache = "immutable"
@@ -122,8 +122,10 @@ class Folder(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class RouteTable(msgspec.Struct, frozen=True, rename="camel"):
-    """Routes by path, folders by the prefix of their paths, redirects by path. A base URL's own path is in what the
-    headers say, and not in these paths: a proxy takes it off. `prefix` is that path."""
+    """Routes by path, folders by the prefix of their paths, redirects by path.
+
+    Headers contain a base URL's own path, `prefix`, but these paths do not: a proxy removes it.
+    """
 
     routes: dict[str, Route]
     folders: dict[str, Folder]
@@ -132,5 +134,5 @@ class RouteTable(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def headers_of(media_type: str, cache: Cache) -> dict[str, str]:
-    """Content type, cache policy and the headers that open an answer to every page."""
+    """Returns content type, cache policy and the headers that open an answer to every page."""
     return {"Content-Type": media_type, "Cache-Control": CACHE_CONTROL[cache], **OPEN_HEADERS}

@@ -1,5 +1,5 @@
-"""Judges what a service publishes about itself, from its answers only: for `svc docs check`. Pure.
+"""Judges a service's published documents from its answers only: for `svc docs check`. Pure.
 
-What a document has to be follows from its standard; how it is served follows from the service's own description, and
-not from this code's list of documents: a check that read that list could not miss one.
+The requirements on a document follow from its standard, and those on serving it from the service's own description, not
+from this code's list of documents: a check that read that list could not miss one.
 """

@@ -1,4 +1,4 @@
-"""What a check is given, the answers of a service, and what it gives: defects, each with its cure."""
+"""Defines the input of a check, a service's answers, and its output: defects, each with its cure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import yaml
 
 @dataclass(frozen=True, slots=True, order=True)
 class Defect:
-    """Something wrong with a document: `document` is its path below the base address."""
+    """A fault of a document: `document` is its path below the base address."""
 
     document: str
     what: str
@@ -24,7 +24,7 @@ class Defect:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer; header names in lower case. `status` 0 is none at all, and `fault` says why."""
+    """One answer; header names in lower case. `status` 0 means no answer at all, and `fault` is the reason."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -33,23 +33,23 @@ class Answer:
 
     @property
     def media_type(self) -> str:
-        """Without its parameters, in lower case."""
+        """Returns the media type without its parameters, in lower case."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     @property
     def text(self) -> str:
-        """The body as UTF-8; what is none of it becomes a replacement character."""
+        """Returns the body as UTF-8; invalid bytes become replacement characters."""
         return self.body.decode("utf-8", "replace")
 
     @property
     def value(self) -> Any:
-        """The body read as JSON or YAML, as its type says; None where it is neither."""
+        """Returns the body parsed as JSON or YAML, according to its type, or None where it is neither."""
         return _value(self.media_type, self.body)
 
 
 @lru_cache(maxsize=512)
 def _value(media_type: str, body: bytes) -> Any:
-    """Read once, since every check looks at it again."""
+    """Parses once, since every check uses the value again."""
     try:
         if media_type == "application/yaml":
             return yaml.load(body.decode("utf-8", "replace"), yaml.CSafeLoader)
@@ -62,7 +62,7 @@ def _value(media_type: str, body: bytes) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One document as it was asked for: by GET, by GET with its own ETag, by HEAD, and by OPTIONS."""
+    """The answers for one document: to GET, to GET with its own ETag, to HEAD, and to OPTIONS."""
 
     answer: Answer
     again: Answer | None = None
@@ -72,10 +72,11 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Everything that was read of the service at `base_url` (no trailing slash).
+    """Every answer of the service at `base_url` (no trailing slash).
 
     `linked` holds the answers of addresses on this host that documents name, `strangers` those of paths that can't
-    exist; `tools` is the MCP server's list, None where it was not to be had; `unread` what was left out, and why.
+    exist; `tools` is the MCP server's list, None where it was unavailable; `unread` the documents that were left out,
+    and why.
     """
 
     base_url: str
@@ -88,28 +89,28 @@ class Evidence:
 
     @property
     def documents(self) -> dict[str, Answer]:
-        """What answered with 200, by path."""
-        return {path: each.answer for path, each in self.readings.items() if each.answer.status == 200}
+        """Returns the answers with status 200, by path."""
+        return {path: reading.answer for path, reading in self.readings.items() if reading.answer.status == 200}
 
     @property
     def linked_documents(self) -> dict[str, Answer]:
-        """What documents lead to on this host and answered with 200, by path."""
-        found = ((path_below(self.base_url, url), answer) for url, answer in self.linked.items())
-        return {path: answer for path, answer in found if path is not None and answer.status == 200}
+        """Returns answers with status 200 to addresses on this host that documents name, by path."""
+        answers = ((path_below(self.base_url, url), answer) for url, answer in self.linked.items())
+        return {path: answer for path, answer in answers if path is not None and answer.status == 200}
 
     def value(self, path: str) -> Any:
-        """A document's JSON or YAML; None where there is none."""
+        """Returns a document's JSON or YAML, or None."""
         answer = self.documents.get(path)
         return None if answer is None else answer.value
 
     def text(self, path: str) -> str:
-        """A document's text; empty where there is none."""
+        """Returns a document's text, empty where there is none."""
         answer = self.documents.get(path)
         return "" if answer is None else answer.text
 
 
 def path_below(base_url: str, url: str) -> str | None:
-    """The path (with its query) of an address of this service below its base address; None where it is elsewhere."""
+    """Returns the path (with its query) below the base address, or None for an address elsewhere."""
     here, there = urlsplit(base_url), urlsplit(url)
     if (there.scheme, there.netloc) != (here.scheme, here.netloc):
         return None

@@ -31,7 +31,7 @@ SHAPES = {
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """How a deployment says that it serves a document."""
+    """How a deployment states that it serves a document."""
 
     media_types: tuple[str, ...]
     is_kept: bool
@@ -51,7 +51,7 @@ def served_as(description: Any, path: str) -> Served | None:
 
 
 STRANGERS = ("/.well-known/no-such-document.json", "/no-such-document", "/connect/no-such-page")
-"""Neighbours that don't exist: they have to say so as JSON, and never as a page with 200."""
+"""Neighbours that don't exist: the service must answer with JSON, and never with a page and 200."""
 
 ACTION_HEADERS = ("x-action-version", "x-blockchain-ids")
 """Without them clients of wallet actions assume Solana's main network."""

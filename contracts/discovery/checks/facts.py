@@ -1,4 +1,4 @@
-"""Facts that several documents state: names, addresses, versions, tools, statuses. Each has one place that is right."""
+"""Compares facts in several documents: names, addresses, versions, tools, statuses. One document owns each fact."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _PER_MINUTE = re.compile(r"\b(\d+)(?: requests (?:a|per) minute|/minute)\b")
 _REVISION = re.compile(r"\b20\d\d-\d\d-\d\d\b")
 
 Stated = tuple[str, Any]
-"""Where a fact is stated, and what is stated there."""
+"""The documents that state a fact, and their values."""
 
 
 def fact_defects(evidence: Evidence) -> Iterator[Defect]:
-    """Documents that contradict one another, or what the service does."""
+    """Yields documents that contradict one another, or the service's behaviour."""
     yield from _twins(evidence)
     yield from _identity(evidence)
     yield from _endpoints(evidence)
@@ -101,7 +101,7 @@ def _identity(evidence: Evidence) -> Iterator[Defect]:
             yield Defect(path, f"names the base address {value}", f"Set SVC_BASE_URL to {evidence.base_url}.")
     for path, stated in (
         (_CONTEXT, _dig(evidence.value(_CONTEXT), "domains")),
-        (_CONTRACT, [each.get("name") for each in _rows(evidence.value(_CONTRACT), "domains")] or None),
+        (_CONTRACT, [domain.get("name") for domain in _rows(evidence.value(_CONTRACT), "domains")] or None),
     ):
         if stated is not None and tuple(stated) != DOMAINS:
             yield Defect(path, f"names the domains {stated}", f"They are {', '.join(DOMAINS)}.")
@@ -110,13 +110,13 @@ def _identity(evidence: Evidence) -> Iterator[Defect]:
 def _endpoints(evidence: Evidence) -> Iterator[Defect]:
     card, registration = evidence.value(_SERVER_CARD), evidence.value(_REGISTRATION)
     blocks = re.split(r"^Capability: ", evidence.text(_AGENTS), flags=re.MULTILINE)[1:]
-    over_mcp = [_found(r"^\s*Endpoint: (\S+)$", each) for each in blocks if "Protocol: MCP" in each]
+    over_mcp = [_found(r"^\s*Endpoint: (\S+)$", block) for block in blocks if "Protocol: MCP" in block]
     yield from _agree(
         "the MCP endpoint",
         [
             (_SERVER_CARD, _dig(card, "remotes", 0, "url")),
             (_REGISTRATION, _dig(registration, "mcp", "url")),
-            *((_AGENTS, each) for each in over_mcp),
+            *((_AGENTS, endpoint) for endpoint in over_mcp),
             *((_ERC8004, row.get("endpoint")) for row in _named(evidence.value(_ERC8004), "services", "MCP")),
         ],
     )
@@ -154,8 +154,8 @@ def _rate_limit(evidence: Evidence) -> Iterator[Defect]:
         for line in _lines(answer):
             for stated in _PER_MINUTE.findall(line):
                 if stated != limit and "session" not in line:
-                    said = "no limit" if limit is None else f"{limit} a minute"
-                    yield Defect(path, f"says {stated} requests a minute", f"The service itself says {said}.")
+                    actual = "no limit" if limit is None else f"{limit} a minute"
+                    yield Defect(path, f"says {stated} requests a minute", f"The service itself says {actual}.")
 
 
 def _capabilities(evidence: Evidence) -> Iterator[Defect]:
@@ -168,7 +168,7 @@ def _capabilities(evidence: Evidence) -> Iterator[Defect]:
     stated: list[tuple[str, str, Any]] = [
         (_X402, "paid_access", _dig(x402, "status", "receiptVerification")),
         (_X402, "payment_signature", _dig(x402, "status", "paymentSignatureSettlement")),
-        *((_CONTRACT, id_, each) for each, ids in listed.items() for id_ in ids),
+        *((_CONTRACT, id_, document) for document, ids in listed.items() for id_ in ids),
         *(
             (_REGISTRATION, str(mode.get("capability")), mode.get("status"))
             for mode in _rows(evidence.value(_REGISTRATION), "modes")
@@ -195,7 +195,7 @@ def _capabilities(evidence: Evidence) -> Iterator[Defect]:
 
 
 def _found_out(row: dict[str, Any]) -> bool:
-    """Whether a capability is off because a probe found it so: documents that go by the settings can't say it."""
+    """Returns whether a probe found the capability off: documents that follow the settings can't state that."""
     by_settings = row.get("determinedBy") == "settings" and row.get("reason") != "not_looked_yet"
     return row.get("status") == "off" and not by_settings
 
@@ -226,15 +226,17 @@ def _operations(description: Any) -> set[tuple[str, str]]:
 
 
 def _agree(what: str, stated: Iterable[Stated]) -> Iterator[Defect]:
-    """One defect for each that states something else than the first."""
-    said = [(path, value) for path, value in stated if value is not None]
-    for path, value in said[1:]:
-        if value != said[0][1]:
-            yield Defect(path, f"states {what} {value!r}", f"{said[0][0]} states {said[0][1]!r}: take both from one.")
+    """Yields one defect for each document that differs from the first."""
+    present = [(path, value) for path, value in stated if value is not None]
+    for path, value in present[1:]:
+        if value != present[0][1]:
+            yield Defect(
+                path, f"states {what} {value!r}", f"{present[0][0]} states {present[0][1]!r}: take both from one."
+            )
 
 
 def _lines(answer: Answer) -> Iterator[str]:
-    """What a body says, in pieces that belong together: lines of texts, strings of JSON without its examples."""
+    """Splits a body into pieces that belong together: lines of texts, strings of JSON without its examples."""
     value = answer.value
     if value is None:
         yield from answer.text.splitlines()
@@ -264,8 +266,8 @@ def _dig(value: Any, *names: str | int) -> Any:
 
 
 def _rows(value: Any, name: str) -> list[dict[str, Any]]:
-    found = _dig(value, name)
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    rows = _dig(value, name)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def _named(value: Any, name: str, wanted: str) -> list[dict[str, Any]]:

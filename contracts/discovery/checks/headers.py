@@ -135,7 +135,7 @@ def _strict(path: str, answer: Answer) -> Iterator[Defect]:
 
 
 def link_targets(answer: Answer) -> list[str]:
-    """The addresses that an answer's Link header names."""
+    """Returns the addresses that an answer's Link header names."""
     return [target for target, _ in _RELATIONS.findall(answer.headers.get("link", ""))]
 
 

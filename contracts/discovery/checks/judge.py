@@ -1,4 +1,4 @@
-"""All checks in their order."""
+"""Runs all checks in their order."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from contracts.discovery.checks.signatures import signature_defects
 
 
 def defects_of(evidence: Evidence) -> list[Defect]:
-    """Everything that is wrong with what was read, once each, by document."""
-    found = (
+    """Returns all defects once each, by document."""
+    defects = (
         *header_defects(evidence),
         *shape_defects(evidence),
         *signature_defects(evidence),
         *link_defects(evidence),
         *fact_defects(evidence),
     )
-    return sorted(set(found))
+    return sorted(set(defects))

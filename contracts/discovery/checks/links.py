@@ -1,4 +1,4 @@
-"""Every address that documents name: on this host it has to answer, elsewhere it is listed."""
+"""Checks every address that documents name: on this host it must answer, elsewhere it is listed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROOTED_KEYS = {"href", "apiPath"}
 """Names under which other people's standards give paths of the host."""
 
 _EXAMPLES = ("example", "examples")
-"""Under these stand answers of the past: what they name by an id, and their files, may be gone."""
+"""Folders of past answers: resources that they name by an id, and their files, may be gone."""
 
 _GONE = (404, 410)
 _RESERVED = ".example"
@@ -30,32 +30,36 @@ _TEMPLATE_SIGNS = ("{", "<", "*", "…", "...")
 
 
 def addresses_in(base_url: str, path: str, answer: Answer) -> set[str]:
-    """The absolute addresses, without fragments, that a document names in any way; without templates (`{id}`, `**`)."""
-    found = {urljoin(base_url + path, target) for target in link_targets(answer)}
+    """Returns all absolute addresses in a document, without fragments; leaves out templates (`{id}`, `**`)."""
+    addresses = {urljoin(base_url + path, target) for target in link_targets(answer)}
     kind = answer.media_type
     if kind.endswith(("json", "yaml")):
         for text, _ in _strings(answer.value):
-            found |= set(_ADDRESS.findall(text))
+            addresses |= set(_ADDRESS.findall(text))
         if SHAPES.get(path) == "openapi" and isinstance(answer.value, dict):
             past = _with_parameters(answer.value)
-            found = {url for url in found if not any(each.fullmatch(path_below(base_url, url) or "") for each in past)}
-            found |= {base_url + route for route in _routes_without_parameters(answer.value)}
+            addresses = {
+                url
+                for url in addresses
+                if not any(pattern.fullmatch(path_below(base_url, url) or "") for pattern in past)
+            }
+            addresses |= {base_url + route for route in _routes_without_parameters(answer.value)}
         for text, name in _strings(answer.value, without=_EXAMPLES):
             if text.startswith("/") and " " not in text:
-                found |= {base_url + text} if name in _PATH_KEYS else set()
-                found |= {urljoin(base_url, text)} if name in _ROOTED_KEYS else set()
+                addresses |= {base_url + text} if name in _PATH_KEYS else set()
+                addresses |= {urljoin(base_url, text)} if name in _ROOTED_KEYS else set()
     else:
-        found |= set(_ADDRESS.findall(html.unescape(answer.text) if kind == "text/html" else answer.text))
+        addresses |= set(_ADDRESS.findall(html.unescape(answer.text) if kind == "text/html" else answer.text))
         if kind == "text/html":
             page = read_page(answer.text)
-            found |= {urljoin(base_url + path, target) for target in (*page.links, *page.loads) if target}
+            addresses |= {urljoin(base_url + path, target) for target in (*page.links, *page.loads) if target}
         if kind == "text/markdown":
-            found |= {base_url + target for target in _MARKDOWN_LINK.findall(answer.text)}
-    return {clean for each in found if (clean := _cleaned(each))}
+            addresses |= {base_url + target for target in _MARKDOWN_LINK.findall(answer.text)}
+    return {clean for address in addresses if (clean := _cleaned(address))}
 
 
 def link_defects(evidence: Evidence) -> Iterator[Defect]:
-    """Addresses of this host that don't answer, and those of ours that name another host."""
+    """Yields addresses of this host that don't answer, and addresses of ours that name another host."""
     for path, answer in evidence.documents.items():
         for url in sorted(addresses_in(evidence.base_url, path, answer)):
             below = path_below(evidence.base_url, url)
@@ -70,7 +74,7 @@ def link_defects(evidence: Evidence) -> Iterator[Defect]:
 
 
 def external_addresses(evidence: Evidence) -> set[str]:
-    """The addresses elsewhere that documents name; nobody asks them."""
+    """Returns the addresses elsewhere that documents name; they are not requested."""
     return {
         url
         for path, answer in evidence.documents.items()
@@ -81,8 +85,8 @@ def external_addresses(evidence: Evidence) -> set[str]:
 
 def _answered(path: str, below: str, answer: Answer) -> Iterator[Defect]:
     if answer.status in _GONE or answer.status == 0:
-        said = answer.fault if answer.status == 0 else answer.status
-        yield Defect(path, f"leads to {below}, which answers {said}", "Mend the link, or serve what it leads to.")
+        outcome = answer.fault if answer.status == 0 else answer.status
+        yield Defect(path, f"leads to {below}, which answers {outcome}", "Mend the link, or serve what it leads to.")
     elif answer.status >= 500:
         yield Defect(path, f"leads to {below}, which fails with {answer.status}", "Look into the log of the service.")
     elif answer.status == 405 and not answer.headers.get("allow"):
@@ -92,11 +96,11 @@ def _answered(path: str, below: str, answer: Answer) -> Iterator[Defect]:
 
 
 def _elsewhere(evidence: Evidence, path: str, url: str) -> Iterator[Defect]:
-    """An address of another host (or outside of the prefix) with a path that only we have."""
+    """Yields addresses of another host (or outside of the prefix) with a path that only we have."""
     there = urlsplit(url)
     if SHAPES[path] == "openapi" and (there.hostname or "").endswith(_RESERVED):
         return  # recorded answers of an installation that nobody has
-    ends = [each for each in SHAPES if len(each) > 1 and there.path.endswith(each)]
+    ends = [shape for shape in SHAPES if len(shape) > 1 and there.path.endswith(shape)]
     ours = urlsplit(evidence.base_url)
     local = there.hostname in ("localhost", "127.0.0.1", "0.0.0.0", "::1", "testserver", "test")  # noqa: S104
     if ends or there.netloc == ours.netloc or (local and ours.hostname != there.hostname):
@@ -106,7 +110,7 @@ def _elsewhere(evidence: Evidence, path: str, url: str) -> Iterator[Defect]:
 
 
 def _strings(value: Any, name: str = "", without: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
-    """Every string of a JSON value with the name it stands under."""
+    """Yields every string of a JSON value with the name of its member."""
     if isinstance(value, str):
         yield value, name
     elif isinstance(value, dict):
@@ -125,13 +129,13 @@ def _routes_without_parameters(description: dict[str, Any]) -> Iterator[str]:
 
 
 def _with_parameters(description: dict[str, Any]) -> list[re.Pattern[str]]:
-    """The paths of routes with parameters: what such an address of an example names by its id may be gone."""
+    """Returns the paths of routes with parameters: an id in an example of such an address may be gone."""
     routes = [re.sub(r"\{[^}]*\}", "{}", route) for route in description.get("paths", {}) if "{" in route]
     return [re.compile("[^/]+".join(map(re.escape, route.split("{}")))) for route in routes]
 
 
 def _cleaned(url: str) -> str | None:
-    """An address as it can be asked for; None for a template or what is none."""
+    """Returns an address in requestable form, or None for a template or an invalid one."""
     url = urldefrag(url).url.rstrip(".,;:!")
     if any(sign in unquote(url) for sign in _TEMPLATE_SIGNS):
         return None

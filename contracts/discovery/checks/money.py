@@ -1,4 +1,4 @@
-"""Prices, limits and payment addresses wherever they are stated, against the plan catalog."""
+"""Checks prices, limits and payment addresses in all documents against the plan catalog."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Plan:
 
 
 def money_defects(evidence: Evidence) -> Iterator[Defect]:
-    """Where a price, a limit, a payment address or a network differs from the catalog."""
+    """Yields differences from the catalog in a price, a limit, a payment address or a network."""
     catalog = evidence.value(CATALOG)
     plans = _plans(catalog)
     payment = catalog.get("payment", {}) if isinstance(catalog, dict) else {}
@@ -46,22 +46,22 @@ def money_defects(evidence: Evidence) -> Iterator[Defect]:
             if answer.media_type.startswith("text/"):
                 yield from _text_defects(path, answer.text, answer.media_type, plans)
             continue
-        for each in _dicts(value):
-            yield from _plan_defects(path, each, plans)
-            yield from _rail_defects(path, each, payment)
+        for row in _dicts(value):
+            yield from _plan_defects(path, row, plans)
+            yield from _rail_defects(path, row, payment)
 
 
 def _plans(catalog: Any) -> dict[str, _Plan]:
-    found: dict[str, _Plan] = {}
+    plans: dict[str, _Plan] = {}
     rows = catalog.get("plans", []) if isinstance(catalog, dict) else []
     for row in rows:
         try:
             price = Decimal(row["price"]["amount"])
             highest = Decimal(row["price"]["amountUnitsTo"]) / _UNITS
-            found[row["id"]] = _Plan(price, highest, row.get("requestsPerDay"))
+            plans[row["id"]] = _Plan(price, highest, row.get("requestsPerDay"))
         except (KeyError, TypeError, InvalidOperation):
             continue
-    return found
+    return plans
 
 
 def _plan_defects(path: str, row: dict[str, Any], plans: dict[str, _Plan]) -> Iterator[Defect]:
@@ -69,7 +69,7 @@ def _plan_defects(path: str, row: dict[str, Any], plans: dict[str, _Plan]) -> It
     if id_ is None:
         metadata = row.get("metadata")
         id_ = metadata.get("planId") if isinstance(metadata, dict) else None
-        amounts = [each.get("amount") for each in row.get("accepts", [])] if id_ in plans else []
+        amounts = [option.get("amount") for option in row.get("accepts", [])] if id_ in plans else []
     else:
         amounts = [_amount(row[name]) for name in _PRICE_NAMES if name in row]
     if id_ is None or id_ not in plans:
@@ -87,8 +87,10 @@ def _plan_defects(path: str, row: dict[str, Any], plans: dict[str, _Plan]) -> It
 
 
 def _text_defects(path: str, text: str, media_type: str, plans: dict[str, _Plan]) -> Iterator[Defect]:
-    """Of a text: prices and daily limits in the piece (line, list item, row) that names one plan; where a piece names
-    several, the first that stand after each."""
+    """Checks prices and daily limits in the pieces of a text (line, list item, row) that name plans.
+
+    Where a piece names several plans, the first price and limit after each name count.
+    """
     ids = re.compile("|".join(map(re.escape, plans))) if plans else None
     for piece in _BLOCK_END.split(text) if media_type == "text/html" else text.splitlines():
         places = list(ids.finditer(piece)) if ids else []
@@ -101,13 +103,13 @@ def _text_defects(path: str, text: str, media_type: str, plans: dict[str, _Plan]
 
 
 def _stated(path: str, text: str, id_: str, plan: _Plan, most: int | None = None) -> Iterator[Defect]:
-    for found in list(_USD.finditer(text))[:most]:
-        dollars = Decimal(found[1] or found[2])
+    for match in list(_USD.finditer(text))[:most]:
+        dollars = Decimal(match[1] or match[2])
         if not plan.price <= dollars <= plan.highest:
             yield Defect(path, f"states {dollars} USD for {id_}", f"The catalog says {plan.price}.")
-    for found in list(_REQUESTS.finditer(text))[:most]:
-        if int(found[1].replace(",", "")) != plan.requests:
-            yield Defect(path, f"states {found[1]} requests a day for {id_}", f"The catalog says {plan.requests}.")
+    for match in list(_REQUESTS.finditer(text))[:most]:
+        if int(match[1].replace(",", "")) != plan.requests:
+            yield Defect(path, f"states {match[1]} requests a day for {id_}", f"The catalog says {plan.requests}.")
 
 
 def _plain(markup: str) -> str:

@@ -1,4 +1,4 @@
-"""Each document against its standard: the schemas of `shapes.yaml`, and the checkers of texts."""
+"""Checks each document against its standard: the schemas of `shapes.yaml`, and the checkers of texts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHAPES_FILE = Path(__file__).with_name("shapes.yaml")
 
 _LONGEST = 200
 _MOST_FINDINGS = 5
-"""Of one document: what is wrong everywhere in it is said often enough."""
+"""Limit of defects per document: a fault throughout a document needs no more mentions."""
 
 _TEXTS: dict[str, Callable[[str, Evidence], Iterator[Defect]]] = {
     "llms": texts.llms_defects,
@@ -33,7 +33,7 @@ _TEXTS: dict[str, Callable[[str, Evidence], Iterator[Defect]]] = {
 
 
 def shape_defects(evidence: Evidence) -> Iterator[Defect]:
-    """Where a document is not what its standard says."""
+    """Yields deviations of documents from their standards."""
     for path, answer in evidence.documents.items():
         shape = SHAPES[path]
         if shape in _TEXTS:
@@ -46,32 +46,35 @@ def shape_defects(evidence: Evidence) -> Iterator[Defect]:
         errors = list(_validator(shape).iter_errors(value))
         for error in errors[:_MOST_FINDINGS]:
             place = "/".join(map(str, error.absolute_path)) or "the document"
-            yield Defect(path, f"{place}: {_said(error)}", "Mend it as the standard of this document says.")
+            yield Defect(path, f"{place}: {_message(error)}", "Mend it as the standard of this document says.")
         if shape == "openapi" and not errors:
             yield from _description_defects(path, value)
 
 
-def _said(error: ValidationError) -> str:
-    """What is wrong, without repeating a long value."""
-    said = str(error.message)
+def _message(error: ValidationError) -> str:
+    """Returns an error's message without repeating a long value."""
+    message = str(error.message)
     value = repr(error.instance)
-    return said.replace(value, "it")[:_LONGEST] if len(value) > _LONGEST // 2 else said[:_LONGEST]
+    return message.replace(value, "it")[:_LONGEST] if len(value) > _LONGEST // 2 else message[:_LONGEST]
 
 
 def _description_defects(path: str, description: dict[str, Any]) -> Iterator[Defect]:
-    """What a schema can't say of an OpenAPI description: unique names, references that resolve, parameters of paths."""
+    """Yields faults that no schema can find in an OpenAPI description:
+
+    duplicate names, broken references, path parameters.
+    """
     names: list[str] = []
     for route, item in description["paths"].items():
         for method, operation in item.items():
             if not isinstance(operation, dict) or "operationId" not in operation:
                 continue
             names.append(operation["operationId"])
-            given = [*item.get("parameters", []), *operation.get("parameters", [])]
-            declared = {each.get("name") for each in given if each.get("in") == "path"}
+            parameters = [*item.get("parameters", []), *operation.get("parameters", [])]
+            declared = {parameter.get("name") for parameter in parameters if parameter.get("in") == "path"}
             wanted = {part[1:-1] for part in route.split("/") if part.startswith("{")}
-            if wanted != declared and not any("$ref" in each for each in given):
+            if wanted != declared and not any("$ref" in parameter for parameter in parameters):
                 yield Defect(path, f"{method} {route} declares other path parameters", f"Declare {sorted(wanted)}.")
-    for name in sorted({each for each in names if names.count(each) > 1}):
+    for name in sorted({repeated for repeated in names if names.count(repeated) > 1}):
         yield Defect(path, f"the operationId {name!r} stands twice", "Name each operation once.")
     for reference in sorted(set(_references(description))):
         if not _resolves(description, reference):
@@ -93,12 +96,12 @@ def _references(value: Any) -> Iterator[str]:
 def _resolves(description: dict[str, Any], reference: str) -> bool:
     if not reference.startswith("#/"):
         return False
-    found: Any = description
+    target: Any = description
     for part in reference[2:].split("/"):
         key = part.replace("~1", "/").replace("~0", "~")
-        if not isinstance(found, dict) or key not in found:
+        if not isinstance(target, dict) or key not in target:
             return False
-        found = found[key]
+        target = target[key]
     return True
 
 

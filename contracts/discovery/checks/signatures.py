@@ -1,4 +1,4 @@
-"""Signatures by the published key set; what calls itself signed without being it; digests of what is named."""
+"""Verifies signatures by the published key set, documents that only claim to be signed, and digests."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _CURE = "Sign the card as it is published, with a key of jwks.json (A2A 1.0, JWS
 
 
 def signature_defects(evidence: Evidence) -> Iterator[Defect]:
-    """Cards whose signatures don't hold, keys that are named and not published, digests that differ."""
+    """Yields cards whose signatures don't hold, keys that are named and not published, digests that differ."""
     keys = evidence.value("/.well-known/jwks.json")
-    published = {each.get("kid"): each for each in _dicts(keys, "keys")}
+    published = {key.get("kid"): key for key in _dicts(keys, "keys")}
     for path, answer in evidence.documents.items():
         if SHAPES[path] == "agent_card" and isinstance(answer.value, dict):
             yield from _card(path, evidence, answer.value, published)
@@ -80,19 +80,19 @@ def _header(signature: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _without_empty(value: Any) -> Any:
-    """A card as A2A canonicalises it: empty texts, lists and objects are left out."""
+    """Canonicalises a card as A2A does: empty texts, lists and objects are left out."""
     if isinstance(value, dict):
         return {
-            name: kept for name, inner in value.items() if (kept := _without_empty(inner)) not in ("", [], {}, None)
+            name: item for name, inner in value.items() if (item := _without_empty(inner)) not in ("", [], {}, None)
         }
     if isinstance(value, list):
-        return [kept for inner in value if (kept := _without_empty(inner)) not in ("", [], {}, None)]
+        return [item for inner in value if (item := _without_empty(inner)) not in ("", [], {}, None)]
     return value
 
 
 def _dicts(value: Any, name: str) -> list[dict[str, Any]]:
-    found = value.get(name) if isinstance(value, dict) else None
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    items = value.get(name) if isinstance(value, dict) else None
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
 def _base64url(data: bytes) -> str:

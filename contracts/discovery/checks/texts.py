@@ -1,4 +1,4 @@
-"""Text documents by their standards: llms.txt, agents.txt, robots.txt, security.txt, sitemaps, skills, pages."""
+"""Checks text documents by their standards: llms.txt, agents.txt, robots.txt, security.txt, sitemaps, skills, pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _YEAR = timedelta(days=398)
 
 
 def llms_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
-    """llmstxt.org: one title, a summary in a blockquote, sections that hold nothing but links."""
+    """Checks llmstxt.org: one title, a summary in a blockquote, sections that contain only links."""
     text = evidence.text(path)
     lines = text.splitlines()
     if not lines or not lines[0].startswith("# ") or sum(line.startswith("# ") for line in lines) != 1:
@@ -47,27 +47,27 @@ def llms_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
                 "Put prose above the first section; a section holds `- [name](url): note` lines alone.",
             )
         for line in entries:
-            found = _LIST_LINK.fullmatch(line)
-            if found and not urlsplit(found[1]).scheme:
-                yield Defect(path, f"names {found[1]} without an address", "Write absolute addresses.")
+            match = _LIST_LINK.fullmatch(line)
+            if match and not urlsplit(match[1]).scheme:
+                yield Defect(path, f"names {match[1]} without an address", "Write absolute addresses.")
     for wanted, why in ((evidence.base_url + "/mcp", "the MCP endpoint"), ("X-Api-Key", "how a key is sent")):
         if wanted not in text:
             yield Defect(path, f"does not say {why}", f"Name {wanted}.")
 
 
 def agents_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
-    """draft-car-agents-txt: three fields of the site, then capabilities with endpoint and protocol."""
+    """Checks draft-car-agents-txt: three fields of the site, then capabilities with endpoint and protocol."""
     site: dict[str, str] = {}
     capabilities: list[dict[str, str]] = []
     current = site
     for number, line in enumerate(evidence.text(path).splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
-        found = _FIELD.fullmatch(line.strip())
-        if not found:
+        match = _FIELD.fullmatch(line.strip())
+        if not match:
             yield Defect(path, f"line {number} is not `Field: value`", "Write one field a line.")
             continue
-        name, value = found[1].lower(), found[2].strip()
+        name, value = match[1].lower(), match[2].strip()
         if name == "capability":
             current = {}
             capabilities.append(current)
@@ -79,20 +79,20 @@ def agents_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
             yield Defect(path, f"lacks {name}", f"State {name} before the first capability.")
     if not capabilities:
         yield Defect(path, "names no capability", "Add a Capability block for each way in.")
-    for each in capabilities:
-        where = f"capability {each['capability']!r}"
-        if not each.get("endpoint") or each.get("protocol") not in _PROTOCOLS:
+    for capability in capabilities:
+        where = f"capability {capability['capability']!r}"
+        if not capability.get("endpoint") or capability.get("protocol") not in _PROTOCOLS:
             yield Defect(path, f"{where} lacks endpoint or protocol", f"Protocol is one of {', '.join(_PROTOCOLS)}.")
-        if each.get("auth", "none") not in _AUTHS:
+        if capability.get("auth", "none") not in _AUTHS:
             yield Defect(path, f"{where} has an unknown Auth", f"Auth is one of {', '.join(_AUTHS)}.")
-        if each.get("auth") == "bearer-token" and not each.get("auth-endpoint"):
+        if capability.get("auth") == "bearer-token" and not capability.get("auth-endpoint"):
             yield Defect(path, f"{where} has no Auth-Endpoint", "bearer-token needs one; an API key is `api-key`.")
-        if "rate-limit" in each and not _RATE.fullmatch(each["rate-limit"]):
+        if "rate-limit" in capability and not _RATE.fullmatch(capability["rate-limit"]):
             yield Defect(path, f"{where} has an odd Rate-Limit", "Write it as 20/minute.")
 
 
 def robots_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
-    """RFC 9309, and an order that first-match readers understand; nothing that llms.txt recommends is ruled out."""
+    """Checks RFC 9309, an order for first-match readers, and that no path from llms.txt is disallowed."""
     answer = evidence.documents[path]
     if len(answer.body) > _ROBOTS_BYTES:
         yield Defect(path, "is longer than robots read", "Keep it below 500 KiB.")
@@ -134,13 +134,13 @@ def robots_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
 
 
 def security_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
-    """RFC 9116: a contact, and an expiry that lies ahead, at most a year or so."""
+    """Checks RFC 9116: a contact, and an expiry in the future, at most a year or so ahead."""
     fields: dict[str, list[str]] = {}
     for line in evidence.text(path).splitlines():
-        found = _FIELD.fullmatch(line.strip())
-        if found:
-            fields.setdefault(found[1].lower(), []).append(found[2].strip())
-    if not all(urlsplit(each).scheme for each in fields.get("contact", [""])):
+        match = _FIELD.fullmatch(line.strip())
+        if match:
+            fields.setdefault(match[1].lower(), []).append(match[2].strip())
+    if not all(urlsplit(contact).scheme for contact in fields.get("contact", [""])):
         yield Defect(path, "has no contact that is an address", "Add `Contact: mailto:...` or `Contact: https://...`.")
     expires = fields.get("expires", [])
     try:
@@ -157,7 +157,7 @@ def security_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
 
 
 def sitemap_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
-    """sitemaps.org: a urlset of addresses of this service."""
+    """Checks sitemaps.org: a urlset of addresses of this service."""
     text = evidence.text(path)
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         yield Defect(path, "declares a document type", "A sitemap has none.")
@@ -168,16 +168,16 @@ def sitemap_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
         yield Defect(path, f"is not XML ({error})", "Write well-formed XML.")
         return
     space = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
-    found = [(each.text or "").strip() for each in root.iter(f"{space}loc")]
-    if root.tag != f"{space}urlset" or not found:
+    locations = [(location.text or "").strip() for location in root.iter(f"{space}loc")]
+    if root.tag != f"{space}urlset" or not locations:
         yield Defect(path, "is not a urlset with addresses", "Use the sitemap 0.9 namespace.")
-    for url in found:
+    for url in locations:
         if path_below(evidence.base_url, url) is None:
             yield Defect(path, f"lists {url}", "List addresses of this service alone.")
 
 
 def skill_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
-    """agentskills.io: YAML front matter with a name and a description, then the skill."""
+    """Checks agentskills.io: YAML front matter with a name and a description, then the skill."""
     text = evidence.text(path)
     parts = text.split("---\n", 2)
     try:
@@ -199,7 +199,7 @@ def skill_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
 
 
 def markdown_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
-    """A Markdown twin begins with its title, and is no page."""
+    """Checks that a Markdown twin begins with its title, and is not a page."""
     text = evidence.text(path)
     if not text.lstrip().startswith("# ") or "<html" in text.lower():
         yield Defect(path, "is not Markdown with a title", "Begin with `# Title`.")
@@ -215,37 +215,39 @@ class _Page(HTMLParser):
         self.language: str | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         self.tags.append(tag)
         if tag == "html":
-            self.language = given.get("lang")
-        if "id" in given:
-            self.ids.append(given["id"])
+            self.language = attributes.get("lang")
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
         if tag in ("a", "form", "area"):
-            self.links += [given[name] for name in ("href", "action") if name in given]
+            self.links += [attributes[name] for name in ("href", "action") if name in attributes]
         elif tag == "link":
-            loads = {"stylesheet", "icon", "preload", "modulepreload", "manifest"} & set(given.get("rel", "").split())
-            (self.loads if loads else self.links).append(given.get("href", ""))
-        elif "src" in given:
-            self.loads.append(given["src"])
+            loads = {"stylesheet", "icon", "preload", "modulepreload", "manifest"} & set(
+                attributes.get("rel", "").split()
+            )
+            (self.loads if loads else self.links).append(attributes.get("href", ""))
+        elif "src" in attributes:
+            self.loads.append(attributes["src"])
 
 
 def read_page(text: str) -> _Page:
-    """Links, loaded addresses and ids of a page."""
+    """Parses the links, loaded addresses and ids of a page."""
     page = _Page()
     page.feed(text)
     return page
 
 
 def page_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
-    """A page with language, title, one heading and ids of its own, that loads nothing from elsewhere."""
+    """Checks for language, title, one heading and unique ids, and that the page loads nothing from elsewhere."""
     text = evidence.text(path)
     page = read_page(text)
     if not text.lower().startswith("<!doctype html>"):
         yield Defect(path, "is not an HTML document", "Begin with <!doctype html>.")
     if not page.language or page.tags.count("title") < 1 or page.tags.count("h1") != 1:
         yield Defect(path, "lacks language, title or its one h1", "Name the language, a title and one h1.")
-    for id_ in sorted({each for each in page.ids if page.ids.count(each) > 1}):
+    for id_ in sorted({id_ for id_ in page.ids if page.ids.count(id_) > 1}):
         yield Defect(path, f"has the id {id_!r} twice", "An id is unique on its page.")
     for target in page.links:
         if target.startswith("#") and target[1:] and target[1:] not in page.ids:
