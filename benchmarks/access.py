@@ -97,7 +97,7 @@ class AccessCost:
 
 
 def measure() -> AccessCost:
-    """Sell over HTTP on SQLite, then use up one key's day from several processes."""
+    """Sells over HTTP on SQLite, then uses up one key's day from several processes."""
     with tempfile.TemporaryDirectory() as directory:
         port = free_port()
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
@@ -115,7 +115,7 @@ def measure() -> AccessCost:
 
 
 def _sell(connection: http.client.HTTPConnection, pid: int, sales: int) -> tuple[float, float]:
-    """Server CPU of a quote and of a claim in milliseconds, over `sales` of each."""
+    """Sells over HTTP. Returns server CPU of a quote and of a claim in milliseconds, over `sales` of each."""
     before = cpu_s(pid)
     quotes = [_post(connection, QUOTE_PATH, {"payerAddress": f"0x{secrets.token_hex(20)}"}) for _ in range(sales)]
     quoted = cpu_s(pid)

@@ -1,4 +1,4 @@
-"""The chain that ingestion is measured on: about 300,000 transfers that the bench token writes itself."""
+"""Starts the chain for measuring ingestion: about 300,000 transfers, written by the bench token itself."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TX_GAS = 25_000_000_000
 
 @dataclass(frozen=True)
 class BenchChain:
-    """A finished history: where to ask, the token, and the last block."""
+    """A finished history: its RPC address, the token, and the last block."""
 
     anvil: Anvil
     token: str
@@ -30,7 +30,10 @@ class BenchChain:
 
 @contextmanager
 def bench_chain(transfers: int) -> Iterator[BenchChain]:
-    """A local EVM with at least `transfers` Transfer events, one transaction a block. Gone at the end."""
+    """Starts a local EVM with at least `transfers` Transfer events, one transaction a block.
+
+    It is removed at the end.
+    """
     with Anvil(flags=["--prune-history", "64"]) as anvil:
         rpc = anvil.rpc
         owner = rpc.call("eth_accounts")[0]

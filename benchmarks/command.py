@@ -71,7 +71,7 @@ def benches_of(transfers: int, graph_nodes: int) -> list[Bench]:
 
 
 def run_benches(benches: Sequence[Bench], *, as_json: bool) -> None:
-    """Runs all of them and prints each as it ends; one that fails is named, and the command exits with 1."""
+    """Runs all of them and prints each as it ends. Names a failing one, and then exits with 1."""
     results: dict[str, Any] = {}
     failed: dict[str, str] = {}
     for measurement in benches:
@@ -98,7 +98,7 @@ def _guardrail() -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Measurements as values of JSON."""
+    """Converts measurements to JSON values."""
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     if isinstance(value, dict):

@@ -1,8 +1,8 @@
-"""Readers of the chain in the ingestion bench, one process each: `python -m benchmarks.contenders NAME SPEC`.
+"""Reads the chain in the ingestion bench: `python -m benchmarks.contenders NAME SPEC`, a process for each contender.
 
-Every contender gets the same history and prints one JSON object: wall and CPU seconds of the work alone, and the peak
-memory of its process. The process is warm: imports are made before the clock starts, and what takes seconds only (all
-but web3.py) has been done once before.
+Every contender gets the same history and prints one JSON object: wall and CPU seconds of only the work, and the peak
+memory of its process. The process is warm: imports are made before the clock starts, and work that takes only seconds
+(all except web3.py) has been done once before.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BLOCKS_PER_REQUEST = 20
 
 
 def raw_http_floor(spec: dict[str, Any]) -> Callable[[], int]:
-    """The least that any reader must do: fetch every answer with the HTTP client we use, and keep its bytes."""
+    """Does the least work of any reader: fetches every answer with the HTTP client we use, and keeps its bytes."""
     import aiohttp
     import msgspec
 
@@ -32,7 +32,7 @@ def raw_http_floor(spec: dict[str, Any]) -> Callable[[], int]:
         return msgspec.json.encode({"jsonrpc": "2.0", "id": first, "method": "eth_getLogs", "params": [query]})
 
     async def fetch() -> int:
-        kept: list[bytes] = []
+        answers: list[bytes] = []
         places = asyncio.Semaphore(CONNECTIONS)
         connector = aiohttp.TCPConnector(limit=CONNECTIONS)
         headers = {"Content-Type": "application/json"}
@@ -40,10 +40,10 @@ def raw_http_floor(spec: dict[str, Any]) -> Callable[[], int]:
 
             async def one(first: int) -> None:
                 async with places, session.post(spec["url"], data=body(first)) as response:
-                    kept.append(await response.read())
+                    answers.append(await response.read())
 
             await asyncio.gather(*(one(first) for first in range(0, spec["last_block"] + 1, BLOCKS_PER_REQUEST)))
-        return sum(answer.count(b'"logIndex"') for answer in kept)
+        return sum(answer.count(b'"logIndex"') for answer in answers)
 
     return lambda: asyncio.run(fetch())
 
@@ -74,7 +74,7 @@ def web3_loop(spec: dict[str, Any]) -> Callable[[], int]:
 
 
 def cryo_freeze(spec: dict[str, Any]) -> Callable[[], int]:
-    """cryo's Rust engine by its Python wheel: Parquet files of the transfers, without balances."""
+    """Reads with cryo's Rust engine by its Python wheel: Parquet files of the transfers, without balances."""
     import cryo
     import polars
 
@@ -99,7 +99,7 @@ def cryo_freeze(spec: dict[str, Any]) -> Callable[[], int]:
 
 
 def ours(spec: dict[str, Any]) -> Callable[[], int]:
-    """The ingestion engine: transfers in the warehouse, balances folded, and their proof against the contract."""
+    """Reads with the ingestion engine: stores transfers, folds balances and proves them against the contract."""
     from contracts.token.proof import Verdict
     from pipelines.clients.rpc import RpcPool
     from pipelines.token.engine import ingest

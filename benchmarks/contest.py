@@ -1,4 +1,4 @@
-"""Contenders of a bench: each is measured or leaves its reason in its place, and none takes the others with it."""
+"""Runs contenders of a bench: each is measured or leaves its reason in its place, and no failure stops the others."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def attempt(
 
 
 def reason_of(error: Exception) -> str:
-    """One line of an error: an operator's problem with its cure, a process's last words, or the error's name."""
+    """Describes an error in one line: an operator problem with its cure, a process's last words, or the error name."""
     if isinstance(error, OperatorProblem):
         return str(error)
     if isinstance(error, subprocess.CalledProcessError):
@@ -45,6 +45,6 @@ def reason_of(error: Exception) -> str:
 
 
 def place_of(error: Exception) -> str:
-    """File and line that raised it."""
+    """Returns the file and line that raised it."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{Path(frame.filename).name}:{frame.lineno}"

@@ -44,12 +44,12 @@ class Share:
 
     @property
     def value(self) -> float | None:
-        """The share; None of nothing."""
+        """Returns the share, or None where `total` is 0."""
         return self.hits / self.total if self.total else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Lower and upper end."""
+        """Returns the lower and upper end."""
         if not self.total:
             return None
         z, share = 1.96, self.hits / self.total
@@ -76,7 +76,7 @@ class SourceQuality:
 
 @dataclass(frozen=True)
 class Quality:
-    """All sources, those of pairs, and each apart; and what was judged against its label, one line each."""
+    """Shares over all sources, over those of pairs, and for each source; and misjudged actions, one line each."""
 
     overall: SourceQuality
     pairs: SourceQuality
@@ -97,7 +97,7 @@ class Latency:
 
 
 def quality(ruleset: Ruleset, path: Path = LABELLED) -> Quality | None:
-    """Judge every labelled action as an agent would ask. None where the file is not there."""
+    """Judges every labelled action as an agent's request. Returns None where the file is not there."""
     if not path.exists():
         return None
     rows = _labelled(path)
@@ -107,15 +107,15 @@ def quality(ruleset: Ruleset, path: Path = LABELLED) -> Quality | None:
         verdict = ruleset.check(row["action"], Severity(row["severity"]), row["context"])
         blocked = int(not verdict.passed)
         for source in ("all", row["source"], *(["pairs"] if row["source"] in PAIRED else [])):
-            held = counts.setdefault(source, [0, 0, 0, 0])
+            tally = counts.setdefault(source, [0, 0, 0, 0])
             place = 0 if row["unsafe"] else 2
-            held[place] += blocked
-            held[place + 1] += 1
+            tally[place] += blocked
+            tally[place + 1] += 1
         if row["unsafe"] == verdict.passed:
             kind = "missed" if row["unsafe"] else "false alarm"
             ids = f" ({', '.join(verdict.matched_guardrails)})" if verdict.matched_guardrails else ""
             misses.append(f"{kind}: {row['source']}: {row['action'][:LONGEST_SHOWN]!r}{ids}")
-    judged = {source: SourceQuality(source, Share(*held[:2]), Share(*held[2:])) for source, held in counts.items()}
+    judged = {source: SourceQuality(source, Share(*tally[:2]), Share(*tally[2:])) for source, tally in counts.items()}
     overall, pairs = judged.pop("all"), judged.pop("pairs")
     return Quality(overall, pairs, tuple(judged[source] for source in sorted(judged)), tuple(sorted(misses)))
 
@@ -126,11 +126,11 @@ def _labelled(path: Path) -> list[dict[str, Any]]:
 
 
 def latency(committed: Ruleset) -> list[Latency | NotRun]:
-    """A check by us with N rules, and N rules for the same words by Cedar, CEL and a loop over `re`.
+    """Measures a check by us with N rules, and by Cedar, CEL and a loop over `re` with N rules for the same words.
 
-    Ours are the committed rules, filled up with generated ones; all judge the same actions, the committed examples.
-    RE2 builds its automata as it reads, so ours is measured twice: in a ruleset that has judged the labelled actions
-    before, those among the measured ones left out, and in one that has judged nothing (`ours, new`).
+    Ours are the committed rules, filled up with generated ones; all judge the same actions, the committed examples. RE2
+    builds its automata as it reads, so ours is measured twice: in a ruleset that has judged the labelled actions
+    before, without the measured ones, and in one that has judged nothing (`ours, new`).
     """
     actions = _actions(committed)
     measured_ones = {action for action, _ in actions}
@@ -233,7 +233,7 @@ _NOUNS = (
 
 
 def _words(number: int) -> tuple[str, str, str]:
-    """The program, verb and noun that the generated rule of this number looks for."""
+    """Returns the program, verb and noun that the generated rule of this number looks for."""
     return f"tool{number}ctl", _VERBS[number % len(_VERBS)], _NOUNS[number % len(_NOUNS)]
 
 
@@ -265,9 +265,12 @@ def _generated(number: int) -> Rule:
 
 
 def _loaded(rules: Sequence[Rule]) -> tuple[Ruleset, float]:
-    """The rules written to files and locked, then loaded as a service loads them; with the seconds that took."""
-    with tempfile.TemporaryDirectory() as held:
-        directory = Path(held)
+    """Writes the rules to files and locks them, then loads them as a service does.
+
+    Also returns the seconds of loading.
+    """
+    with tempfile.TemporaryDirectory() as path:
+        directory = Path(path)
         families: dict[str, list[Any]] = {}
         for rule in rules:
             plain = rule.model_dump(mode="json", by_alias=True, exclude_unset=True)

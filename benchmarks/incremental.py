@@ -45,7 +45,7 @@ class RunCost:
 
 
 def measure() -> tuple[RunCost, RunCost]:
-    """The same run on the small and on the large warehouse, after one that is not counted."""
+    """Measures the same run on the small and on the large warehouse, after one that is not counted."""
     _run_on(SMALL)
     return _run_on(SMALL), _run_on(LARGE)
 

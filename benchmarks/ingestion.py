@@ -1,4 +1,4 @@
-"""Reading the same history: the raw HTTP floor, our engine, web3.py and cryo, one after the other in one run."""
+"""Measures reads of the same history: the raw HTTP floor, our engine, web3.py and cryo, one after the other."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ class Reading:
 
 
 def measure(transfers: int) -> list[Reading | NotRun]:
-    """Floor and ours in turn for `ROUNDS` rounds, since a ratio within a round bears a noisy machine; others once."""
+    """Measures floor and ours in turn for `ROUNDS` rounds, and the others once.
+
+    A ratio within a round is reliable even on a noisy machine.
+    """
     with bench_chain(transfers) as chain:
         spec = json.dumps(
             {"url": chain.anvil.url, "token": chain.token, "last_block": chain.last_block, "topic": TRANSFER_TOPIC}

@@ -1,6 +1,6 @@
-"""Measures a key: server CPU of an authenticated request, key check and daily quota included, against an empty route.
+"""Measures a key: server CPU of an authenticated request, with key check and daily quota, against an empty route.
 
-Both routes do nothing, so that the difference is what stands in the way of every authenticated request.
+Both routes do nothing, so the difference is the overhead of every authenticated request.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class KeyCost:
 
 
 def measure(*, seconds: float = 1.0, rounds: int = 5) -> KeyCost:
-    """Load both servers in turn. A basic key whose quota is lifted far enough still takes one of it each time."""
+    """Loads both servers in turn. A basic key with a raised quota still uses one of it for each request."""
     with tempfile.TemporaryDirectory() as directory:
         settings = Settings(_env_file=None, data_dir=Path(directory))
         ledger = open_ledger(settings, settings.data_dir)

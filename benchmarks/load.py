@@ -1,4 +1,7 @@
-"""Load for the benches' servers: wrk where it is installed, else an asyncio client. Neither's own CPU is measured."""
+"""Puts load on the benches' servers: with wrk where it is installed, else an asyncio client.
+
+Counts neither's own CPU.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ OWN_HEADERS = ("Accept", "Accept-Encoding", "User-Agent")
 
 
 def load(port: int, path: str, headers: Mapping[str, str], seconds: float) -> int:
-    """Asks for a path again and again over some connections and returns the number of answers."""
+    """Requests a path repeatedly over some connections and returns the number of answers."""
     if shutil.which("wrk"):
         return _wrk(port, path, headers, seconds)
     until = time.monotonic() + seconds
@@ -25,7 +28,7 @@ def load(port: int, path: str, headers: Mapping[str, str], seconds: float) -> in
 
 
 def ask_again_and_again(port: int, path: str, headers: Mapping[str, str], go_on: Callable[[int], bool]) -> int:
-    """Asks while `go_on` of the answers so far, and connects again where the server has closed a connection."""
+    """Sends requests while `go_on` of the answers so far, and reconnects where the server has closed a connection."""
     return asyncio.run(_ask(port, path, headers, go_on))
 
 

@@ -1,7 +1,7 @@
-"""Light requests under heavy ones: `svc serve` with 200 connections of mixed work, and one key's large requests.
+"""Measures light requests under heavy load: 200 connections of mixed work on `svc serve`, one key's large requests.
 
-Compares p99 of health and documents with those of the same service at rest, counts statuses and reads back every write
-that was acknowledged. Latencies hold for a machine that does nothing else.
+Compares p99 of health and documents with those of the same service at rest, counts statuses and reads back every
+acknowledged write. Latencies hold for a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class MixedLoad:
     memory_after_mb: float
 
     def bound_ms(self, path: str) -> float:
-        """The most that p99 of a light path may be under load."""
+        """Returns the upper bound for p99 of a light path under load."""
         return max(10 * self.idle_p99_ms[path], 250.0)
 
 
@@ -90,7 +90,7 @@ class _Client:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, seen: _Seen, method: str, path: str, body: Any = None) -> tuple[int, bytes]:
-        """Status and body of one request."""
+        """Sends one request. Returns its status and body."""
         content = b"" if body is None else json.dumps(body).encode()
         lines = [f"{method} {path} HTTP/1.1", "Host: bench", f"Content-Length: {len(content)}"]
         if path not in LIGHT:
@@ -127,7 +127,7 @@ class _Client:
 
 
 def measure(*, loaded_s: float = LOADED_S, rest_s: float = REST_S) -> MixedLoad:
-    """Serve a document and a graph, ask at rest, under load and after it."""
+    """Serves a document and a graph, and sends requests at rest, under load and after it."""
     with tempfile.TemporaryDirectory() as directory:
         data_dir, port = Path(directory), free_port()
         settings = Settings(_env_file=None, data_dir=data_dir, port=port, rate_limit_per_minute=LIMIT)
@@ -146,7 +146,7 @@ def measure(*, loaded_s: float = LOADED_S, rest_s: float = REST_S) -> MixedLoad:
 
 
 def _fill(settings: Settings) -> list[str]:
-    """Write a graph, and give keys of as many owners as there are connections and one more for the heavy requests."""
+    """Writes a graph, and creates keys of as many owners as there are connections, and one for the heavy requests."""
     ledger = open_ledger(settings, settings.data_dir)
     try:
         load_constitution(ledger)
@@ -206,7 +206,7 @@ async def _measure(port: int, pid: int, keys: list[str], loaded_s: float, rest_s
 
 
 async def _light(port: int, key: str, seen: _Seen, until: float) -> None:
-    """Ask for health and documents, one after the other, by a client that nothing else holds up."""
+    """Requests health and documents one after the other, with an otherwise idle client."""
     client = _Client(port, key)
     while time.monotonic() < until:
         for path in LIGHT:
@@ -216,7 +216,7 @@ async def _light(port: int, key: str, seen: _Seen, until: float) -> None:
 
 
 async def _mixed(client: _Client, seen: _Seen, until: float, number: int) -> None:
-    """The requests of an agent: write, check, ask and read."""
+    """Sends the requests of an agent: writes, checks, queries and reads."""
     turn = 0
     while time.monotonic() < until:
         turn += 1
@@ -232,7 +232,7 @@ async def _mixed(client: _Client, seen: _Seen, until: float, number: int) -> Non
 
 
 async def _heavy(client: _Client, seen: _Seen, until: float, number: int) -> None:
-    """One key's queries of the past and builds; refused ones are tried again."""
+    """Sends one key's queries of the past and builds; retries refused ones."""
     headings = "".join(f"# Heading {line} of {number}\n" for line in range(HEADINGS))
     while time.monotonic() < until:
         if number % 2:

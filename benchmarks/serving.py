@@ -1,6 +1,7 @@
 """Measures answers: server CPU per request of the API's front, nginx and StaticFiles, interleaved in one run.
 
-CPU time of the server's process tree over completed requests bears a busy machine; requests per second do not.
+CPU time of the server's process tree over completed requests is reliable on a busy machine; requests per second are
+not.
 """
 
 from __future__ import annotations
@@ -149,7 +150,7 @@ def _etag(port: int, path: str) -> str:
 
 
 def cpu_s(pid: int) -> float:
-    """User and system time of a process and its children, in seconds."""
+    """Returns user and system time of a process and its children, in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
@@ -198,7 +199,7 @@ def _static_files(data_dir: Path) -> Iterator[_Server]:
 
 
 def publish_document(settings: Settings, more: Mapping[str, Part] = MappingProxyType({})) -> None:
-    """A generation of one document under two paths, one of them counted by the limit, and of `more` parts."""
+    """Publishes one document under two paths, one of them counted by the limit, and `more` parts."""
     numbers = random.Random(1)
     holders = [{"rank": n, "address": f"0x{numbers.getrandbits(160):040x}"} for n in range(BODY_BYTES // 68 + 1)]
     body = json.dumps({"ok": True, "holders": holders}).encode()
@@ -216,7 +217,7 @@ def publish_document(settings: Settings, more: Mapping[str, Part] = MappingProxy
 
 @contextmanager
 def running(command: list[str], port: int, environment: dict[str, str]) -> Iterator[int]:
-    """The process id of a server that listens at `port`, ended afterwards. One that doesn't is quoted."""
+    """Yields the process id of a server that listens at `port`, and ends it. Quotes the output of one that doesn't."""
     with tempfile.TemporaryFile() as complaints:
         process = subprocess.Popen(command, env=environment, stderr=complaints)
         try:

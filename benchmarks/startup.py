@@ -24,7 +24,7 @@ LONGEST_S = 30.0
 
 
 def measure() -> float:
-    """Median seconds from starting `svc serve` to a 200 for /api/token/holders."""
+    """Returns median seconds from starting `svc serve` to a 200 for /api/token/holders."""
     with tempfile.TemporaryDirectory() as directory:
         settings = load_settings(
             data_dir=Path(directory), port=free_port(), rpc_urls=("http://127.0.0.1:9",), rate_limit_per_minute=0

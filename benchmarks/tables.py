@@ -15,7 +15,7 @@ Measured = TypeVar("Measured")
 
 
 def table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table whose first column is text and whose others are numbers."""
+    """Renders a Markdown table whose first column is text and whose others are numbers."""
     lines = [heading, ["---"] + ["---:"] * (len(heading) - 1), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
@@ -23,7 +23,7 @@ def table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def contest_table(
     heading: Sequence[str], rows: Iterable[Measured | NotRun], cells: Callable[[Measured], Sequence[str]]
 ) -> str:
-    """A table in which a contender that did not run has its reason where its numbers would be."""
+    """Renders a table in which a contender that did not run has its reason instead of its numbers."""
     return table(
         heading,
         [
@@ -90,7 +90,7 @@ def keys_text(key: KeyCost, _: Mapping[str, Any]) -> str:
 
 
 def access_text(sales: access.AccessCost, earlier: Mapping[str, Any]) -> str:
-    """With the empty route of the keys' bench as the unit, where that was measured."""
+    """Renders the results with the empty route of the keys' bench as the unit, where that was measured."""
     key: KeyCost | None = earlier.get("keys")
     costs = table(
         ("paid access, without RPC", "CPU ms", "x empty route"),

@@ -1,6 +1,6 @@
-"""Questions to a large generated graph: snapshot and overlay, SQLite with full text, and an embedded graph database.
+"""Measures queries of a large generated graph: snapshot and overlay, SQLite with full text, and an embedded database.
 
-Without HTTP. The graph comes in bulk; the validator's stages are benched apart.
+Without HTTP. The graph is loaded in bulk; `world_writes` measures the validator's stages.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Written:
 
 @dataclass
 class WorldReads:
-    """One graph, everything asked of it."""
+    """The results of all queries on one graph."""
 
     nodes: int
     edges: int
@@ -91,7 +91,7 @@ class WorldReads:
 
 
 def measure(nodes: int) -> WorldReads:
-    """Generate a graph of `nodes` nodes and five times as many edges, and ask all engines the same."""
+    """Generates a graph of `nodes` nodes and five times as many edges, and runs the same queries on all engines."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         with Warehouse(directory).connect() as connection:
@@ -121,7 +121,7 @@ def measure(nodes: int) -> WorldReads:
 
 
 def write(directory: Path) -> dict[str, float]:
-    """Write the snapshot of the warehouse in `directory`; what it took of this process."""
+    """Writes the snapshot of the warehouse in `directory`. Returns its cost to this process."""
     started, cpu = time.perf_counter(), time.process_time()
     with Warehouse(directory).connect() as connection:
         for statement in read_sql("snapshot_input").split(";\n"):
@@ -253,25 +253,25 @@ def _run(
     result.cases.append(_case("traversal, depth 3", engine, traverse, numbers))
 
 
-def _case(question: str, engine: str, ask: Callable[[Any], int], asked: list[Any]) -> Case:
-    """As many as fit into `LONGEST_CASE_S`; the first few warm up."""
-    for question in asked[:3]:
+def _case(question: str, engine: str, ask: Callable[[Any], int], questions: list[Any]) -> Case:
+    """Measures as many questions as fit into `LONGEST_CASE_S`; the first few warm up."""
+    for question in questions[:3]:
         ask(question)
     took: list[float] = []
-    found: list[int] = []
+    counts: list[int] = []
     until = time.perf_counter() + LONGEST_CASE_S
-    for question in asked:
-        took.append(_ms(lambda question=question: found.append(ask(question))))
+    for question in questions:
+        took.append(_ms(lambda question=question: counts.append(ask(question))))
         if time.perf_counter() > until:
             break
-    if not any(found):
+    if not any(counts):
         raise AssertionError(f"{engine} finds nothing ({question})")
     took.sort()
     return Case(question, engine, statistics.median(took), took[min(len(took) - 1, int(len(took) * 0.99))])
 
 
 def _visible(directory: Path, snapshot: Path) -> tuple[float, float]:
-    """Writes on top of the snapshot, each followed by the query that has to see it."""
+    """Measures writes on top of the snapshot, each followed by the query that has to see it."""
     generation = directory / "generations" / "bench"
     generation.mkdir(parents=True)
     shutil.copytree(snapshot, generation / "world", copy_function=lambda source, to: Path(to).hardlink_to(source))

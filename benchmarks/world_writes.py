@@ -34,13 +34,13 @@ class WorldWrites:
     p50_ms: float
     p99_ms: float
     judged_per_s: float
-    """The seven stages alone, over the ledger's states, without the commit."""
+    """Only the seven stages, over the ledger's states, without the commit."""
     nodes_at_once_per_s: float
     """Nodes of one large proposal, such as a document's graph."""
 
 
 def measure() -> WorldWrites:
-    """Write proposals one after the other, judge one over and over, and write one large proposal."""
+    """Writes proposals one after the other, judges one repeatedly, and writes one large proposal."""
     rounds = [_round() for _ in range(ROUNDS)]
     return WorldWrites(*(statistics.median(values) for values in zip(*rounds, strict=True)))
 
