@@ -1,4 +1,4 @@
-"""`svc claim unmatched` and `svc claim resolve`: the operator's side of money that no claim uses."""
+"""Implements `svc claim unmatched` and `svc claim resolve`: the operator's decisions on money that no claim uses."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _refunded(ledger: Ledger, case_id: str, transaction_hash: str) -> None:
 
 
 def _described(standing: CaseStanding, settings: Settings) -> dict[str, Any]:
-    """Returns what the sender reads of a case, with the payer and the operator of its quote."""
+    """Returns the case as the sender reads it, with the payer and the operator of its quote."""
     answer = _answer(standing, rail_of(settings), settings.public_base_url)
     quote = standing.quote
     return {name: value for name, value in answer.items() if name not in ("ok", "schema")} | {
@@ -135,6 +135,8 @@ def _answer(standing: CaseStanding, rail: PaymentRail, base_url: str) -> dict[st
 def _line(standing: CaseStanding) -> str:
     case, quote = standing.case, standing.quote
     sent = f"{case.transfer.amount} of {case.transfer.asset} from {case.transfer.sender}"
-    asked = "no quote of the sender" if quote is None else f"{quote.quote_id} asks {quote.amount} from {quote.payer}"
+    quote_text = (
+        "no quote of the sender" if quote is None else f"{quote.quote_id} asks {quote.amount} from {quote.payer}"
+    )
     back = "" if case.refund_amount is None else f"; {case.refund_amount} goes back"
-    return f"{case.case_id}  {case.state}  {case.code}  {sent}; {asked}{back}"
+    return f"{case.case_id}  {case.state}  {case.code}  {sent}; {quote_text}{back}"

@@ -1,4 +1,4 @@
-"""`svc claim`: redeem a paid quote; for the operator, claims and money that no claim uses."""
+"""Implements `svc claim`: redeems a paid quote; shows the operator claims and money that no claim uses."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ class ClaimNotHere(OperatorProblem):
 
 
 def claim(quote_id: str | None, transaction: str | None, wait: float, as_json: bool) -> None:
-    """Redeem a paid quote: ask until the payment is settled, and print the API key."""
+    """Redeems a paid quote: asks until the payment is settled, and prints the API key."""
     with operator_problems(as_json):
         redeem(effective_settings(), quote_id, transaction, wait, as_json)
 
 
 def show(claim_id: str, as_json: bool) -> None:
-    """Show a claim: its state, its payment and the state of its key."""
+    """Shows a claim: its state, its payment and the state of its key."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
-        found = find_claim(reader, claim_id)
-        if found is None:
+        record = find_claim(reader, claim_id)
+        if record is None:
             raise ClaimNotHere(f"No claim {claim_id} is in this ledger.", cure="A receipt names the id of its claim.")
         key = alive_key_of_claim(reader, claim_id)
-    described = _described(found) | {
+    described = _described(record) | {
         "keyId": key and key.key_id,
         "keyHint": key and key.hint,
         "keyState": "revoked" if key is None else key.state,
@@ -45,24 +45,24 @@ def show(claim_id: str, as_json: bool) -> None:
         say(f"{name:16} {value}")
 
 
-def _described(found: Claim) -> dict[str, Any]:
+def _described(record: Claim) -> dict[str, Any]:
     return {
-        "claimId": found.claim_id,
-        "receiptId": found.receipt_id,
-        "quoteId": found.quote_id,
-        "planId": found.plan_id,
-        "tier": found.tier,
-        "state": found.state,
-        "final": found.final,
-        "payer": found.payer,
-        "operator": found.operator,
-        "owner": found.owner,
-        "chainId": found.chain_id,
-        "transactionHash": found.transaction_hash,
-        "logPosition": found.log_position,
-        "blockNumber": found.block_number,
-        "amountUnits": str(found.amount),
-        "issuedAt": found.issued_at,
-        "changedAt": found.changed_at,
-        "accessExpiresAt": found.access_expires_at,
+        "claimId": record.claim_id,
+        "receiptId": record.receipt_id,
+        "quoteId": record.quote_id,
+        "planId": record.plan_id,
+        "tier": record.tier,
+        "state": record.state,
+        "final": record.final,
+        "payer": record.payer,
+        "operator": record.operator,
+        "owner": record.owner,
+        "chainId": record.chain_id,
+        "transactionHash": record.transaction_hash,
+        "logPosition": record.log_position,
+        "blockNumber": record.block_number,
+        "amountUnits": str(record.amount),
+        "issuedAt": record.issued_at,
+        "changedAt": record.changed_at,
+        "accessExpiresAt": record.access_expires_at,
     }

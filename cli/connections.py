@@ -1,9 +1,9 @@
-"""Bounds on the connections of `svc serve`: how long one may take to send and to read, and how many there may be.
+"""Limits the connections of `svc serve`: the times to send and to read, and their number.
 
 uvicorn closes an idle connection, but waits for ever for the rest of a header or body, for a client that does not read,
-and accepts until no descriptor is left. granian has a time-out for headers alone. nginx in front has all of this
-(`site/hosting/nginx.conf.j2` sets it), but the service has to hold without it. So uvicorn stays, which is the cheaper
-one for an answer from memory, and its protocol gets one pass over all connections a second; a request pays for a few
+and accepts until no descriptor is left. granian has a time-out only for headers. nginx in front has all of this
+(`site/hosting/nginx.conf.j2` sets it), but the service has to hold without it. So uvicorn stays, which is cheaper for
+an answer from memory, and its protocol gets one pass over all connections a second; a request pays for a few
 assignments.
 """
 
@@ -23,7 +23,7 @@ from uvicorn.server import ServerState
 from api.http_protocol import BoundedHttpProtocol
 
 DESCRIPTORS_KEPT_BACK = 128
-"""For stores, published files, worker processes and logs."""
+"""Reserved for stores, published files, worker processes and logs."""
 
 
 @dataclass(frozen=True)
@@ -34,18 +34,18 @@ class ConnectionLimits:
     most_of_one_address: int
     header_s: float = 10.0
     body_s: float = 30.0
-    """For the body, beside what the header has left of its time."""
+    """For the body, in addition to the rest of the header's time."""
     idle_s: float = 5.0
     """Between an answer and the next request."""
     stalled_s: float = 20.0
     """The longest time in which a client may read nothing of an answer."""
     unread_bytes: int = 64 * 1024 * 1024
-    """Of all answers that clients have not read yet; past them those that read least lose their connection."""
+    """Of all unread answers. Past it, the clients that read least lose their connection."""
     look_every_s: float = 1.0
 
     @classmethod
     def of_this_process(cls) -> ConnectionLimits:
-        """As many connections as there are descriptors for, half of them for one address."""
+        """Returns limits of as many connections as there are descriptors for, half of them for one address."""
         descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         most = max(16, descriptors - DESCRIPTORS_KEPT_BACK)
         return cls(most=most, most_of_one_address=max(8, most // 2))
@@ -70,7 +70,7 @@ class _Connections:
     timer: asyncio.TimerHandle | None = None
 
     def add(self, connection: TimedHttpProtocol, address: str) -> bool:
-        """Count a new connection; False where there is no room and none can be made."""
+        """Counts a new connection. Returns False where there is no room and none can be made."""
         if self.of_address[address] >= self.limits.most_of_one_address and not self._make_room(address):
             return False
         if len(self.all) >= self.limits.most and not self._make_room(None):
@@ -89,7 +89,7 @@ class _Connections:
                 del self.of_address[address]
 
     def _make_room(self, address: str | None) -> bool:
-        """End the oldest connection (of one address, or of all) that is idle, else that has not sent its request."""
+        """Ends the oldest idle connection (of one address, or of all), else the oldest without a whole request."""
         waiting = [
             connection
             for connection, its_address in self.all.items()
@@ -120,7 +120,7 @@ class _Connections:
 
 
 class TimedHttpProtocol(BoundedHttpProtocol):
-    """One connection with limits of time. A subclass with `limits` of its own has others than those of the process."""
+    """One connection with limits of time. A subclass may define other `limits` than those of the process."""
 
     limits: ClassVar[ConnectionLimits | None] = None
     _servers: ClassVar[WeakKeyDictionary[ServerState, _Connections]] = WeakKeyDictionary()
@@ -167,7 +167,7 @@ class TimedHttpProtocol(BoundedHttpProtocol):
             self.phase = Phase.ANSWER
 
     def on_response_complete(self) -> None:
-        """Wait for the next request without a timer for each answer: the pass over all connections ends idle ones."""
+        """Waits for the next request without a timer for each answer: the pass over all connections ends idle ones."""
         if self.pipeline:
             super().on_response_complete()
         else:
@@ -184,7 +184,7 @@ class TimedHttpProtocol(BoundedHttpProtocol):
 
     @property
     def waits_for_its_client(self) -> bool:
-        """True while no request is being answered and no answer is being sent."""
+        """Returns True while no request is being answered and no answer is being sent."""
         return self.phase is not Phase.ANSWER and not self.transport.get_write_buffer_size()
 
     def _unsupported_upgrade_warning(self) -> None:
@@ -199,7 +199,7 @@ class TimedHttpProtocol(BoundedHttpProtocol):
         return unread
 
     def end_if_late(self, now: float) -> None:
-        """End the connection where its client has taken longer than the limits allow."""
+        """Ends the connection where its client has taken longer than the limits allow."""
         limits = self._others.limits
         if self.transport.is_closing():
             if self.transport.get_write_buffer_size() and now - self.since > limits.stalled_s:

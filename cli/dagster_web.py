@@ -31,7 +31,7 @@ WORKSPACE = Path(__file__).resolve().parents[1] / "workspace.yaml"
 
 
 def serve_dagster(port: int, log_format: str, *, may_launch: bool) -> None:
-    """Serve the instance of DAGSTER_HOME until a signal comes; without `may_launch` every mutation is refused."""
+    """Serves the instance of DAGSTER_HOME until a signal comes; without `may_launch` every mutation is refused."""
     configure_loggers(formatter=log_format, log_level="INFO")
     with DagsterInstance.get() as instance:
         instance.optimize_for_webserver(DEFAULT_DB_STATEMENT_TIMEOUT, DEFAULT_POOL_RECYCLE, DEFAULT_POOL_MAX_OVERFLOW)
@@ -45,13 +45,13 @@ def serve_dagster(port: int, log_format: str, *, may_launch: bool) -> None:
 
 @asynccontextmanager
 async def _lifespan(_application: object) -> AsyncIterator[None]:
-    """Ends quietly, as Dagster's own does: uvicorn cancels what is under way."""
+    """Ends quietly, as Dagster's own does: uvicorn cancels work in progress."""
     with suppress(asyncio.CancelledError):
         yield
 
 
 def main() -> None:
-    """Read the arguments that `svc run` gives."""
+    """Reads the arguments that `svc run` gives."""
     parser = argparse.ArgumentParser(prog="python -m cli.dagster_web", description=__doc__)
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--log-format", choices=["colored", "json"], default="colored")

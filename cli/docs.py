@@ -29,7 +29,7 @@ _DOCUMENT_BYTES = 8 << 20
 _LONGEST_WAIT_S = 90.0
 _TRIES = 3
 _ORIGIN = "https://page.example"
-"""Of a page elsewhere, for preflights."""
+"""Origin of another site's page, for preflights."""
 
 _MCP_PATH = "/mcp"
 _LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -45,7 +45,7 @@ class NothingToCheck(OperatorProblem):
 
 
 def check(base_url: str, as_json: bool) -> None:
-    """Read every document, follow every link, compare what they state. Exit code 0 only if nothing is wrong."""
+    """Reads every document, follows every link, compares their facts. Exits with 0 only if nothing is wrong."""
     with operator_problems(as_json), blocking_client(_TIMEOUT_S, proxied=True) as client, _shown_progress() as heard:
         evidence = gather(client, given_address("BASE_URL", base_url).rstrip("/"), heard=heard)
     defects = defects_of(evidence)
@@ -82,7 +82,7 @@ def gather(
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> Evidence:
-    """Everything that is read of a service. Limited routes are asked as fast as its own policy lets one address."""
+    """Reads everything of a service. Requests limited routes as fast as its own policy lets one address."""
     reader = _Reader(client, base_url, sleep, clock)
     if reader.ask("GET", "/").status == 0 and reader.ask("GET", "/health").status == 0:
         raise NothingToCheck(f"Nobody answers at {base_url}.", cure="Check that the service runs there.")
@@ -127,7 +127,7 @@ def _read(reader: _Reader, path: str, *, is_kept: bool) -> Reading:
 
 
 def _links(evidence: Evidence) -> set[str]:
-    """Addresses on this host that documents name, and that are no documents themselves."""
+    """Returns addresses on this host that documents name, except documents."""
     return {
         url
         for path, answer in evidence.documents.items()
@@ -141,7 +141,7 @@ def _below(base_url: str, url: str) -> str:
 
 
 def _tools(answer: Answer) -> tuple[str, ...] | None:
-    """The names of the tools that an MCP server lists; None where it lists none."""
+    """Returns the names of the tools that an MCP server lists, or None where it lists none."""
     value = answer.value
     result = value.get("result") if isinstance(value, dict) else None
     tools = result.get("tools") if isinstance(result, dict) else None
@@ -149,7 +149,7 @@ def _tools(answer: Answer) -> tuple[str, ...] | None:
 
 
 class _Reader:
-    """Asks one service, without following redirects elsewhere, and never faster than it allows."""
+    """Requests from one service, without following redirects elsewhere, and never faster than it allows."""
 
     def __init__(
         self, client: httpx.Client, base_url: str, sleep: Callable[[float], None], clock: Callable[[], float]
@@ -162,7 +162,10 @@ class _Reader:
     def ask(
         self, method: str, path: str, headers: Mapping[str, str] | None = None, body: dict[str, Any] | None = None
     ) -> Answer:
-        """The answer at a path below the base address. 429 is waited for; what stays refused is noted as unread."""
+        """Returns the answer at a path below the base address.
+
+        Waits after a 429; records a path that stays refused as unread.
+        """
         for _ in range(_TRIES):
             if is_limited(path.partition("?")[0]):
                 self._keep_pace()
@@ -180,15 +183,15 @@ class _Reader:
             headers["Accept"] = "application/json, text/event-stream"
         try:
             with self._client.stream(method, self._base_url + path, headers=headers, json=body) as response:
-                given = {name.lower(): value for name, value in response.headers.items()}
+                response_headers = {name.lower(): value for name, value in response.headers.items()}
                 read = b""
                 for part in response.iter_bytes():
                     read += part
                     if len(read) > _DOCUMENT_BYTES:
-                        return Answer(0, given, fault=f"more than {_DOCUMENT_BYTES} bytes")
+                        return Answer(0, response_headers, fault=f"more than {_DOCUMENT_BYTES} bytes")
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             return Answer(0, fault=type(error).__name__)
-        return Answer(response.status_code, given, read)
+        return Answer(response.status_code, response_headers, read)
 
     def _keep_pace(self) -> None:
         now = self._clock()
@@ -202,16 +205,16 @@ class _Reader:
         self._asked.append(now)
 
     def _learn(self, answer: Answer) -> None:
-        """The service's policy for one address: `"permin";q=20;w=60`."""
+        """Reads the service's policy for one address: `"permin";q=20;w=60`."""
         name, *parameters = answer.headers.get("ratelimit-policy", "").split(";")
-        given = dict(pair.split("=", 1) for pair in parameters if "=" in pair)
-        if name == '"permin"' and given.get("q", "").isdigit() and given.get("w", "").isdigit():
-            self._allowed = int(given["q"]), float(given["w"])
+        policy = dict(pair.split("=", 1) for pair in parameters if "=" in pair)
+        if name == '"permin"' and policy.get("q", "").isdigit() and policy.get("w", "").isdigit():
+            self._allowed = int(policy["q"]), float(policy["w"])
 
 
 @contextmanager
 def _shown_progress() -> Iterator[Heard]:
-    """A line on a terminal that says what is being read; nothing elsewhere."""
+    """Shows the path that is being read in a line on a terminal; nothing elsewhere."""
     if not sys.stderr.isatty():
         yield lambda what, done, of: None
         return

@@ -178,7 +178,7 @@ def _rpc(url: str, chain_id: int) -> Finding:
 
 
 def _skew_s(date: str | None) -> float | None:
-    """Seconds between our clock and a `Date` header field; None where there is none that can be read."""
+    """Returns seconds between our clock and a `Date` header field, or None without a readable one."""
     try:
         return None if date is None else abs(time.time() - parsedate_to_datetime(date).timestamp())
     except (ValueError, OverflowError):
@@ -267,12 +267,14 @@ def other_stores(settings: Settings) -> Iterator[Finding]:
         yield Finding("dagster's records", "ok", f"{len(databases)} databases" if databases else "none yet")
 
 
-def _same_token(store: str, settings: Settings, held: ChainIdentity | LedgerIdentity) -> Finding:
-    detail = f"chain {held.chain_id}, token {held.token_address}"
-    asked = (settings.chain_id, settings.token_address)
-    if settings.token_address and (held.chain_id, held.token_address.lower()) != asked:
+def _same_token(store: str, settings: Settings, stored: ChainIdentity | LedgerIdentity) -> Finding:
+    detail = f"chain {stored.chain_id}, token {stored.token_address}"
+    expected = (settings.chain_id, settings.token_address)
+    if settings.token_address and (stored.chain_id, stored.token_address.lower()) != expected:
         cure = "Set SVC_DATA_DIR to another directory, or the settings back."
-        return Finding(store, "fail", f"is of {detail}; the settings ask for chain {asked[0]}, token {asked[1]}", cure)
+        return Finding(
+            store, "fail", f"is of {detail}; the settings ask for chain {expected[0]}, token {expected[1]}", cure
+        )
     return Finding(store, "ok", detail)
 
 
@@ -304,7 +306,7 @@ def generation_is_whole(settings: Settings) -> Iterator[Finding]:
 
 
 def damaged_files(generation: Generation) -> list[str]:
-    """Components whose bytes are not those that the manifest names."""
+    """Returns components whose bytes differ from the manifest."""
 
     def digest(path: Path) -> str | None:
         if not path.is_file():
@@ -344,7 +346,7 @@ def _found(check: Check, settings: Settings) -> Iterator[Finding]:
 
 
 def doctor(as_json: bool) -> None:
-    """Check machine, settings, chain and stores; print a cure for each failing line. Exit 1 when one fails."""
+    """Checks machine, settings, chain and stores; prints a cure for each failing line. Exits with 1 when one fails."""
     try:
         settings = effective_settings()
     except OperatorProblem as problem:

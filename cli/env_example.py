@@ -15,7 +15,7 @@ HEADING = """\
 
 
 def render() -> str:
-    """The file's text: one comment and one commented-out assignment per setting."""
+    """Returns the file's text: one comment and one commented-out assignment per setting."""
     blocks = [HEADING]
     for name, field in Settings.model_fields.items():
         default = field.get_default(call_default_factory=True)

@@ -13,7 +13,7 @@ from warehouse.file_modes import correct_modes, make_data_directory
 
 
 def effective_settings() -> Settings:
-    """The settings of this environment; beside a running demo, the ones that demo runs with."""
+    """Returns the settings of this environment, or those of a running demo beside it."""
     settings = load_settings()
     if settings.rpc_urls:
         return settings
@@ -31,13 +31,13 @@ def effective_settings() -> Settings:
 
 
 def installation_directory(settings: Settings) -> Path:
-    """SVC_DATA_DIR: the data directory, or the one above it where that is the demo's."""
+    """Returns SVC_DATA_DIR: the data directory, or the one above it where that is the demo's."""
     in_demo = settings.data_dir.name == "demo" and (settings.demo or not settings.rpc_urls)
     return settings.data_dir.parent if in_demo else settings.data_dir
 
 
 def given_address(name: str, text: str) -> str:
-    """An http(s) address that was passed as `name`. Raises `SettingsInvalid`."""
+    """Returns an http(s) address that was passed as `name`. Raises `SettingsInvalid`."""
     import httpx  # which `svc serve` starts without
 
     try:
@@ -48,7 +48,7 @@ def given_address(name: str, text: str) -> str:
 
 
 def make_data_dir(data_dir: Path) -> None:
-    """Make the data directory, keep other users out, and see that files can be written. Raises `StoreUnusable`."""
+    """Makes the data directory, keeps other users out, and tries to write files. Raises `StoreUnusable`."""
     probe = data_dir / f".probe-{os.getpid()}"
     try:
         make_data_directory(data_dir)
@@ -63,9 +63,9 @@ def make_data_dir(data_dir: Path) -> None:
 
 
 def as_environment(settings: Settings) -> dict[str, str]:
-    """This process's environment with `settings` in it, for a child that has to see the same ones."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
-    return kept | {
+    """Returns this process's environment with `settings` in it, for a child that needs the same ones."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    return others | {
         PREFIX + name.upper(): _text(value)
         for name in Settings.model_fields
         if (value := getattr(settings, name)) not in (None, ())

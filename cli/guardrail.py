@@ -33,7 +33,7 @@ SCHEMA_NAME = "rule.schema.json"
 
 
 def lint(directory: Path | None, *, write: bool, as_json: bool) -> None:
-    """Say what is wrong with the rule files: format, patterns, versions, examples. Exit code 1 if anything is."""
+    """Reports faults of the rule files: format, patterns, versions, examples. Exits with 1 if there are any."""
     directory = directory or RULES_DIRECTORY
     with operator_problems(as_json):
         lock = read_lock(directory)
@@ -87,7 +87,7 @@ def reads_quotes(rule: Rule) -> bool:
 
 
 def test(rule: str | None, directory: Path | None, as_json: bool) -> None:
-    """Run the examples of the rules. Exit code 1 if one fails."""
+    """Runs the examples of the rules. Exits with 1 if one fails."""
     loaded, problems = read_rules(directory or RULES_DIRECTORY)
     chosen = [entry for entry in loaded if rule is None or entry.rule.id.startswith(rule)]
     if problems or not chosen:
@@ -115,15 +115,15 @@ def test(rule: str | None, directory: Path | None, as_json: bool) -> None:
 
 
 def explain(action: str, claimed: str, context: str, directory: Path | None, as_json: bool) -> None:
-    """Show an action as the rules see it, which of them match where, and the verdict."""
-    severity, given = Severity(claimed), _read_context(context)
+    """Shows an action as the rules see it, which of them match where, and the verdict."""
+    severity, conditions = Severity(claimed), _read_context(context)
     with operator_problems(as_json):
         ruleset = load_ruleset(directory or RULES_DIRECTORY)
-    verdict = ruleset.check(action, severity, given)
+    verdict = ruleset.check(action, severity, conditions)
     views: dict[str, str] = {}
     kinds: list[str] = []
     if verdict.problem is None:
-        seen = Action(action, plain_context(given))
+        seen = Action(action, plain_context(conditions))
         kinds = sorted(seen.kinds)
         views = {name: text for name in VIEW_DESCRIPTIONS if (text := seen.view(name))}
     if as_json:
@@ -139,7 +139,7 @@ def explain(action: str, claimed: str, context: str, directory: Path | None, as_
 
 
 def diff(before: Path, after: Path | None, as_json: bool) -> None:
-    """Say which rules came, went and changed, and which examples of either side get another verdict."""
+    """Lists added, removed and changed rules, and the examples of either side with another verdict."""
     with operator_problems(as_json):
         older, newer = load_ruleset(before), load_ruleset(after or RULES_DIRECTORY)
     changes = rule_changes(older, newer)
@@ -157,7 +157,7 @@ def diff(before: Path, after: Path | None, as_json: bool) -> None:
 
 
 def rule_changes(older: Ruleset, newer: Ruleset) -> dict[str, list[str]]:
-    """Ids of rules that were added, removed, or differ in anything."""
+    """Returns ids of rules that were added, removed, or differ in anything."""
     before, after = ({rule.id: rule for rule in ruleset.rules} for ruleset in (older, newer))
     return {
         "added": sorted(after.keys() - before.keys()),
@@ -167,12 +167,12 @@ def rule_changes(older: Ruleset, newer: Ruleset) -> dict[str, list[str]]:
 
 
 def verdict_changes(older: Ruleset, newer: Ruleset) -> list[dict[str, Any]]:
-    """Examples of either ruleset that one of them lets pass and the other doesn't, at medium severity."""
-    found = []
+    """Returns examples of either ruleset that only one of them lets pass, at medium severity."""
+    changes = []
     for action, context in _examples((*older.rules, *newer.rules)):
         before, after = (ruleset.check(action, Severity.MEDIUM, context) for ruleset in (older, newer))
         if before.passed != after.passed:
-            found.append(
+            changes.append(
                 {
                     "action": action,
                     "context": context,
@@ -182,18 +182,18 @@ def verdict_changes(older: Ruleset, newer: Ruleset) -> list[dict[str, Any]]:
                     "matchedAfter": after.matched_guardrails,
                 }
             )
-    return found
+    return changes
 
 
 def _examples(rules: Iterable[Rule]) -> list[tuple[str, dict[str, Any]]]:
-    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    examples: dict[str, tuple[str, dict[str, Any]]] = {}
     for rule in rules:
         if rule.status is not Status.RETIRED:
             for example in (*rule.examples.match, *rule.examples.passing):
                 action, context = as_action(example)
                 if action_refusal(action) is None:
-                    found.setdefault(json.dumps([action, context], sort_keys=True), (action, context))
-    return list(found.values())
+                    examples.setdefault(json.dumps([action, context], sort_keys=True), (action, context))
+    return list(examples.values())
 
 
 def rule_schema() -> dict[str, Any]:
@@ -212,14 +212,14 @@ def _write_json(path: Path, value: Any) -> None:
     path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _read_context(given: str) -> dict[str, Any]:
+def _read_context(argument: str) -> dict[str, Any]:
     try:
-        held = json.loads(Path(given[1:]).read_text(encoding="utf-8") if given.startswith("@") else given)
+        parsed = json.loads(Path(argument[1:]).read_text(encoding="utf-8") if argument.startswith("@") else argument)
     except (OSError, ValueError) as fault:
         raise typer.BadParameter(f"--context is not JSON: {fault}") from None
-    if not isinstance(held, dict):
+    if not isinstance(parsed, dict):
         raise typer.BadParameter("--context has to be a JSON object")
-    return held
+    return parsed
 
 
 def _say_match(match: Match) -> None:

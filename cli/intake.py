@@ -13,23 +13,23 @@ from warehouse.intake.rights import export_intake, forget_intake, list_intakes
 
 
 def list_(most: int, as_json: bool) -> None:
-    """Show the newest intakes, without contact data."""
+    """Shows the newest intakes, without contact data."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
-        found = list_intakes(reader, most)
+        intakes = list_intakes(reader, most)
     if as_json:
-        print_json({"ok": True, "intakes": found})
+        print_json({"ok": True, "intakes": intakes})
         return
-    for intake in found:
+    for intake in intakes:
         say(
             f"{intake['intake_id']}  {intake['received_at'][:10]}  {intake['lane']:<10}  {intake['profile_id']:<20}  "
             f"{intake['current_state']:<19}  {intake['review_state']:<17}  {intake['activation_state']}"
         )
-    if not found:
+    if not intakes:
         say("no intakes")
 
 
 def review(intake_id: str, *, approve: bool, name: str | None, as_json: bool) -> None:
-    """Approve an intake, or ask for changes."""
+    """Approves an intake, or asks for changes."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.transaction() as tx:
         record = intakes.review(tx, intake_id, approve=approve, operator=name or getpass.getuser())
     states = record.states
@@ -41,20 +41,20 @@ def review(intake_id: str, *, approve: bool, name: str | None, as_json: bool) ->
 
 
 def export(intake_id: str, as_json: bool) -> None:
-    """Print everything that is kept of an intake, contact data too."""
+    """Prints everything that is stored of an intake, including contact data."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
-        kept = export_intake(reader, intake_id)
+        stored = export_intake(reader, intake_id)
     if as_json:
-        print_json({"ok": True, "intake": kept})
+        print_json({"ok": True, "intake": stored})
     else:
-        for field, value in kept.items():
+        for field, value in stored.items():
             say(f"{field:<18} {value}")
 
 
 def forget(intake_id: str, name: str | None, as_json: bool) -> None:
-    """Delete what is kept of an intake from every file, except lane, profile, day and states. Counts stay.
+    """Deletes everything of an intake from every file, except lane, profile, day and states. Counts stay.
 
-    May be repeated, and has to be where it was interrupted.
+    The command may be repeated, and has to be after an interruption.
     """
     with operator_problems(as_json):
         with opened_ledger() as (_, ledger):

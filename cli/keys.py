@@ -23,7 +23,7 @@ LONGEST_OWNER = 100
 
 
 def create(tier: Tier, owner: str, as_json: bool) -> None:
-    """Make a key and print it, for the only time."""
+    """Makes a key and prints it, for the only time."""
     with operator_problems(as_json):
         name = _owner(owner)
         with opened_ledger() as (settings, ledger):
@@ -34,7 +34,7 @@ def create(tier: Tier, owner: str, as_json: bool) -> None:
 
 
 def list_(as_json: bool) -> None:
-    """Show every key, newest first: whose it is, its state, and how much it was used."""
+    """Shows every key, newest first: its owner, its state, and its use."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
         keys = list_keys(reader, now=datetime.now(UTC))
     if as_json:
@@ -50,7 +50,7 @@ def list_(as_json: bool) -> None:
 
 
 def moved(as_json: bool) -> None:
-    """Show keys that a migration gave to the address that paid: their owner was an operator that had never signed."""
+    """Shows keys that a migration gave to the payer's address: their owner was an operator that had never signed."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
         keys = moved_keys(reader)
     if as_json:
@@ -66,7 +66,7 @@ def moved(as_json: bool) -> None:
 
 
 def revoke(key_id: str, as_json: bool) -> None:
-    """Make a key invalid for ever, at once and in every process."""
+    """Makes a key invalid for ever, at once and in every process."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.transaction() as tx:
         changed = revoke_key(tx, key_id, now=datetime.now(UTC))
     if as_json:
@@ -76,7 +76,7 @@ def revoke(key_id: str, as_json: bool) -> None:
 
 
 def rotate(key_id: str, as_json: bool) -> None:
-    """Revoke a key and print its successor, which has the same owner, tier and quota."""
+    """Revokes a key and prints its successor, which has the same owner, tier and quota."""
     with operator_problems(as_json), opened_ledger() as (settings, ledger):
         pepper = load_secrets(settings).pepper
         with ledger.transaction() as tx:
@@ -85,7 +85,10 @@ def rotate(key_id: str, as_json: bool) -> None:
 
 
 def rotate_signing(as_json: bool) -> None:
-    """Add a signing key: published at once, it signs when every cached key set has run out. Older ones still verify."""
+    """Adds a signing key, published at once; it signs when every cached key set has expired.
+
+    Older ones still verify.
+    """
     with operator_problems(as_json):
         settings = effective_settings()
         make_data_dir(settings.data_dir)
@@ -97,13 +100,13 @@ def rotate_signing(as_json: bool) -> None:
 
 
 def _owner(name: str) -> str:
-    given = name.removeprefix("local:")
-    if not given.strip() or len(given) > LONGEST_OWNER or not given.isprintable():
+    label = name.removeprefix("local:")
+    if not label.strip() or len(label) > LONGEST_OWNER or not label.isprintable():
         raise SettingsInvalid(
             f"--owner is empty, longer than {LONGEST_OWNER} characters or not printable.",
             cure="Give a short name, such as --owner alice.",
         )
-    return f"local:{given.strip()}"
+    return f"local:{label.strip()}"
 
 
 def _print_issued(issued: IssuedKey, as_json: bool) -> None:

@@ -14,7 +14,7 @@ LogFormat = Literal["text", "json"]
 
 
 class TextLines(logging.Formatter):
-    """A line for people. An API key that got into it, by a request's path say, is redacted."""
+    """Formats a line for people. Redacts an API key in it, from a request's path for example."""
 
     def format(self, record: logging.LogRecord) -> str:
         return redact_keys(super().format(record))
@@ -55,5 +55,5 @@ def log_config(log_format: LogFormat) -> dict[str, Any]:
 
 
 def configure_logs(log_format: LogFormat) -> None:
-    """Set up the logs of this process."""
+    """Sets up the logs of this process."""
     logging.config.dictConfig(log_config(log_format))

@@ -43,11 +43,11 @@ def run(*, snapshot: bool, as_json: bool) -> None:
 def status(as_json: bool) -> None:
     """Shows how far the chain is read, what is proven and what is published."""
     with operator_problems(as_json):
-        found = _status(effective_settings())
+        facts = _status(effective_settings())
     if as_json:
-        print_json({"ok": True} | found)
+        print_json({"ok": True} | facts)
     else:
-        for name, value in found.items():
+        for name, value in facts.items():
             say(f"{name:<16} {'none' if value is None else value}")
 
 
@@ -78,12 +78,14 @@ def refuse_without_chain(settings: Settings) -> None:
 
 def _summary(assets: dict[str, dict[str, Any]], checks: dict[str, bool]) -> Iterator[str]:
     """Describes a run: transfers read, the list and its verdict, and the checks that did not pass."""
-    read, taken = assets["raw_chain__transfers"], assets["out_holders__lists"]
+    read, holder_list = assets["raw_chain__transfers"], assets["out_holders__lists"]
     if "to_block" in read:
         yield f"read {read['new_transfers']:,} new transfers, up to block {read['to_block']:,}"
-    if "verdict" in taken:
-        kept = ", kept as a snapshot" if taken["snapshot"] else ""
-        yield f"{taken['holders']:,} holders at block {taken['block']:,}: {taken['verdict']}{kept}"
+    if "verdict" in holder_list:
+        suffix = ", kept as a snapshot" if holder_list["snapshot"] else ""
+        yield (
+            f"{holder_list['holders']:,} holders at block {holder_list['block']:,}: {holder_list['verdict']}{suffix}"
+        )
     for name, passed in checks.items():
         if not passed:
             yield f"check not passed: {name}"
@@ -92,7 +94,7 @@ def _summary(assets: dict[str, dict[str, Any]], checks: dict[str, bool]) -> Iter
 def _status(settings: Settings) -> dict[str, Any]:
     generation = current_generation(settings.data_dir)
     documents = generation.manifest.documents if generation else {}
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "dataDir": str(settings.data_dir),
         "generation": generation and generation.id,
         "createdAt": generation and generation.manifest.created_at.isoformat(),
@@ -107,13 +109,13 @@ def _status(settings: Settings) -> dict[str, Any]:
     try:
         with Warehouse(settings.data_dir).read_only() as connection:
             if connection is not None:
-                found |= _in_warehouse(connection)
+                facts |= _in_warehouse(connection)
     except RunBusy:
         # A run holds the warehouse, so the published list tells the state before it.
-        found["running"] = True
+        facts["running"] = True
         if generation is not None:
-            found |= _published(generation)
-    return found
+            facts |= _published(generation)
+    return facts
 
 
 def _published(generation: Generation) -> dict[str, Any]:

@@ -87,8 +87,8 @@ class Purchases:
 
     def find(self, quote_id: str | None) -> Purchase:
         """The purchase with this quote; without an id the newest. Raises `PurchaseUnknown`."""
-        kept = sorted(self._directory.glob("[!.]*.json"), key=lambda path: path.stat().st_mtime)
-        chosen = kept[-1] if quote_id is None and kept else self._path(quote_id or "none")
+        purchases = sorted(self._directory.glob("[!.]*.json"), key=lambda path: path.stat().st_mtime)
+        chosen = purchases[-1] if quote_id is None and purchases else self._path(quote_id or "none")
         try:
             return Purchase(**json.loads(chosen.read_text()))
         except (OSError, ValueError, TypeError):
@@ -222,8 +222,8 @@ def _may_pass(answer: httpx.Response) -> bool:
 
 
 def _retry_after(answer: httpx.Response | None) -> float:
-    said = "" if answer is None else answer.headers.get("Retry-After", "")
-    return min(float(said), _RETRY_AT_MOST_S) if said.isdigit() else _RETRY_S
+    header = "" if answer is None else answer.headers.get("Retry-After", "")
+    return min(float(header), _RETRY_AT_MOST_S) if header.isdigit() else _RETRY_S
 
 
 def _post(url: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> httpx.Response:
@@ -257,10 +257,10 @@ def _signed(purchase: Purchase, account: Any, node: Rpc) -> Purchase:
             f"The quote is to be paid by {step['from']}, and the key is of {account.address}.",
             cure="Pass the payer's key file, or ask for a quote with --payer of this one.",
         )
-    found = int(node.call("eth_chainId"), 16)
-    if found != step["chainId"]:
+    node_chain_id = int(node.call("eth_chainId"), 16)
+    if node_chain_id != step["chainId"]:
         raise ChainMismatch(
-            f"The RPC answers for chain {found}, the quote is of {step['chainId']}.",
+            f"The RPC answers for chain {node_chain_id}, the quote is of {step['chainId']}.",
             cure="Pass --rpc URL of that chain.",
         )
     call = {"from": account.address, "to": step["asset"], "data": step["call"]}
@@ -275,7 +275,7 @@ def _signed(purchase: Purchase, account: Any, node: Rpc) -> Purchase:
     priority = int(price, 16)
     signed = account.sign_transaction(
         {
-            "chainId": found,
+            "chainId": node_chain_id,
             "nonce": int(nonce, 16),
             "to": step["asset"],
             "data": step["call"],

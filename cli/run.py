@@ -1,4 +1,4 @@
-"""`svc run`: the whole service in the foreground: the demo chain where no RPC is set, API, pipeline, Dagster."""
+"""Implements `svc run`: demo chain where no RPC is set, API, pipeline and Dagster, all in the foreground."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ class PartEnded(OperatorProblem):
 
 
 def run(*, dagster_launch: bool, as_json: bool) -> None:
-    """Run everything: chain (the demo's where none is set), API, pipeline and Dagster. Ctrl-C ends it all.
+    """Runs everything: chain (the demo's where none is set), API, pipeline and Dagster. Ctrl-C ends it all.
 
-    Dagster's pages only show, unless --dagster-launch is given. They are served to this machine, whatever SVC_HOST is.
+    Dagster's pages are read-only, unless --dagster-launch is given. They are served to this machine, whatever SVC_HOST
+    is.
     """
     stopping = _Stopping()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -66,7 +67,7 @@ def run(*, dagster_launch: bool, as_json: bool) -> None:
 
 
 def refuse_taken_port(host: str, port: int, variable: str) -> None:
-    """Raise before anything is started, rather than half-way."""
+    """Raises before anything is started, rather than half-way."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -177,9 +178,9 @@ class _Service:
         self._settings = self._settings.model_copy(update=self._demo.settings)
 
     def _command(self, name: str, command: str, environment: Mapping[str, str], *arguments: str) -> bool:
-        """Run one of our own commands to its end, its progress on our terminal; a signal to us ends it too.
+        """Runs one of our own commands to its end, its progress on our terminal; a signal to us ends it too.
 
-        False where it failed in a way that another try may mend; `PartEnded` where it can't.
+        Returns False after a failure that another attempt may fix; raises `PartEnded` otherwise.
         """
         stdout = subprocess.DEVNULL if self._as_json else None
         child = subprocess.Popen(
@@ -247,17 +248,20 @@ class _Service:
 
 
 def held_blocks(settings: Settings, data_dir: Path) -> list[tuple[int, str]]:
-    """The blocks (number, hash) that the stores of `data_dir` rely on, where they have any: the newest that the
-    warehouse has read, and the newest whose payment the ledger takes for final and nobody looks at again."""
+    """Returns the blocks (number, hash) that the stores of `data_dir` rely on, where they have any.
+
+    They are the newest block that the warehouse has read, and the newest whose payment the ledger counts as final and
+    no longer watches.
+    """
     with Warehouse(data_dir).read_only() as connection:
         read = last_checkpoint(connection) if connection else None
-    found = [] if read is None else [(read.to_block, read.to_block_hash)]
+    blocks = [] if read is None else [(read.to_block, read.to_block_hash)]
     location = ledger_location(settings.ledger_url, data_dir)
     if isinstance(location, Path) and not location.exists():
-        return found
+        return blocks
     with closing(open_ledger(settings, data_dir)) as ledger, ledger.read() as reader:
         paid = newest_final_block(reader, CHAIN_ID)
-    return found if paid is None else [*found, paid]
+    return blocks if paid is None else [*blocks, paid]
 
 
 def _svc(command: str, *arguments: str) -> list[str]:

@@ -26,7 +26,7 @@ _POLICY_VIOLATION = 1008
 
 
 class SameOrigin:
-    """An ASGI application that passes on to `application` what a page of another origin can't send."""
+    """An ASGI application that passes on to `application` only requests that a page of another origin can't send."""
 
     def __init__(self, application: Application) -> None:
         self._application = application
@@ -61,7 +61,7 @@ def check_request(scope: Scope) -> None:
 
 
 def _comes_from_elsewhere(scope: Scope, headers: _Headers) -> bool:
-    """Decides by what browsers say of a request's context; a link that somebody follows to a page is let in."""
+    """Decides from the browser's headers about a request's context; lets in a link that a person follows to a page."""
     site = headers.only("sec-fetch-site") if headers.has("sec-fetch-site") else "none"
     if site in ("none", "same-origin"):
         return False
@@ -70,7 +70,7 @@ def _comes_from_elsewhere(scope: Scope, headers: _Headers) -> bool:
 
 
 def _check_media_type(headers: _Headers) -> None:
-    """A page of another origin can send texts and forms without being asked for leave, but not JSON."""
+    """Checks the media type: a page of another origin can send texts and forms without a preflight, but not JSON."""
     media_type = (headers.only("content-type") or "").partition(";")[0].strip().lower()
     if media_type != "application/json":
         raise MediaTypeUnsupported("Send the request with Content-Type: application/json.")
@@ -88,13 +88,13 @@ class _Headers:
         return name in self._values
 
     def only(self, name: str) -> str | None:
-        """The value of a field that came once; None where it is missing or repeated."""
+        """Returns the value of a field that came once, or None where it is missing or repeated."""
         values = self._values.get(name, [])
         return values[0] if len(values) == 1 else None
 
 
 def _name_of(host: str) -> str | None:
-    """The host name in lower case; None where the field is malformed."""
+    """Returns the host name in lower case, or None where the field is malformed."""
     try:
         parts = urlsplit(f"//{host}")
         _ = parts.port

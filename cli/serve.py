@@ -1,4 +1,4 @@
-"""`svc serve`: the API on HOST:PORT, answering 503 until there is a generation."""
+"""Implements `svc serve`: the API on HOST:PORT, answering 503 until there is a generation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STOP_WITHIN_S = 5
 
 
 def serve(workers: int, as_json: bool) -> None:
-    """Serve the published generation, and wait for one where there is none yet."""
+    """Serves the published generation, and waits for one where there is none yet."""
     with operator_problems(as_json):
         settings = effective_settings()
         refuse_foreign_generation(settings)
@@ -50,7 +50,7 @@ def serve(workers: int, as_json: bool) -> None:
 
 
 def refuse_foreign_generation(settings: Settings) -> None:
-    """Raise `ForeignGeneration` where what is published names another address than the settings do."""
+    """Raises `ForeignGeneration` where the published generation names another address than the settings."""
     generation = current_generation(settings.data_dir)
     if generation is not None and generation.manifest.base_url != settings.public_base_url:
         raise ForeignGeneration(

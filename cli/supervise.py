@@ -1,4 +1,4 @@
-"""Child processes of `svc run`: started in groups of their own, ended for sure, and found again after a `kill -9`."""
+"""Supervises child processes of `svc run`: starts each in its own group, ends all, finds them after a `kill -9`."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class ServiceRunning(OperatorProblem):
 
 
 class Children:
-    """The processes one supervisor has started. `record` remembers them on disk for the supervisor after this one."""
+    """The processes of one supervisor. `record` stores them on disk for the supervisor after this one."""
 
     def __init__(self, record: Path) -> None:
         self._record = record
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self, name: str, command: Sequence[str], environment: Mapping[str, str], log: Path | None = None) -> None:
-        """Start `command` as the leader of its own process group; its output goes to `log`, or to ours."""
+        """Starts `command` as the leader of its own process group; its output goes to `log`, or to ours."""
         child = subprocess.Popen(
             list(command),
             env=dict(environment),
@@ -56,11 +56,11 @@ class Children:
         self._write_record()
 
     def ended(self) -> dict[str, int]:
-        """Name -> exit code of every child that has ended by itself."""
+        """Returns name -> exit code of every child that has ended by itself."""
         return {name: code for name, child in self._running.items() if (code := child.poll()) is not None}
 
     def stop(self) -> None:
-        """End every group: SIGTERM, then SIGKILL to whatever is left after `STOP_TIMEOUT_S`."""
+        """Ends every group: SIGTERM, then SIGKILL to the rest after `STOP_TIMEOUT_S`."""
         for child in self._running.values():
             _signal_group(child.pid, signal.SIGTERM)
         deadline = time.monotonic() + STOP_TIMEOUT_S
@@ -88,7 +88,7 @@ class Children:
 
 @contextmanager
 def only_one(lock: Path) -> Iterator[None]:
-    """Be the one supervisor of a data directory, until this process ends in whatever way. Raises `ServiceRunning`."""
+    """Makes this process the one supervisor of a data directory until it ends in any way. Raises `ServiceRunning`."""
     with lock.open("a") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -101,9 +101,9 @@ def only_one(lock: Path) -> Iterator[None]:
 
 
 def end_leftovers(record: Path) -> int:
-    """Kill the groups that a supervisor which was itself killed left running. Returns how many there were.
+    """Kills the groups that a killed supervisor left running. Returns their number.
 
-    A pid counts only together with its start time, so a number that the system gave to somebody else is left alone.
+    A pid counts only together with its start time, so a number that the system reassigned is left alone.
     """
     if not record.exists():
         return 0
@@ -131,7 +131,7 @@ def end_leftovers(record: Path) -> int:
 
 
 def _keep_log(output: IO[bytes], path: Path) -> None:
-    """Append what comes to the log at `path`, which is kept below `LOG_BYTES`, until the other end is closed."""
+    """Appends incoming output to the log at `path`, limited to `LOG_BYTES`, until the other end is closed."""
     with output:
         while chunk := os.read(output.fileno(), 1 << 16):
             with suppress(OSError):  # a full disk must not stop the child, which waits for us to read

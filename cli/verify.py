@@ -1,4 +1,7 @@
-"""`svc verify URL`: re-prove a published generation from its files and an RPC alone. Judging is pure and elsewhere."""
+"""Implements `svc verify URL`: proves a published generation again, from only its files and an RPC.
+
+The judging is pure and elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,10 @@ class NothingToVerify(OperatorProblem):
 
 
 def verify(url: str, rpc: str | None, as_json: bool) -> None:
-    """Re-prove the published holder list: file, sums, supply and sampled balances. Exit code 0 only if it is proven."""
+    """Proves the published holder list again: file, sums, supply and sampled balances.
+
+    Exits with 0 only if it is proven.
+    """
     with operator_problems(as_json):
         given_address("URL", url)
         if rpc:
@@ -77,7 +83,7 @@ def verify(url: str, rpc: str | None, as_json: bool) -> None:
 
 
 def run_checks(client: httpx.Client, base_url: str, rpc_urls: Sequence[str]) -> Iterator[Check]:
-    """Every check of what `base_url` publishes. Raises `NothingToVerify` where no list with a proof is served."""
+    """Runs every check of the generation at `base_url`. Raises `NothingToVerify` where it has no list with a proof."""
     document, page = _same_block(client, base_url)
     consistency = document.consistency
     named = consistency.proof.holder_list if consistency else None
@@ -97,7 +103,7 @@ def run_checks(client: httpx.Client, base_url: str, rpc_urls: Sequence[str]) -> 
 
 
 def _same_block(client: httpx.Client, base_url: str) -> tuple[TokenHolders, TokenHoldersMap]:
-    """Both documents from the same list, though a new one may be published in between."""
+    """Returns both documents from the same list, though a new one may be published in between."""
     for _ in range(_TRIES):
         document = _document(client, f"{base_url}/api/token/holders", TokenHolders)
         page = _document(client, f"{base_url}/api/token/holders-map", TokenHoldersMap)
@@ -130,7 +136,7 @@ def _document(client: httpx.Client, url: str, model: type[Model]) -> Model:
 
 
 def _download(client: httpx.Client, base_url: str, named: HolderListFile, handle: IO[bytes]) -> Check:
-    """Fetch the list file as it is published, at most as long as the proof says, and compare its hash."""
+    """Fetches the published list file, at most as long as the proof says, and compares its hash."""
     digest, size = hashlib.sha256(), 0
     limit = min(named.bytes, MAX_FILE_BYTES)
     try:
@@ -166,7 +172,7 @@ async def _ask_chain(
 ) -> list[Check]:
     balances = dict(published.rows)
     drawn = random.SystemRandom().sample(published.rows, min(_RANDOM_BALANCES, len(published.rows)))
-    asked = dict.fromkeys(
+    addresses = dict.fromkeys(
         [*pick_sample([address for address, _ in published.rows], consistency.block_hash), *dict(drawn)]
     )
     async with RpcPool(rpc_urls, chain_id=chain_id, patience_s=10.0) as pool:
@@ -175,7 +181,7 @@ async def _ask_chain(
                 pool,
                 token=token,
                 block=consistency.block,
-                balances={address: balances[address] for address in asked},
+                balances={address: balances[address] for address in addresses},
             )
         except ChainMismatch as mismatch:
             return [check("chain", False, mismatch.what)]

@@ -25,7 +25,7 @@ from warehouse.world.write import approve, pending, reject
 
 
 def load(as_json: bool) -> None:
-    """Bring the graph to the constitution's files. Does nothing where it is there already."""
+    """Brings the graph to the constitution's files. Does nothing where they are loaded already."""
     with operator_problems(as_json), opened_ledger() as (_, ledger):
         decision = load_constitution(ledger)
         with ledger.read() as reader:
@@ -39,15 +39,15 @@ def load(as_json: bool) -> None:
 
 
 def audit(newest: int, as_json: bool) -> None:
-    """Verify the chain of decisions, every event behind it, and the signed heads that kept generations hold.
+    """Verifies the chain of decisions, every event behind it, and the signed heads of retained generations.
 
-    Exits with 1 where something was tampered with.
+    Exits with 1 after tampering.
     """
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
         settings = effective_settings()
         heads, forged = signed_heads(kept_manifests(settings.data_dir), SigningKeys(settings).current())
-        found = verify(reader, heads)
-        report = msgspec.structs.replace(found, faults=[*forged, *found.faults])
+        verified = verify(reader, heads)
+        report = msgspec.structs.replace(verified, faults=[*forged, *verified.faults])
         shown = newest_decisions(reader, newest)
     if as_json:
         print_json({"ok": report.intact, **msgspec.to_builtins(report), "newest": shown})
@@ -63,7 +63,7 @@ def audit(newest: int, as_json: bool) -> None:
 
 
 def pending_(as_json: bool) -> None:
-    """List the proposals that wait for an operator, oldest first."""
+    """Lists the proposals that wait for an operator, oldest first."""
     with operator_problems(as_json), opened_ledger() as (_, ledger):
         waiting = pending(ledger)
     if as_json:
@@ -80,7 +80,7 @@ def pending_(as_json: bool) -> None:
 
 
 def approve_(decision: int, name: str | None, as_json: bool) -> None:
-    """Let a proposal in. A stage may still reject it: it waits on then, and the exit code is 1."""
+    """Approves a proposal. A stage may still reject it: it waits on then, and the exit code is 1."""
     with operator_problems(as_json), opened_ledger() as (_, ledger):
         decided = approve(ledger, decision, name or getpass.getuser())
     _print_decision(decided, as_json)
@@ -89,16 +89,16 @@ def approve_(decision: int, name: str | None, as_json: bool) -> None:
 
 
 def reject_(decision: int, reason: str, name: str | None, as_json: bool) -> None:
-    """Decline a proposal for good."""
+    """Declines a proposal for good."""
     with operator_problems(as_json), opened_ledger() as (_, ledger):
         decided = reject(ledger, decision, name or getpass.getuser(), reason)
     _print_decision(decided, as_json)
 
 
 def forget(owner: str, name: str | None, as_json: bool) -> None:
-    """Delete the texts of an owner's private nodes and edges from every file. The audit's chain stays whole.
+    """Deletes the texts of an owner's private nodes and edges from every file. The audit's chain stays whole.
 
-    May be repeated, and has to be where it was interrupted.
+    The command may be repeated, and has to be after an interruption.
     """
     with operator_problems(as_json):
         with opened_ledger() as (_, ledger):

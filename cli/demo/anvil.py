@@ -1,4 +1,4 @@
-"""The local EVM as a process: find, install, start, stop. What is written on the chain is not known here."""
+"""Runs the local EVM as a process: finds, installs, starts, stops it. Knows nothing of the chain's content."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _MACHINES: Final = {"x86_64": "amd64", "AMD64": "amd64", "arm64": "arm64", "aarc
 
 
 def platform_package(system: str, machine: str) -> str:
-    """The npm package that holds the binary of a platform, as `platform.system()` and `.machine()` name it."""
+    """Returns the npm package with a platform's binary, as `platform.system()` and `.machine()` name it."""
     return f"anvil-{_SYSTEMS.get(system, system.lower())}-{_MACHINES.get(machine, machine.lower())}"
 
 
 def find_binary(chain_dir: Path = CHAIN_DIR) -> Path | None:
-    """The installed binary of this platform, or None. It is started directly: killing npx would leave it running."""
+    """Returns this platform's installed binary, or None. It is started directly: killing npx would leave it running."""
     package = platform_package(platform.system(), platform.machine())
     name = "anvil.exe" if platform.system() == "Windows" else "anvil"
     binary = chain_dir / "node_modules" / "@foundry-rs" / package / "bin" / name
@@ -47,10 +47,10 @@ def find_binary(chain_dir: Path = CHAIN_DIR) -> Path | None:
 
 
 def install(chain_dir: Path = CHAIN_DIR, say: Callable[[str], None] = lambda _: None) -> Path:
-    """The binary, installed from the lock first where it is missing. Raises `AnvilUnavailable` with a cure."""
-    found = find_binary(chain_dir)
-    if found is not None:
-        return found
+    """Returns the binary, and installs it from the lock if it is missing. Raises `AnvilUnavailable` with a cure."""
+    binary = find_binary(chain_dir)
+    if binary is not None:
+        return binary
     npm = shutil.which("npm")
     if npm is None:
         raise AnvilUnavailable(
@@ -65,14 +65,14 @@ def install(chain_dir: Path = CHAIN_DIR, say: Callable[[str], None] = lambda _: 
             f"npm could not install the local EVM ({error}).",
             cure=f"Run `npm ci --ignore-scripts` in {chain_dir} and see what it says.",
         ) from error
-    found = find_binary(chain_dir)
-    if found is None:
+    binary = find_binary(chain_dir)
+    if binary is None:
         package = platform_package(platform.system(), platform.machine())
         raise AnvilUnavailable(
             f"The lock holds no local EVM for this platform ({package}).",
             cure=f"Run `npm install --no-save @foundry-rs/{package}@1.7.1` in {chain_dir}, if it exists.",
         )
-    return found
+    return binary
 
 
 def free_port() -> int:
@@ -83,7 +83,7 @@ def free_port() -> int:
 
 
 class Anvil:
-    """One anvil of ours on a free port of 127.0.0.1, in a process group of its own, while the context is open.
+    """One anvil process on a free port of 127.0.0.1, in its own process group, while the context is open.
 
     `flags` are added to the command line. `load_state` is a JSON state file to begin with. Raises `AnvilUnavailable`.
     """
@@ -106,7 +106,7 @@ class Anvil:
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> Self:
-        """Start and wait until it answers. A stranger that grabbed the port is not taken for ours."""
+        """Starts and waits until it answers. Another process that took the port is not taken for ours."""
         command = [
             str(install()),
             *("--host", "127.0.0.1", "--port", str(self.port), "--chain-id", str(self._chain_id)),
@@ -142,7 +142,7 @@ class Anvil:
         raise AnvilUnavailable(f"The local EVM gave no answer in {_READY_WITHIN_S:.0f} s.", cure="Try again.")
 
     def stop(self) -> None:
-        """End the process group; within 5 s it is gone, whatever it is doing."""
+        """Ends the process group within 5 s, whatever it is doing."""
         self.rpc.close()
         if self._process is not None:
             end_group(self._process)
@@ -155,7 +155,7 @@ class Anvil:
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt the process group that `process` leads, then kill it if it lingers."""
+    """Interrupts the process group that `process` leads, then kills it if it lingers."""
     for how in (signal.SIGINT, signal.SIGKILL):
         if process.poll() is not None:
             return

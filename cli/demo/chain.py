@@ -1,4 +1,4 @@
-"""The demo chain from start to stop: which history to go on from, when to dump it, what the service is told of it."""
+"""Runs the demo chain from start to stop: picks its history, dumps it, and gives the service its settings."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _DUMP_ATTEMPTS: Final = 5
 
 
 class DemoChain:
-    """A running demo chain. Made by `start`; `stop` leaves a dump from which the next start goes on."""
+    """A running demo chain. Made by `start`; `stop` leaves a dump from which the next start continues."""
 
     def __init__(
         self,
@@ -71,11 +71,11 @@ class DemoChain:
         held_blocks: HeldBlocks = tuple,
         reset: bool = False,
     ) -> DemoChain:
-        """Go on from the dump in `<data_dir>/demo/`, or begin anew where there is none that fits.
+        """Continues from the dump in `<data_dir>/demo/`, or starts over where no dump fits.
 
-        A dump fits when it has the blocks that `held_blocks` names. Where it does not, the whole directory is
-        reset, and `say` gets one line about it. Without Node the committed recording is served instead. Raises
-        `DemoBusy` when another process runs the demo there.
+        A dump fits when it has the blocks that `held_blocks` names. Where it does not, the whole directory is reset,
+        and `say` gets one line about it. Without Node the committed recording is served instead. Raises `DemoBusy` when
+        another process runs the demo there.
         """
         directory = DemoDirectory(data_dir)
         with ExitStack() as resources:
@@ -129,12 +129,12 @@ class DemoChain:
         return not isinstance(self._node, Anvil) or self._node.running()
 
     def start_traffic(self) -> None:
-        """Let transfers and heartbeat blocks begin. A recording stands still."""
+        """Starts transfers and heartbeat blocks. A recording has none."""
         if isinstance(self._node, Anvil) and self._traffic is None:
             self._traffic = Traffic(self.rpc_url, contracts_of(self._description), self._quiet).start()
 
     def stop(self) -> None:
-        """End the traffic, dump, end the node and let go of the directory."""
+        """Ends the traffic, dumps, ends the node and releases the directory."""
         with self._resources:
             if self._traffic is not None:
                 self._traffic.stop()
@@ -162,7 +162,7 @@ class _Dumper:
         return self
 
     def stop(self) -> None:
-        """One last dump, unless the node is gone."""
+        """Makes one last dump, unless the node is gone."""
         self._stopping.set()
         self._thread.join()
         if self._anvil.running():
@@ -175,7 +175,7 @@ class _Dumper:
 
 
 def _dump(directory: DemoDirectory, rpc: Rpc, say: Say) -> None:
-    """Store the chain of a node; where that fails, the older dump stays in place and `say` gets a line."""
+    """Stores the chain of a node; where that fails, the older dump stays in place and `say` gets a line."""
     try:
         directory.store_dump(consistent_state(rpc))
     except (httpx.HTTPError, RpcError, OSError) as error:
@@ -183,9 +183,10 @@ def _dump(directory: DemoDirectory, rpc: Rpc, say: Say) -> None:
 
 
 def consistent_state(rpc: Rpc) -> bytes:
-    """Anvil's state as gzip-compressed JSON, with no block mined meanwhile. Raises `RpcError` where blocks keep coming.
+    """Returns Anvil's state as gzip-compressed JSON, with no block mined meanwhile.
 
-    Anvil reads blocks and accounts one after the other: a block mined meanwhile would be in one and not in the other.
+    Raises `RpcError` where blocks keep coming. Anvil reads blocks and accounts one after the other: a block mined
+    meanwhile would be in one and not in the other.
     """
     for _ in range(_DUMP_ATTEMPTS):
         before = rpc.call("eth_blockNumber")
@@ -196,7 +197,7 @@ def consistent_state(rpc: Rpc) -> bytes:
 
 
 def _adopt_orphan(directory: DemoDirectory, say: Say) -> None:
-    """A service that was killed leaves its node running: take its newest state over, then end it.
+    """Saves the newest state of a node that a killed service left running, then ends the node.
 
     Only a process whose command line names this directory is ours; any other that got the same id is left alone.
     """
@@ -245,7 +246,7 @@ def _run_anvil(
 
 
 def _written(directory: DemoDirectory, resources: ExitStack, say: Say) -> tuple[DemoDescription, Anvil]:
-    """A fresh chain with the whole history, dumped once."""
+    """Makes a fresh chain with the whole history, dumped once."""
     started = time.monotonic()
     now = int(time.time())
     anvil = Anvil(flags=[*genesis_flags(now), *_marker(directory)])
@@ -302,8 +303,8 @@ def _serve_recording(
 
 
 def _holds(rpc: Rpc, blocks: Sequence[Stamp]) -> bool:
-    found = [(rpc.call("eth_getBlockByNumber", hex(number), False), block_hash) for number, block_hash in blocks]
-    return all(block is not None and block["hash"] == block_hash for block, block_hash in found)
+    answers = [(rpc.call("eth_getBlockByNumber", hex(number), False), block_hash) for number, block_hash in blocks]
+    return all(block is not None and block["hash"] == block_hash for block, block_hash in answers)
 
 
 def _marker(directory: DemoDirectory) -> list[str]:
@@ -327,7 +328,7 @@ def _describe(contracts: DemoContracts, genesis: dict[str, Any], *, paid_flow: b
 
 
 def contracts_of(description: DemoDescription) -> DemoContracts:
-    """The contracts that a demo directory describes."""
+    """Returns the contracts that a demo directory describes."""
     return DemoContracts(**{field.name: getattr(description, field.name) for field in fields(DemoContracts)})
 
 

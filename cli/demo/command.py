@@ -1,4 +1,4 @@
-"""The command `svc demo`: the local chain alone, in the foreground."""
+"""Implements `svc demo`: runs only the local chain, in the foreground."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LOOK_EVERY_S: Final = 1.0
 
 
 def demo(*, reset: bool, as_json: bool) -> None:
-    """Run the local demo chain in the foreground and print its RPC URL and addresses. Ctrl-C dumps it and ends."""
+    """Runs the local demo chain in the foreground and prints its RPC URL and addresses. Ctrl-C dumps it and ends."""
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())

@@ -23,7 +23,10 @@ Artifact = dict[str, Any]
 
 
 def compiler_input(sources: dict[str, str]) -> dict[str, Any]:
-    """The standard JSON that asks solc for ABI and creation code of every contract in `sources` (file name to text)."""
+    """Returns the standard JSON that asks solc for ABI and creation code of every contract in `sources`.
+
+    `sources` maps file names to text.
+    """
     return {
         "language": "Solidity",
         "sources": {name: {"content": text} for name, text in sorted(sources.items())},
@@ -32,7 +35,7 @@ def compiler_input(sources: dict[str, str]) -> dict[str, Any]:
 
 
 def artifacts_of(output: dict[str, Any], solc_version: str) -> dict[str, Artifact]:
-    """One artifact per contract from solc's standard JSON; an interface has no code and gets none.
+    """Returns one artifact per contract from solc's standard JSON; an interface has no code and gets none.
 
     Raises `ValueError` with the compiler's words on a fault.
     """
@@ -54,26 +57,26 @@ def artifacts_of(output: dict[str, Any], solc_version: str) -> dict[str, Artifac
 
 
 def compile_contracts(chain_dir: Path = CHAIN_DIR) -> dict[str, Artifact]:
-    """Compile every source in the directory. Raises `ValueError` on a warning or an error."""
+    """Compiles every source in the directory. Raises `ValueError` on a warning or an error."""
     return compile_sources({path.name: path.read_text() for path in chain_dir.glob("*.sol")}, chain_dir)
 
 
 def compile_sources(sources: dict[str, str], chain_dir: Path = CHAIN_DIR) -> dict[str, Artifact]:
-    """Compile `sources` (file name to text) with the solc of `node_modules`. Raises `ValueError` as above."""
+    """Compiles `sources` (file name to text) with the solc of `node_modules`. Raises `ValueError` as above."""
     solc = chain_dir / "node_modules" / "solc"
     # Into a file: solcjs ends before a pipe has taken all that it writes.
     with tempfile.TemporaryFile("w+") as written:
         command = ["node", str(solc / "solc.js"), "--standard-json"]
         subprocess.run(command, input=json.dumps(compiler_input(sources)), stdout=written, text=True, check=True)
         written.seek(0)
-        said = written.read()
+        report = written.read()
     # solcjs writes a line about SMT solvers before the JSON.
-    output = json.loads(said[said.index("{") :])
+    output = json.loads(report[report.index("{") :])
     return artifacts_of(output, json.loads((solc / "package.json").read_text())["version"])
 
 
 def load_artifact(name: str) -> Artifact:
-    """A committed artifact by contract name."""
+    """Returns a committed artifact by contract name."""
     artifact: Artifact = json.loads((ARTIFACTS_DIR / f"{name}.json").read_text())
     return artifact
 

@@ -1,6 +1,6 @@
-"""The demo's own directory `<data_dir>/demo/`: who holds it, the chain's dump, and `demo.json` for commands beside it.
+"""Manages the demo's own directory `<data_dir>/demo/`: its lock, the chain's dump, and `demo.json` for other commands.
 
-`demo.json` describes the chain of the dump; while a service holds the directory it also says where the chain answers.
+`demo.json` describes the chain of the dump; while a service holds the directory it also contains the chain's address.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ class DemoDirectory:
 
     @property
     def node_cache(self) -> Path:
-        """Directory for the node's files. Its command line has this path, which tells it from others."""
+        """Returns the directory of the node's files. The node's command line has this path, which identifies it."""
         return self.root / "node"
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the directory for this process, until it ends in whatever way. Raises `DemoBusy`."""
+        """Holds the directory for this process, until it ends in any way. Raises `DemoBusy`."""
         make_data_directory(self._lock_path.parent)
         with self._lock_path.open("a") as lock:
             try:
@@ -96,7 +96,7 @@ class DemoDirectory:
         return not self.root.exists() or not any(self.root.iterdir())
 
     def reset(self) -> None:
-        """Forget the chain and everything that was derived from it."""
+        """Deletes the chain and everything that was derived from it."""
         if self.root.exists():
             shutil.rmtree(self.root)
         make_data_directory(self.root)
@@ -112,7 +112,7 @@ class DemoDirectory:
             return None
 
     def note_node(self, pid: int) -> None:
-        """Remember our node's process from its first moment, before there is a chain to describe."""
+        """Records our node's process from its first moment, before there is a chain to describe."""
         self._write(NODE_PID_NAME, str(pid).encode())
 
     def noted_node(self) -> int | None:
@@ -126,7 +126,7 @@ class DemoDirectory:
 
     @contextmanager
     def unpacked_dump(self) -> Iterator[Path]:
-        """The dump as the plain JSON file that anvil reads, while the context is open. Raises `UNREADABLE`."""
+        """Yields the dump as the plain JSON file that anvil reads, while the context is open. Raises `UNREADABLE`."""
         plain = self.root / "chain.loading.json"
         try:
             with gzip.open(self.dump_path) as packed, plain.open("wb") as unpacked:
@@ -149,7 +149,7 @@ class DemoDirectory:
 
 
 def running_demo(data_dir: Path) -> dict[str, Any] | None:
-    """`demo.json` of a demo whose RPC really answers as that chain, or None."""
+    """Returns `demo.json` of a demo whose RPC really answers as that chain, or None."""
     description = DemoDirectory(data_dir).description()
     if description is None or description.rpc_url is None:
         return None
@@ -167,7 +167,7 @@ def answers_as(rpc_url: str, genesis_hash: str) -> bool:
 
 
 def end_orphan(pid: int, marker: str, within_s: float = 4.0) -> None:
-    """End the process group `pid` whose command line carries `marker`; a process without it is left alone."""
+    """Ends the process group `pid` whose command line contains `marker`; leaves other processes running."""
     for how in (signal.SIGINT, signal.SIGKILL):
         deadline = time.monotonic() + within_s
         if marker in command_of(pid):
@@ -177,7 +177,7 @@ def end_orphan(pid: int, marker: str, within_s: float = 4.0) -> None:
 
 
 def command_of(pid: int) -> str:
-    """The command line of a process; empty where there is none or it can't be read."""
+    """Returns the command line of a process, empty where there is none or it can't be read."""
     proc = Path(f"/proc/{pid}/cmdline")
     if proc.parent.parent.joinpath("self").exists():
         try:

@@ -121,12 +121,12 @@ def plan_happenings(scene: Scene, plan: Sequence[PlannedBlock], now: int, seed: 
 
 
 def price_set(scene: Scene, usd: float) -> Happening:
-    """An answer of the ETH/USD feed."""
+    """Makes an answer of the ETH/USD feed."""
     return Happening(scene.maker, scene.feed, calldata("setAnswer(int256)", round(usd * USD_ON_FEED)))
 
 
 def trade(scene: Scene, rng: random.Random) -> Happening:
-    """The maker buys or sells some of the token at the pool."""
+    """Makes a trade: the maker buys or sells some of the token at the pool."""
     if rng.random() < 0.5:
         sold, amount = scene.usdc, rng.randint(40, 1_000) * USDC
     else:
@@ -136,14 +136,14 @@ def trade(scene: Scene, rng: random.Random) -> Happening:
 
 
 def attestation(scene: Scene, attester: str, agent: str, score: int, job: str) -> Happening:
-    """One attestation of an agent's job, which is named by any text."""
+    """Makes one attestation of an agent's job; any text names the job."""
     job_id = hashlib.sha256(job.encode()).digest()
     values = (agent, score, job_id, f"https://jobs.example/{job_id.hex()[:12]}.json")
     return Happening(attester, scene.registry, calldata("attest(address,uint256,bytes32,string)", *values))
 
 
 def next_price(rng: random.Random, usd: float) -> float:
-    """The next step of a walk that returns to where it began."""
+    """Returns the next step of a walk that returns to where it began."""
     return max(500.0, usd * (1 + rng.gauss(0, 0.006)) + (_OPENING_USD - usd) * 0.03)
 
 
@@ -183,7 +183,7 @@ class _Story:
                 self.happenings[number].append(attestation(self.scene, attester, agent, score, job))
 
     def _escrow(self) -> None:
-        """One deposit that its receiver's score releases, and one that waits for a score it has not reached."""
+        """Makes one deposit that its receiver's score releases, and one that waits for a higher score."""
         scene = self.scene
         trusted, improving = scene.agents[0], scene.agents[3]
         deadline = self.now + 60 * DAY_S

@@ -50,7 +50,7 @@ class PlannedBlock:
 
 
 def person(number: int) -> str:
-    """The address of a made-up holder; nobody has its key."""
+    """Returns the address of a made-up holder; nobody has its key."""
     return "0x" + hashlib.sha256(f"demo holder {number}".encode()).hexdigest()[:40]
 
 
@@ -59,12 +59,12 @@ POOL: Final = person(-2)
 
 
 def plan_history(bidwall: str, seed: int = SEED) -> list[PlannedBlock]:
-    """The whole history, oldest block first; equal for equal arguments."""
+    """Plans the whole history, oldest block first; equal for equal arguments."""
     return _Story(bidwall, seed).told()
 
 
 def balances_after(movements: Iterable[Movement]) -> dict[str, int]:
-    """Every address that ever held or moved a token, and what it has left; zero balances stay in."""
+    """Returns the remaining balance of every address that ever had or moved a token, zero balances included."""
     balances: dict[str, int] = defaultdict(int)
     for movement in movements:
         balances[movement.sender] -= movement.value_raw
@@ -74,7 +74,7 @@ def balances_after(movements: Iterable[Movement]) -> dict[str, int]:
 
 
 def plan_traffic(rng: random.Random, balances_raw: Mapping[str, int]) -> list[Movement]:
-    """A few movements among the addresses of `balances_raw`, none of more than its sender holds."""
+    """Plans a few movements among the addresses of `balances_raw`, none of more than its sender has."""
     addresses = sorted(balances_raw)
     movements = []
     for sender in rng.sample(addresses, min(len(addresses), rng.randint(2, 4))):
@@ -134,25 +134,25 @@ class _Story:
         if len(self._present) < 20:
             return
         someone, other = self._rng.choice(self._present), self._rng.choice(self._present)
-        held = self._balances[someone]
+        balance = self._balances[someone]
         dice = self._rng.random()
         if dice < 0.34:
             self._move(POOL, someone, self._amount(120))
         elif dice < 0.60:
-            self._move(someone, POOL, self._part(held))
+            self._move(someone, POOL, self._part(balance))
         elif dice < 0.90:
-            self._move(someone, other, self._part(held))
+            self._move(someone, other, self._part(balance))
         elif dice < 0.935:
             self._leave(someone)
         elif dice < 0.95:
-            self._move(someone, self._bidwall, self._part(held) // 20)
+            self._move(someone, self._bidwall, self._part(balance) // 20)
         elif dice < 0.97:
             whale = self._rng.choice(self._whales)
             self._move(whale, self._rng.choice([POOL, *self._whales]), self._part(self._balances[whale]) // 10)
         elif dice < 0.985:
             self._move(someone, other, 0)
         else:
-            self._move(someone, someone, self._part(held))
+            self._move(someone, someone, self._part(balance))
 
     def _arrive(self, address: str) -> None:
         self._present.append(address)
@@ -163,7 +163,7 @@ class _Story:
         self._move(address, self._rng.choice([POOL, *self._whales]), self._balances[address])
 
     def _amount(self, scale: int) -> int:
-        """A Pareto amount: many small, a few huge."""
+        """Returns a Pareto amount: many small, a few huge."""
         return int(min(self._rng.paretovariate(1.1) * scale, 2_000_000) * (TOKEN // STEP)) * STEP
 
     def _part(self, held_raw: int) -> int:

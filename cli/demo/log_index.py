@@ -1,4 +1,4 @@
-"""Log rows in chain order and what is looked up in them: ranges, filters, blooms, balances at a block. Pure."""
+"""Indexes log rows in chain order: ranges, filters, blooms, balances at a block. Pure."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _at(history: tuple[list[int], list[int]] | None, block: int) -> int:
 
 
 def matching(rows: list[Log], address: str | list[str] | None, topics: Sequence[Any]) -> list[Log]:
-    """Filter by `address` (one or several) and by `topics` (per position: null, one, or several)."""
+    """Filters by `address` (one or several) and by `topics` (per position: null, one, or several)."""
     if address:
         addresses = {item.lower() for item in ([address] if isinstance(address, str) else address)}
         rows = [row for row in rows if row["address"] in addresses]
@@ -81,7 +81,7 @@ def matching(rows: list[Log], address: str | list[str] | None, topics: Sequence[
 
 
 def bloom(rows: list[Log]) -> str:
-    """The 2048-bit header bloom over the addresses and topics of `rows` (yellow paper, 4.3.1)."""
+    """Computes the 2048-bit header bloom over the addresses and topics of `rows` (yellow paper, 4.3.1)."""
     bits = 0
     for item in {text for row in rows for text in (row["address"], *row["topics"])}:
         digest = keccak256(bytes.fromhex(item[2:]))

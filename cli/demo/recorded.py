@@ -136,7 +136,7 @@ class RecordedChain:
         }
 
     def answer(self, method: str, params: Sequence[Any]) -> Any:
-        """The `result` of one call, as JSON values. Raises `RpcFault` where a node answers with an error."""
+        """Returns the `result` of one call, as JSON values. Raises `RpcFault` where a node answers with an error."""
         handler = self._methods.get(method)
         if handler is None:
             raise RpcFault(_METHOD_NOT_FOUND, f"the method {method} does not exist/is not available")
@@ -147,19 +147,19 @@ class RecordedChain:
                 raise RpcFault(_INVALID_PARAMS, f"invalid params of {method}: {error}") from error
 
     def advance_to(self, block: int) -> None:
-        """Move the head, forwards or (a lagging node) backwards."""
+        """Moves the head, forwards or (a lagging node) backwards."""
         with self._lock:
             self.head = block
 
     def reorg(self, from_block: int, salt: str, logs: Iterable[Mapping[str, Any]] | None = None) -> None:
-        """Give `from_block` and all later blocks other hashes; with `logs`, they also hold these rows instead."""
+        """Gives `from_block` and all later blocks other hashes and, with `logs`, these rows in place of their own."""
         with self._lock:
-            kept = [row for row in self._index.logs if logs is None or int(row["blockNumber"], 16) < from_block]
+            remaining = [row for row in self._index.logs if logs is None or int(row["blockNumber"], 16) < from_block]
             self._reorgs.append((from_block, salt))
-            self._index = self._indexed([*kept, *(logs or ())])
+            self._index = self._indexed([*remaining, *(logs or ())])
 
     def block_hash(self, number: int) -> str:
-        """The hash of a block, whether or not the head has reached it."""
+        """Returns the hash of a block, whether or not the head has reached it."""
         return self._index.hashes.get(number) or self._made_hash(number)
 
     def block_time(self, number: int) -> int:
@@ -412,7 +412,7 @@ class _Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def hang_up(self) -> None:
-        """End kept-alive connections, which would otherwise hold their threads until the client leaves."""
+        """Ends kept-alive connections, which would otherwise hold their threads until the client leaves."""
         for connection in list(self._connections):
             try:
                 connection.shutdown(socket.SHUT_RDWR)
@@ -420,7 +420,7 @@ class _Server(ThreadingHTTPServer):
                 continue
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up in the middle of an answer is not an event."""
+        """Ignores a client that hangs up in the middle of an answer."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -444,7 +444,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _respond(chain: AnswersRpc, body: bytes) -> bytes:
-    """The JSON body that answers a JSON-RPC body: one call or a batch."""
+    """Returns the JSON body that answers a JSON-RPC body: one call or a batch."""
     try:
         request = msgspec.json.decode(body)
     except msgspec.DecodeError as error:

@@ -31,7 +31,7 @@ class Rpc:
         return self.batch([(method, params)])[0]
 
     def batch(self, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any]:
-        """Results in the order of `calls`, sent as one JSON-RPC batch."""
+        """Returns results in the order of `calls`, sent as one JSON-RPC batch."""
         body = [
             {"jsonrpc": "2.0", "id": place, "method": method, "params": params}
             for place, (method, params) in enumerate(calls)
@@ -60,7 +60,7 @@ class Rpc:
 
 
 def calldata(signature: str, *values: Any) -> str:
-    """ABI-encoded call data, as 0x-hex, of a function without tuple arguments: `calldata("burn(uint256)", 5)`."""
+    """Encodes call data, as 0x-hex, of a function without tuple arguments: `calldata("burn(uint256)", 5)`."""
     types = signature[signature.index("(") + 1 : -1]
     arguments = encode(types.split(",") if types else [], values)
     return "0x" + (keccak(text=signature)[:4] + arguments).hex()

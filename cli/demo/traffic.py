@@ -1,4 +1,4 @@
-"""A little life on the running demo chain: a few transfers now and then, and a heartbeat block when nothing happens."""
+"""Generates traffic on the running demo chain: a few transfers now and then, and a heartbeat block without any."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _GAS: Final = 10_000_000
 
 
 def pause_s(age_s: float) -> float:
-    """Seconds until the next transfers: lively at first, calmer later, so that days of running stay small."""
+    """Returns seconds until the next transfers: short at first, longer later, so that days of running stay small."""
     return min(60.0, 4.0 + age_s / 60)
 
 
@@ -39,9 +39,9 @@ def next_step(until_due_s: float, silence_s: float) -> Literal["transfers", "hea
 
 
 class Traffic:
-    """Sends transfers from a thread of its own until stopped. The node mines each transaction at once.
+    """Sends transfers from its own thread until stopped. The node mines each transaction at once.
 
-    While somebody else holds `quiet` nothing is sent.
+    While another thread holds `quiet` nothing is sent.
     """
 
     def __init__(self, rpc_url: str, contracts: DemoContracts, quiet: threading.Lock) -> None:
@@ -58,7 +58,7 @@ class Traffic:
         return self
 
     def stop(self) -> None:
-        """Return once nothing more will be sent."""
+        """Ends the traffic, and waits until nothing more will be sent."""
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -90,7 +90,7 @@ class Traffic:
         return time.time() - int(latest["timestamp"], 16)
 
     def set_price(self) -> None:
-        """A fresh answer of the feed: one that is older than its heartbeat is believed by nobody."""
+        """Writes a fresh answer of the feed: readers reject one that is older than its heartbeat."""
         self._usd = next_price(self._rng, self._usd)
         self._send([price_set(self._contracts.scene(self._rpc.call("eth_accounts")), self._usd)])
 

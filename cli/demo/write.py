@@ -69,7 +69,7 @@ class DemoContracts:
     token_start_block: int
 
     def scene(self, accounts: Sequence[str]) -> Scene:
-        """The contracts and the node's accounts as the demo's events need them."""
+        """Returns the contracts and the node's accounts as the demo's events need them."""
         return Scene(
             token=self.token_address,
             usdc=self.usdc_address,
@@ -86,23 +86,26 @@ class DemoContracts:
 
 
 def contracts_sha256() -> str:
-    """The digest of the code that `write_contracts` deploys."""
+    """Returns the digest of the code that `write_contracts` deploys."""
     code = [load_artifact(name)["bytecode"] for name in DEPLOYED]
     return hashlib.sha256("\n".join(code).encode()).hexdigest()
 
 
 def genesis_flags(now: int) -> list[str]:
-    """Flags of an anvil on which a story that ends at `now` can be written."""
+    """Returns flags of an anvil on which a story that ends at `now` can be written."""
     return ["--timestamp", str(now - _GENESIS_BEFORE_S), "--no-mining", *PRUNED]
 
 
 def deploy(rpc: Rpc, deployer: str, name: str, types: Sequence[str] = (), values: Sequence[Any] = ()) -> str:
-    """Send the creation of artifact `name` and mine it at once or by an explicit `evm_mine`; its lower-case address."""
+    """Sends the creation of artifact `name` and mines it at once or by an explicit `evm_mine`.
+
+    Returns its lower-case address.
+    """
     return deploy_code(rpc, deployer, load_artifact(name)["bytecode"] + encode(types, values).hex())
 
 
 def deploy_code(rpc: Rpc, deployer: str, data: str) -> str:
-    """As `deploy`, of creation code with its arguments behind it."""
+    """Deploys, as `deploy` does, creation code with its arguments behind it."""
     transaction = {"from": deployer, "data": data, "gas": hex(10_000_000)}
     sent, _ = rpc.batch([("eth_sendTransaction", [transaction]), ("evm_mine", [])])
     receipt = mined_receipt(rpc, sent)
@@ -111,7 +114,10 @@ def deploy_code(rpc: Rpc, deployer: str, data: str) -> str:
 
 
 def mined_receipt(rpc: Rpc, transaction_hash: str) -> Receipt:
-    """The receipt of a transaction, once it has a block. Raises `RpcError` where it failed or is not mined in 10 s."""
+    """Waits for a transaction's block and returns the receipt.
+
+    Raises `RpcError` on failure, or after 10 s without a block.
+    """
     deadline = time.monotonic() + _MINED_WITHIN_S
     # The node answers a send before the block exists, even when it mines at once.
     while (receipt := rpc.call("eth_getTransactionReceipt", transaction_hash)) is None:
@@ -125,14 +131,14 @@ def mined_receipt(rpc: Rpc, transaction_hash: str) -> Receipt:
 
 
 def move_calldata(movements: Iterable[Movement]) -> str:
-    """Call data of `DemoToken.move`, as 0x-hex."""
+    """Returns call data of `DemoToken.move`, as 0x-hex."""
     rows = [(movement.sender, movement.recipient, movement.value_raw) for movement in movements]
     selector = keccak(text="move((address,address,uint256)[])")[:4]
     return "0x" + (selector + encode(["(address,address,uint256)[]"], [rows])).hex()
 
 
 def write_contracts(rpc: Rpc, now: int) -> DemoContracts:
-    """Deploy the contracts just before the history of a story that ends at `now` (Unix seconds).
+    """Deploys the contracts just before the history of a story that ends at `now` (Unix seconds).
 
     The chain's genesis must be older than that and its mining explicit. The first dev account owns all, the second is
     the treasury, the other eight hold USDC to pay with.
@@ -171,7 +177,7 @@ def write_contracts(rpc: Rpc, now: int) -> DemoContracts:
 
 
 def write_history(rpc: Rpc, contracts: DemoContracts, plan: Sequence[PlannedBlock], now: int) -> None:
-    """Write `plan`, one block each, dated back from `now`; then a fresh price.
+    """Writes `plan`, one block each, dated back from `now`; then a fresh price.
 
     Three empty blocks at `now` make all of it final.
     """
@@ -195,7 +201,7 @@ def write_history(rpc: Rpc, contracts: DemoContracts, plan: Sequence[PlannedBloc
 
 
 def _mine(rpc: Rpc, transactions: Sequence[dict[str, str]], time_s: int) -> None:
-    """One block with `transactions`, all of which have to succeed."""
+    """Mines one block with `transactions`, all of which have to succeed."""
     calls: list[tuple[str, Sequence[Any]]] = [("eth_sendTransaction", [transaction]) for transaction in transactions]
     calls += [("evm_setNextBlockTimestamp", [time_s]), ("evm_mine", [])]
     for transaction_hash in rpc.batch(calls)[:-2]:
