@@ -72,10 +72,7 @@ def skill_md(installation: Installation) -> bytes:
 
 
 def compatibility_md(installation: Installation) -> bytes:
-    """Renders the compatibility page:
-
-    what may change without notice, what is deprecated first, and current deprecations.
-    """
+    """Renders the compatibility page: what may change without notice or after deprecation, and what is deprecated."""
     return render_text("compatibility.md", installation, deprecated=DEPRECATED)
 
 

@@ -63,9 +63,9 @@ def quote_of(pools: Sequence[Pool]) -> Quote | Refusal:
 
 
 def _sound(pools: Sequence[Pool]) -> list[Pool]:
-    """Returns the pools near the middle price, weighted by trades:
+    """Returns the pools near the middle price, weighted by trades.
 
-    a broken pool may show any liquidity, but few trades.
+    A broken pool may show any liquidity, but few trades.
     """
     by_price = sorted(pools, key=lambda pool: pool.price_usd)
     votes = [1 + (pool.buys_24h or 0) + (pool.sells_24h or 0) for pool in by_price]

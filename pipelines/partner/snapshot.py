@@ -41,7 +41,7 @@ def as_text(snapshot: dict[str, Any]) -> str:
 
 
 def _texts(value: Any) -> list[str]:
-    """Returns every text in an answer, names included:
+    """Returns every text in an answer, names included.
 
     JSON escapes could hide the credential from a search in the bytes.
     """

@@ -40,9 +40,9 @@ class PublishedDocument:
 def published_document(
     projection: Projection, content: Content, draft: Draft, *, path: str | None = None
 ) -> PublishedDocument:
-    """Makes the document of `content` at `path` (default:
+    """Makes the document of `content` at `path`, by default its own.
 
-    its own). Unchanged inputs retain the last generation's origin.
+    Unchanged inputs retain the last generation's origin.
 
     Raises `pydantic.ValidationError` on a body that does not fit its model: nothing is published then.
     """

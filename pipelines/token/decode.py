@@ -103,9 +103,9 @@ def decode_logs(body: bytes, *, token_address: str, from_block: int, to_block: i
 
 
 def decode_pending_logs(body: bytes, *, token_address: str, block_hashes: Mapping[int, str]) -> TransferColumns:
-    """Decodes as `decode_logs`, for blocks that may still leave the chain:
+    """Decodes as `decode_logs`, for blocks that may still leave the chain.
 
-    each row must be of the block with that hash.
+    Each row must be of the block with that hash.
     """
     rows = _rows(body, _PENDING_ANSWER)
     if any(block_hashes.get(_number(row.blockNumber)) != row.blockHash.lower() for row in rows):

@@ -54,9 +54,9 @@ def record_attempt(connection: duckdb.DuckDBPyConnection, attempt: Attempt) -> N
 def may_ask(
     connection: duckdb.DuckDBPyConnection, source: str, now: datetime, *, every: timedelta = timedelta(minutes=1)
 ) -> bool:
-    """Returns whether `source` may be asked now:
+    """Returns whether `source` may be asked now.
 
-    not yet in this minute (or hour, as `every` is), and no pause demanded.
+    Forbids a second request in one minute (or hour, as `every` is), and any while the source demands a pause.
 
     Minutes are those of the clock: a tick that comes a moment early still falls into the next one.
     """

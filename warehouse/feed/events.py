@@ -95,9 +95,9 @@ def read_feed(context: DocumentContext) -> JsonFeed:
 def _movers(
     connection: duckdb.DuckDBPyConnection, lists_dir: Path, lists: Sequence[ListSeen], known: set[str]
 ) -> list[Event]:
-    """Returns movers between neighbouring snapshots, except pairs whose later snapshot is in the feed:
+    """Returns movers between neighbouring snapshots.
 
-    they were compared.
+    Skips a pair whose later snapshot is in the feed: it was compared then.
     """
     token = known_token(connection)
     decimals = None if token is None else token.decimals

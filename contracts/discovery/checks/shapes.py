@@ -59,10 +59,7 @@ def _message(error: ValidationError) -> str:
 
 
 def _description_defects(path: str, description: dict[str, Any]) -> Iterator[Defect]:
-    """Yields faults that no schema can find in an OpenAPI description:
-
-    duplicate names, broken references, path parameters.
-    """
+    """Yields OpenAPI faults that no schema can find: duplicate names, broken references, path parameters."""
     names: list[str] = []
     for route, item in description["paths"].items():
         for method, operation in item.items():
