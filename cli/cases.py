@@ -32,7 +32,7 @@ def unmatched(as_json: bool) -> None:
         rail, now = rail_of(settings), datetime.now(UTC)
         waiting = [standing_of(reader, case, rail, now=now) for case in cases_in(reader)]
     if as_json:
-        print_json({"ok": True, "cases": [_described(standing, settings) for standing in waiting]})
+        print_json({"ok": True, "cases": [_case_fields(standing, settings) for standing in waiting]})
         return
     for standing in waiting:
         say(_line(standing))
@@ -66,7 +66,7 @@ def resolve(
             with ledger.read() as reader:
                 standing = standing_of(reader, find_case(reader, case_id), rail_of(settings), now=datetime.now(UTC))
     if as_json:
-        print_json({"ok": True, **_described(standing, settings), **settled})
+        print_json({"ok": True, **_case_fields(standing, settings), **settled})
         return
     say(_line(standing))
     if "apiKey" in settled:
@@ -118,7 +118,7 @@ def _refunded(ledger: Ledger, case_id: str, transaction_hash: str) -> None:
         mark_refunded(tx, case_id, transaction_hash.lower(), now=datetime.now(UTC))
 
 
-def _described(standing: CaseStanding, settings: Settings) -> dict[str, Any]:
+def _case_fields(standing: CaseStanding, settings: Settings) -> dict[str, Any]:
     """Returns the case as the sender reads it, with the payer and the operator of its quote."""
     answer = _answer(standing, rail_of(settings), settings.public_base_url)
     quote = standing.quote

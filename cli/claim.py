@@ -33,7 +33,7 @@ def show(claim_id: str, as_json: bool) -> None:
         if record is None:
             raise ClaimNotHere(f"No claim {claim_id} is in this ledger.", cure="A receipt names the id of its claim.")
         key = alive_key_of_claim(reader, claim_id)
-    described = _described(record) | {
+    described = _claim_fields(record) | {
         "keyId": key and key.key_id,
         "keyHint": key and key.hint,
         "keyState": "revoked" if key is None else key.state,
@@ -45,7 +45,7 @@ def show(claim_id: str, as_json: bool) -> None:
         say(f"{name:16} {value}")
 
 
-def _described(record: Claim) -> dict[str, Any]:
+def _claim_fields(record: Claim) -> dict[str, Any]:
     return {
         "claimId": record.claim_id,
         "receiptId": record.receipt_id,

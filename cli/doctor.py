@@ -336,7 +336,7 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-def _found(check: Check, settings: Settings) -> Iterator[Finding]:
+def _check_findings(check: Check, settings: Settings) -> Iterator[Finding]:
     """Returns the findings of one check; where a store stops it, the last one reports that, and other checks go on."""
     try:
         yield from check(settings)
@@ -352,7 +352,7 @@ def doctor(as_json: bool) -> None:
     except OperatorProblem as problem:
         findings = [Finding("settings", "fail", problem.what, problem.cure)]
     else:
-        findings = [finding for check in CHECKS for finding in _found(check, settings)]
+        findings = [finding for check in CHECKS for finding in _check_findings(check, settings)]
     fit = all(finding.status != "fail" for finding in findings)
     if as_json:
         print_json({"ok": fit, "findings": [asdict(finding) for finding in findings]})

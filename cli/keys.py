@@ -38,7 +38,7 @@ def list_(as_json: bool) -> None:
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
         keys = list_keys(reader, now=datetime.now(UTC))
     if as_json:
-        print_json({"ok": True, "keys": [_described(usage) for usage in keys]})
+        print_json({"ok": True, "keys": [_key_fields(usage) for usage in keys]})
         return
     for usage in keys:
         key = usage.key
@@ -131,7 +131,7 @@ def _moved(key: MovedKey) -> dict[str, Any]:
     }
 
 
-def _described(usage: KeyUsage) -> dict[str, Any]:
+def _key_fields(usage: KeyUsage) -> dict[str, Any]:
     key = usage.key
     return {
         "keyId": key.key_id,

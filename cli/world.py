@@ -74,7 +74,7 @@ def pending_(as_json: bool) -> None:
         print_json({"ok": True, "pending": rows})
         return
     for seq, since, proposal in waiting:
-        say(f"{seq:>8}  {since:%Y-%m-%d %H:%M:%SZ}  {proposal.actor.name:<32}  {_named(proposal)}")
+        say(f"{seq:>8}  {since:%Y-%m-%d %H:%M:%SZ}  {proposal.actor.name:<32}  {_proposal_text(proposal)}")
     if not waiting:
         say("nothing waits")
 
@@ -121,7 +121,7 @@ def _print_decision(decision: Decision, as_json: bool) -> None:
     say(f"{decision.verdict}: {len(decision.nodes)} nodes, {len(decision.edges)} edges; revision {decision.revision}")
 
 
-def _named(proposal: Proposal) -> str:
+def _proposal_text(proposal: Proposal) -> str:
     titles = ", ".join(node.title for node in proposal.nodes[:3])
     return f"{titles} ({len(proposal.nodes)} nodes, {len(proposal.edges)} edges)"
 
@@ -130,6 +130,6 @@ def _payload_text(payload: dict[str, Any] | None) -> str:
     if payload is None:
         return "forgotten"
     failed = [stage["stage"] for stage in payload["stages"] if stage["result"] == "fail"]
-    return f"{payload['actor']['name']}: {_named(msgspec.convert(payload['proposal'], Proposal))}" + (
+    return f"{payload['actor']['name']}: {_proposal_text(msgspec.convert(payload['proposal'], Proposal))}" + (
         f"; failed {', '.join(failed)}" if failed else ""
     )

@@ -128,13 +128,15 @@ def _live_examples(
         body = content.decode() if is_text else without_outside_texts(json.loads(content))
         moves = freshness_of(body) or (isinstance(body, dict) and "revision" in body)
         (moving if moves else steady)[path] = body
-    at, unchanged = _kept(described, bodies.get(OPENAPI_PATH), moving)
+    at, unchanged = _unchanged_examples(described, bodies.get(OPENAPI_PATH), moving)
     sound = {path: body for path, body in moving.items() if freshness_of(body).get("quality") != "unavailable"}
     shown = {path: example_of(body, installation.url(path)) for path, body in (steady | sound).items()}
     return at, {path: example for path, example in shown.items() if example is not None} | unchanged
 
 
-def _kept(described: dict[str, Any], last: bytes | None, moving: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
+def _unchanged_examples(
+    described: dict[str, Any], last: bytes | None, moving: dict[str, Any]
+) -> tuple[str | None, dict[str, Any]]:
     """Returns the last published examples of changing bodies, and the time that applies to them from now on."""
     at = max((time for body in moving.values() if (time := freshness_of(body).get("generatedAt"))), default=None)
     before = {} if last is None else json.loads(last)

@@ -99,16 +99,16 @@ def public_contract(installation: Installation) -> PublicContract:
         description=SERVICE_DESCRIPTION,
         base_url=installation.base_url,
         network=installation.network,
-        domains=_named(load_ontology().domains),
+        domains=_named_texts(load_ontology().domains),
         validator=Validator(
-            stages=_named({stage: texts["validator"][stage] for stage in get_args(StageName)}),
-            verdicts=_named(texts["verdicts"]),
+            stages=_named_texts({stage: texts["validator"][stage] for stage in get_args(StageName)}),
+            verdicts=_named_texts(texts["verdicts"]),
         ),
         live_counts=[
             LiveCount(name=name, url=installation.url(path), field=field) for name, path, field in LIVE_COUNTS
         ],
         legacy_terms=[LegacyTerm(**term) for term in texts["legacy_terms"]],
-        rules=_named(texts["rules"]),
+        rules=_named_texts(texts["rules"]),
         capabilities=CapabilityLists(
             live=standing(Status.LIVE), planned=standing(Status.PLANNED), off=standing(Status.OFF)
         ),
@@ -138,5 +138,5 @@ def _texts() -> dict[str, Any]:
     return texts
 
 
-def _named(texts: dict[str, str]) -> list[NamedText]:
+def _named_texts(texts: dict[str, str]) -> list[NamedText]:
     return [NamedText(name=name, description=text) for name, text in texts.items()]

@@ -54,10 +54,10 @@ class Finding:
 
 def kept_findings(earlier: Mapping[str, Finding], new: Mapping[str, Finding]) -> dict[str, Finding]:
     """Returns the finding to state: an earlier one where the new one is equal within the hour, else the new one."""
-    return {id_: _kept(earlier.get(id_), finding) for id_, finding in new.items()}
+    return {id_: _current(earlier.get(id_), finding) for id_, finding in new.items()}
 
 
-def _kept(earlier: Finding | None, new: Finding) -> Finding:
+def _current(earlier: Finding | None, new: Finding) -> Finding:
     if earlier is None or not earlier.says_the_same_as(new):
         return new
     return earlier if timedelta(0) <= new.checked_at - earlier.checked_at < SAID_FOR else new

@@ -45,12 +45,12 @@ async def _watch(settings: Settings, ledger: Ledger, watched: Sequence[Watched])
     outcomes: Counter[Outcome] = Counter()
     async with RpcPool(settings.rpc_urls, chain_id=settings.chain_id, timeout_s=TIMEOUT_S) as pool:
         for claim in watched:
-            sightings = await asyncio.gather(*(_heard(endpoint, claim) for endpoint in pool.endpoints))
+            sightings = await asyncio.gather(*(_sighting_or_silence(endpoint, claim) for endpoint in pool.endpoints))
             outcomes[apply_sightings(ledger, claim, sightings, now=datetime.now(UTC))] += 1
     return outcomes
 
 
-async def _heard(endpoint: Endpoint, watched: Watched) -> Sighting | Silence:
+async def _sighting_or_silence(endpoint: Endpoint, watched: Watched) -> Sighting | Silence:
     try:
         return await _sighting(endpoint, watched)
     except (RpcError, RpcUnavailable, ChainMismatch, ValueError, TypeError) as error:

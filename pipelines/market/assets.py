@@ -34,7 +34,7 @@ def _sources(market: Market) -> str:
     return f"Sources, in order of belief: {' '.join(descriptions)}"
 
 
-def _asked(market: Market) -> list[str]:
+def _source_assets(market: Market) -> list[str]:
     """Names the assets that the sources of a market are read from."""
     sources = [source for source in PRICE_SOURCES if source.market == market]
     return sorted({source.name if isinstance(source.ask, OverHttp) else "evm_chain" for source in sources})
@@ -44,7 +44,7 @@ def _asked(market: Market) -> list[str]:
     GROUP,
     "ETH in USD as its sources give it, each asked at most once a minute; failed answers with their reason, jumps "
     f"marked suspicious. {_sources('eth')}",
-    deps=_asked("eth"),
+    deps=_source_assets("eth"),
     kinds=("evm", "rest"),
 )
 def raw_market__eth_prices(
@@ -74,7 +74,7 @@ def out_market__eth_price(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
     "The token's price and market as its sources give them, each asked at most once a minute; trades of the pool are "
     "our own transfers. Failed answers with their reason, jumps marked suspicious. "
     f"{_sources('token')}",
-    deps=[*_asked("token"), "out_market__eth_price", "raw_chain__transfers", "raw_chain__tip_transfers"],
+    deps=[*_source_assets("token"), "out_market__eth_price", "raw_chain__transfers", "raw_chain__tip_transfers"],
     kinds=("evm", "rest"),
 )
 def raw_market__token_prices(

@@ -41,7 +41,7 @@ def quote_of(pools: Sequence[Pool]) -> Quote | Refusal:
     """Returns the price of the deepest sound pool, with volume and trades summed over all sound ones."""
     if not pools:
         return Refusal("no_price")
-    sound = _sound(pools)
+    sound = _sound_pools(pools)
     deepest = max(sound, key=lambda pool: pool.liquidity_usd)
     thin = deepest.liquidity_usd < THIN_USD
     quality = Quality.DERIVED if deepest.inverted else Quality.EXACT
@@ -62,7 +62,7 @@ def quote_of(pools: Sequence[Pool]) -> Quote | Refusal:
     )
 
 
-def _sound(pools: Sequence[Pool]) -> list[Pool]:
+def _sound_pools(pools: Sequence[Pool]) -> list[Pool]:
     """Returns the pools near the middle price, weighted by trades.
 
     A broken pool may show any liquidity, but few trades.

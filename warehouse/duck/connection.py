@@ -188,7 +188,7 @@ def stamp(connection: duckdb.DuckDBPyConnection, identity: ChainIdentity) -> Non
     stored = ChainIdentity(*row)
     if stored != identity:
         raise ForeignStore(
-            f"The warehouse holds {_named(stored)}, the settings ask for {_named(identity)}.",
+            f"The warehouse holds {_identity_text(stored)}, the settings ask for {_identity_text(identity)}.",
             cure="Set SVC_DATA_DIR to another directory, or the settings back to what they were.",
         )
 
@@ -255,7 +255,7 @@ _OLDEST_TABLES = {"raw_chain__identity", "raw_chain__ranges"}
 """The tables that every warehouse has, whichever version made it."""
 
 
-def _named(identity: ChainIdentity) -> str:
+def _identity_text(identity: ChainIdentity) -> str:
     return (
         f"chain {identity.chain_id} (genesis {identity.genesis_hash[:10]}…), token {identity.token_address} "
         f"from block {identity.start_block}"

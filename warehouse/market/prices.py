@@ -67,11 +67,11 @@ def record_prices(
                 connection,
                 _ANSWERS[market],
                 {
-                    **_named(token),
+                    **_token_column(token),
                     "source": answer.attempt.source,
                     "fetched_at": answer.attempt.asked_at,
                     "latency_ms": answer.attempt.latency_ms,
-                    **_kept(market, answer, reference),
+                    **_quote_columns(market, answer, reference),
                 },
             )
 
@@ -195,7 +195,7 @@ def _choose(
 ) -> _Chosen | None:
     if not sources:
         return None
-    latest = {row["source"]: row for row in _rows(connection, _LATEST[market], _named(token))}
+    latest = {row["source"]: row for row in _rows(connection, _LATEST[market], _token_column(token))}
     answers = [latest[source] for source in sources if source in latest]
     fresh = [row for row in answers if row["price_usd"] is not None and _age_s(row, now) <= MAX_AGE.total_seconds()]
     sound = [row for row in fresh if not row["suspicious"]]
@@ -260,11 +260,11 @@ def _last_sound(
     connection: duckdb.DuckDBPyConnection, market: Market, token: str | None, sources: Sequence[str]
 ) -> Row | None:
     """Returns the newest sound observation; within one minute, the one that is believed first."""
-    parameters = {**_named(token), "sources": list(sources)}
+    parameters = {**_token_column(token), "sources": list(sources)}
     return next(iter(_rows(connection, _LAST_SOUND[market], parameters)), None)
 
 
-def _kept(market: Market, answer: SourceAnswer, reference: Decimal | None) -> Row:
+def _quote_columns(market: Market, answer: SourceAnswer, reference: Decimal | None) -> Row:
     """Returns the columns that come from a quote, empty where there is none."""
     names = _TOKEN_FIELDS if market == "token" else _ETH_FIELDS
     quote = answer.quote
@@ -286,7 +286,7 @@ def _rows(connection: duckdb.DuckDBPyConnection, question: str, parameters: Mapp
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
-def _named(token: str | None) -> dict[str, str]:
+def _token_column(token: str | None) -> dict[str, str]:
     return {} if token is None else {"token_address": token}
 
 

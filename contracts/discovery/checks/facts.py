@@ -72,8 +72,8 @@ def _identity(evidence: Evidence) -> Iterator[Defect]:
             field(_REGISTRY, "service"),
             field(_CONTRACT, "service"),
             field(_ERC8004, "name"),
-            (_AGENTS, _found(r"^Site-Name: (.+)$", agents)),
-            ("/llms.txt", _found(r"^# (.+)$", llms)),
+            (_AGENTS, _first_match(r"^Site-Name: (.+)$", agents)),
+            ("/llms.txt", _first_match(r"^# (.+)$", llms)),
         ],
     )
     yield from _agree(
@@ -83,7 +83,7 @@ def _identity(evidence: Evidence) -> Iterator[Defect]:
             field("/openapi-v2.yaml", "info", "version"),
             field(_CARD, "version"),
             field(_REGISTRY, "version"),
-            ("/skill.md", _found(r"^  version: \"?([^\"\n]+)\"?$", skill)),
+            ("/skill.md", _first_match(r"^  version: \"?([^\"\n]+)\"?$", skill)),
         ],
     )
     for path, value in (
@@ -93,9 +93,9 @@ def _identity(evidence: Evidence) -> Iterator[Defect]:
         field(_REGISTRATION, "baseUrl"),
         field(_OPENAPI, "servers", 0, "url"),
         field("/openapi-v2.yaml", "servers", 0, "url"),
-        ("/llms.txt", _found(r"Base URL: (\S+?)\.?(?:\s|$)", llms)),
-        ("/skill.md", _found(r"^  base-url: \"?([^\"\n]+?)\"?$", skill)),
-        (_AGENTS, (_found(r"^Site-URL: (\S+)$", agents) or "").rstrip("/") or None),
+        ("/llms.txt", _first_match(r"Base URL: (\S+?)\.?(?:\s|$)", llms)),
+        ("/skill.md", _first_match(r"^  base-url: \"?([^\"\n]+?)\"?$", skill)),
+        (_AGENTS, (_first_match(r"^Site-URL: (\S+)$", agents) or "").rstrip("/") or None),
     ):
         if value is not None and value != evidence.base_url:
             yield Defect(path, f"names the base address {value}", f"Set SVC_BASE_URL to {evidence.base_url}.")
@@ -110,18 +110,18 @@ def _identity(evidence: Evidence) -> Iterator[Defect]:
 def _endpoints(evidence: Evidence) -> Iterator[Defect]:
     card, registration = evidence.value(_SERVER_CARD), evidence.value(_REGISTRATION)
     blocks = re.split(r"^Capability: ", evidence.text(_AGENTS), flags=re.MULTILINE)[1:]
-    over_mcp = [_found(r"^\s*Endpoint: (\S+)$", block) for block in blocks if "Protocol: MCP" in block]
+    over_mcp = [_first_match(r"^\s*Endpoint: (\S+)$", block) for block in blocks if "Protocol: MCP" in block]
     yield from _agree(
         "the MCP endpoint",
         [
             (_SERVER_CARD, _dig(card, "remotes", 0, "url")),
             (_REGISTRATION, _dig(registration, "mcp", "url")),
             *((_AGENTS, endpoint) for endpoint in over_mcp),
-            *((_ERC8004, row.get("endpoint")) for row in _named(evidence.value(_ERC8004), "services", "MCP")),
+            *((_ERC8004, row.get("endpoint")) for row in _rows_named(evidence.value(_ERC8004), "services", "MCP")),
         ],
     )
     versions = _dig(card, "remotes", 0, "supportedProtocolVersions")
-    line = _found(r"^- MCP: (.+)$", evidence.text("/llms.txt"))
+    line = _first_match(r"^- MCP: (.+)$", evidence.text("/llms.txt"))
     yield from _agree(
         "the revisions of MCP",
         [
@@ -149,7 +149,7 @@ def _rate_limit(evidence: Evidence) -> Iterator[Defect]:
     if _PLANS not in evidence.documents:
         return
     policy = evidence.documents[_PLANS].headers.get("ratelimit-policy", "")
-    limit = _found(r'"permin";q=(\d+)', policy)
+    limit = _first_match(r'"permin";q=(\d+)', policy)
     for path, answer in evidence.documents.items():
         for line in _lines(answer):
             for stated in _PER_MINUTE.findall(line):
@@ -179,22 +179,22 @@ def _capabilities(evidence: Evidence) -> Iterator[Defect]:
             continue
         if id_ not in status:
             yield Defect(path, f"names the capability {id_}, which the registry does not know", "Name one of it.")
-        elif value != status[id_] and not (value == "live" and _found_out(rows[id_])):
+        elif value != status[id_] and not (value == "live" and _is_off_by_probe(rows[id_])):
             yield Defect(path, f"calls {id_} {value}, the registry {status[id_]}", "Make both from the same state.")
     for path, id_, live in (
         (_PLANS, "paid_access", _dig(plans, "payment", "live")),
         (_PLANS, "payment_signature", _dig(plans, "payment", "paymentSignatureLive")),
         (_ERC8004, "payment_signature", _dig(evidence.value(_ERC8004), "x402Support")),
     ):
-        if live is not None and id_ in status and live != (status[id_] == "live") and not _found_out(rows[id_]):
+        if live is not None and id_ in status and live != (status[id_] == "live") and not _is_off_by_probe(rows[id_]):
             yield Defect(path, f"says that {id_} is {'live' if live else 'not live'}", f"The registry: {status[id_]}.")
     for skill in _rows(evidence.value(_CARD), "skills"):
         id_ = str(skill.get("id"))
-        if id_ in status and status[id_] != "live" and not _found_out(rows[id_]):
+        if id_ in status and status[id_] != "live" and not _is_off_by_probe(rows[id_]):
             yield Defect(_CARD, f"offers {id_}, which is {status[id_]}", "Offer what is live.")
 
 
-def _found_out(row: dict[str, Any]) -> bool:
+def _is_off_by_probe(row: dict[str, Any]) -> bool:
     """Returns whether a probe found the capability off: documents that follow the settings can't state that."""
     by_settings = row.get("determinedBy") == "settings" and row.get("reason") != "not_looked_yet"
     return row.get("status") == "off" and not by_settings
@@ -270,10 +270,10 @@ def _rows(value: Any, name: str) -> list[dict[str, Any]]:
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
-def _named(value: Any, name: str, wanted: str) -> list[dict[str, Any]]:
+def _rows_named(value: Any, name: str, wanted: str) -> list[dict[str, Any]]:
     return [row for row in _rows(value, name) if row.get("name") == wanted]
 
 
-def _found(pattern: str, text: str) -> str | None:
+def _first_match(pattern: str, text: str) -> str | None:
     match = re.search(pattern, text, re.MULTILINE)
     return match[1] if match else None

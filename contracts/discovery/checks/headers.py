@@ -39,7 +39,7 @@ def header_defects(evidence: Evidence) -> Iterator[Defect]:
         yield from _served(path, served, reading.answer)
         if reading.answer.status != 200:
             continue
-        yield from _opened(path, reading.answer)
+        yield from _openness_defects(path, reading.answer)
         if served is not None and served.is_kept:
             yield from _cached(path, reading)
             yield from _asked_otherwise(path, reading)
@@ -51,14 +51,14 @@ def header_defects(evidence: Evidence) -> Iterator[Defect]:
         if answer.status != 404 or answer.media_type != _PROBLEM:
             yield Defect(
                 path,
-                f"a path that does not exist answers {_said(answer)}",
+                f"a path that does not exist answers {_outcome(answer)}",
                 f"Answer 404 with {_PROBLEM}: a page with 200 makes agents believe that the document is there.",
             )
 
 
 def _served(path: str, served: Served | None, answer: Answer) -> Iterator[Defect]:
     if answer.status != 200:
-        yield Defect(path, f"answers {_said(answer)}", "Publish the document, or mend the route to it.")
+        yield Defect(path, f"answers {_outcome(answer)}", "Publish the document, or mend the route to it.")
     elif served is not None and answer.media_type not in served.media_types:
         wanted = " or ".join(served.media_types)
         yield Defect(path, f"is served as {answer.media_type or 'nothing'}", f"{DESCRIPTION} describes {wanted}.")
@@ -66,7 +66,7 @@ def _served(path: str, served: Served | None, answer: Answer) -> Iterator[Defect
         yield Defect(path, "does not say its charset", "Add charset=utf-8 to its content type.")
 
 
-def _opened(path: str, answer: Answer) -> Iterator[Defect]:
+def _openness_defects(path: str, answer: Answer) -> Iterator[Defect]:
     if answer.headers.get("access-control-allow-origin") != "*":
         yield Defect(path, "can't be read by pages of other origins", "Send Access-Control-Allow-Origin: *.")
     if answer.headers.get("x-content-type-options", "").lower() != "nosniff":
@@ -82,7 +82,7 @@ def _cached(path: str, reading: Reading) -> Iterator[Defect]:
     if not _STRONG_ETAG.fullmatch(etag):
         yield Defect(path, f"has no strong ETag ({etag!r})", "Send an ETag made from the content.")
     elif again is not None and again.status != 304:
-        yield Defect(path, f"answers {_said(again)} to its own ETag", "Answer If-None-Match with 304.")
+        yield Defect(path, f"answers {_outcome(again)} to its own ETag", "Answer If-None-Match with 304.")
     elif again is not None:
         if again.body:
             yield Defect(path, "sends a body with its 304", "A 304 has no body.")
@@ -101,7 +101,7 @@ def _asked_otherwise(path: str, reading: Reading) -> Iterator[Defect]:
     ):
         yield Defect(
             path,
-            f"answers {_said(options)} to a preflight",
+            f"answers {_outcome(options)} to a preflight",
             "Answer OPTIONS with 204 and the CORS headers: a page that sends If-None-Match asks first.",
         )
 
@@ -139,7 +139,7 @@ def link_targets(answer: Answer) -> list[str]:
     return [target for target, _ in _RELATIONS.findall(answer.headers.get("link", ""))]
 
 
-def _said(answer: Answer) -> str:
+def _outcome(answer: Answer) -> str:
     if answer.status == 0:
         return f"nothing ({answer.fault})"
     return f"{answer.status} as {answer.media_type or 'nothing'}"

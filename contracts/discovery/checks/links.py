@@ -55,7 +55,7 @@ def addresses_in(base_url: str, path: str, answer: Answer) -> set[str]:
             addresses |= {urljoin(base_url + path, target) for target in (*page.links, *page.loads) if target}
         if kind == "text/markdown":
             addresses |= {base_url + target for target in _MARKDOWN_LINK.findall(answer.text)}
-    return {clean for address in addresses if (clean := _cleaned(address))}
+    return {clean for address in addresses if (clean := _clean_address(address))}
 
 
 def link_defects(evidence: Evidence) -> Iterator[Defect]:
@@ -70,7 +70,7 @@ def link_defects(evidence: Evidence) -> Iterator[Defect]:
                 evidence.readings[below].answer if below in evidence.readings else None
             )
             if answered is not None:
-                yield from _answered(path, below, answered)
+                yield from _answer_defects(path, below, answered)
 
 
 def external_addresses(evidence: Evidence) -> set[str]:
@@ -83,7 +83,7 @@ def external_addresses(evidence: Evidence) -> set[str]:
     }
 
 
-def _answered(path: str, below: str, answer: Answer) -> Iterator[Defect]:
+def _answer_defects(path: str, below: str, answer: Answer) -> Iterator[Defect]:
     if answer.status in _GONE or answer.status == 0:
         outcome = answer.fault if answer.status == 0 else answer.status
         yield Defect(path, f"leads to {below}, which answers {outcome}", "Mend the link, or serve what it leads to.")
@@ -134,7 +134,7 @@ def _with_parameters(description: dict[str, Any]) -> list[re.Pattern[str]]:
     return [re.compile("[^/]+".join(map(re.escape, route.split("{}")))) for route in routes]
 
 
-def _cleaned(url: str) -> str | None:
+def _clean_address(url: str) -> str | None:
     """Returns an address in requestable form, or None for a template or an invalid one."""
     url = urldefrag(url).url.rstrip(".,;:!")
     if any(sign in unquote(url) for sign in _TEMPLATE_SIGNS):

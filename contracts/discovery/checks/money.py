@@ -95,14 +95,14 @@ def _text_defects(path: str, text: str, media_type: str, plans: dict[str, _Plan]
     for piece in _BLOCK_END.split(text) if media_type == "text/html" else text.splitlines():
         places = list(ids.finditer(piece)) if ids else []
         if len({place[0] for place in places}) == 1:
-            yield from _stated(path, _plain(piece), places[0][0], plans[places[0][0]])
+            yield from _plan_text_defects(path, _plain(piece), places[0][0], plans[places[0][0]])
             continue
         ends = [*(place.start() for place in places[1:]), len(piece)]
         for place, end in zip(places, ends, strict=False):
-            yield from _stated(path, _plain(piece[place.end() : end]), place[0], plans[place[0]], most=1)
+            yield from _plan_text_defects(path, _plain(piece[place.end() : end]), place[0], plans[place[0]], most=1)
 
 
-def _stated(path: str, text: str, id_: str, plan: _Plan, most: int | None = None) -> Iterator[Defect]:
+def _plan_text_defects(path: str, text: str, id_: str, plan: _Plan, most: int | None = None) -> Iterator[Defect]:
     for match in list(_USD.finditer(text))[:most]:
         dollars = Decimal(match[1] or match[2])
         if not plan.price <= dollars <= plan.highest:
