@@ -16,22 +16,22 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value on st
 
 
 def print_json(value: Any) -> None:
-    """One JSON value on stdout."""
+    """Prints one JSON value on stdout."""
     print(json.dumps(value, default=str, ensure_ascii=False), flush=True)
 
 
 def say(text: str) -> None:
-    """A milestone for people, on stdout."""
+    """Prints a milestone for people on stdout."""
     print(text, flush=True)
 
 
 def note(text: str) -> None:
-    """Something for people beside the result, on stderr."""
+    """Prints a note for people beside the result, on stderr."""
     print(text, file=sys.stderr, flush=True)
 
 
 def operator_problem(error: OperatorProblem | OSError) -> OperatorProblem:
-    """The operator's view of what a command met: a file that the system refuses is a store that can't be used."""
+    """Returns the operator's view of a command's error: a file that the system refuses is an unusable store."""
     if isinstance(error, OperatorProblem):
         return error
     place = "A file" if error.filename is None else str(error.filename)
@@ -43,7 +43,7 @@ def operator_problem(error: OperatorProblem | OSError) -> OperatorProblem:
 
 @contextmanager
 def operator_problems(as_json: bool) -> Iterator[None]:
-    """Turn an `OperatorProblem`, or a file that can't be used, into what happened, its cure, and its exit code."""
+    """Turns an `OperatorProblem`, or an unusable file, into a message with its cure and exit code."""
     try:
         yield
     except (OperatorProblem, OSError) as error:

@@ -1,4 +1,4 @@
-"""`svc pair`: a fresh pairing code, where this installation has no companion application that gives them."""
+"""Implements `svc pair`: makes a pairing code where this installation has no companion application for it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warehouse.ledger.master_secret import load_secrets
 
 
 def pair(as_json: bool) -> None:
-    """Print a pairing code for an assistant. It works once, for ten minutes."""
+    """Prints a pairing code for an assistant. It works once, for ten minutes."""
     with operator_problems(as_json):
         settings = effective_settings()
         if settings.app_url is not None:

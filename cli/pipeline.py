@@ -21,7 +21,7 @@ from warehouse.token.holders import read_state
 
 
 def run(*, snapshot: bool, as_json: bool) -> None:
-    """Run until the chain is read up to finality and published. Does nothing where nothing is new."""
+    """Runs until the chain is read up to finality and published. Does nothing where nothing is new."""
     with operator_problems(as_json):
         settings = effective_settings()
         refuse_without_chain(settings)
@@ -52,7 +52,7 @@ def status(as_json: bool) -> None:
 
 
 def publish(as_json: bool) -> None:
-    """Publish what the warehouse holds, for this BASE_URL; nothing is read from the chain."""
+    """Publishes the content of the warehouse for this BASE_URL; reads nothing from the chain."""
     with operator_problems(as_json):
         settings = effective_settings()
         make_data_dir(settings.data_dir)
@@ -68,7 +68,7 @@ def publish(as_json: bool) -> None:
 
 
 def refuse_without_chain(settings: Settings) -> None:
-    """Raise where there is no chain to read: documents would turn to "not configured" for want of a demo."""
+    """Raises where there is no chain to read: documents would become "not configured" for lack of a demo."""
     if not settings.rpc_urls:
         raise SettingsInvalid(
             "There is no chain to read: SVC_RPC_URLS is not set, and no demo is running here.",

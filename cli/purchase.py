@@ -1,7 +1,7 @@
-"""`svc quote`, `svc pay` and the default of `svc claim`: buying a key as any client does, over HTTP and the chain.
+"""Implements `svc quote`, `svc pay` and the default of `svc claim`: buys a key over HTTP and the chain as any client.
 
-A purchase is kept in `DATA_DIR/purchases/<quoteId>.json`, readable by its owner alone: whoever has a quote's hashes can
-claim what its payer paid. A signed payment is kept before it is sent, so that sending again can't pay twice.
+A purchase is stored in `DATA_DIR/purchases/<quoteId>.json`, readable only by its owner: any holder of a quote's hashes
+can claim what its payer paid. A signed payment is stored before it is sent, so that sending again can't pay twice.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ class PurchaseRefused(OperatorProblem):
 
 
 class PurchaseUnknown(OperatorProblem):
-    """No such quote is kept here."""
+    """No such quote is stored here."""
 
     code = "purchase_unknown"
 
 
 class PurchasePending(OperatorProblem):
-    """The service says that the payment is not settled yet."""
+    """The service reports that the payment is not settled yet."""
 
     code = "purchase_pending"
 
 
 @dataclass(frozen=True)
 class Purchase:
-    """A quote as it was answered, and the payment that was signed for it."""
+    """A quote as the service answered it, and the signed payment for it."""
 
     service: str
     quote: dict[str, Any]
@@ -64,18 +64,18 @@ class Purchase:
 
     @property
     def quote_id(self) -> str:
-        """The quote's id."""
+        """Returns the quote's id."""
         return str(self.quote["quoteId"])
 
 
 class Purchases:
-    """The purchases that are kept in a directory."""
+    """The purchases that are stored in a directory."""
 
     def __init__(self, data_dir: Path) -> None:
         self._directory = data_dir / "purchases"
 
     def keep(self, purchase: Purchase) -> None:
-        """Write a purchase whole, for its owner's eyes."""
+        """Writes a whole purchase, readable only by its owner."""
         make_private_directory(self._directory)
         path = self._path(purchase.quote_id)
         draft = path.with_name(f".{path.name}-{os.getpid()}")
@@ -86,7 +86,7 @@ class Purchases:
         draft.replace(path)
 
     def find(self, quote_id: str | None) -> Purchase:
-        """The purchase with this quote; without an id the newest. Raises `PurchaseUnknown`."""
+        """Returns the purchase with this quote, or the newest without an id. Raises `PurchaseUnknown`."""
         purchases = sorted(self._directory.glob("[!.]*.json"), key=lambda path: path.stat().st_mtime)
         chosen = purchases[-1] if quote_id is None and purchases else self._path(quote_id or "none")
         try:
@@ -102,7 +102,7 @@ class Purchases:
 
 
 def quote(payer: str | None, operator: str | None, plan: str | None, url: str | None, as_json: bool) -> None:
-    """Ask for a quote and keep it for `svc pay` and `svc claim`."""
+    """Asks for a quote and stores it for `svc pay` and `svc claim`."""
     with operator_problems(as_json):
         settings = effective_settings()
         service = given_address("--url", url or settings.public_base_url).rstrip("/")
@@ -123,7 +123,7 @@ def quote(payer: str | None, operator: str | None, plan: str | None, url: str | 
 
 
 def pay(quote_id: str | None, key_file: Path | None, rpc: str | None, wait: float, as_json: bool) -> None:
-    """Pay a quote in one transfer. Again, it sends the same signed transaction: nothing is paid twice."""
+    """Pays a quote in one transfer. A repeated call sends the same signed transaction: nothing is paid twice."""
     with operator_problems(as_json):
         settings = effective_settings()
         purchases = Purchases(settings.data_dir)
@@ -162,7 +162,7 @@ def pay(quote_id: str | None, key_file: Path | None, rpc: str | None, wait: floa
 def redeem(
     settings: Settings, quote_id: str | None, transaction_hash: str | None, wait_s: float, as_json: bool
 ) -> None:
-    """Claim a paid quote, again and again while it is pending, and print the key for the only time."""
+    """Claims a paid quote, repeatedly while it is pending, and prints the key for the only time."""
     purchase = Purchases(settings.data_dir).find(quote_id)
     sent = transaction_hash or purchase.transaction_hash
     if sent is None:
@@ -183,7 +183,7 @@ def redeem(
 
 
 def claimed(ask: Callable[[], httpx.Response], wait_s: float, *, quiet: bool) -> dict[str, Any]:
-    """The body of a 201: `ask` is repeated, the same each time, while the answer is pending or does not come.
+    """Returns the body of a 201. Repeats the same `ask` while the answer is pending or missing.
 
     Raises `PurchaseRefused` on a refusal, `PurchasePending` where `wait_s` seconds did not suffice.
     """
@@ -294,7 +294,7 @@ def _signed(purchase: Purchase, account: Any, node: Rpc) -> Purchase:
 
 
 def _sent(purchase: Purchase, node: Rpc, wait_s: float) -> int | None:
-    """The block of the payment, which is sent where the node has it not; None where none came in time."""
+    """Returns the block of the payment, or None where none came in time. Sends the payment if the node lacks it."""
     receipt = node.call("eth_getTransactionReceipt", purchase.transaction_hash)
     if receipt is None and node.call("eth_getTransactionByHash", purchase.transaction_hash) is None:
         sender = purchase.quote["data"]["next"]["pay"]["from"]
@@ -316,7 +316,7 @@ def _sent(purchase: Purchase, node: Rpc, wait_s: float) -> int | None:
 
 
 def _demo_account(settings: Settings) -> Any:
-    """The demo chain's payer, whose key everybody knows. Raises `SettingsInvalid` elsewhere."""
+    """Returns the demo chain's payer, whose key is public. Raises `SettingsInvalid` elsewhere."""
     from cli.demo.directory import DemoDirectory
 
     description = DemoDirectory(settings.data_dir.parent).description()
@@ -332,7 +332,7 @@ def _demo_account(settings: Settings) -> Any:
 
 
 def _account_of(key_file: Path) -> Any:
-    """The account of a key file: JSON with a password that is asked for, or 64 hex digits. Raises `SettingsInvalid`."""
+    """Returns the account of a key file: JSON with a prompted password, or 64 hex digits. Raises `SettingsInvalid`."""
     from eth_account import Account
 
     try:

@@ -11,7 +11,7 @@ from typing import Any, Final
 CHAIN_DIR: Final = Path(__file__).resolve().parents[2] / "contracts" / "chain"
 ARTIFACTS_DIR: Final = CHAIN_DIR / "artifacts"
 
-# Without the metadata hash the bytecode depends on the code alone, not on comments or paths.
+# Without the metadata hash the bytecode depends only on the code, not on comments or paths.
 SETTINGS: Final[dict[str, Any]] = {
     "evmVersion": "cancun",
     "optimizer": {"enabled": True, "runs": 200},

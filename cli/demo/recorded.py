@@ -363,7 +363,7 @@ def _abi_string(text: str) -> str:
 
 
 class AnswersRpc(Protocol):
-    """Whatever can stand behind a `RecordedNode`."""
+    """The interface of a chain behind a `RecordedNode`."""
 
     def answer(self, method: str, params: Sequence[Any]) -> Any: ...
 

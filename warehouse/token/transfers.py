@@ -48,7 +48,7 @@ ATTESTATIONS = EventTables(rows="raw_chain__attestations", ranges="raw_chain__at
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """How far history is stored: every block up to `to_block` was read, the last range with `log_count` rows."""
+    """The newest stored range: every block up to `to_block` was read, the last range with `log_count` rows."""
 
     from_block: int
     to_block: int
