@@ -25,7 +25,7 @@ from pipelines.failure import mark_stale_for
 from pipelines.initial_publish import publish_initial
 from pipelines.market.observe import prices_due
 from warehouse.publish.generations import current_generation
-from warehouse.publish.readers import tables_of
+from warehouse.publish.lineage import tables_of
 
 GOLDEN = Path(__file__).with_name("token_price.golden.json")
 PRICE, ETH, HOLDERS = "/api/token/price", "/api/bidwall/eth-price", "/api/token/holders"
