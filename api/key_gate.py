@@ -50,7 +50,7 @@ def is_counted(status: int, work_began: bool) -> bool:
 
 
 def presented_key(authorization: Iterable[bytes], x_api_key: Iterable[bytes]) -> str | None:
-    """Returns the single key in a request's header values, or None if there is none or more than one."""
+    """Returns the single key in a request's header values, or None without exactly one key."""
     keys = {value.strip() for value in x_api_key}
     for value in authorization:
         scheme, _, token = value.strip().partition(b" ")

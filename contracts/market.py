@@ -192,7 +192,7 @@ class EthPrice(TelemetryDocument):
 
 
 def inner(value: Any, *path: str) -> Any:
-    """Returns the value at `path` of nested JSON objects, or None if there is none."""
+    """Returns the value at `path` of nested JSON objects, or None if the path leads nowhere."""
     for name in path:
         if not isinstance(value, Mapping):
             return None

@@ -89,7 +89,7 @@ class McpServer:
         return types.ListResourcesResult(resources=[_resource(resource) for resource in self._resources.listed()])
 
     async def _list_templates(self, _: Any, __: Any) -> types.ListResourceTemplatesResult:
-        # There are none, but clients that see resources ask for templates too.
+        # The list is empty, but clients that see resources ask for templates too.
         return types.ListResourceTemplatesResult(resource_templates=[])
 
     async def _read_resource(self, _: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:

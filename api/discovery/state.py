@@ -72,7 +72,7 @@ class StateObserver:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _begin(self) -> asyncio.Future[None]:
-        """Returns the observation under way; starts one if there is none."""
+        """Returns the current observation, and starts one if necessary."""
         loop = asyncio.get_running_loop()
         under_way = self._under_way
         if under_way is None or under_way.done() or under_way.get_loop() is not loop:

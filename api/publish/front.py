@@ -223,7 +223,7 @@ class Front:
     ) -> tuple[Receive, Admission | None, Counted | None]:
         """Counts a request for the paired session or the key that it names.
 
-        Both are None if it names none that is valid; then it is counted for its address. A message's session is in its
+        Both are None without a valid key; then it is counted for its address. A message's session is in its
         body, so the returned receive repeats a body that was read.
         """
         headers = scope["headers"]

@@ -177,7 +177,7 @@ def end_orphan(pid: int, marker: str, within_s: float = 4.0) -> None:
 
 
 def command_of(pid: int) -> str:
-    """Returns the command line of a process, empty where there is none or it can't be read."""
+    """Returns the command line of a process, empty if it has ended or can't be read."""
     proc = Path(f"/proc/{pid}/cmdline")
     if proc.parent.parent.joinpath("self").exists():
         try:

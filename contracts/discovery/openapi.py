@@ -150,7 +150,7 @@ def _unchanged_examples(
 
 
 def _media(described: dict[str, Any], path: str) -> dict[str, Any]:
-    """Returns the description of the body that a GET of `path` returns; empty where there is none."""
+    """Returns the description of the body that a GET of `path` returns; empty without such a body."""
     operation = described["paths"].get(path, {}).get("get", {})
     content: dict[str, Any] = operation.get("responses", {}).get("200", {}).get("content", {})
     return next(iter(content.values()), {})

@@ -41,6 +41,7 @@ from contracts.discovery.registration import (
 )
 from contracts.discovery.registry import CapabilityRegistry
 from contracts.discovery.schemas import SCHEMA_DIALECT, schema_path
+from contracts.discovery.service import CONTEXT_PATH
 from contracts.discovery.texts import (
     AGENTS_TXT_FALLBACK_PATH,
     AGENTS_TXT_PATH,
@@ -348,7 +349,7 @@ PROJECTIONS: tuple[Projection, ...] = (
     ),
     _discovery(
         name="service_context",
-        path="/svc-context.json",
+        path=CONTEXT_PATH,
         model=ServiceContext,
         shape="context",
         reader="publish.overview:read_service_context",

@@ -62,7 +62,7 @@ class Rendered:
 def rendered(projection: Projection, content: Content) -> Rendered:
     """Encodes the members of the content. JSON keys come in the model's order, `ok` first.
 
-    Raises `ValueError` where fields are not exactly those of the model, or there is none.
+    Raises `ValueError` where fields are not exactly those of the model, or the row has no model.
     """
     if isinstance(content, bytes):
         return Rendered(projection, content)

@@ -18,6 +18,10 @@ from warehouse.market.prices import Market
 
 GROUP = "market"
 
+_HISTORY = {"eth_price": "eth_price_history", "token_price": "token_price_history"}
+_ANSWERS = {"eth_price": "eth_price_answers", "token_price": "token_price_answers"}
+"""Statements that preview a price, by its series."""
+
 FRESHNESS = dg.FreshnessPolicy.time_window(fail_window=timedelta(minutes=30), warn_window=timedelta(minutes=10))
 """Prices are polled every minute, and wait while a long slice of the chain is read."""
 
@@ -110,12 +114,12 @@ def _facts(
     }
     if QUICK.items() <= context.run.tags.items():
         return facts
-    history = preview(connection, f"{series}_history")
+    history = preview(connection, _HISTORY[series])
     lines = {
         str(source): rows.select("fetched", "price_usd").rows()
         for (source,), rows in history.group_by("source", maintain_order=True)
     }
-    facts["answers"] = markdown_table(preview(connection, f"{series}_answers"))
+    facts["answers"] = markdown_table(preview(connection, _ANSWERS[series]))
     if lines:
         facts["price_over_time"] = lines_chart("Price by source", lines, "USD")
     facts["span"] = _span(history)

@@ -265,7 +265,7 @@ def _last_sound(
 
 
 def _quote_columns(market: Market, answer: SourceAnswer, reference: Decimal | None) -> Row:
-    """Returns the columns that come from a quote, empty where there is none."""
+    """Returns the columns that come from a quote, empty without a quote."""
     names = _TOKEN_FIELDS if market == "token" else _ETH_FIELDS
     quote = answer.quote
     if quote is None:

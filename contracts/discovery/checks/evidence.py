@@ -104,7 +104,7 @@ class Evidence:
         return None if answer is None else answer.value
 
     def text(self, path: str) -> str:
-        """Returns a document's text, empty where there is none."""
+        """Returns a document's text, empty if the document is missing."""
         answer = self.documents.get(path)
         return "" if answer is None else answer.text
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from contracts.discovery.checks.evidence import Answer, Defect, Evidence, path_below
 from contracts.discovery.checks.money import money_defects
+from contracts.discovery.service import CONTEXT_PATH
 
 DOMAINS = ("FOUNDATION", "VISION", "STRATEGY", "TACTICS", "EXECUTION", "TRACK", "SYMBIOSIS")
 
@@ -20,7 +21,6 @@ _CONTRACT = "/.well-known/svc-public-contract.json"
 _REGISTRATION = "/.well-known/svc-agent-registration.json"
 _X402 = "/.well-known/x402.json"
 _ERC8004 = "/.well-known/agent-registration.json"
-_CONTEXT = "/svc-context.json"
 _AGENTS = "/.well-known/agents.txt"
 _PLANS = "/api/agent-access/plans"
 
@@ -87,7 +87,7 @@ def _identity(evidence: Evidence) -> Iterator[Defect]:
         ],
     )
     for path, value in (
-        field(_CONTEXT, "baseUrl"),
+        field(CONTEXT_PATH, "baseUrl"),
         field(_REGISTRY, "baseUrl"),
         field(_CONTRACT, "baseUrl"),
         field(_REGISTRATION, "baseUrl"),
@@ -100,7 +100,7 @@ def _identity(evidence: Evidence) -> Iterator[Defect]:
         if value is not None and value != evidence.base_url:
             yield Defect(path, f"names the base address {value}", f"Set SVC_BASE_URL to {evidence.base_url}.")
     for path, stated in (
-        (_CONTEXT, _dig(evidence.value(_CONTEXT), "domains")),
+        (CONTEXT_PATH, _dig(evidence.value(CONTEXT_PATH), "domains")),
         (_CONTRACT, [domain.get("name") for domain in _rows(evidence.value(_CONTRACT), "domains")] or None),
     ):
         if stated is not None and tuple(stated) != DOMAINS:

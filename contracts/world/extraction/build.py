@@ -26,7 +26,6 @@ from contracts.world.ontology import load_ontology
 from contracts.world.proposal import MOST_EDGES, MOST_NODES, Actor, EdgeDraft, NodeDraft, Proposal, Verdict
 from contracts.world.records import Visibility
 
-LARGEST_BODY_BYTES = 1024 * 1024
 DEEPEST_JSON = 64
 MOST_PIECES = 50_000
 """Most lines (each counts twice), cells, values, names and links of all texts together: about half a second of work."""
