@@ -1,0 +1,205 @@
+"""Here belongs what an HTTP request does: rows of `http.yaml` by product, and a rule for what no row knows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import re2  # type: ignore[import-untyped, unused-ignore]
+
+from guardrail.model import Effect, Span, Target
+from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scope, Sensitivity
+
+ROWS = Path(__file__).with_name("http.yaml")
+COMPILED = Path(__file__).with_name("http.json")
+
+_URL = re.compile(
+    r"(?:([a-z][a-z0-9+.-]{0,20})://)?(?:[^/?#@\s]{0,400}@)?(\[[0-9a-f:.]{2,60}\]|[^/?#:]*)(?::(\d{1,5}))?", re.I
+)
+_PORTS = {"http": "80", "https": "443", "ftp": "21", "ws": "80", "wss": "443"}
+_THIS_MACHINE = re.compile(r"(localhost|127(\.\d{1,3}){3}|\[?::1\]?|0\.0\.0\.0|host\.docker\.internal)\Z", re.I)
+_BY_METHOD = {
+    "POST": EffectKind.SEND,
+    "PUT": EffectKind.OVERWRITE,
+    "PATCH": EffectKind.ALTER,
+    "DELETE": EffectKind.DELETE,
+    "PURGE": EffectKind.DELETE,
+    "MOVE": EffectKind.ALTER,
+    "COPY": EffectKind.CREATE,
+    "MKCOL": EffectKind.CREATE,
+}
+_KEYS = {"product", "source", "method", "url", "body", "effects"}
+_EFFECT_KEYS = {"kind", "object", "scope", "place", "reversible", "sensitivity", "detail", "says"}
+
+
+@dataclass(frozen=True, slots=True)
+class EffectOfRequest:
+    """What a request that a row knows does to its URL."""
+
+    kind: EffectKind
+    object: ObjectKind
+    scope: Scope = Scope.ONE
+    place: Place = Place.REMOTE
+    reversible: Reversible = Reversible.YES
+    sensitivity: Sensitivity = Sensitivity.NONE
+    detail: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Requests of one product that have the same effects. `methods` is empty where the method doesn't matter."""
+
+    product: str
+    methods: frozenset[str]
+    url: Any
+    body: Any
+    effects: tuple[EffectOfRequest, ...]
+
+    def fits(self, method: str, address: str, body: str | None) -> bool:
+        """Whether the row speaks of this request."""
+        return (
+            (not self.methods or method in self.methods)
+            and self.url.search(address) is not None
+            and (self.body is None or (body is not None and self.body.search(body) is not None))
+        )
+
+
+def effects_of_request(
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    body: str | None,
+    span: Span,
+    rows: Sequence[Row] | None = None,
+) -> tuple[Effect, ...]:
+    """What a request does: as the first row of its product that fits says, else by its method."""
+    method = method.upper()
+    scheme, host, port = _parts_of(url)
+    detail = {"url": url}
+    if scheme == "file":
+        return (Effect(EffectKind.READ, ObjectKind.PATH, span, "http", (Target(url[len("file://") :]),)),)
+    address = f"{host}:{port}{_path_of(url)}"
+    for row in rows if rows is not None else _rows_for(method, address):
+        if row.fits(method, address, body):
+            return tuple(
+                Effect(
+                    effect.kind,
+                    effect.object,
+                    span,
+                    f"http {row.product}",
+                    (Target(url, effect.place, effect.sensitivity),),
+                    effect.scope,
+                    effect.reversible,
+                    detail={**detail, **effect.detail},
+                )
+                for effect in row.effects
+            )
+    kind = _BY_METHOD.get(method, EffectKind.DOWNLOAD)
+    # What runs on this machine is a server of the work at hand; its data can be made again.
+    here = _THIS_MACHINE.match(host) is not None
+    for_good = kind is EffectKind.DELETE and not here
+    return (
+        Effect(
+            kind,
+            ObjectKind.RESOURCE,
+            span,
+            "http",
+            (Target(url, Place.UNKNOWN if here else Place.REMOTE),),
+            reversible=Reversible.NO if for_good else Reversible.YES,
+            detail=detail,
+        ),
+    )
+
+
+def _rows_for(method: str, address: str) -> Sequence[Row]:
+    """The known rows that may speak of a request; mostly none, which one search tells."""
+    rows, any_url = _rows_of_method(method)
+    return rows if any_url.search(address) is not None else ()
+
+
+@lru_cache(maxsize=32)
+def _rows_of_method(method: str) -> tuple[tuple[Row, ...], Any]:
+    rows = tuple(row for row in known_rows() if not row.methods or method in row.methods)
+    return rows, re2.compile("|".join(f"(?:{row.url.pattern})" for row in rows))
+
+
+def _parts_of(url: str) -> tuple[str, str, str]:
+    """Scheme, host and port of a URL; http where it names no scheme."""
+    match = _URL.match(url)
+    if match is None:
+        return "http", "", "80"
+    scheme = (match[1] or "http").lower()
+    return scheme, match[2].lower(), match[3] or _PORTS.get(scheme, "0")
+
+
+def _path_of(url: str) -> str:
+    """Path and query of a URL, beginning with a slash."""
+    match = _URL.match(url)
+    path = url[match.end() :] if match is not None else url
+    path = path.partition("#")[0]
+    return path if path.startswith("/") else f"/{path}"
+
+
+@cache
+def known_rows() -> tuple[Row, ...]:
+    """The rows of `http.yaml`, from the compiled file where a build left one."""
+    plain = json.loads(COMPILED.read_bytes()) if COMPILED.is_file() else plain_rows(ROWS.read_text("utf-8"))
+    return parse_rows(plain)
+
+
+def plain_rows(text: str) -> list[dict[str, Any]]:
+    """The YAML of `http.yaml` as plain data. A row with an unknown key or word is a ValueError."""
+    import yaml
+
+    plain: list[dict[str, Any]] = yaml.safe_load(text)
+    parse_rows(plain)
+    return plain
+
+
+def compile_requests() -> int:
+    """Writes `http.json`, so that nothing parses YAML at start; returns the number of rows."""
+    plain = plain_rows(ROWS.read_text("utf-8"))
+    COMPILED.write_text(json.dumps(plain, ensure_ascii=False, separators=(",", ":")), "utf-8")
+    return len(plain)
+
+
+def parse_rows(plain: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
+    """Rows with their expressions compiled."""
+    return tuple(_row(row) for row in plain)
+
+
+def _row(row: Mapping[str, Any]) -> Row:
+    unknown = set(row) - _KEYS
+    if unknown or not row.get("product") or not row.get("source"):
+        raise ValueError(f"row {row.get('product')!r}: unknown keys {sorted(unknown)}, or no product or source")
+    methods = row.get("method", [])
+    return Row(
+        row["product"],
+        frozenset([methods] if isinstance(methods, str) else methods),
+        re2.compile(row["url"]),
+        re2.compile(row["body"]) if "body" in row else None,
+        tuple(_effect(effect) for effect in row["effects"]),
+    )
+
+
+def _effect(effect: Mapping[str, Any]) -> EffectOfRequest:
+    unknown = set(effect) - _EFFECT_KEYS
+    if unknown:
+        raise ValueError(f"an effect has unknown keys {sorted(unknown)}")
+    reversible = effect.get("reversible", "yes")
+    says = {"says": effect["says"]} if "says" in effect else {}
+    return EffectOfRequest(
+        EffectKind(effect["kind"]),
+        ObjectKind(effect["object"]),
+        Scope(effect.get("scope", "one")),
+        Place(effect.get("place", "remote")),
+        # YAML reads a bare `no` as a truth value.
+        Reversible({True: "yes", False: "no"}.get(reversible, reversible)),
+        Sensitivity(effect.get("sensitivity", "none")),
+        {**effect.get("detail", {}), **says},
+    )

@@ -1,0 +1,1 @@
+"""The warm process that hooks ask: the engine loaded once, behind a socket of the user's own."""

@@ -1,0 +1,590 @@
+"""The engine: one action is read, its effects are judged, and the answer is told in seven stages.
+
+Pure and deterministic: no clock, no file after loading. It answers and never raises; a fault blocks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from guardrail.approval import Approvals, Outcome
+from guardrail.circumstances import REQUESTED, UNREQUESTED
+from guardrail.facts import ContextInvalid, Facts, encodable, parse_context
+from guardrail.manifest import effects_of_manifest
+from guardrail.model import Call, Effect, Passage, Reading, Span, Target, Uncovered
+from guardrail.policy import LONGEST_TARGET, Policy, PolicyMatch, ReliedOn, Stage, judge
+from guardrail.verdict import Evidence, Match, Problem, ProblemCode, StageResult, Verdict
+from guardrail.vocabulary import (
+    Coverage,
+    Decision,
+    EffectKind,
+    Language,
+    ObjectKind,
+    Origin,
+    Severity,
+)
+
+if TYPE_CHECKING:
+    from guardrail.user_policy import UserPolicy  # reads YAML, which most checks have no need of
+
+ENGINE_VERSION = 3
+"""Raised with every change of code that can change verdicts; part of `ruleset_version`."""
+
+MAX_ACTION_BYTES = 64 * 1024
+MAX_EFFECTS = 4_096
+MAX_FINDINGS = 64
+MAX_UNCOVERED = 200
+"""Parts that would run and could not be read; with more, what matters may be hidden among them or behind a bound."""
+LONGEST_EVIDENCE = 120
+MOST_REMEDIATIONS = 5
+
+BLOCKS_FROM: Mapping[Severity, Severity] = {
+    Severity.LOW: Severity.CRITICAL,
+    Severity.MEDIUM: Severity.HIGH,
+    Severity.HIGH: Severity.MEDIUM,
+    Severity.CRITICAL: Severity.LOW,
+}
+"""From the request's severity (the impact it claims) to the least severity of a match that blocks it."""
+
+_ALLOWED_CONTROLS = "\t\n\r\x1b\x07\x08\x0b\x0c"
+_MOST_CONTROLS = 0.3
+"""Share of other control characters above which text is binary; a few stand in terminal captures and patches."""
+
+
+class Interpreted(Protocol):
+    """What the catalogue makes of a reading."""
+
+    @property
+    def effects(self) -> tuple[Effect, ...]: ...
+
+    @property
+    def uncovered(self) -> tuple[Uncovered, ...]: ...
+
+    @property
+    def coverage(self) -> Coverage: ...
+
+    @property
+    def passages(self) -> tuple[Passage, ...]: ...
+
+    @property
+    def calls(self) -> Sequence[object]: ...
+
+
+class Found(Protocol):
+    """A secret, account number or personal data in a text."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def confidence(self) -> str: ...
+
+    @property
+    def category(self) -> str: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The modules that the engine calls, and what it was made of; `loading` fills it. `most_calls` is the number of
+    calls at which interpreting stops."""
+
+    read: Callable[[str, Facts], Reading]
+    interpret: Callable[[Reading, Facts], Interpreted]
+    match_language: Callable[[str, Sequence[Passage], Facts], Sequence[PolicyMatch]]
+    with_intent: Callable[[Sequence[Effect], Sequence[Passage], Facts], Sequence[Effect]]
+    effects_of_steps: Callable[[Sequence[str], Span], Sequence[Effect]]
+    find: Callable[[str], Sequence[Found]]
+    masked: Callable[[str], str]
+    language_rules: int
+    most_calls: int
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the caller can do. `may_ask`: a person is there to be asked, so what is uncovered and would run, and a
+    change of the guard, become a question. `gathered`: facts of the workspace come from our own code."""
+
+    may_ask: bool = False
+    gathered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What was found out about an action, before the decision."""
+
+    matches: tuple[PolicyMatch, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    coverage: Coverage = "none"
+    uncovered: tuple[Uncovered, ...] = ()
+    relied_on: tuple[ReliedOn, ...] = ()
+    has_findings: bool = False
+
+
+class _Refused(Exception):
+    def __init__(self, code: ProblemCode, pointer: str, message: str) -> None:
+        super().__init__(message)
+        self.problem = Problem(code, pointer, message)
+
+
+class Guardrail:
+    """Catalogue, policy and language, loaded once. Immutable and safe to share between threads."""
+
+    def __init__(self, policy: Policy, parts: Parts) -> None:
+        self._policy = policy
+        self._parts = parts
+        self.rules_checked = len(policy.rows) + parts.language_rules
+        self.ruleset_version = _sha256(f"{ENGINE_VERSION} {parts.version} {policy.digest}")[:16]
+
+    def check(
+        self,
+        action: str,
+        severity: str = "medium",
+        context: Mapping[str, Any] | None = None,
+        *,
+        approvals: Approvals | None = None,
+        policy: UserPolicy | None = None,
+        options: Options = Options(),
+    ) -> Verdict:
+        """Judges an action before it is taken. `severity` is the impact that the caller claims.
+
+        Never raises: what can't be judged is denied, with the problem named.
+        """
+        digest = self.digest(action, severity, context)
+        ignored: tuple[str, ...] = ()
+        try:
+            threshold = _threshold(severity)
+            _check_action(action)
+            action = encodable(action)
+            facts, ignored = parse_context(context)
+            if options.gathered:
+                facts = replace(facts, gathered=True)
+            judged = self._judge(action, facts, Severity(severity), policy)
+            return self._verdict(action, facts, judged, threshold, ignored, digest, approvals, options)
+        except _Refused as refusal:
+            return self._denied(refusal.problem, ignored, digest)
+        except ContextInvalid as refusal:
+            return self._denied(Problem(refusal.code, refusal.pointer, refusal.message), ignored, digest)
+        except Exception as fault:
+            message = f"the check failed on this action, which is therefore denied ({type(fault).__name__})"
+            return self._denied(Problem("fault", "/action", message), ignored, digest)
+
+    def digest(self, action: str, severity: str = "medium", context: Mapping[str, Any] | None = None) -> str:
+        """What an approval token is bound to: action, severity, context without the token, and the rules."""
+        known = context
+        if isinstance(context, Mapping):
+            known = {name: value for name, value in context.items() if name != "approval_token"}
+        try:
+            content = json.dumps([self.ruleset_version, action, str(severity), known or {}], sort_keys=True)
+        except (TypeError, ValueError, RecursionError):
+            content = json.dumps([self.ruleset_version, repr(action)[:1_000], str(severity)[:100]])
+        return _sha256(content)
+
+    def _judge(self, action: str, facts: Facts, severity: Severity, user_policy: UserPolicy | None) -> _Judged:
+        parts = self._parts
+        reading = parts.read(action, facts)
+        if reading.language in _MADE_ANEW and facts.environment is None:
+            facts = replace(facts, in_checkout=True)
+        if reading.language is Language.BASH and (_is_template(action) or any(map(_uses_runner, reading.calls))):
+            facts = replace(facts, in_job=True)
+        self._check_calls(len(reading.calls))
+        interpreted = parts.interpret(reading, facts)
+        self._check_calls(len(interpreted.calls))
+        passages = interpreted.passages
+        effects = [*interpreted.effects, *effects_of_manifest(facts.manifest)]
+        effects += parts.effects_of_steps(facts.planned_steps, Span(0, len(action)))
+        findings = self._findings(action, passages)
+        effects += _effects_of_findings(findings, effects, facts)
+        if len(effects) > MAX_EFFECTS:
+            raise _Refused("too_many_effects", "/action", f"the action has more than {MAX_EFFECTS:,} effects")
+        effects = list(parts.with_intent(effects, passages, facts))
+        judged_effects = effects
+        if user_policy is not None:
+            judged_effects = [effect for effect in effects if not user_policy.allowed(effect, facts)]
+        judgement = judge(judged_effects, facts, self._policy)
+        matches = [*judgement.matches, *parts.match_language(action, passages, facts)]
+        if user_policy is not None:
+            matches += user_policy.matches(effects, facts)
+        matches += _matches_of_uncovered(interpreted.uncovered, severity)
+        matches.sort(key=lambda match: -match.severity.rank)
+        return _Judged(
+            matches=tuple(matches),
+            effects=tuple(effects),
+            coverage=interpreted.coverage,
+            uncovered=interpreted.uncovered,
+            relied_on=judgement.relied_on,
+            has_findings=bool(findings),
+        )
+
+    def _check_calls(self, calls: int) -> None:
+        """What hides behind the last call that is read would pass unseen."""
+        most = self._parts.most_calls
+        if calls >= most:
+            raise _Refused("too_many_calls", "/action", f"the action has {most:,} calls or more")
+
+    def _findings(self, action: str, passages: Sequence[Passage]) -> list[_Carried]:
+        """What the action's text holds, and what passages hold that stand in it escaped or encoded."""
+        find = self._parts.find
+        found = []
+        for finding in find(action):
+            span = Span(finding.start, finding.end)
+            in_passage = any(passage.span.start <= span.start and span.end <= passage.span.end for passage in passages)
+            found.append(_Carried(finding, action[span.start : span.end], span, in_passage))
+        values = {carried.value for carried in found}
+        for passage in passages:
+            if passage.text in action:
+                continue
+            for finding in find(passage.text):
+                value = passage.text[finding.start : finding.end]
+                if value not in values:
+                    values.add(value)
+                    found.append(_Carried(finding, value, passage.span, True))
+        return found[:MAX_FINDINGS]
+
+    def _verdict(
+        self,
+        action: str,
+        facts: Facts,
+        judged: _Judged,
+        threshold: Severity,
+        ignored: tuple[str, ...],
+        digest: str,
+        approvals: Approvals | None,
+        options: Options,
+    ) -> Verdict:
+        blocking = [match for match in judged.matches if _blocks(match, threshold)]
+        decision = _decision(judged, blocking, options)
+        relied_on, approval = judged.relied_on, None
+        if decision != "allow" and facts.approval_token is not None and approvals is not None:
+            approval = approvals.accept(facts.approval_token, digest)
+            if approval is Outcome.ACCEPTED:
+                decision = "allow"
+                relied_on = (_APPROVED, *relied_on)
+        decisive = blocking or [match for match in judged.matches if match.decision == "ask"] or judged.matches
+        masked = _unchanged if _stands_in(action, judged) else self._parts.masked
+        matches = tuple(_shown(match, action, masked) for match in judged.matches)
+        shown = {match.id: match for match in matches}
+        return Verdict(
+            passed=decision == "allow",
+            decision=decision,
+            severity=judged.matches[0].severity if judged.matches else "none",
+            reason=_reason(judged, [shown[match.id] for match in decisive], decision, approval),
+            rules_checked=self.rules_checked,
+            matched_guardrails=tuple(shown),
+            matches=matches,
+            stages=_stages(judged.matches, matches, threshold),
+            remediation=tuple(dict.fromkeys(match.remediation for match in decisive))[:MOST_REMEDIATIONS],
+            effects=tuple(_masked_effect(effect, masked) for effect in judged.effects),
+            coverage=judged.coverage,
+            uncovered=judged.uncovered,
+            relied_on=relied_on,
+            ignored_context=ignored,
+            ruleset_version=self.ruleset_version,
+            digest=digest,
+            approval=approval,
+        )
+
+    def _denied(self, problem: Problem, ignored: tuple[str, ...], digest: str) -> Verdict:
+        reason = f"{problem.message[:1].upper()}{problem.message[1:]}."
+        return Verdict(
+            passed=False,
+            decision="deny",
+            severity=Severity.CRITICAL,
+            reason=reason,
+            rules_checked=self.rules_checked,
+            matched_guardrails=(),
+            matches=(),
+            stages=tuple(StageResult(stage, "fail", (), reason) for stage in Stage),
+            remediation=("Send an action and a context within the limits, or have a person look at it.",),
+            effects=(),
+            coverage="none",
+            uncovered=(),
+            relied_on=(),
+            ignored_context=ignored,
+            ruleset_version=self.ruleset_version,
+            digest=digest,
+            problem=problem,
+        )
+
+
+# --- what the answer shows ---
+
+_Mask = Callable[[str], str]
+_FEW_TEXTS = 5_000
+
+
+def _stands_in(action: str, judged: _Judged) -> bool:
+    """Whether all that the answer shows stands in an action in which no secret was found, so that nothing has to be
+    masked."""
+    texts = {text for effect in judged.effects for text in _texts_of(effect)}
+    return not judged.has_findings and len(texts) <= _FEW_TEXTS and all(text in action for text in texts)
+
+
+def _texts_of(effect: Effect) -> list[str]:
+    texts = (*(target.text for target in effect.targets), *effect.detail.values())
+    return [text for text in texts if len(text) >= _SHORTEST_SECRET]
+
+
+def _unchanged(text: str) -> str:
+    return text
+
+
+def _shown(match: PolicyMatch, action: str, masked: _Mask) -> Match:
+    return Match(
+        id=match.id,
+        stage=match.stage,
+        severity=match.severity,
+        reason=masked(match.reason),
+        remediation=match.remediation,
+        references=match.references,
+        evidence=tuple(_evidence(action, span, masked) for span in match.spans if span.end > span.start),
+    )
+
+
+def _evidence(action: str, span: Span, masked: _Mask) -> Evidence:
+    # A secret that the cut would halve has to be found whole, so more is looked at than is shown.
+    text = " ".join(masked(action[span.start : span.end][: LONGEST_EVIDENCE * 10]).split())
+    if len(text) > LONGEST_EVIDENCE:
+        text = text[: LONGEST_EVIDENCE - 1] + "…"
+    return Evidence(text, span.start, span.end)
+
+
+def _masked_effect(effect: Effect, masked: _Mask) -> Effect:
+    texts = _texts_of(effect)
+    if not texts or (masked is _unchanged and max(map(len, texts)) <= 4 * LONGEST_TARGET):
+        return effect
+    return replace(
+        effect,
+        targets=tuple(replace(target, text=_cut(masked(target.text))) for target in effect.targets),
+        detail={name: _cut(masked(value)) for name, value in effect.detail.items()},
+    )
+
+
+_MADE_ANEW = frozenset((Language.DOCKERFILE, Language.CI))
+"""What these describe happens in an image or a runner, with a copy of the workspace that is made for it. Expressions
+and variables that only a runner fills in say nothing: whoever is judged can write them into any command."""
+
+_APPROVED = ReliedOn("approval_token", "approval_token", "a person approved this very action")
+_SHORTEST_SECRET = 8
+
+
+def _threshold(severity: str) -> Severity:
+    try:
+        return BLOCKS_FROM[Severity(severity)]
+    except ValueError:
+        known = ", ".join(Severity)
+        raise _Refused("severity_invalid", "/severity", f"the severity has to be one of {known}") from None
+
+
+def _check_action(action: object) -> None:
+    if not isinstance(action, str):
+        raise _Refused("action_binary", "/action", "the action has to be text")
+    if not action or action.isspace():
+        raise _Refused("action_empty", "/action", "the action is empty")
+    if len(action) > MAX_ACTION_BYTES or len(action.encode("utf-8", "surrogatepass")) > MAX_ACTION_BYTES:
+        raise _Refused("action_too_long", "/action", f"the action is longer than {MAX_ACTION_BYTES:,} bytes")
+    if "\0" in action or _controls(action) > _MOST_CONTROLS * len(action):
+        raise _Refused("action_binary", "/action", "the action is binary, not text")
+
+
+def _controls(text: str) -> int:
+    if text.isprintable():
+        return 0
+    return sum(
+        char not in _ALLOWED_CONTROLS and unicodedata.category(char) in ("Cc", "Cs", "Cn", "Co") for char in text
+    )
+
+
+# --- secrets and personal data in texts ---
+
+_SENDS = frozenset((EffectKind.SEND, EffectKind.PUBLISH))
+
+
+@dataclass(frozen=True, slots=True)
+class _Carried:
+    """A finding, its value, where in the action it stands, and whether in a text that people would read."""
+
+    finding: Found
+    value: str
+    span: Span
+    in_passage: bool
+
+
+def _effects_of_findings(findings: Sequence[_Carried], effects: Sequence[Effect], facts: Facts) -> list[Effect]:
+    """An effect for each secret that the action carries, and for personal data that it sends."""
+    made = []
+    for carried in findings:
+        finding, span = carried.finding, carried.span
+        carriers = [effect for effect in effects if effect.span.start <= span.start and span.end <= effect.span.end]
+        sender = next((effect for effect in carriers if effect.kind in _SENDS), None)
+        if finding.category != "secret" and (sender is None or _is_addressee(carried.value, carriers)):
+            continue
+        wanted = facts.origin_of(carried.value) is Origin.USER
+        detail = {
+            "confidence": "possible" if wanted else finding.confidence,
+            "carried_by": "text" if carried.in_passage else "command",
+        }
+        if sender is not None and "url" in sender.detail:
+            detail["url"] = sender.detail["url"]
+        made.append(
+            Effect(
+                kind=sender.kind if sender is not None else EffectKind.WRITE,
+                object=ObjectKind.SECRET if finding.category == "secret" else ObjectKind.PERSONAL_DATA,
+                span=span,
+                source=f"format {finding.kind}",
+                targets=(Target(f"{finding.kind.replace('-', ' ')} in the text"),),
+                detail=detail,
+            )
+        )
+    return made
+
+
+def _is_addressee(value: str, carriers: Sequence[Effect]) -> bool:
+    """Whether the value is whom or what the action addresses, such as the account that is paid."""
+    return any(
+        value in (effect.detail.get("recipient", ""), *(target.text for target in effect.targets))
+        for effect in carriers
+    )
+
+
+def _uses_runner(call: Call) -> bool:
+    """Whether a command's own words have what only a runner of CI fills in; a comment doesn't count."""
+    words = [*call.words, *(redirection.target for redirection in call.redirections)]
+    if call.directory is not None:
+        words.append(call.directory)
+    return any(not word.known and _OF_RUNNER.search(word.text) for word in words)
+
+
+def _is_template(action: str) -> bool:
+    """Whether expressions of a workflow stand in the text outside of comments, where a runner replaces them."""
+    return "${{" in action and "${{" in _COMMENT.sub("", action)
+
+
+_COMMENT = re.compile(r"(?m)(?:^|[ \t])#.*$")
+_OF_RUNNER = re.compile(r"\$\{\{|\$\{?(?:GITHUB|CI|RUNNER)_[A-Z]")
+
+
+# --- the decision ---
+
+
+_REASONS_OF_UNCOVERED = {
+    Severity.CRITICAL: "It is too long or too deep to be read to its end, where anything may stand.",
+    Severity.HIGH: "It would run much that could not be read.",
+    Severity.LOW: "It would run something that could not be read.",
+}
+
+
+def _matches_of_uncovered(uncovered: Sequence[Uncovered], severity: Severity) -> list[PolicyMatch]:
+    """A match if reading stopped before the end or too much would run unread, and at severity critical if anything
+    would."""
+    stops = [part.span for part in uncovered if part.stopped]
+    if stops:
+        return [_match_of_uncovered("uncovered.not-read-to-the-end", Severity.CRITICAL, stops)]
+    spans = [part.span for part in uncovered if part.executable]
+    if len(spans) > MAX_UNCOVERED:
+        return [_match_of_uncovered("uncovered.too-much", Severity.HIGH, spans)]
+    if spans and severity is Severity.CRITICAL:
+        return [_match_of_uncovered("uncovered.executable", Severity.LOW, spans)]
+    return []
+
+
+def _match_of_uncovered(name: str, severity: Severity, spans: Sequence[Span]) -> PolicyMatch:
+    return PolicyMatch(
+        id=name,
+        stage=Stage.REFERENTIAL_INTEGRITY,
+        severity=severity,
+        reason=_REASONS_OF_UNCOVERED[severity],
+        remediation="Send it in smaller parts that can be read, or have a person look at it.",
+        references=("OWASP LLM06",),
+        spans=tuple(spans[:4]),
+    )
+
+
+def _blocks(match: PolicyMatch, threshold: Severity) -> bool:
+    if match.decision is not None:
+        return match.decision == "deny"
+    return match.severity.rank >= threshold.rank
+
+
+def _decision(judged: _Judged, blocking: Sequence[PolicyMatch], options: Options) -> Decision:
+    if blocking:
+        return "ask" if options.may_ask and all(match.asks for match in blocking) else "deny"
+    if any(match.decision == "ask" for match in judged.matches):
+        return "ask"
+    if options.may_ask and any(part.executable for part in judged.uncovered):
+        return "ask"
+    return "allow"
+
+
+def _reason(judged: _Judged, decisive: Sequence[Match], decision: Decision, approval: Outcome | None) -> str:
+    if approval is Outcome.ACCEPTED:
+        return (
+            f"A person approved this very action: {_as_clause(decisive[0].reason)}" if decisive else "It is approved."
+        )
+    if not decisive:
+        if decision == "ask":
+            return "It would run something that could not be read."
+        if judged.coverage == "full":
+            return "Nothing that it would do is objected to by any rule."
+        if judged.coverage == "partial":
+            return "No rule objects to what could be read, but some of it could not be read."
+        return "No rule objects, but nothing of it could be read as an effect."
+    more = len(decisive) - 1
+    also = f" ({more} more)" if more else ""
+    if decision == "allow":
+        return f"It passes at this severity, though {_as_clause(decisive[0].reason).removesuffix('.')}{also}."
+    return f"{decisive[0].reason.removesuffix('.')}{also}."
+
+
+def _as_clause(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
+def _stages(matches: Sequence[PolicyMatch], shown: Sequence[Match], threshold: Severity) -> tuple[StageResult, ...]:
+    if not matches:
+        return _PASSED_STAGES
+    results = []
+    for stage, passed in zip(Stage, _PASSED_STAGES, strict=True):
+        here = [(match, visible) for match, visible in zip(matches, shown, strict=True) if match.stage is stage]
+        if not here:
+            results.append(passed)
+            continue
+        fails = any(_blocks(match, threshold) for match, _ in here)
+        ids = tuple(visible.id for _, visible in here)
+        results.append(StageResult(stage, "fail" if fails else "warn", ids, here[0][1].reason))
+    return tuple(results)
+
+
+_PASSED_STAGES = tuple(StageResult(stage, "pass") for stage in Stage)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 4 * LONGEST_TARGET else text[: 4 * LONGEST_TARGET - 1] + "…"
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def with_intent_details(effect: Effect, *, requested: bool | None, unrequested: str | None) -> Effect:
+    """The effect with what is known of who wants it, in the words that policy rows ask for."""
+    if requested is None and unrequested is None:
+        return effect
+    detail = dict(effect.detail)
+    if requested is not None:
+        detail[REQUESTED] = "yes" if requested else "no"
+    if unrequested is not None:
+        detail[UNREQUESTED] = unrequested
+    return replace(effect, detail=detail)

@@ -1,0 +1,59 @@
+"""Here belongs what can be said of code in a language that nobody here reads: command lines that it starts, and files
+that it deletes or writes by a name in quotes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal
+
+_QUOTED = r"(?:'([^']{2,2000})'|\"([^\"]{2,2000})\")"
+_STARTS = re.compile(
+    r"\b(?:system|exec|execve|popen|proc_open|passthru|shell_exec|spawn|spawn_sync|run|capture|capture2e?|capture3"
+    r"|execute|shell|sh|cmd|call|do shell script|start)\s?[({]?\s?[\[(]?\s?" + _QUOTED
+)
+_TICKS = re.compile(r"`([^`]{2,2000})`|(?:%x|\bqx)[({\[/|]([^)}\]/|]{2,2000})[)}\]/|]")
+_FILES = re.compile(
+    r"\b(unlink|rmtree|remove_tree|rm_rf|rm_r|rm_f|rmdir|remove_dir|remove_entry|delete|deltree|remove|remove_dir_all"
+    r"|remove_file|rm|RemoveAll|Remove|file_put_contents|write_file|WriteFile)\s?[({]?\s?[\[(]?\s?" + _QUOTED
+)
+_PATH = re.compile(r"[~/.\w$*][^\n]{0,400}\Z")
+_WRITES = frozenset(("file_put_contents", "write_file", "WriteFile"))
+_TREES = frozenset(("rmtree", "remove_tree", "rm_rf", "rm_r", "remove_dir_all", "RemoveAll", "deltree", "remove_entry"))
+
+Kind = Literal["command", "delete", "delete_tree", "write"]
+
+_SHELL_IN_CODE = re.compile(
+    r"(?:[({!;|][\s\"'\[]{0,4}|\b(?:system|exec|spawn|popen)\W{1,4})(?:/usr)?/bin/(?:ba|z|da|k|a)?sh(?![\w./-])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A command line that the code starts, or a path that it deletes (with all below it: `delete_tree`) or writes."""
+
+    kind: Kind
+    text: str
+
+
+def look(code: str) -> Iterator[Found]:
+    """What the code says in quotes: commands first, then files."""
+    for found in chain(_STARTS.finditer(code), _TICKS.finditer(code)):
+        yield Found("command", found[1] or found[2])
+    for found in _FILES.finditer(code):
+        path = found[2] or found[3]
+        if _PATH.match(path):
+            yield Found(_kind(found[1]), path)
+
+
+def starts_shell(code: str) -> bool:
+    """Whether a shell stands where code or a setting starts a program: `system("/bin/sh")`, `write18{/bin/sh}`."""
+    return "sh" in code and not code.startswith(("{", "[")) and _SHELL_IN_CODE.search(code) is not None
+
+
+def _kind(verb: str) -> Kind:
+    if verb in _WRITES:
+        return "write"
+    return "delete_tree" if verb in _TREES else "delete"

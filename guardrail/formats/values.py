@@ -1,0 +1,105 @@
+"""Whether a value looks drawn at random, or only stands for a secret: placeholders, examples, references."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+_PREFIX = re.compile(r"^[A-Za-z0-9.]{1,12}[_-](?=.{12})")
+_WORDLIKE = re.compile(r"^(?:[A-Za-z]+\d?|\d{0,2})(?:[._-](?:[A-Za-z]+\d?|\d{0,2}))*$|^\d{1,5}$")
+_DOTTED = re.compile(r"^[A-Za-z_$][\w-]{0,30}(?:\.[A-Za-z_][\w-]{0,24})+(?::\d{1,5})?$")
+_HEX = re.compile(r"^(?:0x)?[0-9a-fA-F]+$")
+_UUID = re.compile(r"(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+_PLACEHOLDER = re.compile(
+    r"""(?ix)
+    sample | placeholder | change_?me | replace[_-]?(?:me|with) | your[_-]?\w | \bmy[_-]?\w+ | dummy | fake | redacted
+    | insert[_-] | \*{3} | \.{3} | \$\{ | \{\{ | <[a-z_ -]+>
+    | ^(?:true|false|none|null|nil|undefined|password|passwd|pass|secret|token|test\w{0,4}|string|todo|required|default
+      |value|key|tbd|foo\w{0,4}|bar|baz)$
+    | ^\\?[$<%(\[] | ^:[a-z] | \\[sdwSDWb(] | \[\^ | ^(?:process\.env|os\.environ|env\.|config\.|self\.|this\.|vault:|op://|ssm:|secretsmanager:)
+    | getenv | %\w+%$ | \)$
+    | ^(?:/|\./|\.\./|~/|https?://|file:|[a-z]:\\) | ^[\W_]*$
+    """
+)
+_RUNS = ("12345", "abc123", "qwerty", "password123", "aaaaaa", "000000", "111111", "deadbeef", "abcdef", "foobar")
+_DIGESTS = ("sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:", "md5:", "sha1:")
+
+
+def entropy(text: str) -> float:
+    """Shannon entropy in bits per character."""
+    if not text:
+        return 0.0
+    length = len(text)
+    return -sum(count / length * math.log2(count / length) for count in Counter(text).values())
+
+
+def entropy_without_prefix(text: str) -> float:
+    """Entropy of what follows a provider's prefix."""
+    return entropy(_PREFIX.sub("", text))
+
+
+def is_filler(value: str) -> bool:
+    """A documentation's example, a run of letters, a few letters repeated."""
+    lowered = value.lower()
+    if "example" in lowered or "xxxxx" in lowered or lowered.endswith("here"):
+        return True
+    tail = lowered[-24:]
+    return (len(set(tail)) <= 4 and len(tail) > 12) or any(run in lowered for run in _RUNS)
+
+
+def is_placeholder(value: str) -> bool:
+    """What stands where a secret will be, or says where the secret is."""
+    return _PLACEHOLDER.search(value) is not None or is_filler(value)
+
+
+def is_reference(value: str) -> bool:
+    """A variable or template in the place of a password."""
+    return value.startswith(("$", "\\$", "{", "<", "%", "*", "[")) or is_filler(value)
+
+
+def is_wordlike(value: str) -> bool:
+    """Words joined by dots and dashes, or a short number."""
+    return _WORDLIKE.match(value) is not None
+
+
+def is_uuid(value: str) -> bool:
+    """The form of a UUID."""
+    return _UUID.match(value) is not None
+
+
+def is_hex(value: str) -> bool:
+    """Hexadecimal digits alone, as hashes have."""
+    return _HEX.match(value) is not None
+
+
+def is_digest(value: str) -> bool:
+    """An integrity digest, as lock files carry it."""
+    return value.lower().startswith(_DIGESTS)
+
+
+def is_mixed(value: str) -> bool:
+    """Upper, lower and digits together, as no identifier in words has them; hashes and ids in hex don't."""
+    return (
+        any(char.isupper() for char in value)
+        and any(char.islower() for char in value)
+        and sum(char.isdigit() for char in value) >= 2
+        and not is_hex(value)
+    )
+
+
+def is_random(value: str) -> bool:
+    """Whether a value looks drawn at random rather than written: enough entropy for its length, and no words."""
+    if len(value) < 8 or is_wordlike(value) or is_uuid(value) or is_digest(value) or _DOTTED.match(value):
+        return False
+    if len(value) >= 20 and is_hex(value):
+        return entropy(value) >= 3.0
+    classes = sum(
+        (
+            any(char.islower() for char in value),
+            any(char.isupper() for char in value),
+            any(char.isdigit() for char in value),
+            any(not char.isalnum() for char in value),
+        )
+    )
+    return classes >= 2 and entropy(value) >= min(3.6, math.log2(len(value)) - 0.6)

@@ -1,0 +1,43 @@
+"""Here belongs what the wheel's build does beyond packing: data in YAML is checked and compiled, so that an installed
+package parses none."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class CustomBuildHook(BuildHookInterface[Any]):
+    """Compiles catalogue, requests, words and policy. A mistake in it ends the build with file and line."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Called by hatchling before files are collected."""
+        root = Path(self.root)
+        # The package is this directory, whatever it is called and wherever the source distribution was unpacked.
+        spec = importlib.util.spec_from_file_location(
+            "guardrail", root / "__init__.py", submodule_search_locations=[str(root)]
+        )
+        if spec is None or spec.loader is None:
+            raise ImportError("the package guardrail can't be loaded from its own directory")
+        package = importlib.util.module_from_spec(spec)
+        sys.modules["guardrail"] = package
+        spec.loader.exec_module(package)
+        from guardrail.catalogue.compile import compile_catalogue
+        from guardrail.catalogue.http import compile_requests
+        from guardrail.language.data import compile_data
+        from guardrail.policy_file import write_compiled
+
+        self.before = set(root.rglob("*.json"))
+        compile_catalogue()
+        compile_requests()
+        compile_data()
+        write_compiled()
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Called by hatchling when the wheel is written: a work tree keeps no compiled files that could grow old."""
+        for path in set(Path(self.root).rglob("*.json")) - self.before:
+            path.unlink()

@@ -1,0 +1,219 @@
+"""Here belongs what a harness starts at each tool call: it hands the input to the warm process and prints its answer.
+
+It imports next to nothing. Whatever goes wrong is a refusal with the reason: no answer never means yes.
+"""
+# ruff: noqa: PTH100, PTH111, PTH116, PTH117, PTH118, PTH120
+# The paths are texts: pathlib takes longer to load than this may take.
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import time
+
+from guardrail.hooks.directories import DirectoryUnsafe, make_private, runtime_directory
+
+TYPE_CHECKING = False  # typing takes longer to load than this may take
+if TYPE_CHECKING:
+    from typing import Any
+
+DEADLINE = 10.0
+"""Seconds for all of it; the time limit that the installer sets in a harness is longer."""
+MOST_BYTES = 8 * 1024 * 1024
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_WAIT = 0.02
+_MARKS = ("__init__.py", "engine.py", "hooks/client.py", "daemon/server.py", "catalogue/catalogue.json", "policy.json")
+"""Files whose times change with each installation."""
+
+
+class Refused(Exception):
+    """Why there is no answer."""
+
+
+def run(harness: str) -> int:
+    """Answers a harness: its input from stdin, the answer to stdout. The exit code is the hook's."""
+    try:
+        output, error, code = ask(harness, _stdin(), time.monotonic() + DEADLINE)
+    except Refused as refused:
+        output, error, code = refusal(harness, str(refused))
+    except Exception as fault:
+        output, error, code = refusal(harness, f"the hook failed ({type(fault).__name__})")
+    sys.stdout.write(output)
+    sys.stderr.write(error)
+    return code
+
+
+def refusal(harness: str, reason: str) -> tuple[str, str, int]:
+    """Deny as every event of a harness understands it, without a look at the input: what is printed to stdout and to
+    stderr, and the exit code. Exit code 2 blocks, but for Copilot, which documents its answer alone."""
+    said = f"svc-guardrail: {reason}. The action was not judged, so it is blocked."
+    if harness == "copilot":
+        return json.dumps({"permissionDecision": "deny", "permissionDecisionReason": said}), "", 0
+    if harness == "cursor":
+        answer = {"permission": "deny", "continue": False, "user_message": said, "agent_message": said}
+        return json.dumps(answer), said, 2
+    return "", said, 2
+
+
+def ask(harness: str, given: str, deadline: float) -> tuple[str, str, int]:
+    """What the warm process answers, or `Refused`. It is started if it doesn't run."""
+    question = {
+        "version": identity(),
+        "id": os.urandom(8).hex(),
+        "harness": harness,
+        "input": given,
+        "home": os.path.expanduser("~"),
+    }
+    try:
+        directory = make_private(runtime_directory())
+    except DirectoryUnsafe as error:
+        raise Refused(str(error)) from None
+    with _connected(directory, deadline) as connection:
+        try:
+            connection.settimeout(_left(deadline))
+            connection.sendall(json.dumps(question).encode() + b"\n")
+            answered = _line(connection, deadline)
+        except TimeoutError:
+            raise Refused("the warm process did not answer in time") from None
+        except OSError:
+            raise Refused("the warm process ended before it answered") from None
+    return _checked(answered, question)
+
+
+def identity() -> str:
+    """What this installation is: one warm process serves one state of one installation."""
+    parts = [sys.executable, PACKAGE]
+    for name in _MARKS:
+        try:
+            parts.append(str(os.stat(os.path.join(PACKAGE, name)).st_mtime_ns))
+        except OSError:
+            parts.append("-")
+    return "|".join(parts)
+
+
+def socket_name(version: str) -> str:
+    """The name of the socket in its directory. Paths of sockets are short, so it has a checksum of the identity."""
+    checksum = 0
+    for character in version:
+        checksum = (checksum * 1_000_003 + ord(character)) & 0xFFFF_FFFF_FFFF
+    return f"{checksum:012x}.sock"
+
+
+def is_own_peer(connection: socket.socket) -> bool:
+    """Whether the process at the other end is the same user's. Where the system can't tell, the directory's mode has
+    to do."""
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None:
+        return True
+    credentials = connection.getsockopt(socket.SOL_SOCKET, option, 12)
+    return int.from_bytes(credentials[4:8], sys.byteorder) == os.getuid()
+
+
+def _stdin() -> str:
+    content = sys.stdin.buffer.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise Refused("the input is too long")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Refused("the input is no UTF-8") from None
+
+
+def _connected(directory: str, deadline: float) -> socket.socket:
+    """A connection to the warm process of this installation, which is started if there is none."""
+    # A socket's path has to be short, so it is named relative to its directory.
+    os.chdir(directory)
+    name, started = socket_name(identity()), 0
+    while True:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connection.settimeout(_left(deadline))
+            connection.connect(name)
+        except (FileNotFoundError, ConnectionRefusedError):
+            connection.close()
+            started = started or _start()
+            if _failed(started):
+                raise Refused(
+                    "the warm process can't be started; the command `svc-guardrail daemon` says why"
+                ) from None
+            if _left(deadline) <= _WAIT:
+                raise Refused("the warm process did not start in time") from None
+            time.sleep(_WAIT)
+            continue
+        except TimeoutError:
+            connection.close()
+            raise Refused("the warm process did not answer in time") from None
+        except OSError as error:
+            connection.close()
+            raise Refused(f"the warm process can't be reached ({error.strerror})") from None
+        if not is_own_peer(connection):
+            connection.close()
+            raise Refused("the socket belongs to another user")
+        return connection
+
+
+def _start() -> int:
+    """Starts the warm process, in a session of its own. It finds modules where this process does and nowhere else:
+    never in the directory that it is started in."""
+    path = os.pathsep.join(entry for entry in sys.path if os.path.isabs(entry))
+    code = "import os,sys;sys.path[:]=sys.argv.pop(1).split(os.pathsep);from guardrail.daemon.server import main;main()"
+    null = os.open(os.devnull, os.O_RDWR)
+    redirected = [(os.POSIX_SPAWN_DUP2, null, descriptor) for descriptor in (0, 1, 2)]
+    try:
+        return os.posix_spawn(
+            sys.executable, [sys.executable, "-P", "-c", code, path], os.environ, file_actions=redirected, setsid=True
+        )
+    except OSError as error:
+        raise Refused(f"the warm process can't be started ({error.strerror})") from None
+    finally:
+        os.close(null)
+
+
+def _failed(process: int) -> bool:
+    """Whether the process that was started ended by a fault. One that found another running ends without."""
+    try:
+        ended, status = os.waitpid(process, os.WNOHANG)
+    except ChildProcessError:
+        return False
+    return ended == process and status != 0
+
+
+def _left(deadline: float) -> float:
+    return max(0.001, deadline - time.monotonic())
+
+
+def _line(connection: socket.socket, deadline: float) -> bytes:
+    parts: list[bytes] = []
+    length = 0
+    while not (parts and parts[-1].endswith(b"\n")):
+        connection.settimeout(_left(deadline))
+        part = connection.recv(1 << 16)
+        if not part:
+            raise ConnectionResetError
+        parts.append(part)
+        length += len(part)
+        if length > MOST_BYTES:
+            raise Refused("the warm process answered nonsense")
+        if time.monotonic() > deadline:
+            raise TimeoutError
+    return b"".join(parts)
+
+
+def _checked(answered: bytes, question: dict[str, str]) -> tuple[str, str, int]:
+    try:
+        answer: Any = json.loads(answered)
+        output, error, code = answer["output"], answer["error"], answer["code"]
+        version, number = answer["version"], answer["id"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise Refused("the warm process answered nonsense") from None
+    if version != question["version"]:
+        raise Refused("the warm process is of another version; end it")
+    if number != question["id"] or not isinstance(output, str) or not isinstance(error, str) or code not in (0, 2):
+        raise Refused("the warm process answered nonsense")
+    return output, error, code
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1] if len(sys.argv) == 2 else ""))

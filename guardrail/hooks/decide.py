@@ -1,0 +1,122 @@
+"""Here belongs the decision on one action of an agent: facts of the working copy, the workspace's policy, what a person
+allowed once, and the engine's verdict."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from guardrail.approval import Outcome
+from guardrail.catalogue.loader import default_catalogue
+from guardrail.engine import Guardrail, Options
+from guardrail.explain import read_calls
+from guardrail.hooks.facts import Gathered, Leaving, Named, gather, surroundings
+from guardrail.hooks.harness import Asked
+from guardrail.hooks.once import Once
+from guardrail.hooks.trust import WorkspacePolicy, workspace_policy
+from guardrail.model import Call, Effect
+from guardrail.paths import sensitivity_of
+from guardrail.verdict import Verdict
+from guardrail.vocabulary import Decision, EffectKind, Sensitivity, Severity
+
+SEVERITY = Severity.MEDIUM.value
+OPTIONS = Options(may_ask=True, gathered=True)
+MOST_SAID = 1_200
+_DIRECTORY_OPTIONS = ("-C", "--directory", "--chdir")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A decision with its reason in words, the verdict behind it and the context that it was judged in."""
+
+    decision: Decision
+    reason: str
+    verdict: Verdict
+    context: Mapping[str, Any]
+
+
+def decide(asked: Asked, guardrail: Guardrail, once: Once, now: int, home: str | None = None) -> Judged:
+    """What is answered. `home` is that of the agent's session, which the process that judges may not share."""
+    context = surroundings(asked.cwd, home or os.environ.get("HOME"), asked.root)
+    context["tool"] = asked.tool
+    found = workspace_policy(_root(context))
+    verdict = guardrail.check(asked.action, SEVERITY, context, policy=found.policy, options=OPTIONS)
+    gathered = Gathered(context)
+    if verdict.problem is None and verdict.effects:
+        gathered = gather(context, named_by(asked.action, context, verdict))
+        context = dict(gathered.context)
+        verdict = guardrail.check(asked.action, SEVERITY, context, policy=found.policy, options=OPTIONS)
+    objections = list(_objections(verdict, gathered.leaving, found))
+    decision: Decision = "ask" if objections and verdict.decision == "allow" else verdict.decision
+    if decision != "allow" and verdict.problem is None and (token := once.token(verdict.digest)) is not None:
+        outcome = once.approvals(now).accept(token, verdict.digest)
+        if outcome is Outcome.ACCEPTED:
+            return Judged("allow", "A person allowed this very action once, in a terminal.", verdict, context)
+    reason = _reason(verdict, objections, decision)
+    if decision == "ask" and not asked.can_ask:
+        reason += " A person has to look at it; this harness can't ask one."
+    return Judged(decision, reason, verdict, context)
+
+
+def _root(context: Mapping[str, Any]) -> Path | None:
+    root = context["workspace"].get("root")
+    return Path(root) if root else None
+
+
+def named_by(action: str, context: Mapping[str, Any] | None, verdict: Verdict) -> list[Named]:
+    """What the effects reach, by name. An action that only reads needs no states, but its links are looked at."""
+    _, calls = read_calls(action, context, default_catalogue())
+    named = []
+    for effect in verdict.effects:
+        changed = effect.kind is not EffectKind.READ
+        directories = _directories(effect, calls)
+        named += [Named(target.text, effect.source, changed, directories) for target in effect.targets]
+        if not effect.targets and changed:
+            named.append(Named("", effect.source))
+    return named
+
+
+def _directories(effect: Effect, calls: Sequence[Call]) -> tuple[str | None, ...]:
+    """Where the calls that an effect may be of run: where an earlier `cd` put them, or their option `-C`."""
+    around = [call for call in calls if call.span.start <= effect.span.start and effect.span.end <= call.span.end]
+    least = min((call.span.end - call.span.start for call in around), default=0)
+    found = [_directory(call) for call in around if call.span.end - call.span.start == least]
+    moved = [directory for directory in found if directory != ""]
+    return tuple(dict.fromkeys(moved or found or [""]))
+
+
+def _directory(call: Call) -> str | None:
+    word = call.directory
+    for option, value in zip(call.words, call.words[1:], strict=False):
+        if option.text in _DIRECTORY_OPTIONS:
+            word = value
+    if word is None:
+        return ""
+    return word.text if word.known and not word.glob else None
+
+
+def _objections(verdict: Verdict, leaving: tuple[Leaving, ...], found: WorkspacePolicy) -> Iterator[str]:
+    """What a person has to be asked about beside the verdict."""
+    if found.problem is not None:
+        yield found.problem
+    changed = {
+        target.text for effect in verdict.effects if effect.kind is not EffectKind.READ for target in effect.targets
+    }
+    for link in leaving:
+        changes = any(text.rstrip("/").endswith(link.path) for text in changed)
+        if changes or sensitivity_of(link.real) is Sensitivity.SECRET:
+            yield f"{link.path} leaves the workspace through a link, to {link.real}."
+
+
+def _reason(verdict: Verdict, objections: list[str], decision: Decision) -> str:
+    if decision == "allow":
+        return verdict.reason
+    parts = [] if verdict.decision == "allow" else [verdict.reason]
+    parts += objections
+    if verdict.decision != "allow":
+        parts += verdict.remediation
+    rules = f" [{', '.join(verdict.matched_guardrails[:4])}]" if verdict.matched_guardrails else ""
+    return f"svc-guardrail: {' '.join(parts)}"[:MOST_SAID] + rules

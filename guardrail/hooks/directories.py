@@ -1,0 +1,66 @@
+"""Here belongs where a person's own files are kept: settings, state, the socket. The hook's client loads it, so it
+imports next to nothing."""
+# ruff: noqa: PTH103, PTH111, PTH116, PTH117, PTH118
+# The paths are texts: pathlib takes longer to load than the client may take.
+
+from __future__ import annotations
+
+import os
+import stat
+
+NAME = "svc-guardrail"
+
+
+class DirectoryUnsafe(OSError):
+    """A directory that others could read or write, or that can't be made."""
+
+
+def runtime_directory() -> str:
+    """Where the socket is: under XDG_RUNTIME_DIR, else in the user's cache."""
+    base = _from_environment("XDG_RUNTIME_DIR")
+    if base and _is_own(base):
+        return os.path.join(base, NAME)
+    return os.path.join(_from_environment("XDG_CACHE_HOME") or _home(".cache"), NAME, "run")
+
+
+def config_directory() -> str:
+    """Where it is kept which policy files a person trusted."""
+    return os.path.join(_from_environment("XDG_CONFIG_HOME") or _home(".config"), NAME)
+
+
+def state_directory() -> str:
+    """Where the audit log and what a person allowed once are kept."""
+    return os.path.join(_from_environment("XDG_STATE_HOME") or _home(".local/state"), NAME)
+
+
+def make_private(path: str) -> str:
+    """Makes a directory that its owner alone can use, or raises `DirectoryUnsafe`. Returns the path."""
+    try:
+        os.makedirs(path, mode=0o700, exist_ok=True)
+        found = os.lstat(path)
+    except OSError as error:
+        raise DirectoryUnsafe(f"the directory {path} can't be made: {error.strerror}") from None
+    if not stat.S_ISDIR(found.st_mode):
+        raise DirectoryUnsafe(f"{path} is not a directory of its own")
+    if found.st_uid != os.getuid():
+        raise DirectoryUnsafe(f"the directory {path} belongs to another user")
+    if found.st_mode & 0o077:
+        raise DirectoryUnsafe(f"the directory {path} is open to other users; its mode has to be 0700")
+    return path
+
+
+def _is_own(path: str) -> bool:
+    """Whether a directory is there and the user's. After `su` the variable names that of another user."""
+    try:
+        return os.stat(path).st_uid == os.getuid()
+    except OSError:
+        return False
+
+
+def _from_environment(name: str) -> str:
+    value = os.environ.get(name, "")
+    return value if os.path.isabs(value) else ""
+
+
+def _home(below: str) -> str:
+    return os.path.join(os.path.expanduser("~"), below)

@@ -1,0 +1,94 @@
+"""Here belongs what a person allows once: a code that a terminal shows, for one digest, one use and five minutes."""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from guardrail.approval import SHORTEST_KEY, Approval, Approvals, make_token
+from guardrail.hooks.directories import state_directory
+from guardrail.hooks.files import read_private, read_private_json, write_private, write_private_json
+
+LIFETIME = 300
+"""Seconds for which a code, and what it allows, is good."""
+_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+_LENGTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """The store of one user, in a directory of their own."""
+
+    directory: Path
+
+    def offer(self, digest: str, now: int) -> str:
+        """A fresh code for a digest. Only its hash is kept, so that nobody reads it from the disk."""
+        code = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
+        codes = self._codes(now)
+        codes[_hashed(code)] = {"digest": digest, "expires_at": now + LIFETIME}
+        write_private_json(self._codes_file, codes)
+        return code
+
+    def allow(self, code: str, now: int) -> str | None:
+        """Allows the digest of a code once; None if the code is unknown, used or too old."""
+        codes = self._codes(now)
+        found = codes.pop(_hashed(code.strip().upper().replace("-", "")), None)
+        if found is None:
+            return None
+        write_private_json(self._codes_file, codes)
+        digest = str(found["digest"])
+        token = make_token(Approval(digest, _owner(), now + LIFETIME, secrets.token_hex(16)), self._key())
+        write_private(self._grant(digest), token.encode())
+        return digest
+
+    def token(self, digest: str) -> str | None:
+        """The token that waits for a digest."""
+        found = read_private(self._grant(digest))
+        return found.decode("ascii", "replace") if found is not None else None
+
+    def approvals(self, now: int) -> Approvals:
+        """What the engine needs to accept a token of this store."""
+        return Approvals(self._key(), _owner(), now, self)
+
+    def take(self, approval: Approval) -> bool:
+        """Uses a token up: of all that try, one removes the file."""
+        try:
+            self._grant(approval.digest).unlink()
+        except OSError:
+            return False
+        return True
+
+    @property
+    def _codes_file(self) -> Path:
+        return self.directory / "codes.json"
+
+    def _codes(self, now: int) -> dict[str, dict[str, object]]:
+        codes = read_private_json(self._codes_file)
+        return {hashed: found for hashed, found in codes.items() if now < int(found["expires_at"])}
+
+    def _grant(self, digest: str) -> Path:
+        return self.directory / "allowed" / digest
+
+    def _key(self) -> bytes:
+        file = self.directory / "key"
+        key = read_private(file)
+        if key is None or len(key) != SHORTEST_KEY:
+            key = secrets.token_bytes(SHORTEST_KEY)
+            write_private(file, key)
+        return key
+
+
+def own_once() -> Once:
+    """The store of the user who runs this."""
+    return Once(Path(state_directory()))
+
+
+def _hashed(code: str) -> str:
+    return hashlib.sha256(code.encode()).hexdigest()
+
+
+def _owner() -> str:
+    return getpass.getuser()

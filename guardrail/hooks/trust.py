@@ -1,0 +1,65 @@
+"""Here belongs which policy files of workspaces a person trusted, and what holds of a workspace's policy file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from guardrail.hooks.directories import config_directory
+from guardrail.hooks.files import read_private_json, write_private_json
+from guardrail.policy_file import PolicyInvalid
+from guardrail.user_policy import MAX_BYTES, UserPolicy, load_user_policy, policy_digest
+
+POLICY_NAME = ".svc-guardrail.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspacePolicy:
+    """The policy of a workspace. `problem` says why its file could not be read; then nothing passes unasked."""
+
+    policy: UserPolicy | None = None
+    problem: str | None = None
+
+
+def trust_store() -> Path:
+    """The file that holds the digests that a person trusted."""
+    return Path(config_directory()) / "trusted.json"
+
+
+def workspace_policy(root: Path | None) -> WorkspacePolicy:
+    """What the policy file at the root of a workspace says. Rows that allow count if a person trusted these bytes."""
+    if root is None:
+        return WorkspacePolicy()
+    path = root / POLICY_NAME
+    try:
+        source = read_policy(path)
+    except FileNotFoundError:
+        return WorkspacePolicy()
+    except OSError as error:
+        return WorkspacePolicy(problem=f"The policy file {path} can't be read: {error.strerror or error}.")
+    try:
+        return WorkspacePolicy(load_user_policy(source, POLICY_NAME, trusted=is_trusted(path, source)))
+    except PolicyInvalid as error:
+        return WorkspacePolicy(problem=f"The policy file has a mistake: {error}.")
+
+
+def read_policy(path: Path) -> bytes:
+    """The bytes of a policy file. One byte more than it may have is enough to refuse it."""
+    with path.open("rb") as file:
+        return file.read(MAX_BYTES + 1)
+
+
+def is_trusted(path: Path, source: bytes) -> bool:
+    """Whether a person trusted exactly these bytes at this path. A store inside of the work tree says nothing."""
+    real, store = Path(os.path.realpath(path)), trust_store()
+    if Path(os.path.realpath(store)).is_relative_to(real.parent):
+        return False
+    return read_private_json(store).get(str(real)) == policy_digest(source)
+
+
+def trust(path: Path, source: bytes) -> None:
+    """Keeps that a person trusts these bytes at this path."""
+    trusted = read_private_json(trust_store())
+    trusted[os.path.realpath(path)] = policy_digest(source)
+    write_private_json(trust_store(), trusted)

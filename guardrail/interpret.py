@@ -1,0 +1,1339 @@
+"""Here belongs how calls become effects: the catalogue's rows are bound to a call's words, actions inside of actions
+are read in turn, and what the catalogue lacks is treated by what is generic.
+
+Calls are taken in their order, so that a later one knows what an earlier one of the same action made, downloaded or
+copied.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from shlex import quote
+
+from guardrail.catalogue.loader import Catalogue, EffectRow, Inner, Program, Request, option_name
+from guardrail.facts import Environment, Facts, environment_of
+from guardrail.foreign import look, starts_shell
+from guardrail.model import Call, Effect, Passage, Reading, Redirection, Span, Target, Uncovered, Word
+from guardrail.options import Parsed, parse
+from guardrail.paths import (
+    PUBLIC_CERTIFICATES,
+    Care,
+    care_of,
+    consequence_of_write,
+    is_nowhere,
+    is_of_guard,
+    is_remote,
+    located,
+    place_of,
+    scope_of,
+    seen_from,
+)
+from guardrail.reading.decoding import constant_output
+from guardrail.vocabulary import (
+    Coverage,
+    EffectKind,
+    Language,
+    ObjectKind,
+    Origin,
+    Place,
+    Reversible,
+    Scope,
+    Sensitivity,
+)
+
+MAX_DEPTH = 8
+MAX_CALLS = 1_000
+LONGEST_NAME = 60
+MAX_TARGETS = 2_000
+"""Words that rows name as targets, and URLs that requests reach; where they lie has to be worked out for each."""
+MAX_INNER_CHARS = 96 * 1024
+"""Characters of inner texts that are read in all: an action may repeat itself inside of itself."""
+
+SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "csh", "tcsh", "busybox"))
+COMMAND_OPTIONS = frozenset(("-c", "-e", "--command", "--exec", "--cmd", "--execute", "--eval", "--shell", "-exec"))
+SHELL_OPTIONS = frozenset(("-s", "--shell", "--login-shell", "--default-shell", "--"))
+TEXT_OPTIONS = frozenset(("-m", "--message", "--body", "--title", "--notes", "--description", "--comment", "--subject"))
+"""Options whose value people read."""
+COMMAND_NAMES = ("rsh", "exec", "command", "editor", "pager", "program", "cmd")
+TEXT_TOOLS = frozenset(("echo", "printf", "grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "git", "test", "["))
+SCRIPT_SUFFIXES = (
+    *(".sh", ".bash", ".zsh", ".ksh", ".fish", ".py", ".pl", ".rb", ".js", ".mjs", ".ts", ".php", ".lua", ".ps1"),
+    *(".bat", ".cmd", ".vbs", ".run", ".bin", ".appimage", ".out", ".command"),
+)
+SEARCHES = frozenset(("find", "fd", "ls", "grep", "rg", "ag", "git"))
+DESTROYING = frozenset(("delete", "destroy", "purge", "drop", "wipe", "erase", "terminate", "nuke", "obliterate"))
+REMADE = frozenset(("cache", "caches", "tmp", "temp", "lock", "label", "labels", "alias", "log", "logs", "session"))
+MAKERS = frozenset(("mkdir", "mktemp", "md", "cmd:md", "cmd:mkdir"))
+MEMBERS_OF_CODE = ("python:", "js:")
+READING_VERBS = (
+    # what cmdlets of these verbs do is agreed: they show, choose and convert
+    *("ps:get-", "ps:select-", "ps:where-", "ps:format-", "ps:measure-", "ps:test-", "ps:compare-", "ps:sort-"),
+    *("ps:group-", "ps:convertto-", "ps:convertfrom-", "ps:join-", "ps:split-", "ps:resolve-", "ps:find-", "ps:show-"),
+    *("ps:write-", "ps:out-string", "ps:out-host", "ps:out-null", "ps:foreach-", "ps:search-", "ps:tee-"),
+)
+
+_SCOPES = {Scope.ONE: 0, Scope.UNKNOWN: 1, Scope.MANY: 2, Scope.ALL: 3}
+_WRITES = frozenset((EffectKind.WRITE, EffectKind.OVERWRITE))
+_MAKES = frozenset((EffectKind.WRITE, EffectKind.OVERWRITE, EffectKind.CREATE))
+_DESTROYS = frozenset((EffectKind.DELETE, EffectKind.OVERWRITE, EffectKind.DISCARD))
+_REACHES_EMPTY = frozenset((*_DESTROYS, EffectKind.ALTER, EffectKind.GRANT, EffectKind.EXPOSE))
+CARRIED = 4
+ORDINARY_WORDS = frozenset(
+    (
+        *("install", "test", "make", "kill", "run", "time", "find", "sort", "cut", "join", "split", "head", "tail"),
+        *("watch", "link", "at", "who", "last", "service", "route", "host", "mount", "convert", "import", "batch"),
+        *("format", "date", "env", "export", "set", "patch", "script", "look", "yes", "true", "expand", "sh", "bash"),
+        *("start", "stop", "restart", "update", "exec", "build", "deploy", "server", "web", "node", "python", "go"),
+        *("clean", "apply", "dump", "restore", "replace", "move", "copy", "write", "read", "print", "mail", "reset"),
+    )
+)
+"""Names of programs that are also subcommands of others or words of a sentence."""
+GO_FIRST = frozenset(("git", "make", "gmake", "ninja"))
+"""Programs whose first option may be `-C directory`."""
+_UNDOES = frozenset((EffectKind.DELETE, EffectKind.DISCARD, EffectKind.ALTER, EffectKind.GRANT, EffectKind.EXPOSE))
+_URL = re.compile(r"\w+://[^\s'\"`)]+")
+_DOT_COMMAND = re.compile(
+    r"\s*\.(?:(?:shell|system)\s+(.+)|(?:output|once|excel|log)\s+(?:-\S+\s+)*(\S+)\s*$)", re.DOTALL
+)
+_KEEPS_RIGHTS = re.compile(r"[ugoa]*\+[rwxX]+|[ug]=rw[xX]?|0?[67][0-7][0-7]")
+_PATHLIKE = frozenset((ObjectKind.PATH, ObjectKind.SECRET, ObjectKind.CREDENTIAL, ObjectKind.PERSONAL_DATA))
+_CARES = frozenset((Sensitivity.SECRET, Sensitivity.PERSONAL))
+
+
+@dataclass(frozen=True, slots=True)
+class Interpretation:
+    """What the calls of a reading would do. `calls` has those of inner actions too, `passages` the inner texts that
+    people would read."""
+
+    effects: tuple[Effect, ...]
+    uncovered: tuple[Uncovered, ...]
+    coverage: Coverage
+    calls: tuple[Call, ...]
+    passages: tuple[Passage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What an inner action inherits. `carrier` is the span of the text that it stands in."""
+
+    depth: int = 0
+    host: str | None = None
+    elevated: bool = False
+    sure: bool = True
+    carrier: Span | None = None
+    directory: Word | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Fed:
+    """What comes out of a pipe: the care that it deserves, and the URLs that it was downloaded from."""
+
+    care: Care | None = None
+    urls: tuple[str, ...] = ()
+
+
+def interpret(reading: Reading, catalogue: Catalogue, facts: Facts) -> Interpretation:
+    """The effects of a reading, with what stays uncovered."""
+    work = _Interpreter(catalogue, facts)
+    work.read(reading, _Frame())
+    return Interpretation(
+        effects=tuple(work.effects),
+        uncovered=tuple(work.uncovered),
+        coverage=_coverage(reading, work),
+        calls=tuple(work.calls),
+        passages=tuple(work.passages),
+    )
+
+
+def _coverage(reading: Reading, work: _Interpreter) -> Coverage:
+    if not work.uncovered:
+        return "none" if reading.language is Language.PROSE and not work.effects else "full"
+    return "partial" if work.effects or work.covered_calls else "none"
+
+
+class _Interpreter:
+    """One pass over an action's calls."""
+
+    def __init__(self, catalogue: Catalogue, facts: Facts) -> None:
+        self.catalogue = catalogue
+        self.facts = facts
+        self.effects: list[Effect] = []
+        self.uncovered: list[Uncovered] = []
+        self.calls: list[Call] = []
+        self.passages: list[Passage] = []
+        self.covered_calls = 0
+        self.inner_chars = 0
+        self.targets = 0
+        self.effects_of: dict[int, tuple[Call, list[Effect]]] = {}
+        self.own: set[str] = set()
+        self.has_staged = False  # an earlier call of the action put what is new into the index of git
+        self.downloaded: dict[str, str] = {}
+        self.mounts: dict[str, tuple[tuple[str, str], ...]] = {}
+        self.copied: dict[str, Care] = {}
+        self.judges_origin = facts.user_request is not None or bool(facts.untrusted_content)
+
+    # Readings and calls
+
+    def read(self, reading: Reading, frame: _Frame) -> None:
+        """Takes a reading in, as the whole action or as an action inside of one."""
+        carrier = frame.carrier
+        for effect in reading.effects:
+            effect = self._in_frame(effect, frame)
+            self._add(effect)
+            if effect.kind in _WRITES and effect.object is ObjectKind.PATH:
+                self._consequences(effect, frame.directory.text if frame.directory is not None else None)
+        for uncovered in reading.uncovered:
+            self.uncovered.append(replace(uncovered, span=carrier) if carrier else uncovered)
+        for passage in reading.passages:
+            self.passages.append(replace(passage, span=carrier) if carrier else passage)
+        for call in reading.calls:
+            if len(self.calls) >= MAX_CALLS:
+                self.uncovered.append(Uncovered(carrier or call.span, "more calls than are followed", stopped=True))
+                break
+            self.call(call, frame)
+
+    def _in_frame(self, effect: Effect, frame: _Frame) -> Effect:
+        """A reader's own effect, with the place and care of its paths."""
+        thing = effect.object
+        targets = tuple(
+            self._located(target, effect, frame)
+            if thing is ObjectKind.PATH
+            else replace(target, place=self._placed(target.place, thing))
+            for target in effect.targets
+        )
+        return replace(
+            effect,
+            span=frame.carrier or effect.span,
+            sure=effect.sure and frame.sure,
+            elevated=effect.elevated or frame.elevated,
+            targets=targets,
+        )
+
+    def _located(self, target: Target, effect: Effect, frame: _Frame) -> Target:
+        call = Call("", (), effect.span, host=frame.host, directory=frame.directory)
+        place = None if target.place is Place.UNKNOWN else target.place
+        sensitivity = None if target.sensitivity is Sensitivity.NONE else target.sensitivity
+        found = self._target(Word(target.text, effect.span), effect.kind, effect.object, call, place, sensitivity)
+        return replace(found, origin=target.origin) if target.origin is not Origin.UNKNOWN else found
+
+    def _placed(self, place: Place, thing: ObjectKind) -> Place:
+        """What is remote, or data of nobody knows where, is production if the facts say so."""
+        if self.facts.environment is Environment.PRODUCTION and (
+            place is Place.REMOTE or (place is Place.UNKNOWN and thing is not ObjectKind.PATH)
+        ):
+            return Place.PRODUCTION
+        return place
+
+    def call(self, original: Call, frame: _Frame) -> None:
+        """The effects of one call and of the actions inside it."""
+        if frame.depth > MAX_DEPTH:
+            reason = "actions inside of actions, too deep to follow"
+            self.uncovered.append(Uncovered(frame.carrier or original.span, reason, stopped=True))
+            return
+        call = original
+        if frame.depth:
+            call = replace(
+                call,
+                span=frame.carrier or call.span,
+                host=call.host or frame.host,
+                elevated=call.elevated or frame.elevated,
+                sure=call.sure and frame.sure,
+                directory=call.directory or frame.directory,
+            )
+        self.calls.append(call)
+        first = len(self.effects)
+        if call.program != ":":
+            self._program(call, frame)
+        for redirection in call.redirections:
+            self._redirection(redirection, call)
+        effects = self.effects[first:]
+        self.effects_of[id(original)] = (original, effects)
+        self._remember(call, effects)
+
+    def _program(self, call: Call, frame: _Frame) -> None:
+        if not call.program:
+            self._computed(call, frame)
+            return
+        program = self._entry(call.program)
+        if program is None:
+            self._unknown(call, frame)
+            return
+        self.covered_calls += 1
+        call = _in_named_directory(call)
+        if call.path.startswith("!") and call.program in SHELLS:
+            self._interactive_shell(call)  # typed into the program of the line before
+            return
+        parsed = parse(program, call)
+        if parsed.without_effect():
+            return
+        if parsed.unlisted is not None:
+            reason = f"the catalogue lacks {program.name} {_shortened(parsed.unlisted)}"
+            self.uncovered.append(Uncovered(call.span, reason))
+        if parsed.operands and parsed.level.subcommands is not None:
+            self._by_verb([*parsed.path, *(word.text for word in parsed.operands)], call, Place.REMOTE)
+        if call.program == "git" and parsed.path[:1] in (["add"], ["stage"]):
+            self.has_staged = True
+        for level in parsed.levels:
+            for row in level.effects:
+                if parsed.holds(row.when):
+                    self._row(row, parsed, call)
+            if level.request is not None and parsed.holds(level.request.when):
+                self._request(level.request, parsed, call, frame)
+        inners = [inner for level in parsed.levels for inner in level.inner if parsed.holds(inner.when)]
+        for inner in inners:
+            self._inner(inner, parsed, call, frame)
+        if not inners and call.program not in TEXT_TOOLS:
+            self._shells_in_options(call, frame)
+        if frame.depth and program.name in SHELLS and _waits_for_typing(parsed):
+            self._interactive_shell(call)
+
+    def _entry(self, name: str) -> Program | None:
+        """The program's entry; a version behind the name and what names only the shell are taken away."""
+        catalogue = self.catalogue
+        found = catalogue.program(name)
+        if found is not None:
+            return found
+        prefix, colon, rest = name.partition(":")
+        if colon:
+            if prefix not in ("ps", "cmd"):
+                parts = rest.split(".")
+                endings = (".".join(parts[at:]) for at in range(max(len(parts) - 3, 0), len(parts)))
+                spelled = (catalogue.program(f"{prefix}:*.{ending}") for ending in endings)
+                return next((found for found in spelled if found is not None), None)
+            rest = rest.lower()
+            spellings = (f"{prefix}:{rest}", f"{prefix}:*.{rest.rpartition('.')[2]}", rest)
+            return next((found for spelling in spellings if (found := catalogue.program(spelling)) is not None), None)
+        for suffix in (".cmd", ".bat"):
+            if name.endswith(suffix):
+                return catalogue.program(name.removesuffix(suffix))
+        shorter = name.rstrip("0123456789.-")
+        return catalogue.program(shorter) if shorter and shorter != name else None
+
+    # Rows
+
+    def _row(self, row: EffectRow, parsed: Parsed, call: Call) -> None:
+        words: list[Word] = []
+        fed: list[Target] = []
+        for part in row.targets:
+            if part == "stdin":
+                if call.stdin is None and not any(found.operator == "<" for found in call.redirections):
+                    continue
+                fed.append(self._fed_target(call, row.kind))
+            elif part == "found":
+                words += _found_by_search(parsed)
+            else:
+                for word in parsed.part(part):
+                    if word.text == "-" and part.startswith("at_file:"):
+                        fed.append(self._fed_target(call, row.kind))
+                    else:
+                        words.append(word)
+        if not words and not fed and row.default_target is not None:
+            words = [Word(row.default_target, call.span)]
+        words = [
+            word
+            for word in words
+            if not (row.object is ObjectKind.PATH and row.kind in _WRITES and is_nowhere(word.text))
+        ]
+        if row.object is ObjectKind.PATH and row.targets and not words and not fed:
+            return  # nothing is named, so nothing is touched
+        words = self._followed(words, call)
+        named = [word for word in words if not word.glob]
+        if row.object is ObjectKind.PATH and named and len(named) < len(words) and not _is_broadened(row, parsed):
+            # A pattern beside a name does not make the name stand for many.
+            self._effect_of_row(row, parsed, call, named, fed)
+            self._effect_of_row(row, parsed, call, [word for word in words if word.glob], [])
+        else:
+            self._effect_of_row(row, parsed, call, words, fed)
+
+    def _effect_of_row(
+        self, row: EffectRow, parsed: Parsed, call: Call, words: Sequence[Word], fed: Sequence[Target]
+    ) -> None:
+        place = row.place
+        if place is Place.REMOTE and self._names_production(parsed):
+            place = Place.PRODUCTION
+        targets = [self._target(word, row.kind, row.object, call, place, row.sensitivity) for word in words]
+        targets += fed
+        if not targets and place is not None:
+            targets = [Target("", self._placed(place, row.object))]
+        scope = self._scope(row, parsed, call, words)
+        if row.object is ObjectKind.PATH and row.kind in _REACHES_EMPTY:
+            targets, scope = self._if_empty(words, targets, scope, call)
+        detail = self._detail(row, parsed)
+        effect = Effect(
+            kind=row.kind,
+            object=row.object,
+            span=call.span,
+            source=" ".join((parsed.program.name, *parsed.path)),
+            targets=tuple(targets),
+            scope=scope,
+            reversible=row.reversible,
+            sure=call.sure,
+            elevated=call.elevated or row.elevated,
+            detail=detail,
+        )
+        if row.kind is EffectKind.EXECUTE:
+            effect = self._executed(effect, call)
+        elif self.has_staged and row.kind is EffectKind.DISCARD and effect.source == "git reset":
+            effect = replace(effect, detail={**detail, "staged": "yes"})
+        self._add(effect)
+        if row.kind is EffectKind.EXECUTE and detail.get("code") == "inline":
+            for word in words:
+                self._foreign(word.text, call)
+        if row.kind in _WRITES and row.object is ObjectKind.PATH:
+            self._consequences(effect, _directory(call))
+        elif row.kind in _UNDOES and row.object in (ObjectKind.PATH, ObjectKind.PERMISSION):
+            self._of_the_guard(effect, call)
+
+    def _followed(self, words: list[Word], call: Call) -> list[Word]:
+        """The words that are looked at as targets, up to a bound for the whole action."""
+        left = MAX_TARGETS - self.targets
+        self.targets += len(words)
+        if len(words) > left:
+            self.uncovered.append(Uncovered(call.span, "more targets than are followed", stopped=True))
+            return words[: max(left, 1)]
+        return words
+
+    def _scope(self, row: EffectRow, parsed: Parsed, call: Call, words: Sequence[Word]) -> Scope:
+        scope = row.scope
+        if scope is None:
+            several = len(words) > 1 and row.object is not ObjectKind.PATH  # paths that are named one by one
+            scope = Scope.MANY if several or any(word.glob for word in words) else Scope.ONE
+        elif scope is Scope.ONE and row.object is ObjectKind.ROWS and any(_is_fed(word) for word in words):
+            scope = Scope.MANY
+        broadened = False
+        for broader in row.broader:
+            if any(parsed.has(option) for option in broader.options):
+                broadened = True
+                scope = max(scope, broader.scope, key=_SCOPES.__getitem__)
+        worked_out = row.object is ObjectKind.PATH and row.place is None and (row.scope is None or broadened)
+        if worked_out and scope is Scope.MANY:
+            directory = _directory(call)
+            if any(scope_of(word.text, self.facts, directory) is Scope.ALL for word in words if broadened or word.glob):
+                return Scope.ALL
+        return scope
+
+    def _if_empty(
+        self, words: Sequence[Word], targets: list[Target], scope: Scope, call: Call
+    ) -> tuple[list[Target], Scope]:
+        """An unset variable in a path may be empty: what is then reached counts if it is a whole place."""
+        directory = _directory(call)
+        for at, word in enumerate(words):
+            if not word.if_empty or (scope is Scope.ONE and not word.glob):
+                continue
+            place = place_of(word.if_empty, self.facts, directory)
+            if place not in (Place.SYSTEM, Place.HOME) or targets[at].place is Place.TEMPORARY:
+                continue
+            if scope_of(word.if_empty, self.facts, directory) is Scope.ALL:
+                targets[at] = replace(targets[at], place=self._on_host(place, call))
+                scope = Scope.ALL
+        return targets, scope
+
+    def _detail(self, row: EffectRow, parsed: Parsed) -> Mapping[str, str]:
+        detail: dict[str, str] = {}
+        for name, value in row.detail:
+            if value.text is not None:
+                detail[name] = value.text
+            elif value.part is not None:
+                words = parsed.part(value.part)
+                if words:
+                    detail[name] = words[0].text
+        if row.says is not None:
+            detail["says"] = row.says
+        if parsed.call.host is not None:
+            detail["host"] = parsed.call.host
+        return detail
+
+    def _names_production(self, parsed: Parsed) -> bool:
+        """Whether the call names production itself, as a context, a namespace or in the name of what it reaches."""
+        if self.facts.environment is Environment.PRODUCTION:
+            return True
+        values = [option.value for option in parsed.options if option.value is not None]
+        return any(
+            environment_of(word.text) is Environment.PRODUCTION
+            for word in (*values, *parsed.operands)
+            if "pr" in word.text or "live" in word.text or "canary" in word.text
+        )
+
+    def _request(self, request: Request, parsed: Parsed, call: Call, frame: _Frame) -> None:
+        """The effects of the HTTP requests that a call makes."""
+        from guardrail.catalogue.http import effects_of_request
+
+        methods = [word.text for part in request.method for word in parsed.part(part)]
+        bodies = [word.text for part in request.body for word in parsed.part(part)]
+        method = methods[0].upper() if methods else "POST" if bodies else "GET"
+        body = "\n".join(bodies) or None
+        urls = [
+            word.text for word in self._followed([word for part in request.url for word in parsed.part(part)], call)
+        ]
+        self._sent_bodies([word for part in request.body for word in parsed.part(part)], urls, call)
+        for url in urls:
+            for effect in effects_of_request(method, url, {}, body, call.span):
+                if effect.kind is EffectKind.SEND and _verb_of_path(url) in DESTROYING:
+                    effect = replace(
+                        effect, kind=EffectKind.DELETE, object=ObjectKind.RESOURCE, reversible=Reversible.NO
+                    )
+                self._add(self._in_frame(replace(effect, source=call.program, sure=call.sure), frame))
+
+    def _sent_bodies(self, bodies: Sequence[Word], urls: Sequence[str], call: Call) -> None:
+        """What a request sends that a substitution reads from a sensitive file."""
+        targets = tuple(
+            self._target(word, EffectKind.SEND, ObjectKind.PATH, call)
+            for word in bodies
+            if not word.known and self._care(word, _directory(call)).sensitivity in _CARES
+        )
+        if targets:
+            self._generic_effect(EffectKind.SEND, ObjectKind.PATH, targets, call, {"url": " ".join(urls)}, True)
+
+    # Targets
+
+    def _target(
+        self,
+        word: Word,
+        kind: EffectKind,
+        thing: ObjectKind,
+        call: Call,
+        place: Place | None = None,
+        sensitivity: Sensitivity | None = None,
+    ) -> Target:
+        text = word.text
+        directory = _directory(call)
+        if place is None:
+            place = Place.UNKNOWN
+            if thing in _PATHLIKE:
+                place = self._in_new_container(text, call)
+                if place is None:
+                    place = self._on_host(place_of(text, self.facts, directory), call)
+                if kind in _DESTROYS and self._is_own(text, directory):
+                    place = Place.TEMPORARY
+                elif place is Place.REMOTE:
+                    place = self._placed(place, thing)
+        if sensitivity is None:
+            sensitivity = self._care(word, directory).sensitivity
+        origin = self.facts.origin_of(text) if self.judges_origin else Origin.UNKNOWN
+        path = seen_from(directory, text) if directory is not None and thing in _PATHLIKE and call.host is None else ""
+        return Target(text, place, sensitivity, origin, path)
+
+    def _care(self, word: Word, directory: str | None) -> Care:
+        """The care that a word's path deserves: its own, of what was copied there, or of what a substitution prints."""
+        text = word.text
+        care = care_of(text, self.facts.os)
+        if care.sensitivity is Sensitivity.NONE and directory is not None:
+            care = care_of(located(text, self.facts, directory), self.facts.os)
+        if self.copied and care.sensitivity not in _CARES:
+            care = self.copied.get(located(text, self.facts, directory), care)
+        computed = not word.known and any(mark in text for mark in ("$(", "`", "<("))
+        if computed and care.sensitivity is Sensitivity.NONE and not text.startswith(PUBLIC_CERTIFICATES):
+            found = (care_of(piece) for piece in _pieces(text))
+            care = next((known for known in found if known.sensitivity in _CARES), care)
+        return care
+
+    def _on_host(self, place: Place, call: Call) -> Place:
+        """A place as it is on another machine: there is no workspace of ours."""
+        if call.host is not None and call.host.startswith("container:") and place in (Place.SYSTEM, Place.HOME):
+            return Place.UNKNOWN
+        if call.host is None or place in (Place.SYSTEM, Place.HOME, Place.TEMPORARY):
+            return place
+        if call.host.startswith("image:"):
+            return place
+        return (
+            self._placed(Place.REMOTE, ObjectKind.RESOURCE) if not call.host.startswith("container:") else Place.UNKNOWN
+        )
+
+    def _in_new_container(self, text: str, call: Call) -> Place | None:
+        """A place in a container that the call makes: where it lies here if it is mounted, else it goes with it."""
+        mounts = self.mounts.get(call.host) if call.host is not None else None
+        if mounts is None:
+            return None
+        path = located(text, self.facts, _directory(call))
+        for inside, outside in mounts:
+            if path == inside or path.startswith((f"{inside}/", f"{inside}*")) or inside == "/":
+                if not outside.startswith(("/", "~", ".", "$", "`")):
+                    return Place.UNKNOWN  # a volume by its name
+                return place_of(outside + path[len(inside.rstrip("/")) :], self.facts)
+            if inside.startswith(f"{path.rstrip('/*')}/"):
+                return Place.UNKNOWN  # a mount lies in it
+        return Place.TEMPORARY if path.startswith("/") else None
+
+    def _is_own(self, text: str, directory: str | None) -> bool:
+        path = located(text, self.facts, directory)
+        return bool(self.own) and any(known in self.own for known in (path, *_parents(path)))
+
+    def _fed_target(self, call: Call, kind: EffectKind) -> Target:
+        """What a pipe brings, as a target: it deserves the care of what was read into it."""
+        fed = self._fed(call.stdin)
+        sensitivity = fed.care.sensitivity if fed.care is not None else Sensitivity.NONE
+        if kind is EffectKind.SEND and _prints_environment(call.stdin):
+            sensitivity = Sensitivity.SECRET
+        for redirection in call.redirections:
+            if redirection.operator == "<":
+                return self._target(redirection.target, EffectKind.READ, ObjectKind.PATH, call)
+        return Target("stdin", sensitivity=sensitivity)
+
+    def _fed(self, source: Call | Word | None) -> _Fed:
+        care: Care | None = None
+        urls: list[str] = []
+        for _ in range(MAX_DEPTH * 2):
+            if not isinstance(source, Call):
+                break
+            _, effects = self.effects_of.get(id(source), (source, ()))
+            for effect in effects:
+                if effect.kind is EffectKind.DOWNLOAD:
+                    urls += [target.text for target in effect.targets] or [effect.detail.get("url", "")]
+                elif effect.kind is EffectKind.READ:
+                    if "url" in effect.detail:
+                        urls.append(effect.detail["url"])
+                    found = next((target for target in effect.targets if target.sensitivity in _CARES), None)
+                    if found is not None and (care is None or care.sensitivity is not Sensitivity.SECRET):
+                        care = Care(found.sensitivity, found.text)
+            source = source.stdin
+        return _Fed(care, tuple(urls))
+
+    # What follows from an effect
+
+    def _add(self, effect: Effect) -> None:
+        """Takes an effect in, once for the same words."""
+        if effect not in self.effects[-8:]:
+            self.effects.append(effect)
+
+    def _consequences(self, effect: Effect, directory: str | None) -> None:
+        """A write to some paths does more than write: it persists, grants, or changes the guard."""
+        for target in effect.targets:
+            if target.place in (Place.REMOTE, Place.PRODUCTION):
+                continue
+            consequence = consequence_of_write(target.text)
+            if consequence is None and directory is not None:
+                consequence = consequence_of_write(located(target.text, self.facts, directory))
+            if consequence is not None:
+                self._add(
+                    Effect(
+                        kind=consequence.kind,
+                        object=consequence.object,
+                        span=effect.span,
+                        source=effect.source,
+                        targets=(target,),
+                        scope=Scope.ALL if consequence.object is ObjectKind.DEVICE else Scope.ONE,
+                        reversible=Reversible.NO if consequence.kind is EffectKind.OVERWRITE else Reversible.YES,
+                        sure=effect.sure,
+                        elevated=effect.elevated,
+                        detail={"says": f"changes {consequence.reason}"},
+                    )
+                )
+
+    def _of_the_guard(self, effect: Effect, call: Call) -> None:
+        """To delete, move or lock away a file of the guard turns it off as surely as a write does."""
+        if call.program == "chmod" and any(_KEEPS_RIGHTS.fullmatch(word.text) for word in call.words):
+            return
+        directory = _directory(call)
+        for target in effect.targets:
+            if target.place in (Place.REMOTE, Place.PRODUCTION):
+                continue
+            if is_of_guard(target.text) or (directory and is_of_guard(located(target.text, self.facts, directory))):
+                changed = replace(effect, kind=EffectKind.CONFIGURE, object=ObjectKind.GUARD, targets=(target,))
+                self._add(replace(changed, detail={"says": "takes away what checks or steers the agent"}))
+
+    def _executed(self, effect: Effect, call: Call) -> Effect:
+        """Code that the same action downloaded, or that comes out of a pipe from afar, is remote code."""
+        if effect.detail.get("code") == "named_file" and call.program not in SHELLS:
+            names = [target.text for target in effect.targets]
+            if any("/bin/" in name and posixpath.basename(name) in SHELLS for name in names):
+                return replace(effect, object=ObjectKind.PROCESS, detail={**effect.detail, "code": "interactive_shell"})
+        if not self.downloaded and not any(_may_be_remote(target.text) for target in effect.targets):
+            return effect
+        directory = _directory(call)
+        for target in effect.targets:
+            path = located(target.text, self.facts, directory)
+            url = self.downloaded.get(path) or self.downloaded.get(posixpath.basename(path))
+            if url is None and is_remote(target.text) and "://" in target.text:
+                url = target.text
+            if url is None and target.text.startswith(("<(", "$(", "`")):
+                urls = self._fed(call.stdin).urls
+                named = _URL.search(target.text)
+                url = urls[0] if urls else named[0] if named else None
+            if url is not None:
+                return replace(effect, detail={**effect.detail, "code": "remote", "url": url})
+        return effect
+
+    def _remember(self, call: Call, effects: Iterable[Effect]) -> None:
+        """What later calls have to know: what this one made, downloaded or copied."""
+        directory = _directory(call)
+        made: list[str] = []
+        urls: list[str] = []
+        care: Care | None = None
+        for effect in effects:
+            if effect.kind is EffectKind.DOWNLOAD:
+                urls += [target.text for target in effect.targets]
+            elif effect.kind in _MAKES and effect.object is ObjectKind.PATH:
+                paths = [located(target.text, self.facts, directory) for target in effect.targets]
+                made += paths
+                makes_anew = effect.kind is EffectKind.CREATE or call.program in MAKERS
+                if makes_anew and effect.scope is not Scope.ALL:
+                    self._own(paths, effect, call)
+            for target in effect.targets:
+                if target.sensitivity in _CARES and effect.kind in (EffectKind.READ, EffectKind.SEND):
+                    care = Care(target.sensitivity, target.text)
+        if urls:
+            names = [posixpath.basename(path) for path in made]
+            for path in (*made, *names, *(posixpath.basename(url.partition("?")[0]) for url in urls)):
+                if path and scope_of(path, self.facts) is not Scope.ALL:
+                    self.downloaded[path] = urls[0]
+                    self.own.add(path)
+        if care is None and made:
+            care = self._fed(call.stdin).care
+        if care is not None:
+            for path in made:
+                for known in (path, *_parents(path)):
+                    self.copied.setdefault(known, care)
+
+    def _own(self, paths: Iterable[str], effect: Effect, call: Call) -> None:
+        """A path that the action itself makes is its own to delete, unless it may have been there (`mkdir -p ~/x`)."""
+        may_exist = any(word.text in ("-p", "--parents") for word in call.words)
+        for path, target in zip(paths, effect.targets, strict=True):
+            if not (may_exist and target.place in (Place.HOME, Place.SYSTEM, Place.UNKNOWN)):
+                self.own.add(path)
+
+    # Redirections
+
+    def _redirection(self, redirection: Redirection, call: Call) -> None:
+        word = redirection.target
+        if is_nowhere(word.text):
+            return
+        if redirection.operator == "<":
+            kind = EffectKind.READ
+        elif redirection.operator in (">>", "<>", "&>>"):
+            kind = EffectKind.WRITE
+        else:
+            kind = EffectKind.OVERWRITE
+        directory = _directory(call)
+        path = seen_from(directory, word.text) if directory is not None else ""
+        if kind is EffectKind.OVERWRITE and "missing" in self.facts.path_states(path or word.text):
+            kind = EffectKind.WRITE
+        effect = Effect(
+            kind=kind,
+            object=ObjectKind.PATH,
+            span=call.span,
+            source="generic",
+            targets=(self._target(word, kind, ObjectKind.PATH, call),),
+            reversible=Reversible.NO if kind is EffectKind.OVERWRITE else Reversible.YES,
+            sure=call.sure,
+            elevated=call.elevated,
+        )
+        self._add(effect)
+        if kind in _WRITES:
+            self._consequences(effect, _directory(call))
+
+    # Inner actions
+
+    def _inner(self, inner: Inner, parsed: Parsed, call: Call, frame: _Frame) -> None:
+        deeper = _Frame(
+            depth=frame.depth + 1,
+            host=_host(inner, parsed) or call.host,
+            elevated=call.elevated or inner.elevated,
+            sure=call.sure,
+            carrier=call.span,
+            directory=call.directory,
+        )
+        if deeper.host is not None and tuple(parsed.path) in _MAKE_CONTAINERS:
+            self.mounts[deeper.host] = _mounts(parsed)
+        if inner.part == "stdin":
+            self._fed_code(inner.language, call, deeper)
+            return
+        for words in _inner_words(inner, parsed):
+            if inner.program is not None and (named := parsed.part(inner.program)):
+                words = [named[0], *words]
+            if not words:
+                continue
+            if inner.language == "argv":
+                if inner.append_stdin:
+                    words = _with_piped(words, parsed, self._words_of_pipe(parsed, call))
+                elif any("{}" in word.text for word in words):
+                    words = _replaced(words, "{}", _found_by_search(parsed))
+                self._command(words, call, deeper)
+            else:
+                self._text(" ".join(word.text for word in words), inner.language, call, deeper)
+
+    def _command(self, words: Sequence[Word], call: Call, frame: _Frame) -> None:
+        """Words that are a command: `sudo rm x`, `xargs rm`."""
+        first = words[0]
+        if len(words) == 1 and first.known and any(char in first.text for char in " ;|&\n"):
+            self._text(first.text, "bash", call, frame)
+            return
+        if first.known and " " in first.text and self._is_command_line(first.text):
+            # `parallel 'rm -rf {}' ::: a b`: a line for a shell, and what is put in.
+            rest = [word.text for word in words[1:] if not word.text.startswith(":::")]
+            self._text(" ".join((first.text, *map(quote, rest))), "bash", call, frame)
+            return
+        name = first.text.replace("\\", "/").rstrip("/").rpartition("/")[2].lower().removesuffix(".exe")
+        inner = Call(
+            program=name if first.known else "",
+            words=tuple(words[1:] if first.known else words),
+            span=call.span,
+            language=call.language,
+            stdin=call.stdin,
+            sure=call.sure,
+            path=first.text if first.known and "/" in first.text else "",
+        )
+        self.call(inner, frame)
+
+    def _words_of_pipe(self, parsed: Parsed, call: Call) -> list[Word]:
+        """The operands that `xargs` adds: words of constant text, what a search finds, or nobody knows what."""
+        source = call.stdin
+        if (
+            any(redirection.operator == "<" for redirection in call.redirections)
+            or parsed.has("-a")
+            or parsed.has("--arg-file")
+        ):
+            return [Word("$(stdin)", call.span, known=False)]
+        if source is None:
+            return []
+        output = source.text if isinstance(source, Word) else constant_output(source)
+        if output is not None:
+            return [Word(text, call.span) for text in output.split()]
+        while isinstance(source, Call) and isinstance(source.stdin, Call):
+            source = source.stdin
+        if isinstance(source, Call) and source.program in SEARCHES:
+            program = self._entry(source.program)
+            if program is not None and source.program in ("find", "fd"):
+                return _found_by_search(parse(program, source))
+            _, effects = self.effects_of.get(id(source), (source, ()))
+            read = [target.text for effect in effects if effect.kind is EffectKind.READ for target in effect.targets]
+            return [Word(f"{text.rstrip('/')}/[found]", call.span, glob=True) for text in read or ["."]]
+        return [Word("$(stdin)", call.span, known=False)]
+
+    def _text(self, text: str, language: str, call: Call, frame: _Frame) -> None:
+        """A text that is an action: `bash -c '…'`, `python -c '…'`."""
+        code = _substitution(text)
+        if code is not None:
+            self._printed_code(code, language, call, frame)
+            return
+        if language == "sql" and text.lstrip().startswith(".") and (command := _DOT_COMMAND.match(text)):
+            # The shell of sqlite3 has commands of its own.
+            run, file = command.groups()
+            text, language = run or f": > {file}", "bash"
+        self.inner_chars += len(text)
+        if frame.depth > MAX_DEPTH or self.inner_chars > MAX_INNER_CHARS or len(self.calls) >= MAX_CALLS:
+            reason = "actions inside of actions, too deep to follow"
+            self.uncovered.append(Uncovered(call.span, reason, stopped=True))
+            return
+        if language == "unknown":
+            self._code("inline", call)
+            self._foreign(text, call)
+            self.uncovered.append(Uncovered(call.span, f"code that {call.program} runs"))
+            return
+        self.read(read_as(text, language, self.facts, self.catalogue), frame)
+
+    def _foreign(self, code: str, call: Call) -> None:
+        """What code in a language that nobody here reads does by what stands in its quotes."""
+        frame = _Frame(depth=MAX_DEPTH - 1, host=call.host, elevated=call.elevated, sure=call.sure, carrier=call.span)
+        for found in look(code):
+            if found.kind == "command":
+                if self._is_command_line(found.text):
+                    self._text(found.text, "bash", call, frame)
+                continue
+            kind = EffectKind.WRITE if found.kind == "write" else EffectKind.DELETE
+            word = Word(found.text, call.span)
+            effect = Effect(
+                kind=kind,
+                object=ObjectKind.PATH,
+                span=call.span,
+                source="generic",
+                targets=(self._target(word, kind, ObjectKind.PATH, call),),
+                scope=Scope.MANY if found.kind == "delete_tree" else Scope.ONE,
+                reversible=Reversible.YES if kind is EffectKind.WRITE else Reversible.NO,
+                sure=call.sure,
+                elevated=call.elevated,
+            )
+            self._add(effect)
+            if kind is EffectKind.WRITE:
+                self._consequences(effect, _directory(call))
+
+    def _printed_code(self, command: str, language: str, call: Call, frame: _Frame) -> None:
+        """Code that a command prints: `bash -c "$(curl …)"`, `eval "$(ssh-agent)"`."""
+        reading = read_as(command, "bash", self.facts, self.catalogue)
+        output = constant_output(reading.calls[-1]) if reading.calls else None
+        if output is not None:
+            self._text(output, language, call, replace(frame, depth=frame.depth + 1))
+            return
+        apart = _Interpreter(self.catalogue, self.facts)
+        apart.read(reading, _Frame(depth=min(frame.depth + 1, MAX_DEPTH)))
+        urls = [
+            target.text for effect in apart.effects if effect.kind is EffectKind.DOWNLOAD for target in effect.targets
+        ]
+        if urls:
+            self._code("remote", call, urls)
+        else:
+            self._code("piped", call)
+            self.uncovered.append(Uncovered(call.span, "code that another program prints"))
+
+    def _fed_code(self, language: str, call: Call, frame: _Frame) -> None:
+        """Code that a pipe, a here-document or a file brings."""
+        source = call.stdin
+        if source is None:
+            for redirection in call.redirections:
+                if redirection.operator == "<" and not is_nowhere(redirection.target.text):
+                    target = self._target(redirection.target, EffectKind.EXECUTE, ObjectKind.PATH, call)
+                    self._code("named_file", call, targets=(target,))
+            return
+        output = source.text if isinstance(source, Word) else constant_output(source)
+        if output is not None:
+            if language == "self":
+                self._lines(output, call, frame)
+            else:
+                self._text(output, language, call, frame)
+            return
+        urls = self._fed(source).urls
+        if urls:
+            self._code("remote", call, urls)
+            return
+        if language not in ("sql", "self", "http"):
+            self._code("piped", call)
+        self.uncovered.append(Uncovered(call.span, f"what {call.program} gets from a pipe"))
+
+    def _lines(self, text: str, call: Call, frame: _Frame) -> None:
+        """Each line is a call of the same program: `redis-cli <<< 'FLUSHALL'`."""
+        for line in text.splitlines():
+            words = tuple(Word(word.strip("'\""), call.span) for word in line.split())
+            if words:
+                self.call(replace(call, words=words, stdin=None, redirections=()), frame)
+
+    def _code(self, code: str, call: Call, urls: Sequence[str] = (), targets: tuple[Target, ...] = ()) -> None:
+        detail = {"code": code, **({"url": urls[0]} if urls else {})}
+        self._add(
+            Effect(
+                kind=EffectKind.EXECUTE,
+                object=ObjectKind.PATH if code == "named_file" else ObjectKind.PROCESS,
+                span=call.span,
+                source=call.program or "generic",
+                targets=targets or tuple(Target(url, self._placed(Place.REMOTE, ObjectKind.PROCESS)) for url in urls),
+                sure=call.sure,
+                elevated=call.elevated,
+                detail=detail,
+            )
+        )
+
+    def _interactive_shell(self, call: Call) -> None:
+        """A shell without a command that another program starts: what is typed there, no check sees."""
+        host = call.host or ""
+        inside = host.startswith(("container:", "pod:", "image:"))
+        self._add(
+            Effect(
+                kind=EffectKind.EXECUTE,
+                object=ObjectKind.CONTAINER if inside else ObjectKind.PROCESS,
+                span=call.span,
+                source=call.program,
+                targets=(Target(host, self._placed(Place.REMOTE, ObjectKind.PROCESS)),) if host else (),
+                sure=call.sure,
+                elevated=call.elevated,
+                detail={"code": "interactive_shell", **({"host": host} if host else {})},
+            )
+        )
+
+    def _shells_in_options(self, call: Call, frame: _Frame) -> None:
+        """Many programs run a command that an option names: `tar -I '/bin/sh -c …'`, `lftp -c '!/bin/sh'`."""
+        deeper = replace(frame, depth=frame.depth + 1, carrier=call.span, host=call.host, elevated=call.elevated)
+        for at, word in enumerate(call.words):
+            if word.known and "/bin/" in word.text and starts_shell(word.text):
+                if at == 0 or call.words[at - 1].text not in TEXT_OPTIONS:
+                    self._interactive_shell(call)
+                continue
+            option, equals, text = word.text.partition("=")
+            if not (equals and option.startswith("--")):
+                option, text = call.words[at - 1].text if at else "", word.text
+            if not option.startswith("-") or option in SHELL_OPTIONS or option in TEXT_OPTIONS:
+                continue
+            command = text.lstrip("!")
+            first, blank, _ = command.partition(" ")
+            if not first.startswith("/") or posixpath.basename(first) not in SHELLS:
+                continue
+            if blank or command != text or any(name in option for name in COMMAND_NAMES):
+                self._text(command, "bash", call, deeper)
+
+    # What the catalogue lacks
+
+    def _computed(self, call: Call, frame: _Frame) -> None:
+        """A program whose name the action computes."""
+        output = constant_output(call.stdin) if call.stdin is not None else None
+        if output is not None and len(call.words) == 1:
+            self._text(output, "bash", call, replace(frame, depth=frame.depth + 1, carrier=call.span))
+            return
+        fed = self._fed(call.stdin)
+        if fed.urls:
+            self._code("remote", call, fed.urls)
+            return
+        self._generic(call, frame)
+        self.uncovered.append(Uncovered(call.span, "a program whose name is computed"))
+
+    def _unknown(self, call: Call, frame: _Frame) -> None:
+        """A program that the catalogue lacks: a script by its path, or something by its operands."""
+        path = call.path
+        name = call.program
+        if path or (name.endswith(SCRIPT_SUFFIXES) and ":" not in name):
+            word = Word(path or name, call.span)
+            effect = Effect(
+                kind=EffectKind.EXECUTE,
+                object=ObjectKind.PATH,
+                span=call.span,
+                source="generic",
+                targets=(self._target(word, EffectKind.EXECUTE, ObjectKind.PATH, call),),
+                sure=call.sure,
+                elevated=call.elevated,
+                detail={"code": "named_file"},
+            )
+            self._add(self._executed(effect, call))
+            self._generic(call, frame)
+            self.covered_calls += 1
+            return
+        self._generic(call, frame)
+        if name.startswith("tool:") and any(effect.span == call.span for effect in self.effects):
+            return
+        if ":" not in name:
+            operands = [word.text for word in call.words if not word.text.startswith("-")]
+            self._by_verb(operands, call, Place.UNKNOWN)
+            self._carried(call, frame)
+            self._shells_in_options(call, frame)
+        executable = not name.startswith((*MEMBERS_OF_CODE, *READING_VERBS))
+        self.uncovered.append(Uncovered(call.span, f"the catalogue lacks {_shortened(name)}", executable=executable))
+
+    def _carried(self, call: Call, frame: _Frame) -> None:
+        """A known program with options or a path behind words that nobody knows: `run rm -rf / on the server`."""
+        for at, (word, following) in enumerate(zip(call.words[:CARRIED], call.words[1:], strict=False)):
+            name = word.text.lower()
+            if not word.known or name.startswith("-"):
+                return
+            if following.text.startswith(("-", "/", "~")) and name not in ORDINARY_WORDS and self._entry(name):
+                deeper = replace(frame, depth=frame.depth + 1, carrier=call.span, host=call.host)
+                self._command(call.words[at:], call, deeper)
+                return
+
+    def _generic(self, call: Call, frame: _Frame) -> None:
+        """What holds for any program: sensitive paths are read, URLs are reached, a shell in an operand runs."""
+        directory = _directory(call)
+        reads: list[Target] = []
+        urls: list[str] = []
+        deeper = replace(frame, depth=frame.depth + 1, carrier=call.span, host=call.host, elevated=call.elevated)
+        for at, word in enumerate(call.words):
+            text = word.text
+            option = call.words[at - 1].text if at else ""
+            if text.startswith("-") and "=" in text:
+                option, _, text = text.partition("=")
+                word = replace(word, text=text)
+            if _asks_for_a_key(option):
+                continue
+            if self._care(word, directory).sensitivity in _CARES:
+                reads.append(self._target(word, EffectKind.READ, ObjectKind.PATH, call))
+            elif "://" in text[:8]:
+                urls.append(text)
+            elif (
+                word.known
+                and not call.words[at].text.startswith("-")
+                and posixpath.basename(text) in SHELLS
+                and (at + 1 < len(call.words) or text.startswith("/"))
+                and option not in SHELL_OPTIONS - {"--"}
+                and not option.endswith("=")
+            ):
+                self._command(call.words[at:], call, deeper)
+                break
+            elif at and call.words[at - 1].text in COMMAND_OPTIONS and word.known and self._is_command_line(text):
+                self._text(text, "bash", replace(call, sure=False), replace(deeper, sure=False))
+        if reads:
+            kind = EffectKind.SEND if urls else EffectKind.READ
+            self._generic_effect(kind, ObjectKind.PATH, tuple(reads), call, {"url": urls[0]} if urls else {}, not urls)
+        elif urls:
+            targets = tuple(self._target(Word(url, call.span), EffectKind.READ, ObjectKind.PATH, call) for url in urls)
+            self._generic_effect(EffectKind.READ, ObjectKind.NETWORK, targets, call, {"url": urls[0]}, True)
+
+    def _by_verb(self, words: Sequence[str], call: Call, place: Place) -> None:
+        """A command line as most are made, with thing and verb in either order: `x project delete 7`."""
+        at = next((at for at, word in enumerate(words[:4]) if _destroys(word)), None)
+        if (
+            at is None
+            or (len(words) < 2 and place is Place.UNKNOWN)
+            or any(word.lower() in REMADE for word in words[: at + 2])
+            or not call.program[:1].isalnum()
+            or "<" in call.program
+        ):
+            return
+        named = words[at + 1 :] or words[:at] or words
+        targets = tuple(Target(text, self._placed(place, ObjectKind.RESOURCE)) for text in named[:8])
+        self._add(
+            Effect(
+                kind=EffectKind.DELETE,
+                object=ObjectKind.RESOURCE,
+                span=call.span,
+                source="generic",
+                targets=targets,
+                reversible=Reversible.NO,
+                sure=call.sure,
+                elevated=call.elevated,
+            )
+        )
+
+    def _is_command_line(self, text: str) -> bool:
+        first, blank, _ = text.strip().partition(" ")
+        return bool(blank) and self._entry(first.rpartition("/")[2].lower()) is not None
+
+    def _generic_effect(
+        self,
+        kind: EffectKind,
+        thing: ObjectKind,
+        targets: tuple[Target, ...],
+        call: Call,
+        detail: Mapping[str, str],
+        sure: bool,
+    ) -> None:
+        self._add(
+            Effect(
+                kind=kind,
+                object=thing,
+                span=call.span,
+                source="generic",
+                targets=targets,
+                sure=call.sure and sure,
+                elevated=call.elevated,
+                detail=detail,
+            )
+        )
+
+
+# --- parts of calls ---
+
+
+def _directory(call: Call) -> str | None:
+    return call.directory.text if call.directory is not None else None
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+
+
+def _in_named_directory(call: Call) -> Call:
+    """The call where its own option lets it work: `git -C /srv clean -fd`."""
+    for option, value in zip(call.words, call.words[1:], strict=False):
+        if call.program not in GO_FIRST or not option.text.startswith("-"):
+            break
+        if option.text == "-C":
+            text = value.text if call.directory is None else seen_from(call.directory.text, value.text) or value.text
+            call = replace(call, directory=replace(value, text=text))
+            break
+    return call
+
+
+def _is_broadened(row: EffectRow, parsed: Parsed) -> bool:
+    return any(parsed.has(option) for broader in row.broader for option in broader.options)
+
+
+def _is_fed(word: Word) -> bool:
+    """Whether `xargs` adds the word from what nobody counted."""
+    return word.text == "$(stdin)" or word.text.endswith("/[found]")
+
+
+def _prints_environment(source: Call | Word | None) -> bool:
+    """Whether what a pipe brings begins with all variables of the environment, keys and passwords included."""
+    while isinstance(source, Call) and isinstance(source.stdin, Call):
+        source = source.stdin
+    return isinstance(source, Call) and source.program in ("env", "printenv") and not source.words
+
+
+_MAKE_CONTAINERS = (("run",), ("create",), ("container", "run"), ("container", "create"))
+
+
+def _mounts(parsed: Parsed) -> tuple[tuple[str, str], ...]:
+    """What a new container sees of this machine: the path inside and what lies there, the longest path first."""
+    mounts = []
+    for option in parsed.options:
+        value = option.value.text if option.value is not None else ""
+        if option.name in ("-v", "--volume"):
+            outside, _, rest = value.partition(":")
+            mounts.append((rest.partition(":")[0], outside))
+        elif option.name == "--mount":
+            fields = dict(field.partition("=")[::2] for field in value.split(","))
+            inside = fields.get("target") or fields.get("destination") or fields.get("dst") or ""
+            mounts.append((inside, fields.get("source") or fields.get("src") or ""))
+    named = [(inside.rstrip("/").lower() or "/", outside) for inside, outside in mounts if inside.startswith("/")]
+    return tuple(sorted(named, key=lambda mount: -len(mount[0])))
+
+
+def _waits_for_typing(parsed: Parsed) -> bool:
+    """Whether a shell gets no command, no script and nothing by a pipe."""
+    call = parsed.call
+    fed = call.stdin is not None or any(
+        redirection.operator == "<" and not is_nowhere(redirection.target.text) for redirection in call.redirections
+    )
+    return not parsed.operands and not fed and not any(option.value is not None for option in parsed.options)
+
+
+def _parents(path: str) -> Iterator[str]:
+    """The directories that a path lies in, without those that are whole places."""
+    parent = posixpath.dirname(path)
+    while parent not in ("", "/", "~", ".", "..", "/tmp"):  # noqa: S108 (a place is named)
+        yield parent
+        parent = posixpath.dirname(parent)
+
+
+def _destroys(word: str) -> bool:
+    """Whether a word of a command line is a verb that destroys, alone or as in `delete-job` and `repo-delete`."""
+    first, _, rest = word.lower().replace("_", "-").partition("-")
+    return first in DESTROYING or rest.rpartition("-")[2] in DESTROYING
+
+
+def _verb_of_path(url: str) -> str:
+    """The last part of a URL's path without what stands before a verb: `/job/x/doDelete`, `/v1/x:purge`."""
+    last = url.partition("?")[0].rstrip("/").rpartition("/")[2].rpartition(":")[2]
+    return last.removeprefix("do").lower()
+
+
+def _asks_for_a_key(option: str) -> bool:
+    """Whether an option is how a program is given its own key, certificate or settings."""
+    return option.startswith("--") and any(name in option for name in ("key", "cert", "tls", "ssl", "config", "env-"))
+
+
+def _may_be_remote(text: str) -> bool:
+    return "://" in text or text.startswith(("<(", "$(", "`"))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The words of a substitution that no reader took apart."""
+    for char in "$()`<>|;&\"'":
+        text = text.replace(char, " ")
+    return iter(text.split())
+
+
+def _substitution(text: str) -> str | None:
+    """The command inside if the text is nothing but one command substitution."""
+    stripped = text.strip().strip('"')
+    if stripped.startswith("$(") and stripped.endswith(")") and not stripped.startswith("$(("):
+        return stripped[2:-1] if _closes_last(stripped[1:]) else None
+    if len(stripped) > 2 and stripped[0] == stripped[-1] == "`" and "`" not in stripped[1:-1]:
+        return stripped[1:-1]
+    return None
+
+
+def _closes_last(text: str) -> bool:
+    depth = 0
+    for at, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if depth == 0:
+            return at + 1 == len(text)
+    return False
+
+
+def _host(inner: Inner, parsed: Parsed) -> str | None:
+    """Where the inner action runs, such as `container:web`."""
+    if inner.host is None:
+        return None
+    prefix, colon, part = inner.host.partition(":")
+    if colon and prefix in ("operand", "operands", "option", "argument", "text"):
+        prefix, part = parsed.program.name, inner.host
+    words = parsed.part(part)
+    return f"{prefix}:{words[0].text if words else ''}"
+
+
+def _inner_words(inner: Inner, parsed: Parsed) -> Iterator[Sequence[Word]]:
+    """The words of each inner action."""
+    words = parsed.call.words
+    if inner.after:
+        style, ignore_case = parsed.program.style, parsed.program.ignore_case
+        at = 0
+        while at < len(words):
+            at += 1
+            if option_name(words[at - 1].text, style, ignore_case) not in inner.after:
+                continue
+            start = at
+            while at < len(words) and words[at].text not in inner.until:
+                at += 1
+            yield words[start:at][inner.skip :]
+            if not inner.repeated:
+                return
+    elif inner.part == "rest":
+        rest = words[parsed.places[inner.skip] :] if len(parsed.places) > inner.skip else ()
+        if rest or inner.program is not None:
+            yield _after_assignments(rest) if inner.skip_assignments else rest
+    elif inner.part is not None:
+        found = parsed.part(inner.part)
+        if inner.language != "argv" and inner.part.startswith(("option", "argument", "operand:")):
+            yield from ([word] for word in found)
+        else:
+            yield found[inner.skip :]
+
+
+def _after_assignments(words: Sequence[Word]) -> Sequence[Word]:
+    at = 0
+    while at < len(words) and "=" in words[at].text and words[at].text.partition("=")[0].isidentifier():
+        at += 1
+    return words[at:]
+
+
+def _found_by_search(parsed: Parsed) -> list[Word]:
+    """The paths that a search such as `find` yields: where it starts, joined with the names that it looks for."""
+    words = parsed.call.words
+    first = min((option.at for option in parsed.options), default=len(words))
+    starts = [word for word, at in zip(parsed.operands, parsed.places, strict=True) if at < first and word.text != "!"]
+    starts = starts or [Word(".", parsed.call.span)]
+    names = [
+        option.value
+        for option in parsed.options
+        if option.value is not None and option.name in _NAMES and words[option.at - 1].text not in ("!", "-not")
+    ]
+    if any(option.name == "-empty" for option in parsed.options):
+        names = names or [Word("[empty]", parsed.call.span)]  # nothing lies in what it finds
+    filtered = any(option.name in _FILTERS for option in parsed.options)
+    found = []
+    for start in starts:
+        base = start.text.rstrip("/")
+        for name in [word.text for word in names] or ["[found]" if filtered else "*"]:
+            text = f"{base}/{name.removeprefix('./').removeprefix('*/')}"
+            empty = None if start.if_empty is None else f"{start.if_empty.rstrip('/')}/*"
+            found.append(Word(text, start.span, start.known, glob=True, if_empty=empty))
+    return found
+
+
+_NAMES = frozenset(("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "--glob"))
+_FILTERS = frozenset(
+    (
+        *("-regex", "-iregex", "-mtime", "-mmin", "-ctime", "-cmin", "-atime", "-amin", "-newer", "-size"),
+        *("-user", "-group", "-perm", "-samefile", "-inum", "-uid", "-gid", "-nouser", "-nogroup", "-links", "-xtype"),
+    )
+)
+
+
+def _with_piped(words: Sequence[Word], parsed: Parsed, piped: Sequence[Word]) -> Sequence[Word]:
+    """The command of `xargs` with what a pipe brings: where `-I` says, else at the end."""
+    named = [value.text for option in ("-I", "-J", "--replace") for value in parsed.values_of(option)]
+    placeholder = named[0] if named and named[0] else "{}"
+    if any(placeholder in word.text for word in words):
+        return _replaced(words, placeholder, piped or [Word("$(stdin)", parsed.call.span, known=False)])
+    return [*words, *piped]
+
+
+def _replaced(words: Sequence[Word], placeholder: str, found: Sequence[Word]) -> Sequence[Word]:
+    """Words in which a placeholder stands for what a search finds or a pipe brings."""
+    replaced: list[Word] = []
+    for word in words:
+        if word.text == placeholder:
+            replaced += found
+        elif placeholder in word.text and found:
+            text = word.text.replace(placeholder, found[0].text)
+            replaced.append(Word(text, word.span, word.known and found[0].known, glob=True))
+        else:
+            replaced.append(word)
+    return replaced
+
+
+# --- inner texts ---
+
+
+def read_as(text: str, language: str, facts: Facts, catalogue: Catalogue) -> Reading:
+    """A text read in a language that the catalogue or a caller names; `auto` finds out which it is."""
+    if language == "auto":
+        from guardrail.reading import read
+
+        return read(text, facts, catalogue)
+    return _reader(language)(text)
+
+
+def _reader(language: str) -> Callable[[str], Reading]:
+    from guardrail.reading import reader_of
+
+    return reader_of(Language(language))

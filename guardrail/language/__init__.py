@@ -1,0 +1,234 @@
+"""What words say: intents of language, by few classes of words, and whether a person asked for what an action does."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, Protocol
+
+from guardrail.language.data import FILES, data_of, digest_of
+from guardrail.language.intent import drifts
+from guardrail.language.lexicon import Hit, Lexicon, Token, tokens_of
+from guardrail.model import Passage, Span
+from guardrail.reading.decoding import anomalies
+from guardrail.vocabulary import Severity
+
+_TABLE = "language/families.yaml"
+
+ACTION = "action"
+"""The name of a passage that is the action itself, in plain words."""
+
+_FILE_CONTENT = frozenset(
+    ("content", "contents", "new_string", "old_string", "new_str", "old_str", "file_text", "code", "patch", "diff")
+)
+
+_Combination = tuple[tuple[str, ...], str]
+"""Classes of words, and the sign between them: `>` in this order, `+` in one sentence, `&` anywhere in the text."""
+
+
+class Request(Protocol):
+    """The fact that is needed here: what the person wrote."""
+
+    @property
+    def user_request(self) -> str | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """An intent of language. `place` says which texts it is looked for in: `prose` is an action in plain words,
+    `message` also what a tool's arguments say to people, `text` every text, also in code. `stage` is the stage of the
+    answer that it belongs to. `examples` must match, `look_alikes` must not."""
+
+    id: str
+    place: Literal["prose", "message", "text"]
+    stage: str
+    languages: tuple[str, ...]
+    severity: Severity
+    reason: str
+    remediation: str
+    references: tuple[str, ...]
+    any: tuple[_Combination, ...]
+    characters: frozenset[str]
+    unless: frozenset[str]
+    exceptions: frozenset[str]
+    unless_requested: bool
+    unnamed_record: bool
+    examples: tuple[str, ...]
+    look_alikes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A family that was found, and where in the action."""
+
+    id: str
+    stage: str
+    severity: Severity
+    reason: str
+    remediation: str
+    references: tuple[str, ...]
+    span: Span
+
+
+def match_characters(action: str) -> tuple[Match, ...]:
+    """The families of text that a person sees otherwise than it runs: invisible, turned, overwritten, look-alike."""
+    kinds = {anomaly.partition(":")[0] for anomaly in anomalies(action)}
+    whole = Span(0, len(action))
+    return tuple(_match_of(family, whole) for family in _tables().families if not kinds.isdisjoint(family.characters))
+
+
+def _match_of(family: Family, span: Span) -> Match:
+    return Match(family.id, family.stage, family.severity, family.reason, family.remediation, family.references, span)
+
+
+def rules_checked() -> int:
+    """How many families a check looks for."""
+    return len(families())
+
+
+def version() -> str:
+    """A digest of what the verdicts of this package come from."""
+    return hashlib.sha256("".join(map(digest_of, FILES)).encode()).hexdigest()[:16]
+
+
+def families() -> tuple[Family, ...]:
+    """Every family of `families.yaml`."""
+    return _tables().families
+
+
+def match(passages: Iterable[Passage], facts: Request) -> tuple[Match, ...]:
+    """The families that the texts of an action belong to, each once. A passage that is named `ACTION` is an action in
+    plain words; one with another name is an argument of a tool, one without a name stands in code."""
+    requested: frozenset[str] | None = None
+    found: dict[str, Match] = {}
+    for passage in passages:
+        for family, span in _matches(passage):
+            if family.unless_requested and facts.user_request:
+                if requested is None:
+                    whole = Passage(facts.user_request, Span(0, len(facts.user_request)), ACTION)
+                    requested = frozenset(named.id for named, _ in _matches(whole))
+                if family.id in requested:
+                    continue
+            found.setdefault(family.id, _match_of(family, span))
+        if passage.name == ACTION and facts.user_request and drifts(passage.text, facts.user_request):
+            for family in _tables().families:
+                if family.unnamed_record:
+                    found.setdefault(family.id, _match_of(family, passage.span))
+    return tuple(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    lexicon: Lexicon
+    families: tuple[Family, ...]
+
+
+@cache
+def _tables() -> _Tables:
+    data = data_of(_TABLE)
+    rows = tuple(
+        Family(
+            row["id"],
+            row.get("in", "text"),
+            row.get("stage", "alignment"),
+            tuple(row["languages"]),
+            Severity(row["severity"]),
+            row["reason"],
+            row["remediation"],
+            tuple(row["references"]),
+            tuple(_combination(text, data["classes"]) for text in row.get("any", ())),
+            frozenset(row.get("characters", ())),
+            frozenset(row.get("unless", ())),
+            frozenset(row.get("except", ())),
+            row.get("unless_requested", False),
+            row.get("unnamed_record", False),
+            tuple(row["match"]),
+            tuple(row["pass"]),
+        )
+        for row in data["families"]
+    )
+    return _Tables(Lexicon(data["classes"]), rows)
+
+
+def _combination(text: str, classes: Mapping[str, object]) -> _Combination:
+    """The classes of `make > malware`, and the sign between them."""
+    names = tuple(name.strip() for name in re.split(r"[>+&]", text))
+    unknown = [name for name in names if name not in classes]
+    if unknown:
+        raise ValueError(f"no class of words is named {', '.join(unknown)}")
+    return names, next((sign for sign in "+&" if sign in text), ">")
+
+
+def _matches(passage: Passage) -> Iterator[tuple[Family, Span]]:
+    tables = _tables()
+    tokens = tokens_of(passage.text)
+    sentences: dict[int, dict[str, list[Hit]]] = {}
+    everywhere: dict[str, list[Hit]] = {}
+    for hit in tables.lexicon.hits(tokens):
+        everywhere.setdefault(hit.name, []).append(hit)
+        sentences.setdefault(tokens[hit.first].sentence, {}).setdefault(hit.name, []).append(hit)
+    named = frozenset(everywhere)
+    for family in tables.families:
+        if not _belongs(family, passage):
+            continue
+        combinations = [combination for combination in family.any if named.issuperset(combination[0])]
+        if not combinations:
+            continue
+        for hits, signs in (*((hits, ">+") for hits in sentences.values()), (everywhere, "&")):
+            first_last = _first_match(family, combinations, hits, signs)
+            if first_last is not None:
+                yield family, _span(passage, tokens, *first_last)
+                break
+
+
+def _belongs(family: Family, passage: Passage) -> bool:
+    if family.place == "prose":
+        return passage.name == ACTION
+    return family.place == "text" or (passage.name is not None and passage.name not in _FILE_CONTENT)
+
+
+def _first_match(
+    family: Family, combinations: Iterable[_Combination], hits: Mapping[str, Sequence[Hit]], signs: str
+) -> tuple[int, int] | None:
+    """The tokens from which up to which a combination of the family stands, if nothing before its end excuses it."""
+    for names, sign in combinations:
+        if sign not in signs or not all(name in hits for name in names):
+            continue
+        found = _in_order(names, hits) if sign == ">" else [hits[name][0] for name in names]
+        if found and not _is_excused(family, hits, found):
+            return min(hit.first for hit in found), max(hit.last for hit in found)
+    return None
+
+
+def _in_order(names: tuple[str, ...], hits: Mapping[str, Sequence[Hit]]) -> list[Hit]:
+    """The first hits that stand one after the other without overlap; none if one is missing."""
+    found: list[Hit] = []
+    for name in names:
+        following = next((hit for hit in hits[name] if not found or hit.first >= found[-1].last), None)
+        if following is None:
+            return []
+        found.append(following)
+    return found
+
+
+def _is_excused(family: Family, hits: Mapping[str, Sequence[Hit]], found: Sequence[Hit]) -> bool:
+    """Whether an excuse stands before the last word of the combination and is no part of it: "the fake reviews" are
+    not reviewed."""
+    if not family.exceptions.isdisjoint(hits):
+        return True
+    end = max(hit.first for hit in found)
+    return any(
+        excuse.first < end and not any(hit.first <= excuse.first < hit.last for hit in found)
+        for name in family.unless
+        for excuse in hits.get(name, ())
+    )
+
+
+def _span(passage: Passage, tokens: Sequence[Token], first: int, last: int) -> Span:
+    """Where the words stand in the action, if the passage stands there as it is; else the passage."""
+    if passage.span.end - passage.span.start != len(passage.text):
+        return passage.span
+    return Span(passage.span.start + tokens[first].start, passage.span.start + tokens[last - 1].end)

@@ -1,0 +1,199 @@
+"""What verbs and their objects mean: from the words of a tool's name or of a sentence to kinds of effects."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from guardrail.language.data import data_of
+from guardrail.language.lexicon import Hit, Lexicon, Token
+from guardrail.vocabulary import EffectKind, ObjectKind
+
+TABLE = "reading/tool_lexicon.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A verb with its object, at tokens `first` up to and without `last`. `verb` is the verb's class."""
+
+    kind: EffectKind
+    object: ObjectKind | None
+    verb: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    verbs: Lexicon
+    objects: Lexicon
+    kinds: dict[str, EffectKind]
+    defaults: dict[str, ObjectKind]
+    pairs: dict[tuple[str, ObjectKind], tuple[EffectKind, ObjectKind]]
+    words: dict[str, frozenset[str]]
+
+
+@cache
+def _tables() -> _Tables:
+    data: dict[str, Any] = data_of(TABLE)
+    verbs = data["verbs"]
+    words = {name: row["words"] for name, row in verbs.items()}
+    nouns = {f"{name}?": row["also_nouns"] for name, row in verbs.items() if "also_nouns" in row}
+    kinds = {name: EffectKind(row["kind"]) for name, row in verbs.items()}
+    defaults = {name: ObjectKind(row["object"]) for name, row in verbs.items() if "object" in row}
+    words_of = {name: frozenset(listed) for name, listed in data["words"].items()}
+    pairs: dict[tuple[str, ObjectKind], tuple[EffectKind, ObjectKind]] = {}
+    for row in data["pairs"]:
+        for verb in row["verbs"]:
+            for thing in map(ObjectKind, row["objects"]):
+                meaning = (EffectKind(row["kind"]), ObjectKind(row.get("object", thing)))
+                pairs.setdefault((verb, thing), meaning)
+    return _Tables(Lexicon(words | nouns), Lexicon(data["objects"]), kinds, defaults, pairs, words_of)
+
+
+def verbs_in(tokens: Sequence[Token]) -> list[Hit]:
+    """The verbs of a sentence. What may be a noun too counts where a verb can stand: first, after "to" or "you"."""
+    found: list[Hit] = []
+    for hit in _tables().verbs.hits(tokens):
+        sure = not hit.name.endswith("?")
+        verb = sure or (_verb_can_stand(tokens, hit.first) and not _names_a_thing(tokens, hit.last))
+        if verb and (not found or hit.first >= found[-1].last):
+            found.append(Hit(hit.name.rstrip("?"), hit.first, hit.last))
+    return found
+
+
+def kinds_spoken_of(tokens: Sequence[Token]) -> frozenset[EffectKind]:
+    """Every kind of which a text speaks, as verb or as noun: "the reservation of a flight", "get a refund"."""
+    tables = _tables()
+    verbs = {hit.name.rstrip("?") for hit in tables.verbs.hits(tokens)}
+    kinds = {tables.kinds[verb] for verb in verbs} | {_MEMBERSHIPS[verb] for verb in verbs if verb in _MEMBERSHIPS}
+    things = {hit.name for hit in tables.objects.hits(tokens)}
+    if things & {ObjectKind.ORDER, ObjectKind.PAYMENT}:
+        kinds.add(EffectKind.PAY)
+    return frozenset(kinds)
+
+
+def _verb_can_stand(tokens: Sequence[Token], number: int) -> bool:
+    token = tokens[number]
+    return (
+        number == 0
+        or tokens[number - 1].clause != token.clause
+        or tokens[number - 1].text in _tables().words["before_verbs"]
+    )
+
+
+def _names_a_thing(tokens: Sequence[Token], number: int) -> bool:
+    """Whether the word at `number` makes a noun of the one before it: "contact data", "order form"."""
+    return number < len(tokens) and tokens[number].text in _tables().words["compounds"]
+
+
+def objects_in(tokens: Sequence[Token]) -> list[Hit]:
+    """The things that a text names, longest phrase first where several begin at one word."""
+    found: list[Hit] = []
+    for hit in sorted(_tables().objects.hits(tokens), key=lambda hit: (hit.first, -hit.last)):
+        if not found or hit.first >= found[-1].last:
+            found.append(hit)
+    return found
+
+
+_MEMBERSHIPS = {"add": EffectKind.GRANT, "delete": EffectKind.REVOKE}
+_WHAT_HAS_MEMBERS = frozenset((ObjectKind.PROJECT, ObjectKind.REPOSITORY, ObjectKind.PERMISSION))
+
+
+def meaning_of(verb: Hit, thing: Hit | None, destination: Hit | None = None) -> Meaning:
+    """What this verb does to this thing. Somebody who is added to a team, or removed from it, gains or loses access."""
+    tables = _tables()
+    named_last = thing or destination
+    last = max(verb.last, named_last.last) if named_last else verb.last
+    if (
+        verb.name in _MEMBERSHIPS
+        and destination is not None
+        and ObjectKind(destination.name) in _WHAT_HAS_MEMBERS
+        and (thing is None or thing.name == ObjectKind.ACCOUNT)
+    ):
+        return Meaning(_MEMBERSHIPS[verb.name], ObjectKind.ACCOUNT, verb.name, verb.first, last)
+    if thing is None:
+        reached = ObjectKind(destination.name) if destination is not None else tables.defaults.get(verb.name)
+        # What is put into an oven changes nothing about the oven.
+        kind = EffectKind.ACTUATE if reached is ObjectKind.DEVICE else tables.kinds[verb.name]
+        return Meaning(kind, reached, verb.name, verb.first, last)
+    named = ObjectKind(thing.name)
+    kind, what = tables.pairs.get((verb.name, named), (tables.kinds[verb.name], named))
+    return Meaning(kind, what, verb.name, verb.first, last)
+
+
+def meanings_in_sentence(tokens: Sequence[Token]) -> list[Meaning]:
+    """Each verb of a text with the head of what follows it up to the next verb, in the same sentence."""
+    verbs, things = verbs_in(tokens), objects_in(tokens)
+    firsts = [thing.first for thing in things]
+    meanings = []
+    for number, verb in enumerate(verbs):
+        end = _end_of_clause(tokens, verb, verbs[number + 1].first if number + 1 < len(verbs) else len(tokens))
+        sentence = tokens[verb.first].sentence
+        after = [
+            thing
+            for thing in things[bisect_left(firsts, verb.last) : bisect_left(firsts, end)]
+            if tokens[thing.first].sentence == sentence
+        ]
+        meanings.append(meaning_of(verb, *_thing_and_destination(tokens, verb, after)))
+    return meanings
+
+
+def _end_of_clause(tokens: Sequence[Token], verb: Hit, end: int) -> int:
+    """Where another clause begins: "reply that the meeting is over" replies, and names no event."""
+    stops = _tables().words["clauses"]
+    return next((number for number in range(verb.last, end) if tokens[number].text in stops), end)
+
+
+def is_negated(tokens: Sequence[Token], meaning: Meaning) -> bool:
+    """Whether a "not" stands before the verb, in its clause and near it."""
+    clause, negations = tokens[meaning.first].clause, _tables().words["negations"]
+    before = range(max(0, meaning.first - _NEGATION_REACH), meaning.first)
+    return any(tokens[number].clause == clause and tokens[number].text in negations for number in before)
+
+
+_NEGATION_REACH = 4
+
+
+def meaning_of_name(tokens: Sequence[Token]) -> Meaning | None:
+    """What a tool does by its name: the first verb, and the thing after it (or before it, as in `calendar.create`)."""
+    hits = _tables().verbs.hits(tokens)
+    if not hits:
+        return None
+    sure = next((hit for hit in hits if not hit.name.endswith("?")), None)
+    # What may be a noun opens a name as a verb (`book_flight`), unless the verb comes last (`message.delete`).
+    opens = hits[0].first == 0 and not (sure is not None and sure.last == len(tokens))
+    verb = hits[0] if opens or sure is None else sure
+    verb = Hit(verb.name.rstrip("?"), verb.first, verb.last)
+    things = [thing for thing in objects_in(tokens) if thing.first >= verb.last or thing.last <= verb.first]
+    after = [thing for thing in things if thing.first >= verb.last]
+    thing, destination = _thing_and_destination(tokens, verb, after)
+    return meaning_of(verb, thing or (None if destination else things[-1] if things else None), destination)
+
+
+def _thing_and_destination(tokens: Sequence[Token], verb: Hit, things: Sequence[Hit]) -> tuple[Hit | None, Hit | None]:
+    """The thing that a verb reaches, and what follows a preposition: "add Alice to the channel" names no thing."""
+    head = _head(tokens, things)
+    if head is None:
+        return None, None
+    if any(token.text in _tables().words["prepositions"] for token in tokens[verb.last : head.first]):
+        return None, head
+    return head, _head(tokens, [thing for thing in things if thing.first >= head.last])
+
+
+def _head(tokens: Sequence[Token], things: Sequence[Hit]) -> Hit | None:
+    """Of things in a row the last names what is meant ("calendar event"); what follows a preposition is another."""
+    head: Hit | None = None
+    for thing in things:
+        between = tokens[head.last : thing.first] if head else ()
+        if head and (
+            any(token.text in _tables().words["prepositions"] for token in between)
+            or tokens[thing.first].after
+            or between
+        ):
+            break
+        head = thing
+    return head

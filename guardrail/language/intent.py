@@ -1,0 +1,260 @@
+"""Whether the person asked for what an action does: kinds of effects in a request, in content that was only read, and
+in the action, compared in the words of one lexicon."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Protocol
+
+from guardrail.language.actions import is_negated, kinds_spoken_of, meanings_in_sentence
+from guardrail.language.lexicon import Lexicon, Token, tokens_of
+from guardrail.model import Effect, Passage, Span
+from guardrail.vocabulary import EffectKind, ObjectKind, Origin, Severity
+
+
+class Provenance(Protocol):
+    """The facts that are needed here: what the person wrote, what was only read, and which of them has a value."""
+
+    @property
+    def user_request(self) -> str | None: ...
+
+    @property
+    def untrusted_content(self) -> Sequence[str]: ...
+
+    def origin_of(self, value: str) -> Origin: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Unrequested:
+    """An effect that nobody asked for though content that was only read speaks of it. `why` is `kind` if that content
+    asks for such an action, `target` if it alone names what the action reaches, `both`."""
+
+    effect: Effect
+    why: str
+    severity: Severity
+    value: str = ""
+
+    @property
+    def span(self) -> Span:
+        """Where the action does it."""
+        return self.effect.span
+
+
+Requested = tuple[EffectKind, ObjectKind | None]
+
+_GROUPS: dict[EffectKind, str] = {
+    EffectKind.DELETE: "take away",
+    EffectKind.DISCARD: "take away",
+    EffectKind.CANCEL: "take away",
+    EffectKind.REVOKE: "take away",
+    EffectKind.SEND: "send",
+    EffectKind.PUBLISH: "send",
+    EffectKind.EXPOSE: "send",
+    EffectKind.PAY: "pay",
+    EffectKind.GRANT: "grant",
+    EffectKind.ESCALATE: "grant",
+    EffectKind.EXECUTE: "run",
+    EffectKind.INSTALL: "run",
+    EffectKind.STOP: "stop",
+    EffectKind.DISABLE: "stop",
+    EffectKind.DISRUPT: "stop",
+    EffectKind.ACTUATE: "actuate",
+}
+_HARMLESS = frozenset((EffectKind.READ, EffectKind.DOWNLOAD))
+_OWN_RIGHT = frozenset((ObjectKind.CREDENTIAL, ObjectKind.PERMISSION, ObjectKind.GUARD, ObjectKind.PAYMENT))
+"""Things of which a change counts as asked for only if the request names them."""
+
+_NEVER_DELEGATED = frozenset((ObjectKind.CREDENTIAL, ObjectKind.PERMISSION, ObjectKind.GUARD))
+"""Things that no list of tasks may change: the person has to name them."""
+
+_DELEGATION = Lexicon(
+    {
+        "delegation": (
+            "task*", "to do*", "todo*", "instruction*", "action items", "the actions", "actions specified", "follow",
+            "accordingly", "as described", "as requested", "as mentioned", "do what", "do all", "do everything",
+            "whatever it says", "take care of", "handle", "process", "act on", "respond to", "answer",
+        )
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a request says: its words, the groups of kinds of which it speaks, what it asks for, and whether it hands
+    the choice over."""
+
+    words: frozenset[str]
+    groups: frozenset[str]
+    requested: frozenset[Requested]
+    delegates: bool
+
+
+@lru_cache(maxsize=1)
+def _asked_for(request: str) -> _Asked:
+    """The request of the check at hand, read once for all its effects."""
+    tokens = tokens_of(request)
+    return _Asked(
+        frozenset(token.text for token in tokens),
+        frozenset(_GROUPS.get(kind, "change") for kind in kinds_spoken_of(tokens)),
+        _requested(tokens),
+        bool(_DELEGATION.hits(tokens)),
+    )
+
+
+def origin_of(value: str, facts: Provenance) -> Origin:
+    """Where a value comes from: an address also counts as the user's if the request names the person in it."""
+    origin = facts.origin_of(value)
+    if origin is not Origin.USER and "@" in value and facts.user_request:
+        request = _asked_for(facts.user_request).words
+        local, _, domain = value.lower().partition("@")
+        names = {part for part in re.findall(r"[a-z]{3,}", local) if part not in ("info", "mail", "contact", "sales")}
+        if domain and names and names <= request:
+            return Origin.USER
+    return origin
+
+
+def with_origins(effects: Iterable[Effect], facts: Provenance) -> tuple[Effect, ...]:
+    """The effects with the origin of each target, where the reader could not know it."""
+    return tuple(
+        replace(
+            effect,
+            targets=tuple(
+                replace(target, origin=origin_of(target.text, facts)) if target.origin is Origin.UNKNOWN else target
+                for target in effect.targets
+            ),
+        )
+        for effect in effects
+    )
+
+
+def requested_kinds(text: str) -> frozenset[Requested]:
+    """The kinds of effects that a text asks for, with the object if it names one. What it forbids doesn't count."""
+    return _requested(tokens_of(text))
+
+
+def _requested(tokens: Sequence[Token]) -> frozenset[Requested]:
+    return frozenset(
+        (meaning.kind, meaning.object) for meaning in meanings_in_sentence(tokens) if not is_negated(tokens, meaning)
+    )
+
+
+def delegates(text: str) -> bool:
+    """Whether a request hands the choice of actions over to content: "do the tasks on my list"."""
+    return bool(_DELEGATION.hits(tokens_of(text)))
+
+
+def is_requested(effect: Effect, facts: Provenance) -> bool | None:
+    """Whether the person's request speaks of such an effect at all. None if there is no request to compare, or if it
+    leaves the choice of actions to something else."""
+    if not facts.user_request:
+        return None
+    request = _asked_for(facts.user_request)
+    asked = _GROUPS.get(effect.kind, "change") in request.groups
+    return None if not asked and request.delegates else asked
+
+
+def drifts(action: str, request: str) -> bool:
+    """Whether an action in plain words reaches a record by a number of which the request does not speak, and does to it
+    what the request does not ask for."""
+    numbers = {match[0].lower() for match in _RECORD.finditer(action)}
+    if not numbers or delegates(request) or any(number in request.lower() for number in numbers):
+        return False
+    asked = {(_GROUPS.get(kind, "change"), thing) for kind, thing in requested_kinds(request)}
+    groups = {group for group, _ in asked}
+    wanted = requested_kinds(action)
+    return not any(
+        (_GROUPS[kind] in groups if kind in _GROUPS else ("change", thing) in asked) for kind, thing in wanted
+    )
+
+
+_RECORD = re.compile(r"\bID[ :#]{1,2}[A-Z]{0,4}-?\d{2,}|#\d{3,}|\b[A-Z]{1,4}-?\d{4,}\b|\b\d{5,}\b")
+
+
+def unrequested(
+    effects: Iterable[Effect], facts: Provenance, passages: Iterable[Passage] = ()
+) -> tuple[Unrequested, ...]:
+    """Effects that the person did not ask for, and for which content that was only read asks, or whose target it alone
+    names. Empty without a request or without such content: there is nothing to compare. Of `passages` those matter
+    that are a password or an address which content alone names."""
+    if not facts.user_request or not facts.untrusted_content:
+        return ()
+    request = _asked_for(facts.user_request)
+    suggested = requested_kinds("\n".join(facts.untrusted_content))
+    planted = next((text for text in _telling(passages) if origin_of(text, facts) is Origin.UNTRUSTED_CONTENT), None)
+    found = (
+        _unrequested(effect, request.requested, suggested, request.delegates, planted, facts) for effect in effects
+    )
+    return tuple(finding for finding in found if finding is not None)
+
+
+def _unrequested(
+    effect: Effect,
+    asked: frozenset[Requested],
+    suggested: frozenset[Requested],
+    delegated: bool,
+    planted_value: str | None,
+    facts: Provenance,
+) -> Unrequested | None:
+    value = _foreign_value(effect, facts) or planted_value
+    if effect.kind in _HARMLESS:
+        # An address that content alone names can carry data out, and its page can carry instructions in.
+        opens = value is not None and ("://" in value or value.startswith("www."))
+        return Unrequested(effect, "target", Severity.HIGH, value or "") if opens else None
+    wanted, exactly_wanted = _asked(effect, asked, exactly=False), _asked(effect, asked, exactly=True)
+    planted, exactly_planted = _asked(effect, suggested, exactly=False), _asked(effect, suggested, exactly=True)
+    kind = (not wanted and planted) or (not exactly_wanted and exactly_planted)
+    if kind and delegated and value is None and effect.object not in _NEVER_DELEGATED:
+        return None
+    if kind or value is not None:
+        why = "both" if kind and value is not None else "kind" if kind else "target"
+        return Unrequested(effect, why, Severity.CRITICAL, value or "")
+    return None
+
+
+def _asked(effect: Effect, asked: frozenset[Requested], *, exactly: bool) -> bool:
+    """Whether such an effect is among what a text asks for. Loosely, another thing of the same group of kinds does too,
+    except for what must be named."""
+    group = _GROUPS.get(effect.kind, "change")
+    for kind, thing in asked:
+        if _GROUPS.get(kind, "change") != group or kind in _HARMLESS:
+            continue
+        if thing is None or thing is effect.object:
+            return True
+        if not exactly and effect.object not in _OWN_RIGHT:
+            return True
+    return False
+
+
+def _foreign_value(effect: Effect, facts: Provenance) -> str | None:
+    """A value of the effect that stands in untrusted content and not in the request, if it is one that names
+    somebody or something for sure: an address, a number, a phrase."""
+    values = [target.text for target in effect.targets]
+    values += [effect.detail[name] for name in ("recipient", "url", "account") if name in effect.detail]
+    return next(
+        (value for value in values if _names_one(value) and origin_of(value, facts) is Origin.UNTRUSTED_CONTENT), None
+    )
+
+
+_CREDENTIAL_NAMES = re.compile(r"(?i)passw|passcode|secret|\bpin\b|token|api_?key")
+
+
+def _telling(passages: Iterable[Passage]) -> list[str]:
+    """Texts that say something by where they come from: a password, or an address with nothing beside it."""
+    return [
+        passage.text
+        for passage in passages
+        if passage.name and (_CREDENTIAL_NAMES.search(passage.name) or _ADDRESS.fullmatch(passage.text))
+    ]
+
+
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S{3,300}|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{2,64}")
+
+
+_ONE = re.compile(r"[@:/#]|\d.*\d.*\d.*\d|\w\.\w")
+
+
+def _names_one(value: str) -> bool:
+    return _ONE.search(value) is not None or len(value) >= 16

@@ -1,0 +1,128 @@
+"""Classes of words, and where words of a class stand in a text. Linear in the text, however many words there are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+_WORD = re.compile(r"([^\W_]+(?:'[^\W_]+)*)|[.!?]+(?=[\s\"')\]]|$)|[;:\n]+|[,()\"“”`]")
+_ENDS = frozenset(".!?\n;")
+_SHORTEST_STEM = 3
+_GAP = "~"
+_LONGEST_GAP = 4
+
+
+class Token(NamedTuple):
+    """A word in lower case, where it stands, the number of its sentence and of its clause, and what stands before it:
+    a sign such as a comma, or nothing."""
+
+    text: str
+    start: int
+    end: int
+    sentence: int
+    clause: int
+    after: str = ""
+
+
+class Hit(NamedTuple):
+    """A word or phrase of a class: the tokens from `first` up to and without `last`."""
+
+    name: str
+    first: int
+    last: int
+
+
+def tokens_of(text: str) -> tuple[Token, ...]:
+    """The words of a text. A point inside a word ends no sentence: `notes.txt`."""
+    found: list[Token] = []
+    sentence = clause = 0
+    after = ""
+    lower = text.lower()
+    if len(lower) != len(text):  # a few letters are longer in lower case, which would move every position
+        lower = "".join(char if len(char.lower()) != 1 else char.lower() for char in text)
+    if "’" in lower:
+        lower = lower.replace("’", "'")
+    make, add = tuple.__new__, found.append
+    for match in _WORD.finditer(lower):
+        if match.lastindex:
+            start, end = match.span()
+            add(make(Token, (match[0], start, end, sentence, clause, after)))
+            after = ""
+            continue
+        after = text[match.start()]
+        clause += 1
+        sentence += after in _ENDS
+    return tuple(found)
+
+
+class Lexicon:
+    """Classes of words. A word that ends in `*` stands for all that begin so; several words are a phrase, in which `~`
+    stands for up to four words between."""
+
+    def __init__(self, classes: Mapping[str, Iterable[str]]) -> None:
+        self._exact: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        self._stems: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        for name, entries in classes.items():
+            for entry in entries:
+                first, *rest = str(entry).lower().replace("-", " ").split()
+                row = (tuple(rest), name)
+                if first.endswith("*"):
+                    self._stems.setdefault(first[:-1], []).append(row)
+                else:
+                    self._exact.setdefault(first, []).append(row)
+        # Most words begin none: the lengths of the stems that begin like the word are all that is tried.
+        lengths: dict[str, set[int]] = {}
+        for stem in self._stems:
+            lengths.setdefault(stem[:_SHORTEST_STEM], set()).add(len(stem))
+        self._lengths = {start: tuple(sorted(found)) for start, found in lengths.items()}
+
+    def hits(self, tokens: Sequence[Token]) -> list[Hit]:
+        """Every word and phrase of every class, in the order in which they begin."""
+        found: list[Hit] = []
+        rows_of: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        for number, token in enumerate(tokens):
+            rows = rows_of.get(token.text)
+            if rows is None:
+                rows = rows_of[token.text] = self._rows(token.text)
+            for rest, name in rows:
+                last = _end_of(tokens, number + 1, rest) if rest else number + 1
+                if last is not None:
+                    found.append(Hit(name, number, last))
+        return found
+
+    def _rows(self, word: str) -> list[tuple[tuple[str, ...], str]]:
+        rows = self._exact.get(word, _NO_ROWS)
+        if word.endswith("'s"):
+            rows = rows + self._exact.get(word[:-2], _NO_ROWS)
+        lengths = self._lengths.get(word[:_SHORTEST_STEM])
+        if lengths is not None:
+            for length in lengths:
+                if length <= len(word):
+                    rows = rows + self._stems.get(word[:length], _NO_ROWS)
+        return rows
+
+
+_NO_ROWS: list[tuple[tuple[str, ...], str]] = []
+
+
+def _end_of(tokens: Sequence[Token], at: int, rest: tuple[str, ...]) -> int | None:
+    """Where the rest of a phrase ends, if it stands here, in the same sentence."""
+    for place, part in enumerate(rest):
+        if part == _GAP:
+            return next(
+                (
+                    end
+                    for start in range(at, min(at + _LONGEST_GAP, len(tokens) - 1) + 1)
+                    if (end := _end_of(tokens, start, rest[place + 1 :])) is not None
+                ),
+                None,
+            )
+        if at >= len(tokens) or tokens[at].sentence != tokens[at - 1].sentence or not _fits(tokens[at].text, part):
+            return None
+        at += 1
+    return at
+
+
+def _fits(word: str, part: str) -> bool:
+    return word.startswith(part[:-1]) if part.endswith("*") else word == part

@@ -1,0 +1,96 @@
+"""Puts the engine together from the modules of this installation: readers, catalogue, policy, language, formats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from guardrail import formats, language, reading
+from guardrail.catalogue.loader import Catalogue, default_catalogue
+from guardrail.engine import Guardrail, Interpreted, Parts, with_intent_details
+from guardrail.facts import Facts
+from guardrail.interpret import MAX_CALLS, interpret
+from guardrail.language import intent
+from guardrail.model import Effect, Passage, Reading, Span
+from guardrail.policy import Policy, PolicyMatch, Stage, default_policy
+from guardrail.vocabulary import EffectKind, ObjectKind
+
+
+@cache
+def default_guardrail() -> Guardrail:
+    """The guardrail with the catalogue and policy that this installation brings, loaded once a process."""
+    return guardrail_of(default_catalogue(), default_policy())
+
+
+def guardrail_of(catalogue: Catalogue, policy: Policy) -> Guardrail:
+    """A guardrail with this catalogue and policy."""
+
+    def read(action: str, facts: Facts) -> Reading:
+        return reading.read(action, facts, catalogue)
+
+    def interpret_with_catalogue(read_action: Reading, facts: Facts) -> Interpreted:
+        return interpret(read_action, catalogue, facts)
+
+    return Guardrail(
+        policy,
+        Parts(
+            read=read,
+            interpret=interpret_with_catalogue,
+            match_language=match_language,
+            with_intent=with_intent,
+            effects_of_steps=effects_of_steps,
+            find=formats.find,
+            masked=formats.masked,
+            language_rules=language.rules_checked(),
+            most_calls=MAX_CALLS,
+            version=f"{catalogue.digest} {language.version()}",
+        ),
+    )
+
+
+def with_intent(effects: Sequence[Effect], passages: Sequence[Passage], facts: Facts) -> Sequence[Effect]:
+    """The effects with who wants them, where there is a request or content to compare with."""
+    if not effects or (facts.user_request is None and not facts.untrusted_content):
+        return effects
+    known = intent.with_origins(effects, facts)
+    unrequested: dict[int, str] = {}
+    for found in intent.unrequested(known, facts, passages):
+        unrequested.setdefault(id(found.effect), found.why)
+    # Whether it is asked for depends on kind and object alone, and a long request takes its time to read.
+    requested: dict[tuple[EffectKind, ObjectKind], bool | None] = {}
+    for effect in known:
+        if (effect.kind, effect.object) not in requested:
+            requested[effect.kind, effect.object] = intent.is_requested(effect, facts)
+    return [
+        with_intent_details(
+            effect,
+            requested=requested[effect.kind, effect.object],
+            unrequested=unrequested.get(id(effect)),
+        )
+        for effect in known
+    ]
+
+
+def effects_of_steps(steps: Sequence[str], span: Span) -> Sequence[Effect]:
+    """The effects of a plan that the context has, which an action in words belongs to."""
+    if not steps:
+        return ()
+    from guardrail.reading import household
+
+    return household.effects_of_steps(steps, span)
+
+
+def match_language(action: str, passages: Sequence[Passage], facts: Facts) -> Sequence[PolicyMatch]:
+    """What families of language say of the action and its passages, as matches like those of policy rows."""
+    return [
+        PolicyMatch(
+            id=match.id,
+            stage=Stage(match.stage),
+            severity=match.severity,
+            reason=match.reason,
+            remediation=match.remediation,
+            references=match.references,
+            spans=(match.span,),
+        )
+        for match in (*language.match_characters(action), *language.match(passages, facts))
+    ]

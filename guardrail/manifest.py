@@ -1,0 +1,163 @@
+"""What the objects of a Kubernetes manifest would do: the rights and files of the machine that their containers get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from guardrail.model import Effect, Span, Target
+from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scope, Sensitivity
+
+MAX_EFFECTS = 64
+MAX_DEPTH = 12
+
+_NOWHERE = Span(0, 0)
+_ORDINARY_CAPABILITIES = frozenset(
+    (
+        *("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE"),
+        *("SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
+    )
+)
+"""What a container has anyway, by the baseline of the Pod Security Standards."""
+
+_SYSTEM_DIRECTORIES = frozenset(
+    (
+        *("", "bin", "boot", "dev", "etc", "home", "lib", "lib64", "proc", "root", "run", "sbin", "sys", "tmp", "usr"),
+        *("var", "Users", "private"),
+    )
+)
+_HOST_NAMESPACES = ("hostNetwork", "hostPID", "hostIPC")
+_CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
+_PUBLIC_SUBJECTS = frozenset(("system:anonymous", "system:unauthenticated", "system:authenticated"))
+
+
+def effects_of_manifest(documents: Sequence[Mapping[str, Any]]) -> tuple[Effect, ...]:
+    """The effects of all objects; lists of objects are opened."""
+    found: list[Effect] = []
+    for document in documents:
+        for effect in _effects_of_object(document, 0):
+            if len(found) >= MAX_EFFECTS:
+                return tuple(found)
+            found.append(effect)
+    return tuple(found)
+
+
+def _effects_of_object(document: Mapping[str, Any], depth: int) -> Iterator[Effect]:
+    if depth > MAX_DEPTH:
+        return
+    for item in _objects(document.get("items")):
+        yield from _effects_of_object(item, depth + 1)
+    name = _text(_object(document.get("metadata")).get("name")) or "the manifest"
+    if document.get("kind") in ("ClusterRoleBinding", "RoleBinding"):
+        yield from _effects_of_binding(document, name)
+    pod = _pod_of(_object(document.get("spec")), 0)
+    if pod is not None:
+        yield from _effects_of_pod(pod, name)
+
+
+def _pod_of(spec: Mapping[str, Any], depth: int) -> Mapping[str, Any] | None:
+    """The pod that a spec describes: itself, or the template of a workload or of a job's template."""
+    if any(isinstance(spec.get(key), list) for key in _CONTAINER_LISTS):
+        return spec
+    if depth > 3:
+        return None
+    for key in ("template", "jobTemplate"):
+        inner = _object(_object(spec.get(key)).get("spec"))
+        if inner:
+            return _pod_of(inner, depth + 1)
+    return None
+
+
+def _effects_of_pod(pod: Mapping[str, Any], name: str) -> Iterator[Effect]:
+    for namespace in _HOST_NAMESPACES:
+        if pod.get(namespace) is True:
+            yield _escalation(name, "host_namespace")
+    for volume in _objects(pod.get("volumes")):
+        path = _text(_object(volume.get("hostPath")).get("path"))
+        if path:
+            setting = "host_path_read_only" if _only_reads(pod, _text(volume.get("name")), path) else "host_path"
+            yield _escalation(name, setting, path)
+    pod_security = _object(pod.get("securityContext"))
+    for key in _CONTAINER_LISTS:
+        for container in _objects(pod.get(key)):
+            label = _text(container.get("name")) or name
+            yield from _effects_of_container(container, pod_security, label)
+
+
+def _only_reads(pod: Mapping[str, Any], volume: str, path: str) -> bool:
+    """Whether all containers mount a directory of the machine for reading, and it is none of the system's."""
+    if path.strip("/").partition("/")[0] in _SYSTEM_DIRECTORIES:
+        return False
+    mounts = [
+        mount
+        for key in _CONTAINER_LISTS
+        for container in _objects(pod.get(key))
+        for mount in _objects(container.get("volumeMounts"))
+        if mount.get("name") == volume
+    ]
+    return bool(mounts) and all(mount.get("readOnly") is True for mount in mounts)
+
+
+def _effects_of_container(container: Mapping[str, Any], pod_security: Mapping[str, Any], name: str) -> Iterator[Effect]:
+    security = _object(container.get("securityContext"))
+    if security.get("privileged") is True:
+        yield _escalation(name, "privileged")
+    if security.get("allowPrivilegeEscalation") is True:
+        yield _escalation(name, "allow_privilege_escalation")
+    added = _object(security.get("capabilities")).get("add")
+    for capability in added if isinstance(added, list) else ():
+        if _text(capability).upper().removeprefix("CAP_") not in _ORDINARY_CAPABILITIES:
+            yield _escalation(name, "added_capability", _text(capability))
+    for holder in (security, pod_security):
+        profiles = (
+            _object(holder.get("seccompProfile")).get("type"),
+            _object(holder.get("appArmorProfile")).get("type"),
+        )
+        if "Unconfined" in profiles or security.get("procMount") == "Unmasked":
+            yield _escalation(name, "unconfined")
+            break
+    for port in _objects(container.get("ports")):
+        if isinstance(port.get("hostPort"), int) and port["hostPort"]:
+            yield _escalation(name, "host_port")
+    user = security.get("runAsUser", pod_security.get("runAsUser"))
+    if user == 0 and not isinstance(user, bool):
+        yield _escalation(name, "run_as_root")
+
+
+def _effects_of_binding(document: Mapping[str, Any], name: str) -> Iterator[Effect]:
+    role = _text(_object(document.get("roleRef")).get("name"))
+    subjects = {_text(subject.get("name")) for subject in _objects(document.get("subjects"))}
+    if role == "cluster-admin" or subjects & _PUBLIC_SUBJECTS:
+        yield Effect(
+            EffectKind.GRANT,
+            ObjectKind.PERMISSION,
+            _NOWHERE,
+            "manifest",
+            (Target(role or name, Place.REMOTE, Sensitivity.SYSTEM),),
+            Scope.ALL,
+            Reversible.YES,
+        )
+
+
+def _escalation(name: str, setting: str, value: str = "") -> Effect:
+    detail = {"setting": setting, **({"value": value} if value else {})}
+    return Effect(
+        EffectKind.ESCALATE,
+        ObjectKind.CONTAINER,
+        _NOWHERE,
+        "manifest",
+        (Target(name, Place.REMOTE),),
+        detail=detail,
+    )
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list | tuple) else []
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,371 @@
+"""The policy table: rows of conditions on effects and facts, and how effects are judged by them.
+
+Rows stand in families. In a family the first row that holds for a target of an effect decides about it, so exceptions
+stand before what they are exceptions of; families are judged apart, and the worst counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from guardrail.circumstances import CIRCUMSTANCES, Circumstance
+from guardrail.facts import Facts
+from guardrail.model import Effect, Span, Target
+from guardrail.vocabulary import (
+    Decision,
+    EffectKind,
+    ObjectKind,
+    Origin,
+    Place,
+    Reversible,
+    Scope,
+    Sensitivity,
+    Severity,
+)
+
+POLICY_FILE = Path(__file__).with_name("policy.yaml")
+COMPILED_POLICY = Path(__file__).with_name("policy.json")
+
+FactSource = Literal["gathered", "approval_token", "context", "claim"]
+"""Who says so, in the order of trust."""
+
+_CLAIMS = frozenset(("approved", "backup_available"))
+_GATHERED = frozenset(("workspace", "cwd", "home", "os"))
+
+
+class Stage(StrEnum):
+    """The seven stages in which an answer is told, in their order."""
+
+    IMMUTABILITY = "immutability"
+    TEMPORAL = "temporal"
+    REFERENTIAL_INTEGRITY = "referential_integrity"
+    AUTHORITY = "authority"
+    DEDUPLICATION = "deduplication"
+    PROVENANCE = "provenance"
+    ALIGNMENT = "alignment"
+
+
+@dataclass(frozen=True, slots=True)
+class ReliedOn:
+    """A fact that the answer rests on, who says so, and what it means here."""
+
+    fact: str
+    source: FactSource
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What has to hold of an effect and of one target; None asks nothing. `facts` are names of circumstances."""
+
+    kind: frozenset[EffectKind] | None = None
+    object: frozenset[ObjectKind] | None = None
+    scope: frozenset[Scope] | None = None
+    reversible: frozenset[Reversible] | None = None
+    place: frozenset[Place] | None = None
+    sensitivity: frozenset[Sensitivity] | None = None
+    origin: frozenset[Origin] | None = None
+    elevated: bool | None = None
+    detail: tuple[tuple[str, frozenset[str] | None], ...] = ()
+    facts: tuple[str, ...] = ()
+    facts_not: tuple[str, ...] = ()
+
+    def may_hold(self, kind: EffectKind, thing: ObjectKind) -> bool:
+        """Whether they can hold of an effect of this kind and object."""
+        return (self.kind is None or kind in self.kind) and (self.object is None or thing in self.object)
+
+    def hold_of_words(self, effect: Effect, target: Target) -> bool:
+        """Whether the words of effect and target are as asked, but for kind and object. The target's text says nothing
+        here."""
+        return (
+            (self.scope is None or effect.scope in self.scope)
+            and (self.reversible is None or effect.reversible in self.reversible)
+            and (self.place is None or target.place in self.place)
+            and (self.sensitivity is None or target.sensitivity in self.sensitivity)
+            and (self.origin is None or target.origin in self.origin)
+            and (self.elevated is None or effect.elevated is self.elevated)
+            and all(_has_detail(effect.detail.get(name), values) for name, values in self.detail)
+        )
+
+    def hold_of_facts(self, effect: Effect, target: Target, facts: Facts) -> bool:
+        """Whether the circumstances are as asked."""
+        # Loops, since this is asked for each row and each of maybe thousands of targets.
+        for name in self.facts:
+            if not CIRCUMSTANCES[name].holds(effect, target, facts):
+                return False
+        return not (self.facts_not and any(CIRCUMSTANCES[name].holds(effect, target, facts) for name in self.facts_not))
+
+
+def _has_detail(value: str | None, values: frozenset[str] | None) -> bool:
+    return value is not None and (values is None or value in values)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row. `severity` None lets the effect pass; `lowered_by` names circumstances that make it milder; `asks` says
+    that a person is asked, where one can be, instead of a refusal."""
+
+    id: str
+    stage: Stage
+    when: Conditions
+    severity: Severity | None
+    reason: str
+    remediation: str
+    references: tuple[str, ...]
+    lowered_by: tuple[tuple[str, Severity | None], ...] = ()
+    asks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Rows of which the first that holds decides, for effects of some kinds and objects."""
+
+    name: str
+    title: str
+    when: Conditions
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """All families, the rows of each that look at a kind of effect and object, and the digest of the file."""
+
+    families: tuple[Family, ...]
+    digest: str
+    by_effect: Mapping[tuple[EffectKind, ObjectKind], tuple[tuple[Row, ...], ...]] = field(
+        init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        by_effect = {
+            (kind, thing): tuple(
+                rows
+                for family in self.families
+                if family.when.may_hold(kind, thing)
+                and (rows := tuple(row for row in family.rows if row.when.may_hold(kind, thing)))
+            )
+            for kind in EffectKind
+            for thing in ObjectKind
+        }
+        object.__setattr__(self, "by_effect", by_effect)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Every row, in the order of the file."""
+        return tuple(row for family in self.families for row in family.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyMatch:
+    """A row that holds for effects of the action. `decision` is set by a row of the user's own policy."""
+
+    id: str
+    stage: Stage
+    severity: Severity
+    reason: str
+    remediation: str
+    references: tuple[str, ...]
+    spans: tuple[Span, ...]
+    asks: bool = False
+    decision: Decision | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the rows say of all effects, most severe first, and the facts that counted."""
+
+    matches: tuple[PolicyMatch, ...]
+    relied_on: tuple[ReliedOn, ...]
+
+
+MOST_SPANS = 4
+LONGEST_TARGET = 60
+
+
+def judge(effects: Sequence[Effect], facts: Facts, policy: Policy) -> Judgement:
+    """The rows that hold for these effects. Rows that hold for several are one match with several spans."""
+    found: dict[str, list[tuple[Row, Severity, Effect, Target]]] = defaultdict(list)
+    relied_on: dict[ReliedOn, None] = {}
+    for effect in effects:
+        for rows in policy.by_effect[effect.kind, effect.object]:
+            worst: tuple[Row, Severity, Target] | None = None
+            fitting: dict[tuple[Place, Sensitivity, Origin], tuple[Row, ...]] = {}
+            for target in dict.fromkeys(effect.targets) or (_NO_TARGET,):
+                words = (target.place, target.sensitivity, target.origin)
+                if words not in fitting:
+                    fitting[words] = tuple(row for row in rows if row.when.hold_of_words(effect, target))
+                row = next((row for row in fitting[words] if row.when.hold_of_facts(effect, target, facts)), None)
+                if row is None:
+                    continue
+                severity, names = _severity(row, effect, target, facts)
+                for name in names:
+                    relied_on.update(dict.fromkeys(_relied_on(CIRCUMSTANCES[name], facts)))
+                if severity is not None and (worst is None or severity.rank > worst[1].rank):
+                    worst = (row, severity, target)
+            if worst is not None:
+                row, severity, target = worst
+                found[row.id].append((row, severity, effect, target))
+    matches = [_match(hits) for hits in found.values()]
+    matches.sort(key=lambda match: -match.severity.rank)
+    return Judgement(tuple(matches), tuple(relied_on))
+
+
+_NO_TARGET = Target("")
+
+
+def _severity(row: Row, effect: Effect, target: Target, facts: Facts) -> tuple[Severity | None, list[str]]:
+    """How bad it is after what lowers it, and the circumstances that this rests on."""
+    severity, names = row.severity, list(row.when.facts)
+    for name, lower in row.lowered_by:
+        if _rank(lower) < _rank(severity) and CIRCUMSTANCES[name].holds(effect, target, facts):
+            severity = lower
+            names.append(name)
+    if severity is not None and not effect.sure:
+        severity = _ONE_STEP_LOWER[severity]
+    return severity, names
+
+
+def _rank(severity: Severity | None) -> int:
+    return severity.rank if severity is not None else 0
+
+
+_ONE_STEP_LOWER = {
+    Severity.CRITICAL: Severity.HIGH,
+    Severity.HIGH: Severity.MEDIUM,
+    Severity.MEDIUM: Severity.LOW,
+    Severity.LOW: Severity.LOW,
+}
+"""For what may never run, such as a function that nothing calls."""
+
+
+def _relied_on(circumstance: Circumstance, facts: Facts) -> Iterator[ReliedOn]:
+    for fact in circumstance.facts:
+        if fact in facts.present:
+            source: FactSource = "context"
+            if fact in _CLAIMS:
+                source = "claim"
+            elif facts.gathered and fact in _GATHERED:
+                source = "gathered"
+            yield ReliedOn(fact, source, circumstance.meaning)
+
+
+def _match(hits: Sequence[tuple[Row, Severity, Effect, Target]]) -> PolicyMatch:
+    row, severity, effect, target = max(hits, key=lambda hit: hit[1].rank)
+    spans = dict.fromkeys(hit[2].span for hit in sorted(hits, key=lambda hit: -hit[1].rank))
+    return PolicyMatch(
+        id=row.id,
+        stage=row.stage,
+        severity=severity,
+        reason=reason_of(row.reason, effect, target),
+        remediation=row.remediation,
+        references=row.references,
+        spans=tuple(spans)[:MOST_SPANS],
+        asks=row.asks,
+    )
+
+
+def reason_of(template: str, effect: Effect, target: Target) -> str:
+    """A row's reason with what it is about: the target's name, and what the catalogue says of the effect."""
+    text = " ".join(target.located.split())
+    if len(text) > LONGEST_TARGET:
+        text = text[: LONGEST_TARGET - 1] + "…"
+    return template.replace("{target}", text or _named(effect.object)).replace("{object}", _named(effect.object))
+
+
+def _named(kind: ObjectKind) -> str:
+    name = kind.value.replace("_", " ")
+    return name if kind in _WITHOUT_ARTICLE else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+_WITHOUT_ARTICLE = frozenset((ObjectKind.ROWS, ObjectKind.PERSONAL_DATA))
+
+
+# --- from plain data ---
+
+Plain = dict[str, Any]
+
+LISTS: Mapping[str, type[StrEnum]] = {
+    "kind": EffectKind,
+    "object": ObjectKind,
+    "scope": Scope,
+    "reversible": Reversible,
+    "place": Place,
+    "sensitivity": Sensitivity,
+    "origin": Origin,
+}
+"""Conditions that are lists of words, and the closed list of each."""
+
+
+@cache
+def default_policy() -> Policy:
+    """The policy that this installation brings, loaded once."""
+    return load_policy()
+
+
+def load_policy(source: Path = POLICY_FILE, compiled: Path = COMPILED_POLICY) -> Policy:
+    """The policy: from the compiled file if it belongs to the source that is there, or if no source is (an installed
+    wheel); else from the source."""
+    content = source.read_bytes() if source.is_file() else None
+    plain: Plain | None = json.loads(compiled.read_bytes()) if compiled.is_file() else None
+    if plain is not None and (content is None or plain["digest"] == digest_of(content)):
+        return policy_of(plain)
+    # Only a checkout needs YAML.
+    from guardrail.policy_file import plain_policy
+
+    return policy_of(plain_policy((content or source.read_bytes()).decode(), source.name))
+
+
+def digest_of(content: bytes) -> str:
+    """The digest by which a compiled policy is matched with its source."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def policy_of(plain: Plain) -> Policy:
+    """The policy of plain data that `policy_file` has checked."""
+    return Policy(tuple(_family(family) for family in plain["families"]), plain["digest"])
+
+
+def _family(plain: Plain) -> Family:
+    return Family(
+        plain["family"], plain["title"], _conditions(plain["when"]), tuple(_row(row) for row in plain["rows"])
+    )
+
+
+def _row(plain: Plain) -> Row:
+    return Row(
+        id=plain["id"],
+        stage=Stage(plain["stage"]),
+        when=_conditions(plain["when"]),
+        severity=_severity_or_none(plain["severity"]),
+        reason=plain["reason"],
+        remediation=plain["remediation"],
+        references=tuple(plain["references"]),
+        lowered_by=tuple((name, _severity_or_none(severity)) for name, severity in plain["lowered_by"].items()),
+        asks=plain["asks"],
+    )
+
+
+def _severity_or_none(name: str) -> Severity | None:
+    return None if name == "none" else Severity(name)
+
+
+def _conditions(plain: Plain) -> Conditions:
+    known: Plain = {}
+    for name, value in plain.items():
+        if name in LISTS:
+            known[name] = frozenset(LISTS[name](word) for word in value)
+        elif name == "detail":
+            known[name] = tuple((detail, frozenset(words) if words else None) for detail, words in value.items())
+        elif name == "elevated":
+            known[name] = value
+        else:
+            known[name] = tuple(value)
+    return Conditions(**known)

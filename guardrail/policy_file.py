@@ -1,0 +1,200 @@
+"""Policy files: YAML is checked key by key, each mistake is named with file and line, and what is right becomes plain
+data, which JSON can hold."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from guardrail.circumstances import CIRCUMSTANCES
+from guardrail.policy import COMPILED_POLICY, LISTS, POLICY_FILE, Plain, Policy, Stage, digest_of, policy_of
+from guardrail.vocabulary import Severity
+
+_FAMILY_CONDITIONS = ("kind", "object")
+_CONDITIONS = (*LISTS, "elevated", "detail", "facts", "facts_not")
+_FAMILY = ("family", "title", "stage", "when", "remediation", "references", "rows")
+_ROW = ("id", "stage", "when", "severity", "reason", "remediation", "references", "lowered_by", "asks")
+_SEVERITIES = ("none", *(severity.value for severity in Severity))
+
+
+class PolicyInvalid(ValueError):
+    """A policy file has a mistake; `file` and `line` say where."""
+
+    def __init__(self, file: str, line: int, message: str) -> None:
+        super().__init__(f"{file}:{line}: {message}")
+        self.file = file
+        self.line = line
+        self.message = message
+
+
+def write_compiled(source: Path = POLICY_FILE, compiled: Path = COMPILED_POLICY) -> int:
+    """Writes the compiled policy and returns the number of its rows. A mistake raises before anything is written."""
+    plain = plain_policy(source.read_text("utf-8"), source.name)
+    compiled.write_text(json.dumps(plain, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+    return sum(len(family["rows"]) for family in plain["families"])
+
+
+def compile_policy(source: str, file: str) -> Policy:
+    """The policy of a YAML text."""
+    return policy_of(plain_policy(source, file))
+
+
+def plain_policy(source: str, file: str) -> Plain:
+    """The checked content of a YAML text. Raises `PolicyInvalid` at the first mistake."""
+    reader = Reader(file)
+    nodes = reader.items(reader.document(source))
+    families = [_family(node, reader) for node in nodes]
+    seen: set[str] = set()
+    for node, family in zip(nodes, families, strict=True):
+        for row in family["rows"]:
+            if row["id"] in seen:
+                raise reader.invalid(node, f"the row {row['id']} stands twice")
+            seen.add(row["id"])
+    return {"digest": digest_of(source.encode()), "families": families}
+
+
+def _family(node: Any, reader: Reader) -> Plain:
+    parts = reader.keys(node, _FAMILY, required=("family", "title", "stage", "rows"))
+    name = reader.text(parts["family"])
+    of_family = {
+        "stage": reader.one_of(parts["stage"], Stage),
+        "remediation": reader.text(parts["remediation"]) if "remediation" in parts else None,
+        "references": reader.texts(parts["references"]) if "references" in parts else (),
+    }
+    return {
+        "family": name,
+        "title": reader.text(parts["title"]),
+        "when": _conditions(parts["when"], reader, _FAMILY_CONDITIONS) if "when" in parts else {},
+        "rows": [_row(row, name, of_family, reader) for row in reader.items(parts["rows"])],
+    }
+
+
+def _row(node: Any, family: str, of_family: Plain, reader: Reader) -> Plain:
+    parts = reader.keys(node, _ROW, required=("id", "severity", "reason"))
+    remediation = reader.text(parts["remediation"]) if "remediation" in parts else of_family["remediation"]
+    if remediation is None:
+        raise reader.invalid(node, "neither the row nor its family has a remediation")
+    return {
+        "id": f"{family}.{reader.text(parts['id'])}",
+        "stage": reader.one_of(parts["stage"], Stage) if "stage" in parts else of_family["stage"],
+        "when": _conditions(parts["when"], reader) if "when" in parts else {},
+        "severity": reader.one_of(parts["severity"], _SEVERITIES),
+        "reason": reader.text(parts["reason"]),
+        "remediation": remediation,
+        "references": list(reader.texts(parts["references"]) if "references" in parts else of_family["references"]),
+        "lowered_by": _lowered_by(parts["lowered_by"], reader) if "lowered_by" in parts else {},
+        "asks": "asks" in parts and reader.flag(parts["asks"]),
+    }
+
+
+def _lowered_by(node: Any, reader: Reader) -> Plain:
+    parts = reader.keys(node, tuple(CIRCUMSTANCES))
+    return {name: reader.one_of(value, _SEVERITIES) for name, value in parts.items()}
+
+
+def _conditions(node: Any, reader: Reader, allowed: Sequence[str] = _CONDITIONS) -> Plain:
+    known: Plain = {}
+    for name, value in reader.keys(node, allowed).items():
+        if name in LISTS:
+            known[name] = sorted({reader.one_of(item, LISTS[name]) for item in reader.one_or_more(value)})
+        elif name == "elevated":
+            known[name] = reader.flag(value)
+        elif name == "detail":
+            # `*` asks for any value, which plain data spells as an empty list.
+            texts = {detail: reader.texts(item) for detail, item in reader.pairs(value)}
+            known[name] = {detail: [] if words == ("*",) else sorted(words) for detail, words in texts.items()}
+        else:
+            known[name] = [reader.one_of(item, tuple(CIRCUMSTANCES)) for item in reader.one_or_more(value)]
+    return known
+
+
+class Reader:
+    """Reads a YAML file node by node, so that a mistake is named with its line. Scalars are text as it is spelled."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+
+    def invalid(self, node: Any, message: str) -> PolicyInvalid:
+        """The mistake at this node."""
+        return self.invalid_at(node.start_mark.line + 1, message)
+
+    def invalid_at(self, line: int, message: str) -> PolicyInvalid:
+        """The mistake in this line."""
+        return PolicyInvalid(self.file, line, message)
+
+    def document(self, source: str) -> Any:
+        """The root node of the one document that the text holds."""
+        try:
+            node = yaml.compose(source, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        except yaml.YAMLError as problem:
+            mark = getattr(problem, "problem_mark", None)
+            line = min(mark.line, source.count("\n")) + 1 if mark is not None else 1
+            raise PolicyInvalid(self.file, line, f"this is no YAML: {getattr(problem, 'problem', problem)}") from None
+        if node is None:
+            raise PolicyInvalid(self.file, 1, "the file is empty")
+        return node
+
+    def pairs(self, node: Any) -> list[tuple[str, Any]]:
+        """The keys of a mapping with their nodes."""
+        if not isinstance(node, yaml.MappingNode):
+            raise self.invalid(node, "here belongs a mapping, `key: value`")
+        found: dict[str, Any] = {}
+        for key, value in node.value:
+            name = self.text(key)
+            if name in found:
+                raise self.invalid(key, f"the key {name} stands here twice")
+            found[name] = value
+        return list(found.items())
+
+    def keys(self, node: Any, allowed: Sequence[str], required: Iterable[str] = ()) -> dict[str, Any]:
+        """The keys of a mapping, all of which have to be known."""
+        found = dict(self.pairs(node))
+        for key, _ in node.value:
+            if key.value not in allowed:
+                raise self.invalid(key, f"there is no key {key.value!r}{_nearest(key.value, allowed)}")
+        for name in required:
+            if name not in found:
+                raise self.invalid(node, f"the key {name} is missing")
+        return found
+
+    def items(self, node: Any) -> list[Any]:
+        """The nodes of a list."""
+        if not isinstance(node, yaml.SequenceNode):
+            raise self.invalid(node, "here belongs a list")
+        return list(node.value)
+
+    def one_or_more(self, node: Any) -> list[Any]:
+        """The nodes of a list, or the one node that stands in its place."""
+        return self.items(node) if isinstance(node, yaml.SequenceNode) else [node]
+
+    def text(self, node: Any) -> str:
+        """A scalar as it is spelled, white space folded."""
+        if not isinstance(node, yaml.ScalarNode):
+            raise self.invalid(node, "here belongs a text")
+        return " ".join(str(node.value).split())
+
+    def texts(self, node: Any) -> tuple[str, ...]:
+        """One text or a list of them."""
+        return tuple(self.text(item) for item in self.one_or_more(node))
+
+    def flag(self, node: Any) -> bool:
+        """true or false."""
+        return self.one_of(node, ("true", "false")) == "true"
+
+    def one_of(self, node: Any, allowed: Iterable[str]) -> str:
+        """A word of a closed list."""
+        words = [str(word) for word in allowed]
+        text = self.text(node)
+        if text not in words:
+            raise self.invalid(node, f"{text!r} is not one of the values{_nearest(text, words)}")
+        return text
+
+
+def _nearest(word: str, allowed: Sequence[str]) -> str:
+    close = difflib.get_close_matches(str(word)[:64], list(allowed), n=1)
+    return f"; did you mean {close[0]}?" if close else f"; there are {', '.join(allowed)}"

@@ -1,0 +1,647 @@
+"""Readers: from a text to calls, effects, passages and what could not be read. One module a language, and here the
+decision which language a text is written in.
+
+`decide` asks in the order of certainty: first forms that nothing else has (a call of a tool, a request, a Dockerfile),
+then what the facts say, then points for marks of each language; what has no marks is a sentence or, at last, shell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from guardrail.catalogue.loader import default_catalogue
+from guardrail.model import Passage, Reading, Span
+from guardrail.vocabulary import Language
+
+if TYPE_CHECKING:
+    from guardrail.facts import Facts
+
+LOOKED_AT = 4_096
+"""Characters of a text that the decision looks at."""
+
+_READERS: Mapping[Language, tuple[str, str]] = {
+    Language.BASH: ("guardrail.reading.shell", "read"),
+    Language.POWERSHELL: ("guardrail.reading.powershell", "read"),
+    Language.CMD: ("guardrail.reading.powershell", "read_cmd"),
+    Language.PYTHON: ("guardrail.reading.python_code", "read"),
+    Language.JAVASCRIPT: ("guardrail.reading.javascript", "read"),
+    Language.SQL: ("guardrail.reading.sql", "read"),
+    Language.TOOL_CALL: ("guardrail.reading.tool_calls", "read"),
+    Language.HTTP: ("guardrail.reading.http", "read"),
+    Language.DOCKERFILE: ("guardrail.reading.ci", "read_dockerfile"),
+    Language.CI: ("guardrail.reading.ci", "read_ci"),
+    Language.PROSE: ("guardrail.reading.sentences", "read"),
+}
+
+_Read = Callable[..., Reading]
+
+
+def reader_of(language: Language) -> _Read:
+    """The reader of a language, imported when it is first needed: grammars and parsers take time to load."""
+    module, name = _READERS[language]
+    reader: _Read = getattr(import_module(module), name)
+    return reader
+
+
+def read(action: str, facts: Facts, programs: Container[str] | None = None) -> Reading:
+    """What an action says, in the language that it is written in. Code in a sentence's fences and backticks, if the
+    sentence asks to run it, is read too. `programs` are the names of programs that are known."""
+    language = decide(action, facts, programs)
+    reading = reader_of(language)(action)
+    if language is not Language.PROSE:
+        # Text that speaks to a model is read as such, whatever language it looks like.
+        if language is Language.BASH and not reading.passages and _SPEAKS_TO_A_MODEL.search(action):
+            reading = replace(reading, passages=(Passage(action, Span(0, len(action))),))
+        return reading
+    for code, start, fenced in _code_in_prose(action):
+        inner_language = decide(code, facts, programs) if not fenced else _FENCES.get(fenced, Language.BASH)
+        if inner_language is Language.PROSE:
+            continue
+        inner = reader_of(inner_language)(code, offset=start)
+        reading = replace(
+            reading,
+            calls=(*reading.calls, *inner.calls),
+            effects=(*reading.effects, *inner.effects),
+            passages=(*reading.passages, *inner.passages),
+            uncovered=(*reading.uncovered, *inner.uncovered),
+        )
+    if not reading.passages:
+        whole = Passage(action, Span(0, len(action)))
+        reading = replace(reading, passages=(whole,))
+    return reading
+
+
+_SPEAKS_TO_A_MODEL = re.compile(r"\b(?:AI|[Aa]ssistants?|[Cc]opilot|[Cc]hatbot|[Ll]anguage models?|LLMs?)\b")
+
+
+def decide(action: str, facts: Facts, programs: Container[str] | None = None) -> Language:
+    """The language that a text is written in. Without `programs`, those of the installed catalogue are known."""
+    text = action[:LOOKED_AT].strip()
+    if not text:
+        return Language.BASH
+    tool = (facts.tool or "").lower()
+    said = _SAID.get(tool)
+    certain = _certain(action, text)
+    if certain is not None and not (certain in _FILES and (said in _SHELLS or tool in _ANY_SHELL)):
+        return certain
+    known = default_catalogue() if programs is None else programs
+    if said is not None:
+        least = 5 if said in _SHELLS else 3
+        return Language.PROSE if _is_prose(text, known, least) else said
+    if tool in _ANY_SHELL:
+        return Language.PROSE if _is_prose(text, known, least=4) else _shell_of(text, facts)
+    if _is_sql(text):
+        return Language.SQL
+    text = _without_comments(text)
+    spoken = tool in _SPOKEN or (facts.user_request is not None and not tool)
+    if _is_prose(text, known, least=2) or (spoken and _could_be_said(text, known)):
+        return Language.PROSE
+    shell = _BASH.points(text)
+    typed = _begins_with_program(text, known) or _TYPED.match(text) is not None
+    code = _without_quoted(text) if shell or "<<" in text or typed else text
+    scores = {
+        **_windows_points(text, facts),
+        Language.PYTHON: _PYTHON.points(code),
+        Language.JAVASCRIPT: _JAVASCRIPT.points(code),
+    }
+    best = max(scores, key=lambda language: scores[language])
+    if scores[best] >= 3 and scores[best] > shell:
+        if best is Language.PYTHON and scores[Language.JAVASCRIPT] >= 3 and not _parses_as_python(action):
+            return Language.JAVASCRIPT
+        return best
+    return Language.BASH
+
+
+def _is_prose(text: str, programs: Container[str], least: int) -> bool:
+    """Whether a text looks more like a sentence than like shell or code."""
+    prose = prose_points(text, programs)
+    if prose < least:
+        return False
+    ahead = prose - shell_points(text, programs)
+    return ahead > 0 and ahead > max(_PYTHON.points(text), _JAVASCRIPT.points(text))
+
+
+def _could_be_said(text: str, programs: Container[str]) -> bool:
+    """Whether nothing speaks for a command where actions are told in words: no program with operands as one types
+    them, no shape of shell or code."""
+    line = text.partition("\n")[0]
+    words = line.split()
+    if len(words) < 2 or _SHELL_SHAPES.search(text) is not None or _PYTHON.points(text) or _JAVASCRIPT.points(text):
+        return False
+    if sum(1 for word in words if _WORD.match(word)) * 4 < len(words) * 3:
+        return False
+    if not _begins_with_program(line, programs):
+        return True
+    return len(words) > 2 and any(word.lower().strip(".,:;!?'\"") in _COMMON_WORDS for word in words[1:])
+
+
+def _windows_points(text: str, facts: Facts) -> dict[Language, int]:
+    extra = 2 if facts.os == "windows" else 0
+    return {
+        Language.POWERSHELL: _POWERSHELL.points(text) + (extra if "$" in text or "-" in text else 0),
+        Language.CMD: 0
+        if _NOT_CMD.search(_QUOTED.sub(" ", text))
+        else _CMD.points(text) + (extra if any(char in text for char in "/%\\") else 0),
+    }
+
+
+_NOT_CMD = re.compile(r";\s*[A-Za-z]|\$[A-Za-z{(]")
+"""What separates commands and names variables in other shells. Read as cmd, what follows would be operands."""
+
+
+def _shell_of(text: str, facts: Facts) -> Language:
+    """Which shell a line is for that some shell will run."""
+    scores = _windows_points(text, facts)
+    best = max(scores, key=lambda language: scores[language])
+    return best if scores[best] >= 3 and scores[best] > _BASH.points(text) else Language.BASH
+
+
+# --- forms that nothing else has ---
+
+
+def _certain(action: str, text: str) -> Language | None:
+    if text.startswith("#!"):
+        line = text.partition("\n")[0]
+        return next((language for name, language in _INTERPRETERS.items() if name in line), Language.BASH)
+    first = text[0]
+    if text[:3].isupper():
+        from guardrail.reading.http import is_request
+
+        if is_request(action):
+            return Language.HTTP
+    if first.isupper() and _is_dockerfile(text):
+        return Language.DOCKERFILE
+    if _CI_KEYS.search(text) and _CI_STEPS.search(text):
+        return Language.CI
+    if first in "{[<" or _CALL_BEGINS.match(text):
+        name = text.partition("(")[0]
+        if first not in "{[<" and (name in _PYTHON_NAMES or name.partition(".")[0] in _PYTHON_MODULES):
+            return Language.PYTHON
+        if first not in "{[<" and name.partition(".")[0] in _JAVASCRIPT_MODULES:
+            return Language.JAVASCRIPT
+        from guardrail.reading.tool_calls import is_call
+
+        if is_call(action):
+            return Language.TOOL_CALL
+    return None
+
+
+_INTERPRETERS = {
+    "python": Language.PYTHON,
+    "node": Language.JAVASCRIPT,
+    "deno": Language.JAVASCRIPT,
+    "bun": Language.JAVASCRIPT,
+    "pwsh": Language.POWERSHELL,
+    "powershell": Language.POWERSHELL,
+}
+_FENCES = {
+    **dict.fromkeys(("bash", "sh", "shell", "zsh", "console", "shell-session", "terminal", "fish"), Language.BASH),
+    **dict.fromkeys(("powershell", "ps1", "pwsh", "ps"), Language.POWERSHELL),
+    **dict.fromkeys(("cmd", "bat", "batch", "dos"), Language.CMD),
+    **dict.fromkeys(("python", "py", "python3"), Language.PYTHON),
+    **dict.fromkeys(("javascript", "js", "typescript", "ts", "node"), Language.JAVASCRIPT),
+    **dict.fromkeys(("sql", "mysql", "postgresql", "psql", "sqlite", "tsql"), Language.SQL),
+    **dict.fromkeys(("dockerfile", "docker"), Language.DOCKERFILE),
+    "http": Language.HTTP,
+    "json": Language.TOOL_CALL,
+}
+_SAID = {
+    # names that harnesses give to tools which take one language
+    **dict.fromkeys(("bash", "sh", "zsh", "fish"), Language.BASH),
+    **dict.fromkeys(("powershell", "pwsh"), Language.POWERSHELL),
+    **dict.fromkeys(("cmd", "cmd.exe", "batch"), Language.CMD),
+    **dict.fromkeys(("python", "python3", "ipython", "jupyter", "code_interpreter", "run_python"), Language.PYTHON),
+    **dict.fromkeys(("javascript", "node", "js", "run_javascript"), Language.JAVASCRIPT),
+    **dict.fromkeys(("sql", "execute_sql", "run_sql", "query_database", "psql", "mysql", "sqlite"), Language.SQL),
+    **dict.fromkeys(("dockerfile",), Language.DOCKERFILE),
+    **dict.fromkeys(("ci", "github_actions", "gitlab_ci"), Language.CI),
+}
+_ANY_SHELL = frozenset(
+    (
+        *(
+            "shell",
+            "terminal",
+            "run_terminal_cmd",
+            "run_shell_command",
+            "execute_command",
+            "run_command",
+            "exec_command",
+        ),
+        *("local_shell", "exec", "command", "console"),
+    )
+)
+
+_SPOKEN = frozenset(("agent_action", "action", "robot", "household_robot"))
+"""Names that harnesses give to what takes an action in plain words."""
+
+_SHELLS = frozenset((Language.BASH, Language.POWERSHELL, Language.CMD))
+_FILES = frozenset((Language.DOCKERFILE, Language.CI))
+"""What nobody types: a shell that gets such a text runs the lines in it."""
+
+_CALL_BEGINS = re.compile(r"[A-Za-z_][\w.:-]{0,120}\s?[({]")
+_CI_KEYS = re.compile(r"(?m)^(?:on|jobs|stages|steps|pipelines|image|name|\"on\"|[\w.-]{1,60}):(?:\s|$)")
+_CI_STEPS = re.compile(r"(?m)^\s*(?:- )?(?:run|script|before_script|after_script|commands|uses|steps|bash):(?:\s|$)")
+_DOCKER_LINE = re.compile(
+    r"(?m)^(FROM|RUN|COPY|ADD|CMD|ENTRYPOINT|ENV|ARG|WORKDIR|USER|EXPOSE|VOLUME|LABEL|SHELL|HEALTHCHECK)[ \t]+\S"
+)
+
+
+def _is_dockerfile(text: str) -> bool:
+    first = _DOCKER_LINE.match(text)
+    if first is None:
+        return False
+    if first[1] in ("RUN", "ENTRYPOINT", "HEALTHCHECK", "WORKDIR"):
+        return True
+    lines = _DOCKER_LINE.findall(text)
+    return len(lines) > 1 or (first[1] == "FROM" and len(text.split()) in (2, 4))
+
+
+_PYTHON_NAMES = frozenset(("print", "exec", "eval", "open", "__import__", "compile", "getattr", "Path", "setattr"))
+_PYTHON_MODULES = frozenset(
+    (
+        *("os", "sys", "shutil", "subprocess", "pathlib", "socket", "requests", "urllib", "httpx", "smtplib", "boto3"),
+        *("json", "pickle", "tempfile", "glob", "ctypes", "builtins", "importlib", "asyncio", "time", "signal", "pty"),
+        *("np", "pd", "plt", "torch", "psycopg2", "sqlite3", "pymongo", "redis", "paramiko", "winreg", "base64"),
+    )
+)
+_JAVASCRIPT_MODULES = frozenset(
+    ("fs", "fsPromises", "child_process", "process", "console", "require", "fetch", "axios", "localStorage", "document")
+)
+
+
+def _is_sql(text: str) -> bool:
+    """A statement of SQL: its words and their order, which sentences that begin alike lack."""
+    start = _SQL_BEGINS.match(text)
+    return start is not None and start[1].lower() in _SQL_VERBS and _compiled(_SQL).match(text) is not None
+
+
+_NAME = r"(?:[\w$#@\"`\[{][\w$#@.\"`\[\]{}-]*)"
+_SQL_BEGINS = re.compile(r"(?s)(?:\s|--[^\n]*\n|/\*.{0,500}?\*/|\()*([A-Za-z]+)\b")
+_SQL_VERBS = frozenset(
+    (
+        *("select", "insert", "replace", "update", "delete", "drop", "truncate", "alter", "create", "grant", "revoke"),
+        *("with", "merge", "copy", "exec", "execute", "call", "set", "begin", "start", "commit", "rollback", "vacuum"),
+        *("reindex", "analyze", "flush", "purge", "reset", "shutdown", "load", "backup", "restore", "attach", "pragma"),
+        *("use", "kill", "lock", "explain"),
+    )
+)
+_SQL = (
+    r"(?is)(?:\s|--[^\n]*\n|/\*.{0,500}?\*/|\()*"
+    r"(?:"
+    r"select\s.{1,2000}?\s(?:from|into)\s+\(?\s*"
+    + _NAME
+    + r"\s*(?:$|;|,|\)|\w+\s*$|\w+\s*[;,)]|(?:as\s+\w+\s+)?(?:\w+\s+)?"
+    r"(?:where|order|group|limit|join|inner|left|right|full|cross|union|having|for|on)\b)"
+    r"|select\s+[\w.*']+\s*(?:\(.{0,500}\))?\s*;?\s*$"
+    r"|insert\s+(?:ignore\s+)?into\s+" + _NAME + r"\s*(?:\(|values|select|default|set)"
+    r"|replace\s+into\s+" + _NAME + r"\s*(?:\(|values|select)"
+    r"|update\s+(?:only\s+)?" + _NAME + r"\s+(?:as\s+\w+\s+|\w+\s+)?set\s+" + _NAME + r"\s*="
+    r"|delete\s+from\s+(?:only\s+)?"
+    + _NAME
+    + r"\s*(?:$|;|(?:as\s+)?\w{1,30}\s+where\b|where\b|using\b|returning\b|limit\b|order\b)"
+    r"|drop\s+(?:materialized\s+)?(?:table|database|schema|index|view|user|role|function|procedure|trigger|type|sequence"
+    r"|keyspace|tablespace|extension|policy|column|login|warehouse|stage)\s+(?:if\s+exists\s+|concurrently\s+)*"
+    + _NAME
+    + r"\s*(?:,.{0,500})?(?:cascade|restrict|force|purge|on\s.{1,80}|with\s.{1,80})?\s*(?:;|$|\n)"
+    r"|truncate\s+(?:table\s+)?(?:only\s+)?"
+    + _NAME
+    + r"\s*(?:,.{0,200})?(?:restart\s+identity|continue\s+identity|cascade|\s)*(?:;|$)"
+    r"|alter\s+(?:table|database|schema|user|role|index|view|system|function|type|sequence|login|session|default)\s+"
+    r".{0,120}?\b(?:add|drop|rename|alter|modify|change|set|reset|owner|with|enable|disable|identified|password|superuser"
+    r"|convert|validate|attach|detach|truncate|engine|nosuperuser|createdb)\b"
+    r"|create\s+(?:or\s+replace\s+)?(?:temp\s+|temporary\s+|unique\s+|materialized\s+|global\s+|unlogged\s+)*"
+    r"(?:table|database|schema|index|view|user|role|function|procedure|trigger|type|sequence|extension|login|policy)\s+"
+    r"(?:if\s+not\s+exists\s+)?"
+    + _NAME
+    + r"\s*(?:\(|as\b|on\b|identified|with\b|returns|;|$|password|before|after|using)"
+    r"|grant\s+.{1,200}?\s(?:on|to)\s+.{1,200}?(?:;|$)"
+    r"|revoke\s+.{1,200}?\sfrom\s+" + _NAME + r"\s*(?:;|$|cascade)"
+    r"|with\s+(?:recursive\s+)?\w+\s*(?:\([^)]{0,200}\)\s*)?as\s*\("
+    r"|merge\s+into\s|copy\s+" + _NAME + r"\s*(?:\([^)]{0,400}\)\s*)?(?:from|to)\s+(?:program\s|stdin|stdout|'|s3)"
+    r"|(?:exec|execute|call)\s+" + _NAME + r"\s*(?:\(|@|'|;)"
+    r"|set\s+(?:global|session|local|password|role)\s+.{1,200}?(?:=|\bto\b|;|$)"
+    r"|(?:begin|start\s+transaction|commit|rollback)\s*;"
+    r"|(?:vacuum|reindex|analyze)\s+(?:full\s+|table\s+|database\s+)*" + _NAME + r"\s*(?:;|$)"
+    r"|(?:flush\s+(?:tables|privileges|logs)|purge\s+(?:binary|master)\s+logs|reset\s+master|shutdown\s+immediate)\b"
+    r"|load\s+data\s|backup\s+database\s|restore\s+database\s|attach\s+database\s|pragma\s+\w+|use\s+" + _NAME + r"\s*;"
+    r"|kill\s+(?:connection|query)\s|lock\s+tables?\s|explain\s+(?:analyze\s+)?(?:select|update|delete|insert)\b"
+    r")"
+)
+
+
+# --- marks of languages, with the points that each is worth ---
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """Marks of a language: points and expressions, which are tried if one of the hints stands in the text."""
+
+    hints: tuple[str, ...]
+    rows: tuple[tuple[int, str], ...]
+
+    def points(self, text: str) -> int:
+        """The points of the marks that are found."""
+        if not any(hint in text for hint in self.hints):
+            return 0
+        return sum(points for points, expression in self.rows if _compiled(expression).search(text) is not None)
+
+
+@cache
+def _compiled(expression: str) -> re.Pattern[str]:
+    """An expression, compiled when a text first needs it."""
+    return re.compile(expression)
+
+
+def _marks(hints: str, *rows: tuple[int, str]) -> _Marks:
+    return _Marks(tuple(hints.split(" ")), rows)
+
+
+_BASH = _marks(
+    "$ [ && || > | = ; \n echo sudo",
+    (2, r"(?m)^\s*(?:if \[|then$|fi$|done$|esac$|do$|for \w+ in |while read|case .{1,80} in$)"),
+    (2, r"\$\(\(|\$\([a-z]|\$\{\w+[:#%/-]|\]\];|\[\[ "),
+    (1, r"&& |\|\| |2>&1|>/dev/null|> /dev/null| \| (?:grep|awk|sed|xargs|head|tail|sort|bash|sh|tee|jq|wc|cut|tr)\b"),
+    (1, r"(?m)^\s*(?:export|sudo|source|set -[eux]|echo|cd|apt-get|git|curl|rm|mkdir|chmod|docker|npm|pip)\s"),
+    (1, r"(?m)^\w+=\S*$|^\w+=\S+ \w"),
+)
+_POWERSHELL = _marks(
+    "- $ [ | :\\ iex iwr gci",
+    (
+        4,
+        r"(?im)(?:^|[|;{(=&])\s*(?:get|set|new|remove|add|clear|start|stop|restart|invoke|import|export|out|write|test|select|where|foreach"
+        r"|copy|move|rename|enable|disable|register|unregister|install|uninstall|update|convertto|convertfrom|format|measure"
+        r"|sort|group|send|receive|connect|disconnect|enter|exit|expand|compress|join|split|resolve|wait|suspend|resume"
+        r"|grant|revoke|protect|unprotect|unblock|block|mount|dismount|initialize|reset|restore|backup|checkpoint|debug"
+        r"|publish|unpublish|save|find|search|show|hide|push|pop|read|repair|tee|use|optimize|undo)-[a-z]{3,40}\b"
+        r"(?=\s|$|;|\||\))(?![\w/.])",
+    ),
+    (3, r"(?i)\$env:\w|\[(?:system|net|io|convert|text|environment|reflection|scriptblock|diagnostics)\.?[\w.]*\]::?"),
+    (3, r"(?i)\bnew-object\s|\biex\b|\biwr\b|\birm\b|\bgci\b.{0,80}\|"),
+    (2, r"(?i)\s-(?:erroraction|recurse|literalpath|scriptblock|computername|argumentlist|outfile|usebasicparsing)\b"),
+    (2, r"\|\s*(?:%|\?|foreach|where)\s*\{|\$_\.?|\$(?:null|true|false|PSItem|PSVersionTable)\b|@\{|@\("),
+    (1, r"(?m)^\s*\$\w+\s*=\s"),
+    (1, r"(?i)\s-(?:eq|ne|gt|lt|like|match|contains)\s['\"$\d]"),
+    (1, r"(?i)\b[a-z]:\\"),
+)
+_CMD = _marks(
+    "/ % \\ : nul rem del @ if for",
+    (4, r"(?im)^\s*@echo off|^\s*setlocal\b|%~\w?\d|^\s*rem\s"),
+    (
+        3,
+        r"(?i)^\s*(?:del|erase|rd|rmdir|copy|move|xcopy|attrib|format|mklink|dir|ren|type|md)\s+(?:[^\n]{0,80}\s)?/[a-z]\b",
+    ),
+    (
+        3,
+        r"(?i)%(?:userprofile|appdata|temp|tmp|systemroot|windir|programfiles|systemdrive|cd|localappdata|comspec)[:%]",
+    ),
+    (3, r"(?i)^\s*(?:format|diskpart|chkdsk)\s+[a-z]:"),
+    (3, r"(?i)(?:^|[\s\"=,])[a-z]:\\|\bhk(?:lm|cu|cr|u|ey_[a-z_]{5,20})\\"),
+    (3, r"(?i)^\s*\"?(?:[\w.:\\/-]{1,200}\\)?[\w.-]+\.exe\b"),
+    (
+        3,
+        r"(?i)^\s*(?:reg|schtasks|sc|net|net1|wmic|bcdedit|vssadmin|rundll32|regsvr32|certutil|bitsadmin|mshta|netsh"
+        r"|taskkill|icacls|cacls|takeown|cipher|fsutil|wevtutil|powercfg|cscript|wscript|forfiles|msiexec|attrib|robocopy"
+        r"|xcopy|findstr|wbadmin|dism|sfc|cmdkey|vaultcmd|esentutl|ntdsutil|msbuild|installutil|cmstp|odbcconf|regedit)\s",
+    ),
+    (3, r"(?i)\bfor\s+/[frdl]\s|\bif\s+(?:not\s+)?(?:exist|errorlevel)\s|\bset\s+/[ap]\s"),
+    (2, r"(?i)^\s*(?:del|erase|rd|rmdir|copy|move|ren|type|md)\s+[\"']?[a-z]:\\|^\s*(?:del|erase)\s+\S"),
+    (2, r"(?i)(?:>|2>)\s*nul\b"),
+)
+_PYTHON = _marks(
+    "( import class : =",
+    (4, r"(?m)^\s*(?:from [\w.]+ import |import \w[\w.]*(?:\s*$|\s*;|,| as ))"),
+    (4, r"(?m)^\s*(?:async )?def \w+\(.{0,200}\)[^\n]{0,80}:|^\s*class \w+[^\n]{0,80}:\s*$"),
+    (3, r"(?m)^\s*(?:with open\(|try:\s*$|except\b[^\n]{0,80}:|for \w+ in [^\n]{1,80}:\s*$|if [^\n]{1,80}:\s*$|elif )"),
+    (3, r"\b(?:os|shutil|subprocess|pathlib|sys|socket|requests|urllib|boto3|builtins|importlib|tempfile)\.\w+[.(]"),
+    (3, r"(?:^|[\s=;])(?:exec|eval|open|__import__|print|Path|getattr)\("),
+    (2, r"(?m)^\s*\w+\s=\s\w[\w.]*\(|\bNone\b|\bTrue\b|\bFalse\b|\blambda \w*:|f['\"]"),
+)
+_JAVASCRIPT = _marks(
+    "( => = ; import",
+    (4, r"(?m)^\s*(?:const|let|var)\s+[\w{}\[\], ]{1,80}\s*=\s"),
+    (4, r"\brequire\(['\"]|^\s*import\s+[\w{}*, ]{1,80}\s+from\s+['\"]|\bmodule\.exports\b|\bimport\(['\"]"),
+    (3, r"=>\s*[{(\w]|\bfunction\s*\w*\([^)]{0,80}\)\s*\{|\bawait\s+\w[\w.]*\("),
+    (3, r"\b(?:fs|fsPromises|child_process|process|console|document|window|axios|JSON)\.\w+\("),
+    (2, r"(?m);\s*$"),
+)
+
+
+def _parses_as_python(text: str) -> bool:
+    import ast
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+# --- sentence or shell ---
+
+_COMMON_WORDS = frozenset(
+    (
+        *(
+            "the",
+            "a",
+            "an",
+            "all",
+            "any",
+            "every",
+            "each",
+            "and",
+            "or",
+            "but",
+            "to",
+            "of",
+            "in",
+            "on",
+            "at",
+            "by",
+            "from",
+        ),
+        *("for", "with", "without", "into", "onto", "about", "that", "this", "these", "those", "which", "who", "whose"),
+        *("my", "our", "your", "their", "his", "her", "its", "me", "us", "them", "it", "i", "we", "you", "they", "is"),
+        *("are", "was", "were", "be", "been", "has", "have", "had", "will", "would", "should", "could", "can", "may"),
+        *("must", "please", "then", "than", "so", "if", "when", "after", "before", "until", "while", "because", "as"),
+        *("not", "no", "only", "also", "more", "less", "new", "old", "everyone", "everything", "what", "how", "why"),
+        # the same in other languages that people write to agents in
+        *("der", "die", "das", "den", "dem", "und", "alle", "bitte", "mit", "auf", "von", "zu", "für", "ein", "eine"),
+        *("le", "la", "les", "des", "du", "et", "tous", "toutes", "avec", "pour", "dans", "sur", "une", "que", "qui"),
+        *("el", "los", "las", "y", "todos", "todas", "con", "para", "por", "en", "un", "una", "del", "il", "gli", "di"),
+        *(
+            "tutti",
+            "tutte",
+            "per",
+            "che",
+            "os",
+            "dos",
+            "das",
+            "todos",
+            "com",
+            "uma",
+            "não",
+            "het",
+            "een",
+            "alle",
+            "van",
+        ),
+    )
+)
+_SHELL_SHAPES = re.compile(
+    r"(?:^|\s)--?[A-Za-z][\w-]*(?:=|\s|$)|\s\|\s|&&|\|\||;\s*\w|(?:^|\s)\d?>>?\s?[\w/&.$~]|<<|\$\w|\$\(|\$\{|=`"
+)
+_PATH_SHAPES = re.compile(r"(?:^|\s)(?:\.{0,2}/|~/?|[A-Za-z]:\\)\S*|\*\.\w+|\S+/\S+")
+_SENTENCE_END = re.compile(r"[a-z0-9)'\"’]{2}[.!?](?:\s+[A-Z]|\s*$)|\w, \w|\w[’']s? ")
+_TICKED = re.compile(r"`[^`]{1,500}`")
+_WORD = re.compile(r"^[\"'(]?[A-Za-zÀ-ÿ]+(?:['’-][A-Za-zÀ-ÿ]+)?[.,:;!?)\"']*$")
+
+
+def prose_points(text: str, programs: Container[str]) -> int:
+    """How much a text looks like a sentence that people would say."""
+    line = text.partition("\n")[0] if "```" not in text else text
+    typed = _begins_with_program(line, programs)
+    if typed:
+        line = _QUOTED.sub(" ", line)
+    words = line.split()
+    foreign = any(ord(char) > 0x2FF and char.isalpha() for char in line[:200])
+    if len(words) < 2:
+        return 4 if foreign and not typed else 0
+    looked = words[:60]
+    plain = sum(1 for word in looked if _WORD.match(word))
+    common = sum(1 for word in looked if word.lower().strip(".,:;!?'\"") in _COMMON_WORDS)
+    points = min(common, 5)
+    if words[0][:1].isupper() and words[0][1:].islower():
+        points += 2
+    if "`" in line and words[0][:1].isupper():
+        points += 2
+    if words[0].endswith((",", ":")) and words[0][:-1].isalpha():
+        points += 1
+    if plain == len(looked) and plain > 2:
+        points += 1
+    if plain * 2 < len(looked):
+        points -= 1
+    if _SENTENCE_END.search(line) is not None:
+        points += 2
+    if typed and not (common > 2 and plain >= len(looked) - 1):
+        return points - 3
+    return points + 4 if foreign else points
+
+
+def shell_points(text: str, programs: Container[str]) -> int:
+    """How much a text looks like a line of shell."""
+    line = text[:1_000]
+    if line[:1].isupper():
+        line = _TICKED.sub(" ", line)  # a sentence that quotes code
+    words = line.split()
+    if len(words) < 2:
+        return 1
+    points = min(len(_SHELL_SHAPES.findall(line)), 4) * 2 + min(len(_PATH_SHAPES.findall(line)), 2)
+    first = words[0]
+    if _begins_with_program(line, programs):
+        points += 2
+        if words[1].startswith("-") or not words[1].isalpha():
+            points += 1
+    if "=" in first and first.partition("=")[0].isidentifier():
+        points += 3
+    if first in ("sudo", "for", "if", "while", "cd", "export", "set", "{", "(", "[", "[["):
+        points += 1
+    return points
+
+
+_KEYWORDS = frozenset(
+    (
+        *(
+            "import",
+            "from",
+            "for",
+            "if",
+            "while",
+            "with",
+            "let",
+            "const",
+            "var",
+            "function",
+            "async",
+            "await",
+            "export",
+        ),
+        *(
+            "return",
+            "class",
+            "def",
+            "try",
+            "print",
+            "del",
+            "type",
+            "switch",
+            "new",
+            "case",
+            "global",
+            "assert",
+            "raise",
+        ),
+    )
+)
+_TYPED = re.compile(r"[\w.+-]+(?: -[\w-]+)* -[\w-]+[ =]['\"]")
+_QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"")
+_HERE_DOCUMENT = re.compile(r"<<-?\s*['\"\\]?(\w+)['\"]?[^\n]*\n")
+
+
+def _begins_with_program(text: str, programs: Container[str]) -> bool:
+    """Whether the first word is a program that is known, as it would be typed, and no keyword of a language."""
+    first, _, rest = text.lstrip().partition(" ")
+    first = first.partition("\n")[0]
+    return (
+        first == first.lower()
+        and first not in _KEYWORDS
+        and not rest.lstrip().startswith("=")
+        and first.rpartition("/")[2] in programs
+    )
+
+
+def _without_comments(text: str) -> str:
+    """The text from the first line on that is no comment of a shell."""
+    while text.startswith("#"):
+        _, newline, rest = text.partition("\n")
+        if not newline:
+            return text
+        text = rest.lstrip()
+    return text
+
+
+def _without_quoted(text: str) -> str:
+    """A script without what it quotes and what here-documents hold, which may be another language."""
+    kept = []
+    at = 0
+    for found in _HERE_DOCUMENT.finditer(text):
+        if found.start() < at:
+            continue
+        kept.append(text[at : found.end()])
+        end = text.find(f"\n{found[1]}", found.end() - 1)
+        at = end if end >= 0 else len(text)
+    return _QUOTED.sub(" ", "".join((*kept, text[at:])))
+
+
+# --- code that a sentence asks to run ---
+
+_FENCE = re.compile(r"```[ \t]*([\w-]*)[^\n]*\n(.*?)(?:```|\Z)", re.S)
+_TICKS = re.compile(
+    r"(?i)\b(?:run|execute|exec|type|enter|use|using|call|invoke|with|do|launch|paste|try)\b[^`\n]{0,40}`([^`\n]{2,500})`"
+)
+
+
+def _code_in_prose(text: str) -> Iterator[tuple[str, int, str]]:
+    """The code in a text's fences, with its start and the fence's language, and in backticks behind a verb that asks
+    to run it."""
+    for found in _FENCE.finditer(text):
+        yield found[2], found.start(2), found[1].lower() or "bash"
+    for found in _TICKS.finditer(text):
+        yield found[1], found.start(1), ""

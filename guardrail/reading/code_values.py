@@ -1,0 +1,133 @@
+"""What a reader of code knows of a value: its text, its elements, or the function, module or type that it names.
+
+Here belongs what Python, JavaScript and PowerShell share: how values become the words of a call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from shlex import quote
+
+from guardrail.model import Span, Word
+
+MAX_TEXT = 64 * 1024
+"""Characters of one value that are kept."""
+MAX_ITEMS = 64
+
+_PLACEHOLDER = re.compile(r"\$\{(\w+):\?\}")
+_ALONE = re.compile(r"\$\{(\w+):\?\}(?!\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value as far as it is known. `text` is what a program would get; a part that nobody knows is spelled
+    `${name:?}`, as a shell spells a variable that is never empty, or `$(command)` for what a command would print.
+
+    `items` are the elements of a list, `entries` those of a mapping. `names` is the function, module or class that the
+    value is, `type` the class or function that made it. `data` is the content if it is bytes.
+    """
+
+    text: str
+    known: bool = True
+    glob: bool = False
+    items: tuple[Value, ...] | None = None
+    entries: tuple[tuple[str, Value], ...] | None = None
+    names: str = ""
+    type: str = ""
+    data: bytes | None = None
+
+
+def constant(text: str) -> Value:
+    """A text that is known."""
+    return Value(text[:MAX_TEXT])
+
+
+def unknown(name: str = "value") -> Value:
+    """A value that nobody knows, by the name that it has in the code."""
+    plain = re.sub(r"\W", "_", name.rpartition(".")[2] or name)[:40] or "value"
+    return Value(f"${{{plain}:?}}", known=False)
+
+
+def printed(command: Sequence[str]) -> Value:
+    """What a command would print, with its words quoted where that is needed."""
+    return Value("$(" + " ".join(_quoted(constant(word)) for word in command) + ")", known=False)
+
+
+def printed_by(line: Value) -> Value:
+    """What a command line would print."""
+    return Value(f"$({line.text})"[:MAX_TEXT], known=False)
+
+
+def reads_path(path: Value) -> Value:
+    """The content of a file."""
+    return Value(f"$(cat {_quoted(path)})"[:MAX_TEXT], known=False, type="content")
+
+
+def fetched(url: Value) -> Value:
+    """What a request to a URL brings."""
+    return Value(f"$(curl -s {_quoted(url)})"[:MAX_TEXT], known=False, type="response")
+
+
+def joined(values: Sequence[Value]) -> Value:
+    """Texts one after the other. The name of a file that is found behind a slash stands without its directory."""
+    text = ""
+    for value in values:
+        text += bare_name(value) if text.endswith("/") else value.text
+        if len(text) > MAX_TEXT:
+            break
+    return Value(
+        text[:MAX_TEXT],
+        known=all(value.known for value in values),
+        glob=any(value.glob for value in values),
+    )
+
+
+def bare_name(value: Value) -> str:
+    """The text, without the directory that it was found in if it is a name out of a listing."""
+    return value.text.rpartition("/")[2] if value.type == "names" else value.text
+
+
+_PLAIN_NAME = re.compile(r"[\w@][\w@%+=:,.-]*")
+
+
+def listed(items: Sequence[Value]) -> Value:
+    """A list of values; its text is the command line that they make."""
+    kept = tuple(items)
+    if len(kept) > MAX_ITEMS:  # names are alike, and what is more than a name may not be
+        kept = tuple(sorted(kept, key=lambda item: _PLAIN_NAME.fullmatch(item.text) is not None)[:MAX_ITEMS])
+    known = bool(kept) and kept[0].known
+    return Value(" ".join(_quoted(item) for item in kept)[:MAX_TEXT], known=known, items=kept)
+
+
+def mapped(entries: Sequence[tuple[str, Value]]) -> Value:
+    """A mapping. Its text is spelled as in JavaScript; if it holds a file, the text is that file's path."""
+    kept = tuple(entries[:MAX_ITEMS])
+    file = next((value for _, value in kept if value.type == "file"), None)
+    if file is not None:
+        return replace(file, entries=kept)
+    text = ", ".join(f"{name}: {value.text}" for name, value in kept)
+    return Value(f"{{{text}}}"[:MAX_TEXT], known=all(value.known for _, value in kept), entries=kept)
+
+
+def _quoted(value: Value) -> str:
+    if value.known and not value.glob:
+        return quote(value.text)
+    if value.glob and re.fullmatch(r"[\w./~*?\[\]${}:-]+", value.text):
+        return value.text
+    text = value.text.replace("\\", "\\\\").replace('"', '\\"') if not value.text.startswith("$(") else value.text
+    return f'"{text}"'
+
+
+def word_of(value: Value, span: Span, name: str | None = None) -> Word:
+    """The value as a word of a call. A text whose first word is known is known as a command line, whatever follows."""
+    text = value.text
+    known = value.known
+    first, blank, _ = text.partition(" ")
+    if not known and blank and "$" not in first and not first.startswith("{"):
+        known = True
+    if not known and "${" in text:
+        text = _ALONE.sub(r"$\1", text)
+        text = _PLACEHOLDER.sub(r"${\1}", text)
+    return Word(text, span, known=known, glob=value.glob, name=name)

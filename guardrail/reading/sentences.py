@@ -1,0 +1,226 @@
+"""Actions in plain words: what a sentence asks to be done, by verb and thing. What is denied, asked, quoted or to be
+explained doesn't count."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+
+from guardrail.language import ACTION
+from guardrail.language.actions import Meaning, is_negated, meanings_in_sentence
+from guardrail.language.data import data_of
+from guardrail.language.lexicon import Hit, Lexicon, Token, tokens_of
+from guardrail.model import Effect, Passage, Reading, Span, Target, Uncovered
+from guardrail.reading import household
+from guardrail.vocabulary import EffectKind, Language, ObjectKind, Place, Reversible, Scope, Sensitivity
+
+LONGEST_TEXT = 24 * 1024
+MAX_EFFECTS = 256
+_TABLE = "reading/sentences.yaml"
+_QUOTED = re.compile(r"\"[^\"\n]{0,400}\"|“[^”\n]{0,400}”|`[^`\n]{0,400}`|(?<![\w])'[^'\n]{1,200}'(?!\w)")
+_NAMED = re.compile(
+    r"(?P<quoted>\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|`[^`\n]{1,200}`|(?<!\w)'[^'\n]{1,200}'(?!\w))"
+    r"|(?P<word>(?:https?://|www\.)[^\s,;'\"<>]{1,200}|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}|~?/[\w./*-]{1,200}"
+    r"|\b[\w-]{1,80}\.(?:[a-z]{2,5})\b|#?\b[A-Z]{0,4}-?\d{4,}\b|[$€£]\s?\d[\d,.]{0,20}|\b\d[\d,.]{0,20}\s?(?:USD|EUR|USDC|ETH|BTC)\b)"
+)
+_AMOUNT = re.compile(r"[$€£]\s?(\d[\d,.]*)|\b(\d[\d,.]*)\s?(USD|EUR|GBP|USDC|ETH|BTC|dollars?|euros?)\b", re.IGNORECASE)
+_IRREVERSIBLE = frozenset((EffectKind.DELETE, EffectKind.DISCARD, EffectKind.PAY, EffectKind.SEND, EffectKind.PUBLISH))
+
+
+def read(text: str, *, offset: int = 0) -> Reading:
+    """The effects that sentences ask for; the whole text is a passage."""
+    whole = Span(offset, offset + len(text))
+    looked_at = text[:LONGEST_TEXT]
+    quoted = [(match.start(), match.end()) for match in _QUOTED.finditer(looked_at)]
+    tokens = tuple(_without(tokens_of(looked_at), quoted))
+    effects = list(islice(_effects(looked_at, tokens, offset), MAX_EFFECTS + 1))
+    uncovered: tuple[Uncovered, ...] = ()
+    if len(text) > LONGEST_TEXT or len(effects) > MAX_EFFECTS:
+        uncovered = (Uncovered(whole, "more sentences than are read", stopped=True),)
+    return Reading(
+        Language.PROSE,
+        effects=(*effects[:MAX_EFFECTS], *household.effects_of_sentence(looked_at, offset)),
+        passages=(Passage(text, whole, ACTION),),
+        uncovered=uncovered,
+    )
+
+
+def _without(tokens: Sequence[Token], quoted: Sequence[tuple[int, int]]) -> Iterator[Token]:
+    """The tokens outside of quotations, in one pass over both."""
+    number = 0
+    for token in tokens:
+        while number < len(quoted) and quoted[number][1] <= token.start:
+            number += 1
+        if number >= len(quoted) or token.start < quoted[number][0]:
+            yield token
+
+
+@cache
+def _marks() -> Lexicon:
+    return Lexicon(data_of(_TABLE)["marks"])
+
+
+@cache
+def _words() -> dict[str, frozenset[str]]:
+    return {name: frozenset(words) for name, words in data_of(_TABLE)["words"].items()}
+
+
+def _effects(text: str, tokens: Sequence[Token], offset: int) -> Iterator[Effect]:
+    marks: dict[int, list[Hit]] = {}
+    for hit in _marks().hits(tokens):
+        marks.setdefault(tokens[hit.first].sentence, []).append(hit)
+    ends = {token.sentence: token.end for token in tokens}
+    starts = {token.sentence: number for number, token in reversed(list(enumerate(tokens)))}
+    before: ObjectKind | None = None
+    for meaning in meanings_in_sentence(tokens):
+        sentence = tokens[meaning.first].sentence
+        hits = marks.get(sentence, [])
+        if meaning.object is None and meaning.last < len(tokens) and tokens[meaning.last].text in _words()["pronouns"]:
+            meaning = replace(meaning, object=before)
+        before = meaning.object or before
+        if meaning.kind in (EffectKind.READ, EffectKind.ACTUATE):
+            continue
+        thing = meaning.object or _numbered(_clause(text, tokens[meaning.first].start, ends[sentence]))
+        if thing is None:
+            continue
+        if is_negated(tokens, meaning) or _is_participle(tokens, meaning) or _is_spoken_of(tokens, meaning, hits):
+            continue
+        if _is_question(text, ends[sentence], starts[sentence], hits):
+            continue
+        yield _effect(text, tokens, meaning, thing, hits, (ends[sentence], offset))
+
+
+_LONGEST_CLAUSE = 400
+
+
+def _clause(text: str, start: int, end: int) -> str:
+    """What follows a verb in its sentence, as far as a verb reaches."""
+    return text[start : min(end, start + _LONGEST_CLAUSE)]
+
+
+_NUMBER = re.compile(r"\d{4}")
+
+
+def _numbered(text: str) -> ObjectKind | None:
+    """What has a number is a record of something, whatever it is called."""
+    return ObjectKind.RESOURCE if _NUMBER.search(text) else None
+
+
+def _is_participle(tokens: Sequence[Token], meaning: Meaning) -> bool:
+    """ "Files modified yesterday", "the deleted rows", "the cancellation": no order to do it."""
+    word = tokens[meaning.first].text
+    ordered = meaning.first > 0 and tokens[meaning.first - 1].text in ("be", "get", "gets")
+    past = word.endswith("ed") and word not in _words()["base_forms"]
+    return not ordered and (past or word.endswith(("tion", "tions", "ment", "ments", "ancy", "al", "als")))
+
+
+def _is_spoken_of(tokens: Sequence[Token], meaning: Meaning, hits: Sequence[Hit]) -> bool:
+    """Whether the verb is only what somebody wants explained, or what is looked for or prevented."""
+    for hit in hits:
+        if hit.first >= meaning.first:
+            continue
+        if hit.name == "explained":
+            return True
+        between = tokens[hit.last : meaning.first]
+        if hit.name == "looked_for" and not any(
+            token.text in _words()["coordinations"] or token.after for token in between
+        ):
+            return True
+    return False
+
+
+def _is_question(text: str, end: int, first: int, hits: Sequence[Hit]) -> bool:
+    if "?" not in text[end : end + 3] or any(hit.name == "request" for hit in hits):
+        return False
+    return any(hit.name == "question" and hit.first == first for hit in hits)
+
+
+def _effect(
+    text: str,
+    tokens: Sequence[Token],
+    meaning: Meaning,
+    thing: ObjectKind,
+    hits: Sequence[Hit],
+    bounds: tuple[int, int],
+) -> Effect:
+    end, offset = bounds
+    names = {hit.name for hit in hits}
+    start = tokens[meaning.first].start
+    clause = {hit.name for hit in hits if meaning.first <= hit.first <= meaning.last + 4}
+    place, broad = _place(names, thing), "broad" in names
+    if thing is ObjectKind.CREDENTIAL and _OWN.search(text[start : tokens[meaning.last - 1].end]):
+        place = Place.UNKNOWN  # the person's own password, which the person speaks of
+    sensitivity = _sensitivity({hit.name for hit in hits if meaning.first <= hit.first < meaning.last}, thing)
+    if meaning.kind in _LEAVES and thing in _HOLDERS:
+        thing = _CONTENTS.get(sensitivity, thing)
+    targets = tuple(
+        Target(match[0].strip("\"“”`'"), place, sensitivity) for match in _NAMED.finditer(_clause(text, start, end))
+    )
+    detail = {}
+    amount = _AMOUNT.search(_clause(text, start, end))
+    if amount and meaning.kind is EffectKind.PAY:
+        detail["amount"] = (amount[1] or amount[2]).rstrip(".,")
+    irreversible = meaning.kind in _IRREVERSIBLE
+    return Effect(
+        # To change rights is not to grant them, unless to everybody or of everything.
+        EffectKind.ALTER if meaning.verb == "alter" and thing is ObjectKind.PERMISSION and not broad else meaning.kind,
+        thing,
+        Span(offset + start, offset + end),
+        f"sentence {meaning.verb}",
+        targets or (Target(_object_words(text, tokens, meaning, end), place, sensitivity),),
+        Scope.ALL if "all" in clause else Scope.MANY if "many" in clause else Scope.ONE,
+        Reversible.WITH_BACKUP if "backup_first" in names else Reversible.NO if irreversible else Reversible.YES,
+        sure=meaning.first == 0 or tokens[meaning.first - 1].text not in ("that", "which", "who"),
+        detail=detail,
+    )
+
+
+def _object_words(text: str, tokens: Sequence[Token], meaning: Meaning, end: int) -> str:
+    """The words of what the verb is about: "all backups" of "delete all backups"."""
+    after = meaning.first + 1
+    first = tokens[after].start if after < meaning.last else tokens[meaning.first].start
+    last = tokens[meaning.last - 1].end if meaning.last > meaning.first else end
+    return text[first : min(last, end, first + _LONGEST_TARGET)]
+
+
+_LONGEST_TARGET = 60
+_OWN = re.compile(r"(?i)\b(?:my(?: own)?|mein(?:e|en)?|mon|mi|minha|mia|mijn)\b")
+_PLACES = (
+    ("production", Place.PRODUCTION),
+    ("system", Place.SYSTEM),
+    ("home", Place.HOME),
+    ("temporary", Place.TEMPORARY),
+    ("workspace", Place.WORKSPACE),
+    ("remote", Place.REMOTE),
+)
+_LEAVES = frozenset((EffectKind.SEND, EffectKind.PUBLISH, EffectKind.EXPOSE))
+_HOLDERS = frozenset(
+    (
+        ObjectKind.DATABASE,
+        ObjectKind.TABLE,
+        ObjectKind.ROWS,
+        ObjectKind.ACCOUNT,
+        ObjectKind.CREDENTIAL,
+        ObjectKind.PROJECT,
+    )
+)
+"""What a sentence names in place of the data in it: "mail the customer database"."""
+
+_CONTENTS = {Sensitivity.PERSONAL: ObjectKind.PERSONAL_DATA, Sensitivity.SECRET: ObjectKind.SECRET}
+_LOCAL = frozenset((ObjectKind.PATH, ObjectKind.PROCESS, ObjectKind.PACKAGE, ObjectKind.BRANCH, ObjectKind.COMMIT))
+
+
+def _place(names: set[str], thing: ObjectKind) -> Place:
+    named = next((place for name, place in _PLACES if name in names), None)
+    return named or (Place.UNKNOWN if thing in _LOCAL else Place.REMOTE)
+
+
+def _sensitivity(names: set[str], thing: ObjectKind) -> Sensitivity:
+    if "secret" in names or thing in (ObjectKind.CREDENTIAL, ObjectKind.SECRET):
+        return Sensitivity.SECRET
+    if "personal" in names or thing is ObjectKind.PERSONAL_DATA:
+        return Sensitivity.PERSONAL
+    return Sensitivity.NONE

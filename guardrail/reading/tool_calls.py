@@ -1,0 +1,636 @@
+"""Calls of an agent's tools, as harnesses write them: `name(key=value)`, `name {json}`, JSON, tags. What a tool does
+is read from its name and arguments by the lexicon of verbs and things; commands, code, SQL and requests inside an
+argument are read by the readers of their languages."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from importlib import import_module
+from itertools import islice
+from typing import Any, Protocol
+
+from guardrail.catalogue.http import effects_of_request
+from guardrail.language.actions import TABLE, Meaning, meaning_of_name
+from guardrail.language.data import data_of
+from guardrail.language.lexicon import Token
+from guardrail.model import Call, Effect, Passage, Reading, Span, Target, Uncovered, Word
+from guardrail.vocabulary import EffectKind, Language, ObjectKind, Place, Reversible, Scope, Sensitivity
+
+MAX_CALLS = 500
+MAX_VALUES = 10_000
+MAX_DEPTH = 32
+MAX_LITERAL = 16_384
+
+_NAME = r"[A-Za-z_](?:[\w.:/-]{0,120}\w)?"
+_OPEN_CALL = re.compile(rf"\s*(?:await\s+)?({_NAME})\s*\(")
+_NAME_AND_JSON = re.compile(rf"\s*({_NAME})\s*:?\s*(?=[{{\[])")
+_REACT = re.compile(rf"^\s*Action:\s*({_NAME})\s*\n+\s*Action[ _]Input:\s*", re.MULTILINE)
+_TAGS = re.compile(r"<(?:tool_call|function_call|tool_use)>\s*")
+_INVOKE = re.compile(rf"<(?:\w+:)?invoke name=[\"']({_NAME})[\"']\s*>")
+_PARAMETER = re.compile(r"<(?:\w+:)?parameter name=[\"']([\w.-]{1,80})[\"'][^>\n]{0,80}>([^<]*)")
+_KEYWORD = re.compile(r"\s*([A-Za-z_][\w-]*)\s*(?:=(?!=)|:(?!/))\s*")
+_PIECE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[\[({]|[\])}]|,|[^'"\[\](){},]+|.""", re.DOTALL)
+_UNKNOWN_ESCAPE = re.compile(r"""\\[^\\'"abfnrtvxuU0-7\n]""")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+_NAME_KEYS = (
+    "tool",
+    "name",
+    "tool_name",
+    "toolName",
+    "function",
+    "functionCall",
+    "function_call",
+    "action",
+    "recipient_name",
+)
+_ARGUMENT_KEYS = (
+    "arguments", "input", "args", "parameters", "params", "tool_input", "toolInput", "action_input", "kwargs",
+    "rawInput",
+)  # fmt: skip
+_LISTS = ("tool_calls", "toolCalls", "calls", "tool_uses", "actions", "content", "parts", "function_calls")
+
+
+@dataclass(frozen=True, slots=True)
+class _ToolCall:
+    name: str
+    arguments: Mapping[str, Any]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """A value without parts: its name is the innermost key, its path has all keys."""
+
+    name: str
+    path: str
+    value: Any
+
+
+def read(text: str, *, offset: int = 0) -> Reading:
+    """The calls that a text consists of. Text that is no call gives a reading with nothing but an uncovered part."""
+    whole = Span(offset, offset + len(text))
+    try:
+        calls = list(islice(_calls_of(text, offset), MAX_CALLS + 1))
+        if len(calls) > MAX_CALLS:
+            raise _Stopped("more calls of tools than are read of one text")
+        readings = [_read_call(call, text, offset) for call in calls]
+    except _Stopped as stop:
+        return Reading(Language.TOOL_CALL, uncovered=(Uncovered(whole, stop.reason, stopped=True),))
+    if not calls:
+        return Reading(Language.TOOL_CALL, uncovered=(Uncovered(whole, "no call of a tool"),))
+    return Reading(
+        Language.TOOL_CALL,
+        tuple(call for reading in readings for call in reading.calls),
+        tuple(effect for reading in readings for effect in reading.effects),
+        tuple(passage for reading in readings for passage in reading.passages),
+        tuple(uncovered for reading in readings for uncovered in reading.uncovered),
+    )
+
+
+class _Stopped(Exception):
+    """A bound was reached, so that calls or values would not be looked at."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def is_call(text: str) -> bool:
+    """Whether a text is a call of a tool, or several; also if it is too much to be read."""
+    try:
+        return next(_calls_of(text, 0), None) is not None
+    except _Stopped:
+        return True
+
+
+# From text to calls
+
+
+def _calls_of(text: str, offset: int) -> Iterator[_ToolCall]:
+    stripped = text.strip()
+    whole = Span(offset, offset + len(text))
+    if stripped[:1] in ("{", "["):
+        yield from _from_value(_json(stripped), whole)
+        return
+    for match in _INVOKE.finditer(text):
+        end = text.find("</", match.end())
+        body_end = text.find("<invoke", match.end())
+        body = text[match.end() : body_end if body_end > 0 else len(text)]
+        arguments = {parameter[1]: _scalar(parameter[2]) for parameter in _PARAMETER.finditer(body)}
+        yield _ToolCall(match[1], arguments, Span(offset + match.start(), offset + max(match.end(), end)))
+    if "<" in text:
+        for match in _TAGS.finditer(text):
+            value, end = _json_at(text, match.end())
+            yield from _from_value(value, Span(offset + match.start(), offset + end))
+    for match in _REACT.finditer(text):
+        value, end = _json_at(text, match.end())
+        arguments = value if isinstance(value, dict) else {"0": text[match.end() :].strip()}
+        yield _ToolCall(match[1], arguments, Span(offset + match.start(), offset + end))
+    yield from _written_calls(text, offset)
+
+
+def _written_calls(text: str, offset: int) -> Iterator[_ToolCall]:
+    """`name(...)` and `name {json}`, one after the other; nothing if anything else stands between them."""
+    at, found = 0, list[_ToolCall]()
+    while at < len(text) and len(found) <= MAX_CALLS:
+        if text[at:].strip(" \t\r\n;,") == "":
+            break
+        start = at
+        while start < len(text) and text[start] in " \t\r\n;,":
+            start += 1
+        opening = _OPEN_CALL.match(text, start)
+        named = None if opening else _NAME_AND_JSON.match(text, start)
+        if opening:
+            split = _split_arguments(text, opening.end())
+            if split is None:
+                return
+            arguments, at = split
+            found.append(_ToolCall(opening[1], arguments, Span(offset + start, offset + at)))
+        elif named:
+            value, at = _json_at(text, named.end())
+            if not isinstance(value, dict):
+                return
+            found.append(_ToolCall(named[1], value, Span(offset + start, offset + at)))
+        else:
+            return
+    yield from found
+
+
+def _from_value(value: Any, span: Span, depth: int = 0) -> Iterator[_ToolCall]:
+    """The calls in a JSON value: one, a list of them, or the message of a model that holds some."""
+    if depth > MAX_DEPTH:
+        raise _Stopped("calls nested too deeply")
+    if isinstance(value, list):
+        for item in value:
+            yield from _from_value(item, span, depth + 1)
+        return
+    if not isinstance(value, dict):
+        return
+    if value.get("method") == "tools/call" and isinstance(value.get("params"), dict):
+        yield from _from_value(value["params"], span, depth + 1)
+        return
+    for key in _LISTS:
+        if isinstance(value.get(key), list) and any(isinstance(item, dict) for item in value[key]):
+            inner = list(_from_value(value[key], span, depth + 1))
+            if inner:
+                yield from inner
+                return
+    for key in _NAME_KEYS:
+        name = value.get(key)
+        if isinstance(name, dict):
+            yield from _from_value(name, span, depth + 1)
+            return
+        if isinstance(name, str) and re.fullmatch(_NAME, name):
+            yield _ToolCall(name, _arguments_of(value, key), span)
+            return
+    if any(key in value for key in (*_COMMAND_NAMES, *_SQL_NAMES, *_URL_NAMES)):
+        yield _ToolCall("", value, span)
+
+
+def _arguments_of(value: Mapping[str, Any], name_key: str) -> Mapping[str, Any]:
+    for key in _ARGUMENT_KEYS:
+        arguments = value.get(key)
+        if isinstance(arguments, str):
+            parsed = _json(arguments)
+            return parsed if isinstance(parsed, dict) else {"0": arguments}
+        if isinstance(arguments, dict):
+            return arguments
+        if isinstance(arguments, list):
+            return {str(number): item for number, item in enumerate(arguments)}
+    return {key: item for key, item in value.items() if key not in (name_key, "id", "type", "tool_call_id")}
+
+
+def _json(text: str) -> Any:
+    _refuse_depth(text)
+    try:
+        return json.loads(text, strict=False)
+    except RecursionError:
+        raise _Stopped("values nested too deeply") from None
+    except ValueError:
+        return None
+
+
+def _json_at(text: str, at: int) -> tuple[Any, int]:
+    """The JSON value that begins here, and where it ends; None and the end of the text if there is none."""
+    _refuse_depth(text)
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except RecursionError:
+        raise _Stopped("values nested too deeply") from None
+    except ValueError:
+        return None, len(text)
+    return value, end
+
+
+_DECODER = json.JSONDecoder(strict=False)
+
+
+def _refuse_depth(text: str) -> None:
+    """Python's limit of recursion stops the decoder; some packages raise it so far that the stack overflows first."""
+    if _depth(text) > _DEEPEST_JSON:
+        raise _Stopped("values nested too deeply")
+
+
+_DEEPEST_JSON = 2_000
+
+
+@lru_cache(maxsize=4)
+def _depth(text: str) -> int:
+    deepest = depth = 0
+    for match in re.finditer(r"[\[{(]+|[\]})]+", text):
+        run = match[0]
+        depth += len(run) if run[0] in "[{(" else -len(run)
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _split_arguments(text: str, at: int) -> tuple[dict[str, Any], int] | None:
+    """Arguments up to the closing bracket, split at commas, and where the call ends. None if it never closes, or if an
+    argument is an expression: then the text is a program."""
+    arguments: dict[str, Any] = {}
+    depth, start = 0, at
+    for match in _PIECE.finditer(text, at):
+        piece = match[0]
+        if depth == 0 and piece in (",", ")"):
+            argument = text[start : match.start()].strip()
+            if argument and not _add_argument(arguments, argument):
+                return None
+            if piece == ")":
+                return arguments, match.end()
+            if len(arguments) > MAX_VALUES:
+                raise _Stopped("more arguments than are read of one call")
+            start = match.end()
+        elif piece in "[({":
+            depth += 1
+        elif piece in "])}":
+            depth -= 1
+            if depth < 0:
+                return None
+    return None
+
+
+_EXPRESSION = re.compile(r"[A-Za-z_][\w.]*\s*\(|^[A-Za-z_][\w.]*$|^[^'\"\[{\d+-]")
+_WORDS_AS_VALUES = frozenset(("true", "false", "none", "null", "nan"))
+
+
+def _add_argument(arguments: dict[str, Any], argument: str) -> bool:
+    keyword = _KEYWORD.match(argument)
+    if keyword:
+        arguments[keyword[1]] = _scalar(argument[keyword.end() :])
+        return True
+    if argument.lower() not in _WORDS_AS_VALUES and _EXPRESSION.match(argument):
+        return False
+    arguments[str(len(arguments))] = _scalar(argument)
+    return True
+
+
+def _scalar(text: str) -> Any:
+    """A value as it was written: JSON or a Python literal, else the text itself."""
+    text = text.strip()
+    value = _json(text) if text[:1] in '"[{-0123456789tfn' else None
+    if value is not None:
+        return value
+    if (
+        text[:1] in "'\"[{("
+        and len(text) <= MAX_LITERAL
+        and not _UNKNOWN_ESCAPE.search(text)
+        and _depth(text) <= MAX_DEPTH
+    ):
+        try:
+            return ast.literal_eval(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+            return text.strip("'\"")
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        return re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL)
+    return text
+
+
+# From a call to effects
+
+
+@cache
+def _tools() -> dict[str, frozenset[str]]:
+    return {kind: frozenset(names) for kind, names in data_of(TABLE)["tools"].items()}
+
+
+_COMMAND_NAMES = (
+    "command",
+    "cmd",
+    "commandLine",
+    "CommandLine",
+    "command_line",
+    "shell_command",
+    "script",
+    "bash",
+    "commands",
+)
+_CODE_NAMES = ("code", "script", "source", "source_code", "python", "function", "expression", "javascript", "js")
+_SQL_NAMES = ("sql", "sql_query", "statement", "statements")
+_QUERY_NAMES = (*_SQL_NAMES, "query", "q", "command")
+_URL_NAMES = ("url", "uri", "endpoint", "href", "link", "website", "webpage", "page_url", "address_url")
+_PATH_NAMES = (
+    "file_path", "path", "filename", "file", "filepath", "target_file", "notebook_path", "absolute_path", "abs_path",
+    "directory", "folder", "dir", "source", "destination", "filePath", "relative_path", "output_path", "new_path",
+)  # fmt: skip
+_PATH_WORDS = dict.fromkeys(_PATH_NAMES, "path") | {"destination": "destination", "source": "path"}
+_RECIPIENT = re.compile(
+    r"(?i)^(?:to|cc|bcc|.*recipients?.*|.*receiver.*|participants?|attendees?|guests?|invitees?|members?|e?mails?"
+    r"|.*_emails?|users?|username|user_?name|channels?|channel_name|phone.*|mobile.*|iban|.*account(?:_?(?:id|number|no))?"
+    r"|beneficiary|payee|.*wallet.*|.*_address|address|destination|target|spender|mentions|group|webhook.*)$"
+)
+_IDENTIFIER = re.compile(
+    r"(?i)(?:^|_)(?:ids?|names?|title|key|slug|number|ref|query|filter|resource|table|database|branch|item)s?$|Ids?$"
+)
+_AMOUNT = re.compile(r"(?i)^(?:amount|total|price|sum|value|quantity_?usd|amount_.*|.*_amount|.*_price|budget.*)$")
+_CURRENCY = re.compile(r"(?i)^(?:currency|currency_code|token|asset|symbol)$")
+_PLURAL = re.compile(r"(?i)^(?:all|bulk|batch|every|everything|mass|many|recursive)$")
+_SQL_START = re.compile(
+    r"(?i)^\s*(?:--[^\n]*\n\s*)*(?:select|insert|update|delete|drop|alter|create|truncate|grant|revoke|merge|replace|with"
+    r"|call|exec|use|show|describe|explain|begin|set|copy|vacuum|analyze|pragma)\s"
+)
+_IRREVERSIBLE = frozenset((EffectKind.DELETE, EffectKind.PAY, EffectKind.SEND))
+
+
+def _read_call(call: _ToolCall, text: str, offset: int) -> Reading:
+    tokens = _tokens_of_name(call.name)
+    tail = _plain(re.split(r"__|[./:]", call.name)[-1])
+    leaves = list(_leaves(call.arguments))
+    passages = _passages(leaves, call, text, offset)
+    inner = _inner_reading({"".join(token.text for token in tokens), tail}, call, text, offset)
+    if inner is not None:
+        return replace(inner, language=Language.TOOL_CALL, passages=(*inner.passages, *passages))
+    meaning = meaning_of_name(tokens)
+    patched = tuple(_patched_files(tail, leaves, call))
+    if patched:
+        return Reading(Language.TOOL_CALL, patched, passages=passages)
+    files = _program_for_files(tail, meaning, leaves)
+    program = files or f"tool:{call.name.lower()}"
+    calls = (Call(program, _words_of(leaves, call, text, offset), call.span, Language.TOOL_CALL),)
+    if files is not None:
+        return Reading(Language.TOOL_CALL, calls, passages=passages)
+    effects = _request_effects(call, tail, leaves)
+    if effects is None and meaning is not None:
+        effects = (_tool_effect(call, meaning, tokens, leaves),)
+    return Reading(Language.TOOL_CALL, calls, effects or (), passages)
+
+
+_FILE_PROGRAMS = {
+    EffectKind.OVERWRITE: "tool:path.write",
+    EffectKind.CREATE: "tool:path.write",
+    EffectKind.WRITE: "tool:path.edit",
+    EffectKind.ALTER: "tool:path.edit",
+    EffectKind.DELETE: "tool:path.delete",
+    EffectKind.READ: "tool:path.read",
+}
+"""What tools for files are in the catalogue, whatever a harness calls them."""
+
+
+def _program_for_files(tail: str, meaning: Meaning | None, leaves: list[_Leaf]) -> str | None:
+    if not any(leaf.name in _PATH_NAMES and isinstance(leaf.value, str) for leaf in leaves):
+        return None
+    if tail in _tools()["file_writer"]:
+        return _FILE_PROGRAMS[EffectKind.OVERWRITE]
+    if tail in _tools()["file_editor"]:
+        return _FILE_PROGRAMS[EffectKind.WRITE]
+    if meaning is None or meaning.object not in (None, ObjectKind.PATH):
+        return None
+    moved = "move" in tail or "rename" in tail or "copy" in tail
+    return "tool:path.move" if moved else _FILE_PROGRAMS.get(meaning.kind)
+
+
+_PATCHED = re.compile(r"(?m)^\*\*\* (Add|Update|Delete) File: ([^\n]{1,400})$")
+_PATCHES = {"Add": EffectKind.OVERWRITE, "Update": EffectKind.WRITE, "Delete": EffectKind.DELETE}
+
+
+def _patched_files(tail: str, leaves: list[_Leaf], call: _ToolCall) -> Iterator[Call]:
+    """The files that a patch in an argument adds, changes and deletes."""
+    if tail not in _tools()["file_editor"]:
+        return
+    for leaf in leaves:
+        if isinstance(leaf.value, str):
+            for match in _PATCHED.finditer(leaf.value):
+                word = Word(match[2].strip(), call.span, name="path")
+                yield Call(_FILE_PROGRAMS[_PATCHES[match[1]]], (word,), call.span, Language.TOOL_CALL)
+
+
+def _words_of(leaves: list[_Leaf], call: _ToolCall, text: str, offset: int) -> tuple[Word, ...]:
+    """The arguments as words. What a path is called differs from tool to tool; the catalogue knows `path` alone."""
+    return tuple(
+        Word(
+            value := str(leaf.value),
+            _span_of(value, call, text, offset),
+            name=_PATH_WORDS.get(leaf.name, leaf.name),
+        )
+        for leaf in leaves
+        if isinstance(leaf.value, str | int | float)
+    )
+
+
+def _inner_reading(names: set[str], call: _ToolCall, text: str, offset: int) -> Reading | None:
+    """The reading of a command, of code or of SQL that the tool would run."""
+    arguments = call.arguments
+    spoken = str(arguments.get("language", arguments.get("lang", ""))).lower()
+    if names & _tools()["powershell"] or (names & _tools()["shell"] and spoken in ("powershell", "pwsh")):
+        return _inner(Language.POWERSHELL, arguments, (*_COMMAND_NAMES, "0"), call, text, offset)
+    if (
+        names & _tools()["shell"]
+        or (names & _tools()["python"] and spoken in ("bash", "sh", "shell"))
+        or (not call.name and _has(arguments, _COMMAND_NAMES))
+    ):
+        return _inner(Language.BASH, arguments, (*_COMMAND_NAMES, "code", "input", "chars", "0"), call, text, offset)
+    if names & _tools()["javascript"] or (
+        names & _tools()["python"] and spoken.startswith(("javascript", "js", "node"))
+    ):
+        return _inner(Language.JAVASCRIPT, arguments, (*_CODE_NAMES, "0"), call, text, offset)
+    if names & _tools()["python"]:
+        return _inner(Language.PYTHON, arguments, (*_CODE_NAMES, "input", "command", "0"), call, text, offset)
+    query = _first_text(arguments, _QUERY_NAMES)
+    if query is not None and _SQL_START.match(query):
+        return _inner(Language.SQL, arguments, _QUERY_NAMES, call, text, offset)
+    return None
+
+
+def _inner(
+    language: Language, arguments: Mapping[str, Any], names: tuple[str, ...], call: _ToolCall, text: str, offset: int
+) -> Reading | None:
+    command = _first_text(arguments, names)
+    if command is None:
+        return None
+    return _reader_of(language)(command, offset=_span_of(command, call, text, offset).start)
+
+
+class _Reader(Protocol):
+    def __call__(self, text: str, *, offset: int) -> Reading: ...
+
+
+def _reader_of(language: Language) -> _Reader:
+    """The reader of a language, imported when it is needed: grammars and parsers take time to load."""
+    reader: _Reader = import_module(_MODULES[language]).read
+    return reader
+
+
+_MODULES = {
+    Language.BASH: "guardrail.reading.shell",
+    Language.POWERSHELL: "guardrail.reading.powershell",
+    Language.PYTHON: "guardrail.reading.python_code",
+    Language.JAVASCRIPT: "guardrail.reading.javascript",
+    Language.SQL: "guardrail.reading.sql",
+}
+
+
+def _first_text(arguments: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
+    for name in names:
+        value = arguments.get(name)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+            return _command_line(value)
+    return None
+
+
+def _command_line(words: list[str]) -> str:
+    """A command as a list: its words, or the text of `["bash", "-lc", text]`, which the shell's reader unfolds."""
+    return shlex.join(words) if " " not in words[0] else "\n".join(words)
+
+
+def _has(arguments: Mapping[str, Any], names: tuple[str, ...]) -> bool:
+    return _first_text(arguments, names) is not None
+
+
+def _request_effects(call: _ToolCall, tail: str, leaves: list[_Leaf]) -> tuple[Effect, ...] | None:
+    if tail not in _tools()["fetcher"] and call.name:
+        return None
+    url = next((str(leaf.value) for leaf in leaves if leaf.name in _URL_NAMES and isinstance(leaf.value, str)), None)
+    if url is None:
+        return None
+    named = next((verb for verb in ("post", "put", "delete", "patch") if tail.startswith((verb, "http" + verb))), "get")
+    method = str(call.arguments.get("method", named)).upper()
+    headers = call.arguments.get("headers")
+    body = next(
+        (call.arguments[name] for name in ("body", "data", "json", "payload", "content") if name in call.arguments),
+        None,
+    )
+    fields = {str(key): str(value) for key, value in headers.items()} if isinstance(headers, dict) else {}
+    return effects_of_request(
+        method, url, fields, body if isinstance(body, str) or body is None else json.dumps(body, default=str), call.span
+    )
+
+
+def _tool_effect(call: _ToolCall, meaning: Meaning, tokens: tuple[Token, ...], leaves: list[_Leaf]) -> Effect:
+    thing = meaning.object or _object_of_arguments(leaves) or ObjectKind.RESOURCE
+    return Effect(
+        meaning.kind,
+        thing,
+        call.span,
+        f"tool {call.name}",
+        _targets(thing, leaves),
+        _scope(tokens, leaves),
+        Reversible.NO if meaning.kind in _IRREVERSIBLE else Reversible.YES,
+        detail=_detail(leaves),
+    )
+
+
+def _object_of_arguments(leaves: list[_Leaf]) -> ObjectKind | None:
+    """What a tool acts on by the names of its arguments: `remove(file_id=3)`."""
+    for leaf in leaves:
+        meaning = meaning_of_name((Token("get", 0, 0, 0, 0), *_tokens_of_name(leaf.path)))
+        if meaning is not None and meaning.object is not None:
+            return meaning.object
+    return None
+
+
+def _targets(thing: ObjectKind, leaves: list[_Leaf]) -> tuple[Target, ...]:
+    sensitivity = Sensitivity.SECRET if thing in (ObjectKind.CREDENTIAL, ObjectKind.SECRET) else Sensitivity.NONE
+    targets: dict[str, Target] = {}
+    for leaf in leaves:
+        if not isinstance(leaf.value, str | int) or isinstance(leaf.value, bool):
+            continue
+        value = str(leaf.value)
+        if leaf.name in _URL_NAMES or value.startswith(("http://", "https://")):
+            targets.setdefault(value, Target(value, Place.REMOTE, sensitivity))
+        elif leaf.name in _PATH_NAMES and thing is ObjectKind.PATH:
+            targets.setdefault(value, Target(value, Place.UNKNOWN, sensitivity))
+        elif _RECIPIENT.match(leaf.name) or _IDENTIFIER.search(leaf.name) or leaf.name.isdigit():
+            targets.setdefault(value, Target(value, Place.REMOTE, sensitivity))
+    return tuple(targets.values())
+
+
+def _detail(leaves: list[_Leaf]) -> dict[str, str]:
+    detail: dict[str, str] = {}
+    for leaf in leaves:
+        if isinstance(leaf.value, bool) or leaf.value is None:
+            continue
+        value = str(leaf.value)
+        if _AMOUNT.match(leaf.name) and re.search(r"\d", value):
+            detail.setdefault("amount", value)
+        elif _CURRENCY.match(leaf.name) and len(value) <= 12:
+            detail.setdefault("currency", value)
+        elif leaf.name in _URL_NAMES or value.startswith(("http://", "https://")):
+            detail.setdefault("url", value)
+        elif _RECIPIENT.match(leaf.name):
+            detail.setdefault("recipient", value)
+    return detail
+
+
+def _scope(tokens: tuple[Token, ...], leaves: list[_Leaf]) -> Scope:
+    if any(_PLURAL.match(token.text) for token in tokens):
+        return Scope.ALL
+    if any(leaf.value is True and _PLURAL.match(leaf.name) for leaf in leaves) or any(
+        leaf.value in ("*", "all") for leaf in leaves
+    ):
+        return Scope.ALL
+    paths = [
+        leaf.path.rpartition(".")[0] for leaf in leaves if leaf.name != leaf.path and _IDENTIFIER.search(leaf.name)
+    ]
+    return Scope.MANY if len(paths) > len(set(paths)) else Scope.ONE
+
+
+def _leaves(value: Any, name: str = "", path: str = "", depth: int = 0) -> Iterator[_Leaf]:
+    """The values without parts; an item of a list has the list's name."""
+    pending: list[tuple[Any, str, str, int]] = [(value, name, path, depth)]
+    count = 0
+    while pending:
+        item, name, path, depth = pending.pop()
+        if count >= MAX_VALUES or depth > MAX_DEPTH:
+            raise _Stopped("more values than are read of one call")
+        if isinstance(item, Mapping):
+            children = [(child, str(key), f"{path}.{key}" if path else str(key)) for key, child in item.items()]
+        elif isinstance(item, list | tuple | set):
+            children = [(child, name, f"{path}.{number}") for number, child in enumerate(item)]
+        else:
+            count += 1
+            yield _Leaf(name, path, item)
+            continue
+        pending += [(*child, depth + 1) for child in reversed(children)]
+
+
+def _passages(leaves: list[_Leaf], call: _ToolCall, text: str, offset: int) -> tuple[Passage, ...]:
+    return tuple(
+        Passage(leaf.value, _span_of(leaf.value, call, text, offset), leaf.name)
+        for leaf in leaves
+        if isinstance(leaf.value, str) and leaf.value.strip()
+    )
+
+
+def _span_of(value: str, call: _ToolCall, text: str, offset: int) -> Span:
+    """Where a value stands in the text; the call itself where escapes changed its spelling."""
+    start = text.find(value, call.span.start - offset, call.span.end - offset) if len(value) < 4_096 else -1
+    return call.span if start < 0 else Span(offset + start, offset + start + len(value))
+
+
+def _plain(name: str) -> str:
+    return "".join(match[0].lower() for match in _PARTS.finditer(name))
+
+
+def _tokens_of_name(name: str) -> tuple[Token, ...]:
+    """The words of a name in snake_case, camelCase or kebab-case; of `mcp__server__tool` those of the tool alone."""
+    if name.startswith("mcp__"):
+        name = name.rpartition("__")[2]
+    return tuple(Token(match[0].lower(), match.start(), match.end(), 0, 0) for match in _PARTS.finditer(name))

@@ -1,0 +1,164 @@
+"""The closed lists in which effects are spelled. A list grows by one line if a source needs it, never for one case."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+
+class Severity(StrEnum):
+    """How bad it would be. `rank` orders them."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+    @property
+    def rank(self) -> int:
+        """1 for low to 4 for critical."""
+        return _RANKS[self]
+
+
+_RANKS = {severity: rank for rank, severity in enumerate(Severity, start=1)}
+
+SeverityOrNone = Severity | Literal["none"]
+Decision = Literal["allow", "ask", "deny"]
+Coverage = Literal["full", "partial", "none"]
+
+
+class EffectKind(StrEnum):
+    """What happens to the object."""
+
+    READ = "read"
+    WRITE = "write"
+    OVERWRITE = "overwrite"
+    DELETE = "delete"
+    DISCARD = "discard"  # work that exists nowhere else, such as uncommitted changes
+    CREATE = "create"
+    ALTER = "alter"  # a record, an order or a setting of somebody
+    CANCEL = "cancel"
+    SEND = "send"  # also post, invite, share
+    DOWNLOAD = "download"
+    EXECUTE = "execute"
+    INSTALL = "install"
+    PUBLISH = "publish"
+    PAY = "pay"  # also order, book
+    GRANT = "grant"
+    REVOKE = "revoke"
+    EXPOSE = "expose"
+    DISABLE = "disable"  # a defence, a log, a backup
+    ESCALATE = "escalate"
+    PERSIST = "persist"
+    INJECT = "inject"  # into a process
+    STOP = "stop"
+    DISRUPT = "disrupt"
+    ROTATE = "rotate"
+    ACTUATE = "actuate"  # a physical device
+    CONFIGURE = "configure"  # also the guard itself
+
+
+class ObjectKind(StrEnum):
+    """What it happens to."""
+
+    PATH = "path"
+    REPOSITORY = "repository"
+    BRANCH = "branch"
+    COMMIT = "commit"
+    DATABASE = "database"
+    TABLE = "table"
+    ROWS = "rows"
+    SCHEMA = "schema"
+    QUEUE = "queue"
+    INDEX = "index"
+    SNAPSHOT_OR_BACKUP = "snapshot_or_backup"
+    RESOURCE = "resource"
+    CONTAINER = "container"
+    VOLUME = "volume"
+    REGISTRY_KEY = "registry_key"
+    SERVICE = "service"
+    SCHEDULED_TASK = "scheduled_task"
+    KERNEL_MODULE = "kernel_module"
+    PERMISSION = "permission"
+    SECRET = "secret"  # noqa: S105 (a word)
+    CREDENTIAL = "credential"
+    PERSONAL_DATA = "personal_data"
+    MESSAGE = "message"
+    ISSUE = "issue"
+    PROJECT = "project"
+    ORDER = "order"
+    EVENT = "event"
+    PAYMENT = "payment"
+    ACCOUNT = "account"
+    PACKAGE = "package"
+    PROCESS = "process"
+    DEVICE = "device"
+    THING = "thing"  # physical
+    NETWORK = "network"
+    GUARD = "guard"
+
+
+class Scope(StrEnum):
+    """How much of it."""
+
+    ONE = "one"
+    MANY = "many"
+    ALL = "all"
+    UNKNOWN = "unknown"
+
+
+class Place(StrEnum):
+    """Where it is."""
+
+    WORKSPACE = "workspace"
+    REBUILDABLE = "rebuildable"  # a lock or build file in the workspace makes it again
+    IGNORED = "ignored"
+    TEMPORARY = "temporary"
+    HOME = "home"
+    SYSTEM = "system"
+    REMOTE = "remote"
+    PRODUCTION = "production"
+    UNKNOWN = "unknown"
+
+
+class Reversible(StrEnum):
+    """Whether it can be taken back."""
+
+    YES = "yes"
+    WITH_BACKUP = "with_backup"
+    NO = "no"
+
+
+class Sensitivity(StrEnum):
+    """Why the target deserves care."""
+
+    NONE = "none"
+    PERSONAL = "personal"
+    SECRET = "secret"  # noqa: S105 (a word)
+    SYSTEM = "system"
+
+
+class Origin(StrEnum):
+    """Where a value comes from. For `execute`, `detail` of the effect has named_file, inline, remote, piped or
+    interactive_shell instead."""
+
+    USER = "user"
+    AGENT = "agent"
+    UNTRUSTED_CONTENT = "untrusted_content"
+    UNKNOWN = "unknown"
+
+
+class Language(StrEnum):
+    """What a text is written in."""
+
+    BASH = "bash"
+    POWERSHELL = "powershell"
+    CMD = "cmd"
+    PYTHON = "python"
+    JAVASCRIPT = "javascript"
+    SQL = "sql"
+    TOOL_CALL = "tool_call"  # name(key=value), name {json}, {"tool": ..., "arguments": ...}
+    HTTP = "http"  # a request line with header fields and body
+    DOCKERFILE = "dockerfile"
+    CI = "ci"  # YAML of a workflow
+    PROSE = "prose"

@@ -1,0 +1,151 @@
+"""Calls of tools: how harnesses write them, and what a tool does by the words of its name."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guardrail.reading import tool_calls
+from guardrail.vocabulary import Language
+
+
+def _calls(text: str) -> list[tuple[str, dict[str | None, str]]]:
+    return [(call.program, {word.name: word.text for word in call.words}) for call in tool_calls.read(text).calls]
+
+
+def _effects(text: str) -> list[tuple[str, str, str]]:
+    return [(effect.kind.value, effect.object.value, effect.scope.value) for effect in tool_calls.read(text).effects]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'delete_email(email_id="34")',
+        "delete_email(email_id='34')",
+        'delete_email {"email_id": "34"}',
+        'delete_email: {"email_id": "34"}',
+        '{"tool": "delete_email", "arguments": {"email_id": "34"}}',
+        '{"name": "delete_email", "input": {"email_id": "34"}}',
+        '{"tool_name": "delete_email", "tool_input": {"email_id": "34"}}',
+        '{"type": "tool_use", "id": "t1", "name": "delete_email", "input": {"email_id": "34"}}',
+        '{"function": {"name": "delete_email", "arguments": "{\\"email_id\\": \\"34\\"}"}}',
+        '[{"name": "delete_email", "args": {"email_id": "34"}}]',
+        '{"tool_calls": [{"type": "function", "function": {"name": "delete_email", "arguments": {"email_id": "34"}}}]}',
+        '{"method": "tools/call", "params": {"name": "delete_email", "arguments": {"email_id": "34"}}}',
+        '{"functionCall": {"name": "delete_email", "args": {"email_id": "34"}}}',
+        '{"action": "delete_email", "action_input": {"email_id": "34"}}',
+        'Action: delete_email\nAction Input: {"email_id": "34"}',
+        '<tool_call>{"name": "delete_email", "arguments": {"email_id": "34"}}</tool_call>',
+        '<invoke name="delete_email"><parameter name="email_id">"34"</parameter></invoke>',
+    ],
+)
+def test_every_harness_spelling_gives_the_same_call(text: str) -> None:
+    assert _calls(text) == [("tool:delete_email", {"email_id": "34"})]
+    assert _effects(text) == [("delete", "message", "one")]
+
+
+@pytest.mark.parametrize(
+    ("text", "effect"),
+    [
+        ('send_money(recipient="DE12", amount=5)', ("pay", "payment", "one")),
+        ('mcp__mail__sendEmail {"to": "a@b.test"}', ("send", "message", "one")),
+        ('calendar.events.delete(event_id="7")', ("delete", "event", "one")),
+        ('book_flight(card_id="3")', ("pay", "order", "one")),
+        ('cancelReservation(reservation_id="XY")', ("cancel", "order", "one")),
+        ('add_user_to_channel(user="Eve", channel="ops")', ("grant", "account", "one")),
+        ('remove_user_from_channel(user="Eve", channel="ops")', ("revoke", "account", "one")),
+        ('update_password(password="x")', ("rotate", "credential", "one")),
+        ('grant_permission(role="admin")', ("grant", "permission", "one")),
+        ('get_unread_emails()', ("read", "message", "one")),
+        ('lockDoors(unlock=true)', ("actuate", "device", "one")),
+        ('delete_all_records()', ("delete", "rows", "all")),
+        ('remove(file_id=3)', ("delete", "path", "one")),
+        ('update_order(order_id="1")', ("alter", "order", "one")),
+        ('delete_messages(message_ids=["1", "2"])', ("delete", "message", "many")),
+    ],
+)  # fmt: skip
+def test_a_tools_effect_is_read_from_its_name(text: str, effect: tuple[str, str, str]) -> None:
+    assert _effects(text) == [effect]
+
+
+def test_recipients_amounts_and_addresses_become_details_and_targets() -> None:
+    (effect,) = tool_calls.read('send_money(recipient="DE12", amount=90.5, currency="EUR", subject="rent")').effects
+    assert dict(effect.detail) == {"recipient": "DE12", "amount": "90.5", "currency": "EUR"}
+    assert [target.text for target in effect.targets] == ["DE12"]
+
+
+def test_texts_of_arguments_are_passages_with_their_names_and_places() -> None:
+    text = 'send_email(to="a@b.test", body="hello there")'
+    passages = tool_calls.read(text, offset=10).passages
+    assert [(passage.name, passage.text) for passage in passages] == [("to", "a@b.test"), ("body", "hello there")]
+    assert [text[passage.span.start - 10 : passage.span.end - 10] for passage in passages] == [
+        "a@b.test",
+        "hello there",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        ('Write {"file_path": "a.py", "content": "x"}', "tool:path.write"),
+        ('create_file(filename="a.py", content="x")', "tool:path.write"),
+        ('Edit {"file_path": "a.py", "old_string": "x", "new_string": "y"}', "tool:path.edit"),
+        ('str_replace_editor {"command": "create", "path": "a.py"}', "tool:path.edit"),
+        ('Read {"file_path": "a.py"}', "tool:path.read"),
+        ('delete_file(path="a.py")', "tool:path.delete"),
+        ('move_file(source="a.py", destination="b.py")', "tool:path.move"),
+    ],
+)
+def test_tools_for_files_share_the_catalogues_names(text: str, program: str) -> None:
+    ((found, words),) = _calls(text)
+    assert found == program
+    assert words["path"] == "a.py"
+    assert tool_calls.read(text).effects == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "print(foo(3))", "x = 1", "f(a, b)", "if (x) { y }", "Delete all files", '{"a": 1}', "[1, 2]", "f(", "(a)"],
+)
+def test_what_is_no_call_is_uncovered(text: str) -> None:
+    reading = tool_calls.read(text)
+    assert (reading.language, reading.calls, reading.effects) == (Language.TOOL_CALL, (), ())
+    assert len(reading.uncovered) == 1
+    assert not tool_calls.is_call(text)
+
+
+def test_a_tool_with_unknown_words_stays_a_call_without_effects() -> None:
+    assert _calls("frobnicate(x=1)") == [("tool:frobnicate", {"x": "1"})]
+    assert _effects("frobnicate(x=1)") == []
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="ab_(){}[]\"'=:,\\ \n<>/", max_size=200))
+def test_any_text_is_read_without_a_fault(text: str) -> None:
+    reading = tool_calls.read(text, offset=5)
+    assert all(5 <= call.span.start <= call.span.end <= 5 + len(text) for call in reading.calls)
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=10),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.dictionaries(st.text(min_size=1, max_size=8), _VALUES, max_size=4))
+def test_any_json_arguments_are_read(arguments: dict[str, object]) -> None:
+    reading = tool_calls.read(json.dumps({"name": "list_things", "arguments": arguments}))
+    assert [call.program for call in reading.calls] in (["tool:list_things"], ["tool:path.read"])
+
+
+def test_a_patch_names_the_files_that_it_changes() -> None:
+    patch = "*** Begin Patch\n*** Update File: a.py\n@@\n*** Delete File: b.py\n*** End Patch"
+    assert _calls(json.dumps({"name": "apply_patch", "input": {"patch": patch}})) == [
+        ("tool:path.edit", {"path": "a.py"}),
+        ("tool:path.delete", {"path": "b.py"}),
+    ]
