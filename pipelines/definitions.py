@@ -3,6 +3,7 @@
 import dagster as dg
 
 from contracts.settings import Settings, load_settings
+from pipelines import derived
 from pipelines.access import assets as access
 from pipelines.bidwall import assets as bidwall
 from pipelines.checks import expectation_checks
@@ -24,7 +25,7 @@ from warehouse.file_modes import keep_files_private
 
 ROOMS = [
     *(transfer_assets, event_assets, holder_assets, market, bidwall, trust, partner, feed),
-    *(guardrail, world, positions, access, intake, connect, discovery, publish),
+    *(guardrail, world, positions, access, intake, connect, discovery, derived, publish),
 ]
 """The modules whose assets and checks Dagster loads."""
 

@@ -1,4 +1,4 @@
-"""Paid access as assets: the ledger's rows, revenue and funnel by day, and payments that wait for the operator."""
+"""Paid access as assets: the ledger's rows, and payments that wait for the operator."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -19,7 +19,6 @@ RAW = {
         "Transfers that came with a claim and paid none, without sender and transaction."
     ),
 }
-REVENUE, FUNNEL = "out_access__revenue_daily", "out_access__funnel"
 
 ledger = other_spec(
     "ledger",
@@ -31,33 +30,17 @@ ledger = other_spec(
 
 @dg.multi_asset(
     name="take_over_access",
-    specs=[
-        *(table_spec(table, LEDGER_GROUP, description, deps=["ledger"]) for table, description in RAW.items()),
-        table_spec(
-            REVENUE,
-            LEDGER_GROUP,
-            "What claims paid, and what was reversed since.",
-            deps=["raw_ledger__claims"],
-        ),
-        table_spec(
-            FUNNEL,
-            LEDGER_GROUP,
-            "Quotes, those paid, those claimed.",
-            deps=["raw_ledger__quotes", "raw_ledger__claims", "raw_ledger__unmatched_payments"],
-        ),
-    ],
+    specs=[table_spec(table, LEDGER_GROUP, description, deps=["ledger"]) for table, description in RAW.items()],
     pool=POOL,
 )
 def sync_access_tables(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
-    """Syncs the changes in the ledger since the last run, and sums them up."""
+    """Syncs the changes in the ledger since the last run."""
     with (
         runtime.warehouse.connect() as connection,
         closing(open_ledger(runtime.settings, runtime.data_dir)) as opened,
     ):
         changed = sync_access(connection, opened)
-        metadata_by_table = {table: row_count(connection, table) for table in (*RAW, REVENUE, FUNNEL)}
-        metadata_by_table[REVENUE]["preview"] = markdown_table(preview(connection, "access_newest_revenue"), rows=20)
-        metadata_by_table[FUNNEL]["preview"] = markdown_table(preview(connection, "access_newest_funnel"), rows=20)
+        metadata_by_table = {table: row_count(connection, table) for table in RAW}
     for table, metadata in metadata_by_table.items():
         yield dg.MaterializeResult(asset_key=table, metadata=metadata | {"changed_rows": changed})
 

@@ -1,18 +1,16 @@
-"""Connect as assets: finished set-ups as governed graph events, anonymous sessions and steps, and counts."""
+"""Connect as assets: finished set-ups as governed graph events, anonymous sessions and steps."""
 
 from collections.abc import Iterator
 from contextlib import closing
 
 import dagster as dg
 
-from pipelines.presentation import LEDGER_GROUP, POOL, log_verdicts, markdown_table, other_spec, row_count, table_spec
+from pipelines.presentation import LEDGER_GROUP, POOL, log_verdicts, other_spec, row_count, table_spec
 from pipelines.resources import Runtime
 from warehouse.connect.session_sync import sync_sessions
-from warehouse.duck.inspection import preview
 from warehouse.ledger.ledger import open_ledger
 
 SESSIONS, STEPS = "raw_ledger__connect_sessions", "raw_ledger__connect_steps"
-DAILY, BY_STEP = "out_connect__daily", "out_connect__steps"
 
 
 @dg.multi_asset(
@@ -26,45 +24,21 @@ DAILY, BY_STEP = "out_connect__daily", "out_connect__steps"
             "ledger",
             deps=["ledger", "world_constitution", "intake_events"],
         ),
-        table_spec(
-            SESSIONS,
-            LEDGER_GROUP,
-            "Sessions as they are now, without who paired.",
-            deps=["ledger"],
-        ),
-        table_spec(
-            STEPS,
-            LEDGER_GROUP,
-            "Steps with their state, without the texts of the session.",
-            deps=["ledger"],
-        ),
-        table_spec(
-            DAILY,
-            LEDGER_GROUP,
-            "Sessions and how far they came.",
-            deps=[SESSIONS],
-        ),
-        table_spec(
-            BY_STEP,
-            LEDGER_GROUP,
-            "How far set-ups come.",
-            deps=[SESSIONS, STEPS],
-        ),
+        table_spec(SESSIONS, LEDGER_GROUP, "Sessions as they are now, without who paired.", deps=["ledger"]),
+        table_spec(STEPS, LEDGER_GROUP, "Steps with their state, without the texts of the session.", deps=["ledger"]),
     ],
     pool=POOL,
 )
 def sync_connect_tables(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
 ) -> Iterator[dg.MaterializeResult[None]]:
-    """Proposes finished set-ups to the graph, syncs sessions, and counts."""
+    """Proposes finished set-ups to the graph, and syncs sessions."""
     with (
         runtime.warehouse.connect() as connection,
         closing(open_ledger(runtime.settings, runtime.data_dir)) as opened,
     ):
         synced = sync_sessions(connection, opened)
-        metadata_by_table = {table: row_count(connection, table) for table in (SESSIONS, STEPS, DAILY, BY_STEP)}
-        metadata_by_table[DAILY]["preview"] = markdown_table(preview(connection, "connect_shown_days"), rows=20)
-        metadata_by_table[BY_STEP]["preview"] = markdown_table(preview(connection, "connect_shown_steps"), rows=60)
+        metadata_by_table = {table: row_count(connection, table) for table in (SESSIONS, STEPS)}
     yield dg.MaterializeResult(asset_key="connect_events", metadata=log_verdicts(context.log, synced.decisions))
     for table, metadata in metadata_by_table.items():
         yield dg.MaterializeResult(asset_key=table, metadata=metadata | {"changed_sessions": synced.changed})

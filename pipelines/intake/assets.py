@@ -1,4 +1,4 @@
-"""Intake as assets: governed graph events, rows without personal data, statistics, funnel, and settings."""
+"""Intake as assets: governed graph events, rows without personal data, and settings."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -6,14 +6,13 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
-from pipelines.presentation import LEDGER_GROUP, POOL, log_verdicts, markdown_table, other_spec, row_count, table_spec
+from pipelines.presentation import LEDGER_GROUP, POOL, log_verdicts, other_spec, row_count, table_spec
 from pipelines.resources import Runtime
-from warehouse.duck.inspection import preview
 from warehouse.intake.intake_sync import sync_intakes
 from warehouse.intake.statistics import see_settings
 from warehouse.ledger.ledger import open_ledger
 
-RAW, STATS, FUNNEL, SETTINGS = "raw_ledger__intakes", "out_intake__stats", "out_intake__funnel", "out_intake__settings"
+RAW, SETTINGS = "raw_ledger__intakes", "out_intake__settings"
 
 
 @dg.multi_asset(
@@ -27,14 +26,7 @@ RAW, STATS, FUNNEL, SETTINGS = "raw_ledger__intakes", "out_intake__stats", "out_
             "ledger",
             deps=["ledger", "world_constitution"],
         ),
-        table_spec(
-            RAW,
-            LEDGER_GROUP,
-            "Intakes as they are now, without who sent them.",
-            deps=["ledger"],
-        ),
-        table_spec(STATS, LEDGER_GROUP, "Registrations.", deps=[RAW]),
-        table_spec(FUNNEL, LEDGER_GROUP, "How far registrations came.", deps=[RAW]),
+        table_spec(RAW, LEDGER_GROUP, "Intakes as they are now, without who sent them.", deps=["ledger"]),
         table_spec(
             SETTINGS,
             LEDGER_GROUP,
@@ -46,16 +38,14 @@ RAW, STATS, FUNNEL, SETTINGS = "raw_ledger__intakes", "out_intake__stats", "out_
 def sync_intake_tables(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
 ) -> Iterator[dg.MaterializeResult[None]]:
-    """Proposes changes to the graph, syncs and counts intakes, and records the settings."""
+    """Proposes changes to the graph, syncs intakes, and records the settings."""
     with (
         runtime.warehouse.connect() as connection,
         closing(open_ledger(runtime.settings, runtime.data_dir)) as opened,
     ):
         synced = sync_intakes(connection, opened)
         see_settings(connection, runtime.settings, datetime.now(UTC), anew=synced.changed > 0)
-        metadata_by_table = {table: row_count(connection, table) for table in (RAW, STATS, FUNNEL, SETTINGS)}
-        metadata_by_table[FUNNEL]["preview"] = markdown_table(preview(connection, "intake_shown_funnel"), rows=20)
-        metadata_by_table[STATS]["preview"] = markdown_table(preview(connection, "intake_shown_days"), rows=20)
+        metadata_by_table = {table: row_count(connection, table) for table in (RAW, SETTINGS)}
     yield dg.MaterializeResult(asset_key="intake_events", metadata=log_verdicts(context.log, synced.decisions))
     for table, metadata in metadata_by_table.items():
         yield dg.MaterializeResult(asset_key=table, metadata=metadata | {"changed_rows": synced.changed})

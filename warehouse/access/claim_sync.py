@@ -1,4 +1,4 @@
-"""Syncs paid access from the ledger to DuckDB: copies what changed since the last seq, then sums up by day and plan."""
+"""Syncs paid access from the ledger to DuckDB: copies what changed since the last seq."""
 
 from __future__ import annotations
 
@@ -6,11 +6,7 @@ from warehouse.duck.connection import Connection
 from warehouse.ledger.ledger import Ledger
 from warehouse.ledger.sync import LedgerSync
 
-ACCESS = LedgerSync(
-    "core_access__state",
-    "access_newest_change",
-    {"out_access__revenue_daily": "sum_revenue", "out_access__funnel": "count_access_funnel"},
-)
+ACCESS = LedgerSync("core_access__state", "access_newest_change")
 
 CHANGES = {
     "put_quotes": "access_changed_quotes",
@@ -22,7 +18,7 @@ CHANGES = {
 
 
 def sync_access(connection: Connection, ledger: Ledger) -> int:
-    """Copies what changed in the ledger since the last sync, updates the sums and returns the number of changed rows.
+    """Copies what changed in the ledger since the last sync and returns the number of changed rows.
 
     Reads one state of the ledger and writes everything in one transaction. Raises `StoreBusy`, `StoreUnusable`.
     """

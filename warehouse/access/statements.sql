@@ -1,8 +1,9 @@
--- name: access_newest_funnel
--- One row per UTC day and plan of the newest days, for showing.
-select day::varchar as day, plan_id, quotes, paid, claimed from out_access__funnel order by day desc, plan_id limit 20
+-- name: access_open_payments
+-- One row per payment that waits for the operator, oldest first, for showing; amounts in the token's smallest unit.
+select payment_id, code, state, asset, amount_units, paid_at::varchar as paid_at
+from raw_ledger__unmatched_payments where state in ('open', 'supplement_offered', 'refund_due') order by recorded_at, payment_id limit 20
 
--- name: access_newest_revenue
+-- name: preview_out_access__revenue_daily
 -- One row per UTC day and plan of the newest days, for showing; revenue in whole coins of six decimals.
 select
     day::varchar as day,
@@ -11,26 +12,6 @@ select
     (revenue_units // 1000000)::varchar || '.' || lpad((revenue_units % 1000000)::varchar, 6, '0') as revenue_usd,
     reversed_claims
 from out_access__revenue_daily order by day desc, plan_id limit 20
-
--- name: access_open_payments
--- One row per payment that waits for the operator, oldest first, for showing; amounts in the token's smallest unit.
-select payment_id, code, state, asset, amount_units, paid_at::varchar as paid_at
-from raw_ledger__unmatched_payments where state in ('open', 'supplement_offered', 'refund_due') order by recorded_at, payment_id limit 20
-
--- name: count_access_funnel
--- One row per UTC day of the quote and plan: quotes, those that money came for, those that a key was issued for.
-insert into out_access__funnel
-select
-    issued_at::date as day,
-    plan_id,
-    count(*),
-    count(*) filter (
-        quote_id in (select quote_id from raw_ledger__claims)
-        or quote_id in (select quote_id from raw_ledger__unmatched_payments)
-    ),
-    count(*) filter (quote_id in (select quote_id from raw_ledger__claims))
-from raw_ledger__quotes
-group by day, plan_id
 
 -- name: put_claims
 -- Puts claims as they are now in place of what was held of them; $rows is a JSON array of them.
@@ -88,16 +69,3 @@ from (
         "refund_units": "varchar"
     }]')) as r
 )
-
--- name: sum_revenue
--- One row per UTC day of issue and plan; amounts in the coin's smallest unit.
-insert into out_access__revenue_daily
-select
-    issued_at::date as day,
-    plan_id,
-    count(*) filter (state = 'issued'),
-    coalesce(sum(amount_units) filter (state = 'issued'), 0),
-    count(*) filter (state = 'reversed'),
-    coalesce(sum(amount_units) filter (state = 'reversed'), 0)
-from raw_ledger__claims
-group by day, plan_id

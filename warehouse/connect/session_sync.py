@@ -1,5 +1,4 @@
-"""Syncs set-up sessions from the ledger to the graph and to DuckDB: copies what changed since the last seq and counts
-it."""
+"""Syncs set-up sessions from the ledger to the graph and to DuckDB: copies what changed since the last seq."""
 
 from __future__ import annotations
 
@@ -16,16 +15,11 @@ from warehouse.ledger.sync import LedgerSync, SyncResult
 from warehouse.world.events import decode_nodes
 from warehouse.world.write import decide
 
-CONNECT = LedgerSync(
-    "core_connect__state",
-    "connect_newest_change",
-    {"out_connect__daily": "count_daily", "out_connect__steps": "count_steps"},
-)
+CONNECT = LedgerSync("core_connect__state", "connect_newest_change")
 
 
 def sync_sessions(connection: Connection, ledger: Ledger, *, alignment: Alignment = guardrails) -> SyncResult:
-    """Proposes to the graph the set-ups that were finished since the last sync, copies sessions to their tables and
-    counts.
+    """Proposes to the graph the set-ups that were finished since the last sync, and copies sessions to their tables.
 
     A run that was killed at any point is safely repeated: nothing changes twice. Raises `StoreBusy`, `StoreUnusable`.
     """

@@ -1,17 +1,20 @@
-"""Inspects the warehouse independently of any room: columns, row counts, previews, tables that a query reads."""
+"""Inspects the warehouse independently of any room: columns, row counts, previews, tables that a query reads, and the
+order in which derived tables follow from one another."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from graphlib import TopologicalSorter
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse.duck.tables import schema
+from warehouse.duck.tables import Rows, schema, tables
 from warehouse.statements import read_sql
 
 if TYPE_CHECKING:  # the API imports this module, and must not pay for polars
@@ -42,7 +45,7 @@ def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
 
 @cache
 def tables_read(statement: str) -> frozenset[str]:
-    """Returns the tables that a SQL query reads, as DuckDB's own parser lists them."""
+    """Returns the tables that a SQL query reads, as DuckDB's own parser lists them. It refuses `join ... using`."""
     with empty_warehouse().cursor() as connection:
         return frozenset(connection.get_table_names(_PARAMETER.sub("null", statement)))
 
@@ -51,6 +54,27 @@ def preview(connection: duckdb.DuckDBPyConnection, question: str) -> pl.DataFram
     """Returns the rows of a statement as a frame for display. The statement has to cast BIGNUM to text."""
     frame: pl.DataFrame = connection.sql(read_sql(question)).pl()
     return frame
+
+
+def preview_table(connection: duckdb.DuckDBPyConnection, table: str) -> pl.DataFrame:
+    """Returns rows of a table for display: those of the statement `preview_<table>`, else its last ones in order."""
+    try:
+        statement = read_sql(f"preview_{table}")
+    except LookupError:
+        statement = read_sql("last_rows").replace("$table", table)
+    frame: pl.DataFrame = connection.sql(statement).pl()
+    return frame
+
+
+@cache
+def derived_tables() -> Mapping[str, Rows]:
+    """Returns the declared rows of every derived table by its name; a table comes after those that its rows read.
+
+    Raises `CycleError` where tables follow from one another in a circle.
+    """
+    derived = {table.name: table.rows for table in tables().values() if table.rows is not None}
+    reads = {name: sorted(tables_read(rows.query)) for name, rows in derived.items()}
+    return {name: derived[name] for name in TopologicalSorter(reads).static_order() if name in derived}
 
 
 @cache

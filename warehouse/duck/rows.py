@@ -8,6 +8,8 @@ from typing import Any, overload
 
 import duckdb
 
+from warehouse.duck.tables import tables
+
 Row = Mapping[str, Any]
 
 
@@ -25,6 +27,14 @@ def replace_all(connection: duckdb.DuckDBPyConnection, table: str, rows: Row | I
     """Deletes every row of the table and inserts these. The caller holds the transaction."""
     connection.execute(f"delete from {table}")  # noqa: S608 - a name of ours
     insert(connection, table, rows)
+
+
+def refill(connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    """Replaces the rows of a derived table by those of its declaration's query. The caller holds the transaction."""
+    rows = tables()[table].rows
+    assert rows is not None, f"{table} declares its rows"
+    connection.execute(f"delete from {table}")  # noqa: S608 - a name of ours
+    connection.execute(f"insert into {table} by name {rows.query}")
 
 
 def _write(connection: duckdb.DuckDBPyConnection, verb: str, table: str, rows: Row | Iterable[Row]) -> None:

@@ -11,6 +11,10 @@ select max(asked_at) as asked_at, max(ask_again_at) as ask_again_at
 from raw_feeds__attempts
 where source = $source
 
+-- name: last_rows
+-- At most 20 rows of $table as texts, for showing: the last ones in the order of its columns, the newest of a table by day.
+select columns(*)::varchar from (select * from $table order by all desc limit 20)
+
 -- name: schema_applied
 -- One row: the SHA-256 of the schema that was applied last.
 select schema_sha256 from schema_applied

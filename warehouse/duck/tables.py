@@ -1,9 +1,11 @@
 """Reads declarations of the warehouse's tables: `<room>/tables/<table>.sql` is the only description of its table.
 
-A file opens with the table's grain, continues with `create table if not exists` and a meaning behind every column, and
+A file opens with the table's grain and continues with `create table if not exists` and a meaning behind every column.
+A derived table continues with `-- rows:` and a query of all its rows, whose columns are named as the table's. A file
 may end in `-- checks (blocking):` or `-- checks (warning):` with a query of one row. In that row a column that begins
 with `checked_` counts the checked rows; every other column counts violations. Schema, comments in every database,
-column schema and checks of the asset and the Great Expectations suite follow from the file.
+column schema and checks of the asset, the whole asset of a derived table, and the Great Expectations suite follow from
+the file.
 """
 
 from __future__ import annotations
@@ -20,8 +22,17 @@ MEASURE = "checked_"
 _FILE = re.compile(
     r"(?P<grain>(?:--.*\n)+)(?P<sql>create table if not exists (?P<name>\w+) \(\n(?P<columns>(?s:.*?\n))\);\n(?s:.*))"
 )
-_CHECKS = re.compile(r"\((?P<on_failure>blocking|warning)\):(?P<promise>.*\n(?:--.*\n)*)(?P<query>(?s:.+))")
+_ROWS = re.compile(r"(?P<words>.*\n(?:--.*\n)*)(?P<query>\w(?s:.+))")
+_CHECKS = re.compile(rf"\((?P<on_failure>blocking|warning)\):{_ROWS.pattern}")
 _COLUMN = re.compile(r"^    (?P<name>\w+) [^\n]+?  (?P<meaning>--.*\n(?:    --.*\n)*)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a derived table in words, and the query that returns them."""
+
+    meaning: str
+    query: str
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,7 @@ class Table:
     grain: str
     sql: str
     meanings: Mapping[str, str]
+    rows: Rows | None
     checks: Checks | None
 
     def comments(self, database: str = "") -> str:
@@ -69,9 +81,10 @@ def schema() -> str:
 
 def read_table(text: str) -> Table:
     """Reads one declaration. Raises `ValueError` where it lacks its grain, or a column lacks its meaning."""
-    declaration, opening, rest = text.partition("\n-- checks ")
-    file, checks = _FILE.fullmatch(declaration), _CHECKS.fullmatch(rest)
-    if file is None or (opening and checks is None):
+    declaration, checks_opening, rest = text.partition("\n-- checks ")
+    declaration, rows_opening, filling = declaration.partition("\n-- rows:")
+    file, rows, checks = _FILE.fullmatch(declaration), _ROWS.fullmatch(filling), _CHECKS.fullmatch(rest)
+    if file is None or (rows_opening and rows is None) or (checks_opening and checks is None):
         raise ValueError(f"This is not the declaration of a table:\n{text}")
     columns = {column["name"]: _prose(column["meaning"]) for column in _COLUMN.finditer(file["columns"])}
     undescribed = without_comments(_COLUMN.sub("", file["columns"])).strip()
@@ -82,7 +95,8 @@ def read_table(text: str) -> Table:
         _prose(file["grain"]),
         file["sql"],
         columns,
-        checks and Checks(_prose(checks["promise"]), checks["on_failure"] == "blocking", checks["query"]),
+        rows and Rows(_prose(rows["words"]), rows["query"]),
+        checks and Checks(_prose(checks["words"]), checks["on_failure"] == "blocking", checks["query"]),
     )
 
 

@@ -1,5 +1,4 @@
-"""Syncs intakes from the ledger to the graph and to DuckDB: proposes, copies and counts what changed since the last
-seq."""
+"""Syncs intakes from the ledger to the graph and to DuckDB: proposes and copies what changed since the last seq."""
 
 from __future__ import annotations
 
@@ -13,15 +12,11 @@ from warehouse.ledger.ledger import Ledger
 from warehouse.ledger.sync import LedgerSync, SyncResult
 from warehouse.world.write import decide
 
-INTAKE = LedgerSync(
-    "core_intake__state",
-    "intake_newest_change",
-    {"out_intake__stats": "count_stats", "out_intake__funnel": "count_intake_funnel"},
-)
+INTAKE = LedgerSync("core_intake__state", "intake_newest_change")
 
 
 def sync_intakes(connection: Connection, ledger: Ledger, *, alignment: Alignment = guardrails) -> SyncResult:
-    """Proposes to the graph the intakes that changed since the last sync, copies them to their table and counts them.
+    """Proposes to the graph the intakes that changed since the last sync, and copies them to their table.
 
     A run that was killed at any point is safely repeated: nothing changes twice. Raises `StoreBusy`, `StoreUnusable`.
     """

@@ -1,19 +1,3 @@
--- name: count_intake_funnel
--- One row per lane and runtime profile: how far registrations came.
-insert into out_intake__funnel
-select
-    lane, profile_id, count(*), count(*) filter (current_state <> 'received'), count(*) filter (review_state = 'approved'),
-    count(*) filter (activation_state in ('activated', 'suspended')), count(*) filter (activation_state = 'activated')
-from raw_ledger__intakes
-group by lane, profile_id
-
--- name: count_stats
--- One row per UTC day of receipt and lane: registrations, those of new identities, forgotten ones.
-insert into out_intake__stats
-select day, lane, count(*), count(*) filter (not repeats), count(*) filter (forgotten)
-from raw_ledger__intakes
-group by day, lane
-
 -- name: intake_days
 -- One row per UTC day that has registrations, newest first, at most 90: registrations by lane.
 select
@@ -36,19 +20,6 @@ order by lane
 -- name: intake_settings
 -- At most one row: what of the settings was seen, and when (UTC).
 select chain_id, missing_payment_settings, app_url, checked_at from out_intake__settings
-
--- name: intake_shown_days
--- One row per UTC day and lane of the newest days, for showing.
-select day::varchar as day, lane, registrations, distinct_identities, forgotten
-from out_intake__stats
-order by day desc, lane
-limit 20
-
--- name: intake_shown_funnel
--- One row per lane and runtime profile, for showing.
-select lane, profile_id, registrations, provisioned, approved, paid, active
-from out_intake__funnel
-order by lane, profile_id
 
 -- name: put_intakes
 -- Puts intakes as they are now in place of what was held of them; $rows is a JSON array of them.

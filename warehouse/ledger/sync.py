@@ -26,17 +26,16 @@ class SyncResult:
 
 @dataclass(frozen=True)
 class LedgerSync:
-    """Syncs a room's tables. `counts` maps each derived table to the statement that refills it after rows were synced.
+    """Syncs a room's tables; the tables that are derived from them are refilled later in the run.
 
     `state` is the table that holds the synced seq, `newest_change` the ledger's statement for the room's newest change.
 
-    Example: with the last synced seq 7 and changes at 8 and 9, a run reads the rows above 7, then `put`s them, the
-    recounted tables and seq 9 in one transaction. A run that dies before it commits is repeated from 7.
+    Example: with the last synced seq 7 and changes at 8 and 9, a run reads the rows above 7, then `put`s them and seq 9
+    in one transaction. A run that dies before it commits is repeated from 7.
     """
 
     state: str
     newest_change: str
-    counts: Mapping[str, str]
 
     def synced_to(self, connection: Connection) -> int:
         """Returns the ledger's seq up to which changes are synced; 0 before the first sync."""
@@ -50,13 +49,9 @@ class LedgerSync:
         return row is not None and row["seq"] is not None
 
     def put(self, connection: Connection, rows_by_statement: Mapping[str, Sequence[Row]], seq: int) -> None:
-        """Writes rows with their statements, recounts if there are any, and records `seq`: all or nothing."""
+        """Writes rows with their statements and records `seq`: all or nothing."""
         with transaction(connection):
             for statement, rows in rows_by_statement.items():
                 if rows:
                     connection.execute(read_sql(statement), {"rows": json.dumps(rows)})
-            if any(rows_by_statement.values()):
-                for table, statement in self.counts.items():
-                    connection.execute(f"delete from {table}")  # noqa: S608 - a name of ours
-                    connection.execute(read_sql(statement))
             upsert(connection, self.state, {"only_row": True, "seq": seq})

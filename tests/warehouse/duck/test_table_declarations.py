@@ -7,6 +7,8 @@ import pytest
 
 from warehouse.duck.connection import Warehouse
 from warehouse.duck.facts import gather_facts, violations_of
+from warehouse.duck.inspection import derived_tables, empty_warehouse, preview_table, tables_read
+from warehouse.duck.rows import refill
 from warehouse.duck.tables import read_table, tables
 from warehouse.publish.serving import serving_copy
 
@@ -17,6 +19,10 @@ create table if not exists out_shop__days (
     -- midnight
     revenue_units decimal(38, 8)  -- The shop's revenue, in the smallest unit
 );
+
+-- rows: The two days
+-- of the shop.
+select unnest(['2026-01-01'::date, '2026-01-01']) as day, 1 as revenue_units
 
 -- checks (warning): Every day is counted once.
 select count(*) - count(distinct day) as doubled_days from out_shop__days
@@ -30,11 +36,12 @@ def test_a_declaration_is_read_whole():
         "day": "UTC day; its first instant is midnight",
         "revenue_units": "The shop's revenue, in the smallest unit",
     }
-    assert table.checks is not None
+    assert table.rows is not None and table.checks is not None
+    assert table.rows.meaning == "The two days of the shop."
     assert (table.checks.promise, table.checks.blocking) == ("Every day is counted once.", False)
     with duckdb.connect() as connection:
         connection.execute(table.sql + table.comments())
-        connection.execute("insert into out_shop__days values ('2026-01-01', 1), ('2026-01-01', 2)")
+        connection.execute(f"insert into out_shop__days by name {table.rows.query}")
         assert connection.execute(table.checks.query).fetchall() == [(1,)]
 
 
@@ -45,6 +52,7 @@ def test_a_declaration_is_read_whole():
         ("date not null,  -- UTC day; its first instant is\n    -- midnight", "date not null,", "no meaning: day"),
         (" 8)  -- The shop's revenue, in the smallest unit", " 8)", "no meaning: revenue_units"),
         ("(warning)", "(sometimes)", "not the declaration"),
+        ("select unnest(['2026-01-01'::date, '2026-01-01']) as day, 1 as revenue_units\n", "", "not the declaration"),
     ],
 )
 def test_a_declaration_that_lacks_something_is_refused(line: str, instead: str, problem: str):
@@ -72,6 +80,16 @@ def test_duckdb_has_every_declared_table_with_its_grain_and_meanings(tmp_path: P
         part.write(tmp_path / "copy.duckdb")
     with duckdb.connect(str(tmp_path / "copy.duckdb"), read_only=True) as copy:
         assert described(copy) == {name: said for name, said in declared.items() if name.startswith("out_")}
+
+
+@pytest.mark.parametrize("table", derived_tables())
+def test_the_rows_of_a_derived_table_have_its_columns_and_follow_from_others_before_it(table: str):
+    order, rows = list(derived_tables()), derived_tables()[table]
+    assert all(order.index(read) < order.index(table) for read in tables_read(rows.query) if read in order)
+    with empty_warehouse().cursor() as connection:
+        refill(connection, table)
+        assert set(connection.sql(rows.query).columns) == set(tables()[table].meanings)
+        preview_table(connection, table)
 
 
 def test_every_check_counts_violations_and_finds_none_in_empty_tables(tmp_path: Path):

@@ -7,6 +7,17 @@ create table if not exists out_access__funnel (
     claimed bigint not null  -- Quotes among them for which a key was issued
 );
 
+-- rows: Quotes, those that money came for, those that a key was issued for.
+select
+    issued_at::date as day, plan_id, count(*) as quotes,
+    count(*) filter (
+        quote_id in (select quote_id from raw_ledger__claims)
+        or quote_id in (select quote_id from raw_ledger__unmatched_payments)
+    ) as paid,
+    count(*) filter (quote_id in (select quote_id from raw_ledger__claims)) as claimed
+from raw_ledger__quotes
+group by day, plan_id
+
 -- checks (warning): Every quote is counted once, no step has more than the one before it, and a quote is claimed
 -- exactly where a claim redeemed it.
 select

@@ -8,6 +8,16 @@ create table if not exists out_access__revenue_daily (
     reversed_units hugeint not null  -- Sum of the reversed payments, in the coin's smallest unit
 );
 
+-- rows: The number and sum of claims whose payment holds, and of those whose payment was reversed.
+select
+    issued_at::date as day, plan_id,
+    count(*) filter (state = 'issued') as claims,
+    coalesce(sum(amount_units) filter (state = 'issued'), 0) as revenue_units,
+    count(*) filter (state = 'reversed') as reversed_claims,
+    coalesce(sum(amount_units) filter (state = 'reversed'), 0) as reversed_units
+from raw_ledger__claims
+group by day, plan_id
+
 -- checks (warning): The days sum up the claims, to the smallest unit: a quote has one claim, a claim has one living
 -- key, and no key is active while its payment is off the chain.
 select

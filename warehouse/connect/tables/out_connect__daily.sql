@@ -8,6 +8,13 @@ create table if not exists out_connect__daily (
     closed bigint not null  -- Sessions that were closed before their time
 );
 
+-- rows: Sessions, and how far they came.
+select
+    day, count(*) as sessions, count(*) filter (assistant is not null) as planned,
+    count(*) filter (registered) as registered, count(*) filter (finished) as finished, count(*) filter (closed) as closed
+from raw_ledger__connect_sessions
+group by day
+
 -- checks (warning): Every session is counted once, and is finished exactly where each of its steps is done or skipped.
 select
     (select count(*) from raw_ledger__connect_sessions)

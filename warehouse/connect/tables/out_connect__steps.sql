@@ -11,6 +11,16 @@ create table if not exists out_connect__steps (
     failures bigint not null  -- Failures that were reported, mended ones too
 );
 
+-- rows: Sessions that have the step, those that reached it, and its outcome in them.
+select
+    s.assistant, t.step_id, min(t.position) as position, count(*) as sessions,
+    count(*) filter (t.state <> 'pending') as reached, count(*) filter (t.state = 'done') as done,
+    count(*) filter (t.state = 'skipped') as skipped, count(*) filter (t.state = 'failed') as failed,
+    sum(t.failures)::bigint as failures
+from raw_ledger__connect_steps t
+join raw_ledger__connect_sessions s on s.session_key = t.session_key
+group by s.assistant, t.step_id
+
 -- checks (warning): Every step of a session is counted once and has a known state, and at most one step of a session is
 -- active.
 select

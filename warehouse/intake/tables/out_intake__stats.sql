@@ -7,6 +7,13 @@ create table if not exists out_intake__stats (
     forgotten bigint not null  -- Registrations whose sender asked to be forgotten
 );
 
+-- rows: Registrations, those of new identities, forgotten ones.
+select
+    day, lane, count(*) as registrations, count(*) filter (not repeats) as distinct_identities,
+    count(*) filter (forgotten) as forgotten
+from raw_ledger__intakes
+group by day, lane
+
 -- checks (warning): Every intake is counted once, by day and by funnel alike, and no step has more than the one before
 -- it.
 select
