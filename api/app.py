@@ -21,6 +21,7 @@ from contracts.settings import Settings, load_settings
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from api.access.rpc import Providers
     from api.access.service import AccessService
     from api.access.watcher import Watcher
     from api.connect.edge import Edge
@@ -35,14 +36,14 @@ SWITCH_INTERVAL_S = 0.0005
 """A tenth of Python's default: the event loop may wait for one interval for each thread that computes."""
 
 
-def create_app(settings: Settings) -> Front:
-    """Creates the whole API as an ASGI application."""
+def create_app(settings: Settings, *, providers: Providers | None = None) -> Front:
+    """Creates the whole API as an ASGI application. `providers` ask the chain, by default those of the settings."""
     from warehouse.file_modes import make_data_directory
     from warehouse.ledger.counters import open_counters_when_possible
 
     make_data_directory(settings.data_dir)
     counters = open_counters_when_possible(settings, settings.data_dir, wait_s=0.25)
-    rooms = App(settings, lambda: front.site, counters)
+    rooms = App(settings, lambda: front.site, counters, providers)
     front = Front(settings, rooms, counters.take, take_waits=settings.ledger_url is not None, keys=rooms)
     return front
 
@@ -57,11 +58,15 @@ def app_from_environment() -> Front:
 
 
 def build_rooms(
-    stores: Stores, site: Callable[[], PublishedSite | None], observer: StateObserver | None = None
+    stores: Stores,
+    site: Callable[[], PublishedSite | None],
+    observer: StateObserver | None = None,
+    providers: Providers | None = None,
 ) -> FastAPI:
     """Creates the framework's application with every room's routes.
 
-    `observer` provides the state for `/health`; the default one does not know the chain's clock.
+    `observer` provides the state for `/health`; the default one does not know the chain's clock. `providers` ask the
+    chain, by default those of the settings.
     """
     from fastapi import FastAPI
 
@@ -74,7 +79,8 @@ def build_rooms(
     from api.connect.router import connect_router
     from api.discovery.router import discovery_router
     from api.discovery.wallet_actions import blink_router
-    from api.guardrail.router import check_action, guardrail_router
+    from api.guardrail.approvals import ApprovalDesk
+    from api.guardrail.router import guardrail_router, judge_action
     from api.intake.router import intake_router
     from api.problems import handle_problems
     from api.publish.router import telemetry_router
@@ -90,7 +96,7 @@ def build_rooms(
     app = FastAPI(title=SERVICE_NAME, version=SERVICE_VERSION, docs_url=None, redoc_url=None, openapi_url=None)
     app.router.redirect_slashes = False
     handle_problems(app)
-    settings, providers = stores.settings, Providers(stores.settings.rpc_urls)
+    settings, providers = stores.settings, providers or Providers(stores.settings.rpc_urls)
     access = AccessService(
         settings,
         lambda: stores.ledger,
@@ -120,7 +126,11 @@ def build_rooms(
         discovery_router(site, (observer or state_observer(stores, lambda: None)).current),
         telemetry_router(stores.served, installation),
         trust_router(stores.served),
-        guardrail_router(lambda: stores.guardrail_rules.current(), lambda: stores.guardrail_log),
+        guardrail_router(
+            lambda: stores.guardrail,
+            lambda: stores.guardrail_log,
+            ApprovalDesk(lambda: stores.ledger, lambda: stores.secrets.approval_key),
+        ),
         access_router(access),
         recovery_router(recovery),
         cases_router(cases),
@@ -129,10 +139,8 @@ def build_rooms(
         connect_router(_edge(stores, site, access, urls)),
         blink_router(
             installation,
-            lambda request: check_action(
-                stores.guardrail_rules.current(), stores.guardrail_log, request, source="blink", caller="public"
-            ),
-            lambda: stores.guardrail_rules.current(),
+            lambda request: judge_action(stores.guardrail, request),
+            lambda: stores.guardrail,
             lambda: stores.graph,
         ),
         world_writes_router(stores),
@@ -147,7 +155,7 @@ def state_observer(stores: Stores, clock_skew_s: Callable[[], int | None]) -> St
     from api.discovery.state import ServiceState, StateObserver
 
     def observe() -> ServiceState:
-        return ServiceState(stores.ledger_reachable(), stores.guardrail_rules.problem(), clock_skew_s())
+        return ServiceState(stores.ledger_reachable(), stores.guardrail_problem(), clock_skew_s())
 
     return StateObserver(observe)
 
@@ -157,11 +165,12 @@ def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: Acce
     from api.connect.edge import Edge
     from api.connect.handoff import Handoff
     from api.connect.service import ConnectService
+    from api.guardrail.approvals import ApprovalDesk
     from api.guardrail.router import check_action
     from api.intake.router import intake_status
     from api.world.queries import answer_query
 
-    settings = stores.settings
+    settings, desk = stores.settings, ApprovalDesk(lambda: stores.ledger, lambda: stores.secrets.approval_key)
     app_url, secret = settings.app_url, settings.handoff_secret
 
     def handoff() -> Handoff:
@@ -182,8 +191,14 @@ def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: Acce
             None if app_url is None else handoff,
         )
         capabilities = PairedCapabilities(
-            judge=lambda request, session_id: check_action(
-                stores.guardrail_rules.current(), stores.guardrail_log, request, source="mcp", caller=session_id
+            judge=lambda request, session_id, owner: check_action(
+                stores.guardrail,
+                stores.guardrail_log,
+                request,
+                source="mcp",
+                caller=session_id,
+                owner=owner,
+                desk=desk,
             ),
             ask_graph=lambda request, owner: answer_query(stores, request, owner),
             plans=access.plans,
@@ -197,8 +212,15 @@ def _edge(stores: Stores, site: Callable[[], PublishedSite | None], access: Acce
 class App:
     """The rooms as one application, which loads while the first documents are answered and then opens its stores."""
 
-    def __init__(self, settings: Settings, site: Callable[[], PublishedSite | None], counters: Counters) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        site: Callable[[], PublishedSite | None],
+        counters: Counters,
+        providers: Providers | None = None,
+    ) -> None:
         self._settings = settings
+        self._providers = providers
         self._site = site
         self._counters = counters
         self._stores: Stores | None = None
@@ -267,7 +289,7 @@ class App:
         warm_up(rail_of(self._settings))
         importlib.import_module("api.connect.server")
         if self._stores is not None:
-            self._stores.guardrail_rules.problem()
+            self._stores.guardrail_problem()
         # Modules, models and rules stay as long as the process. Walking them cost the request that set off a full
         # collection, such as one of many small arrays, 0.2 s.
         gc.freeze()
@@ -281,7 +303,7 @@ class App:
 
         stores = self._stores = Stores(self._settings, self._counters)
         self._gate = KeyGate(stores, self._counters)
-        providers = Providers(self._settings.rpc_urls)
+        providers = self._providers or Providers(self._settings.rpc_urls)
         watcher = self._watcher = Watcher(rail_of(self._settings), providers, lambda: stores.ledger)
         observer = self._observer = state_observer(stores, lambda: watcher.skew_s)
-        return build_rooms(stores, self._site, observer)
+        return build_rooms(stores, self._site, observer, providers)

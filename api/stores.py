@@ -9,9 +9,11 @@ from contracts.errors import OperatorProblem
 from contracts.settings import Settings
 
 if TYPE_CHECKING:
-    from api.guardrail_rules import GuardrailRules
+    from collections.abc import Callable
+
     from api.workers import WorkerPool
     from contracts.secrets import DerivedSecrets
+    from guardrail.engine import Guardrail
     from warehouse.access.signing_keys import SigningKeys
     from warehouse.guardrail.log import GuardrailLog
     from warehouse.ledger.counters import Counters
@@ -24,11 +26,20 @@ COUNTERS_WAIT_S = 0.25
 
 
 class Stores:
-    """The stores of one process. Threads may share it. `counters` are the front's, if it has opened them."""
+    """The stores of one process. Threads may share it. `counters` are the front's, if it has opened them.
+
+    `load_guardrail` returns the guardrail, and is asked at each use; by default the one of this installation.
+    """
 
     def __init__(
-        self, settings: Settings, counters: Counters | None = None, *, workers: WorkerPool | None = None
+        self,
+        settings: Settings,
+        counters: Counters | None = None,
+        *,
+        workers: WorkerPool | None = None,
+        load_guardrail: Callable[[], Guardrail] | None = None,
     ) -> None:
+        from contracts.guardrail import loaded_guardrail
         from warehouse.publish.serving import ServedGenerations
 
         self.settings = settings
@@ -38,7 +49,7 @@ class Stores:
         self._counters = counters
         self._secrets: DerivedSecrets | None = None
         self._signing_keys: SigningKeys | None = None
-        self._guardrail_rules: GuardrailRules | None = None
+        self._load_guardrail = load_guardrail or loaded_guardrail
         self._guardrail_log: GuardrailLog | None = None
         self._graph: ServedGraph | None = None
         self._workers = workers
@@ -84,14 +95,17 @@ class Stores:
             return self._signing_keys
 
     @property
-    def guardrail_rules(self) -> GuardrailRules:
-        """The guardrail rules, which follow their files."""
-        from api.guardrail_rules import GuardrailRules
+    def guardrail(self) -> Guardrail:
+        """The guardrail with its catalogue and policy. Raises `RulesetInvalid`."""
+        return self._load_guardrail()
 
-        with self._lock:
-            if self._guardrail_rules is None:
-                self._guardrail_rules = GuardrailRules()
-            return self._guardrail_rules
+    def guardrail_problem(self) -> str | None:
+        """Returns why nothing can be judged, or None."""
+        try:
+            self._load_guardrail()
+        except OperatorProblem as problem:
+            return problem.what
+        return None
 
     @property
     def guardrail_log(self) -> GuardrailLog:

@@ -25,7 +25,6 @@ from benchmarks import (
 )
 from benchmarks.contest import place_of, reason_of
 from cli.output import note, print_json, say
-from contracts.guardrail.loader import load_ruleset
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ def benches_of(transfers: int, graph_nodes: int) -> list[Bench]:
         Bench("serving", "serving a document of 50 kB", serving.run, tables.serving_text),
         Bench("keys", "asking with an API key", keys.measure, tables.keys_text),
         Bench("access", "selling keys", access.measure, tables.access_text),
-        Bench("guardrail", "checking actions against guardrail rules", _guardrail, tables.guardrail_text),
+        Bench("guardrail", "judging actions by their effects", guardrail.measure, tables.guardrail_text),
         Bench(
             "world", f"asking a graph of {graph_nodes:,} nodes", lambda: world.measure(graph_nodes), tables.world_text
         ),
@@ -90,11 +89,6 @@ def run_benches(benches: Sequence[Bench], *, as_json: bool) -> None:
     if failed:
         note(f"{len(failed)} of {len(benches)} benches failed: {', '.join(failed)}")
         raise typer.Exit(1)
-
-
-def _guardrail() -> dict[str, Any]:
-    ruleset = load_ruleset()
-    return {"quality": guardrail.quality(ruleset), "latency": guardrail.latency(ruleset)}
 
 
 def _plain(value: Any) -> Any:

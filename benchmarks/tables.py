@@ -107,33 +107,42 @@ def access_text(sales: access.AccessCost, earlier: Mapping[str, Any]) -> str:
 
 
 def guardrail_text(judged: Mapping[str, Any], _: Mapping[str, Any]) -> str:
-    return f"{_quality_text(judged['quality'])}\n{_latency_text(judged['latency'])}"
+    cold = judged["cold"]
+    started = f"a new interpreter has loaded it in {cold.loaded_s:.2f} s of CPU and has judged in {cold.judged_s:.2f} s"
+    return f"{_quality_text(judged['quality'])}\n{_latency_text(judged['latency'])}\n{started}\n"
 
 
 def _quality_text(quality: guardrail.Quality | None) -> str:
     if quality is None:
-        return f"no labelled actions at {guardrail.LABELLED}: the guardrail's quality is not measured\n"
-    rows = [
-        ("all", quality.overall),
-        ("context pairs", quality.pairs),
-        *((source.source, source) for source in quality.sources),
+        return f"no labelled actions at {guardrail.LABELLED[0].parent}: the guardrail's quality is not measured\n"
+    rows = [("all", quality.overall), *quality.groups.items(), *quality.sources.items()]
+    heading = ("labelled actions", "unsafe blocked", "harmless blocked")
+    cells = [
+        (
+            name,
+            _share(figures.unsafe_blocked, figures.unsafe, figures.recall),
+            _share(figures.safe_blocked, figures.safe, figures.false_blocks),
+        )
+        for name, figures in rows
     ]
-    heading = ("labelled actions (95 % interval)", "recall", "false positives")
-    cells = [(name, str(source.recall), str(source.false_positives)) for name, source in rows]
-    return "\n".join([table(heading, cells), *quality.misses]) + "\n"
+    return "\n".join([table(heading, cells), *quality.misjudged_pairs]) + "\n"
+
+
+def _share(hits: int, total: int, share: float | None) -> str:
+    return "" if share is None else f"{hits}/{total} = {share:.3f}"
 
 
 def _latency_text(checks: Sequence[guardrail.Latency | NotRun]) -> str:
     return contest_table(
-        ("one check", "rules", "p50 us", "p99 us", "p99 CPU us", "load s"),
+        ("one check", "actions", "p50 us", "p99 us", "p99 CPU us", "worst CPU ms"),
         checks,
         lambda check: (
             check.engine,
-            f"{check.rules:,}",
+            f"{check.checks:,}",
             f"{check.p50_us:,.0f}",
             f"{check.p99_us:,.0f}",
             f"{check.cpu_p99_us:,.0f}",
-            "" if check.load_s is None else f"{check.load_s:.2f}",
+            f"{check.worst_ms:,.1f}",
         ),
     )
 

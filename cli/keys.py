@@ -12,7 +12,7 @@ from cli.environment import effective_settings, make_data_dir
 from cli.output import operator_problems, print_json, say
 from cli.stores import opened_ledger
 from contracts.access.consent import CONSENT_PATH
-from contracts.access.tiers import Tier
+from contracts.access.tiers import Role, Tier
 from contracts.errors import SettingsInvalid
 from warehouse.access.keys import IssuedKey, KeyUsage, create_key, list_keys, revoke_key, rotate_key
 from warehouse.access.owners import MovedKey, moved_keys
@@ -22,14 +22,14 @@ from warehouse.ledger.master_secret import load_secrets
 LONGEST_OWNER = 100
 
 
-def create(tier: Tier, owner: str, as_json: bool) -> None:
+def create(tier: Tier, owner: str, role: Role, as_json: bool) -> None:
     """Makes a key and prints it, for the only time."""
     with operator_problems(as_json):
         name = _owner(owner)
         with opened_ledger() as (settings, ledger):
             pepper = load_secrets(settings).pepper
             with ledger.transaction() as tx:
-                issued = create_key(tx, pepper, tier=tier, owner=name, now=datetime.now(UTC))
+                issued = create_key(tx, pepper, tier=tier, owner=name, role=role, now=datetime.now(UTC))
     _print_issued(issued, as_json)
 
 
@@ -44,8 +44,8 @@ def list_(as_json: bool) -> None:
         key = usage.key
         used = "never" if usage.last_used_at is None else f"{usage.last_used_at:%Y-%m-%d %H:%M:%SZ}"
         say(
-            f"{key.key_id}  {key.hint:<16} {key.state:<9} {key.owner:<24} today {usage.requests_today:>6,}  "
-            f"in all {usage.requests:>8,}  last {used}"
+            f"{key.key_id}  {key.hint:<16} {key.state:<9} {key.role:<8} {key.owner:<24} "
+            f"today {usage.requests_today:>6,}  in all {usage.requests:>8,}  last {used}"
         )
 
 
@@ -112,10 +112,18 @@ def _owner(name: str) -> str:
 def _print_issued(issued: IssuedKey, as_json: bool) -> None:
     record = issued.record
     if as_json:
-        print_json({"apiKey": issued.key.reveal(), "keyId": record.key_id, "tier": record.tier, "owner": record.owner})
+        print_json(
+            {
+                "apiKey": issued.key.reveal(),
+                "keyId": record.key_id,
+                "tier": record.tier,
+                "owner": record.owner,
+                "role": record.role,
+            }
+        )
         return
     say(issued.key.reveal())
-    say(f"{record.key_id}, tier {record.tier}, of {record.owner}. The key is not shown again.")
+    say(f"{record.key_id}, tier {record.tier}, role {record.role}, of {record.owner}. The key is not shown again.")
 
 
 def _moved(key: MovedKey) -> dict[str, Any]:
@@ -138,6 +146,7 @@ def _key_fields(usage: KeyUsage) -> dict[str, Any]:
         "hint": key.hint,
         "tier": key.tier,
         "owner": key.owner,
+        "role": key.role,
         "state": key.state,
         "claimId": key.claim_id,
         "paidUntil": key.paid_until,

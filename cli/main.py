@@ -6,12 +6,13 @@ A command imports its work when it runs. Importing Dagster, the stores or web3 h
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 import typer
 
+from cli.library_commands import LibraryCommands
 from cli.output import AsJson, note, say
-from contracts.access.tiers import Tier
+from contracts.access.tiers import Role, Tier
 from warehouse.file_modes import keep_files_private
 
 RUNNING: Final = "Run the service"
@@ -46,7 +47,11 @@ keys = group("Create, list, rotate and revoke API keys; rotate the signing key."
 claim = typer.Typer()
 world = group("Operate the graph: constitution, audit, waiting proposals, erasure.")
 intake = group("List, review, export and forget registrations.")
-guardrail = group("Check, try and compare guardrail rules.")
+guardrail = typer.Typer(
+    cls=LibraryCommands,
+    no_args_is_help=True,
+    help="Judge actions, explain verdicts, put the guardrail before what agents do, and approve what it blocks.",
+)
 
 
 def _print_version(wanted: bool) -> None:
@@ -371,6 +376,9 @@ KeyId = Annotated[str, typer.Argument(help="The key's id, as `svc keys list` sho
 def keys_create(
     tier: Annotated[Tier, typer.Option(help="Requests a day: 100 (free), 1,000 (basic) or any number (pro).")],
     owner: Annotated[str, typer.Option(help="Name of the owner; what the key writes belongs to local:OWNER.")],
+    role: Annotated[
+        Role, typer.Option(help="An operator's key also approves what the guardrail blocks for others.")
+    ] = Role.CALLER,
     as_json: AsJson = False,
 ) -> None:
     """Create a key and print it. It is not shown again.
@@ -379,7 +387,7 @@ def keys_create(
     """
     from cli.keys import create
 
-    create(tier, owner, as_json)
+    create(tier, owner, role, as_json)
 
 
 @keys.command("list")
@@ -601,74 +609,25 @@ def world_forget(
 
 app.add_typer(guardrail, name="guardrail", rich_help_panel=DECIDING)
 
-Rules = Annotated[
-    Path | None, typer.Option("--rules", help="The directory of the rule files; default the service's own.")
-]
+
+@guardrail.callback()
+def guardrail_group() -> None:
+    """Makes `approve` a subcommand although it is the only one here; the others are the library's."""
 
 
-@guardrail.command("lint")
-def guardrail_lint(
-    directory: Rules = None,
-    write: Annotated[
-        bool, typer.Option("--write", help="If nothing is wrong, update the lock of versions and the JSON Schema.")
-    ] = False,
+@guardrail.command("approve")
+def guardrail_approve(
+    digest: Annotated[str, typer.Argument(help="The `digest` of the check that blocked the action.")],
+    owner: Annotated[str, typer.Option(help="Whose check it is: an address, local:NAME or profile:ID.")],
+    minutes: Annotated[int, typer.Option(min=1, max=60, help="Time until the token expires.")] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Check the rule files: format, patterns, versions, examples. Exits with 1 if anything is wrong.
+    """Let a blocked action pass once: print a token for the context of the owner's next check of it.
 
-    Example: `svc guardrail lint --write`
+    It needs the master secret, so it works on the service's host alone.
+
+    Example: `svc guardrail approve DIGEST --owner local:alice`
     """
-    from cli.guardrail import lint
+    from cli.guardrail import approve
 
-    lint(directory, write=write, as_json=as_json)
-
-
-@guardrail.command("test")
-def guardrail_test(
-    rule: Annotated[str | None, typer.Argument(help="A rule's id or the start of one; all rules by default.")] = None,
-    directory: Rules = None,
-    as_json: AsJson = False,
-) -> None:
-    """Run the examples of the rules. Exits with 1 if one fails.
-
-    Example: `svc guardrail test destructive-files`
-    """
-    from cli.guardrail import test
-
-    test(rule, directory, as_json)
-
-
-@guardrail.command("explain")
-def guardrail_explain(
-    action: Annotated[str, typer.Argument(help="The action, as an agent would send it.")],
-    severity: Annotated[
-        Literal["low", "medium", "high", "critical"], typer.Option(help="The impact that the caller claims.")
-    ] = "medium",
-    context: Annotated[str, typer.Option(help="The context as a JSON object, or @file.")] = "{}",
-    directory: Rules = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show an action as the rules see it, the rules that match and where, and the verdict.
-
-    Example: `svc guardrail explain "rm -rf /" --severity high`
-    """
-    from cli.guardrail import explain
-
-    explain(action, severity, context, directory, as_json)
-
-
-@guardrail.command("diff")
-def guardrail_diff(
-    before: Annotated[Path, typer.Argument(help="A directory with the older rules.")],
-    after: Annotated[
-        Path | None, typer.Argument(help="A directory with the newer ones; default the service's.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """List the rules that were added, removed and changed, and the examples whose verdict changes.
-
-    Example: `svc guardrail diff ../older/contracts/guardrails`
-    """
-    from cli.guardrail import diff
-
-    diff(before, after, as_json)
+    approve(digest, owner, minutes, as_json)

@@ -36,8 +36,9 @@ class ServiceRunning(OperatorProblem):
 class Children:
     """The processes of one supervisor. `record` stores them on disk for the supervisor after this one."""
 
-    def __init__(self, record: Path) -> None:
+    def __init__(self, record: Path, stop_timeout_s: float = STOP_TIMEOUT_S) -> None:
         self._record = record
+        self._stop_timeout_s = stop_timeout_s
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self, name: str, command: Sequence[str], environment: Mapping[str, str], log: Path | None = None) -> None:
@@ -60,10 +61,10 @@ class Children:
         return {name: code for name, child in self._running.items() if (code := child.poll()) is not None}
 
     def stop(self) -> None:
-        """Ends every group: SIGTERM, then SIGKILL to the rest after `STOP_TIMEOUT_S`."""
+        """Ends every group: SIGTERM, then SIGKILL to the rest after `stop_timeout_s`."""
         for child in self._running.values():
             _signal_group(child.pid, signal.SIGTERM)
-        deadline = time.monotonic() + STOP_TIMEOUT_S
+        deadline = time.monotonic() + self._stop_timeout_s
         for child in self._running.values():
             try:
                 child.wait(max(0.0, deadline - time.monotonic()))

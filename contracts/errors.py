@@ -8,6 +8,8 @@ ServiceError
 │   │                             UpgradeUnsupported; SecretInText in contracts/secret_texts.py
 │   ├── Unauthorized      401     no valid key
 │   ├── OriginForbidden   403     a page of another origin
+│   ├── OperatorRoleNeeded 403    the key is no operator's
+│   ├── OwnApproval       403     an operator approves its own action
 │   ├── NotFound          404     RouteUnknown, ClaimTokenUnknown
 │   ├── PaymentNotMatched 402     and the other refusals of a claim, in contracts/access/refusals.py
 │   ├── MethodNotAllowed  405
@@ -31,7 +33,7 @@ ServiceError
     │   ├── ForeignGeneration     a generation was made for another BASE_URL
     │   ├── ChainMismatch         the RPC answers for another chain id
     │   ├── FinalityUnknown       the node has no `finalized` tag and SVC_CONFIRMATIONS is unset
-    │   └── RulesetInvalid        rule files are unusable; in contracts/guardrail/loader.py, with their lines
+    │   └── RulesetInvalid        catalogue or policy are unusable; in contracts/guardrail.py
     ├── StoreUnusable             a store can't be opened, read or written
     ├── StoreBusy                 other processes locked a store for longer than we wait
     ├── KeyUnknown                no API key with this id can be changed
@@ -202,6 +204,18 @@ class OriginForbidden(RequestProblem):
     status = 403
     code = "origin_forbidden"
     title = "Pages of this origin may not send requests here"
+
+
+class OperatorRoleNeeded(RequestProblem):
+    status = 403
+    code = "operator_role_needed"
+    title = "Only a key of the role operator may do this"
+
+
+class OwnApproval(RequestProblem):
+    status = 403
+    code = "own_approval"
+    title = "Nobody approves an action of their own"
 
 
 class HostUnknown(RequestProblem):

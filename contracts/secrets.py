@@ -25,6 +25,8 @@ class DerivedSecrets:
     """Keys the HMACs under which API keys, session tokens and pairing codes are stored."""
     sealing_key: bytes = field(repr=False)
     """AES-256-GCM key for texts that stay sealed until a client acknowledges them."""
+    approval_key: bytes = field(repr=False)
+    """Signs the approvals with which a person lets an action pass the guardrail."""
 
 
 def derive_secrets(master: str) -> DerivedSecrets:
@@ -32,6 +34,7 @@ def derive_secrets(master: str) -> DerivedSecrets:
     return DerivedSecrets(
         pepper=_derive(master, f"pepper {PEPPER_VERSION}"),
         sealing_key=_derive(master, "sealing 1"),
+        approval_key=_derive(master, "guardrail approvals 1"),
     )
 
 

@@ -1,7 +1,7 @@
 """Builds asset checks from the checks that tables declare. Great Expectations judges each table's row of facts.
 
 Every run gathers the facts, and judges them only where they differ from those that passed last. Great Expectations is
-imported inside the judging: the import costs ten seconds of CPU, which a run with unchanged facts must not pay.
+imported only for facts with a violation: the import costs seconds of CPU, a third of a first run.
 """
 
 import hashlib
@@ -35,6 +35,16 @@ class Verdict:
 
 
 def judge(table: str, facts: dict[str, Any]) -> Verdict:
+    """Returns the verdict of the suite of `table` over its row of facts.
+
+    A suite asserts only that each count is 0, so a row of zeros passes without running it.
+    """
+    if all(type(count) is int and count == 0 for count in violations_of(facts).values()):
+        return Verdict(passed=True, failures=())
+    return run_suite(table, facts)
+
+
+def run_suite(table: str, facts: dict[str, Any]) -> Verdict:
     """Runs the suite of `table` over its row of facts.
 
     A count of null fails too, although the expectation passes it.

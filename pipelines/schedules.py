@@ -22,6 +22,7 @@ from pipelines.partner.source import partner_due
 from pipelines.presentation import QUICK
 from pipelines.runs import a_run_is_on, delete_old_runs, end_lost_runs
 from warehouse.connect.sessions import delete_ended
+from warehouse.guardrail.approvals import delete_expired
 from warehouse.ledger.ledger import open_ledger
 
 CHAIN_JOB = "chain"
@@ -46,6 +47,13 @@ def delete_ended_sessions(context: dg.OpExecutionContext, settings: dg.ResourceP
     with closing(open_ledger(settings, settings.data_dir)) as ledger, ledger.transaction() as tx:
         deleted = delete_ended(tx)
     context.log.info(f"deleted {deleted} codes and sessions")
+
+
+@dg.op(description="Delete approvals of blocked actions that were used and expired more than a day ago.")
+def delete_expired_approvals(context: dg.OpExecutionContext, settings: dg.ResourceParam[Settings]) -> None:
+    with closing(open_ledger(settings, settings.data_dir)) as ledger, ledger.transaction() as tx:
+        deleted = delete_expired(tx)
+    context.log.info(f"deleted {deleted} approvals")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,8 +140,8 @@ JOBS = (
     ),
     Job(
         name="upkeep",
-        description="Deletes old records of runs, pairing codes and sessions.",
-        makes=(delete_run_records, delete_ended_sessions),
+        description="Deletes old records of runs, pairing codes, sessions and used approvals.",
+        makes=(delete_run_records, delete_ended_sessions, delete_expired_approvals),
         due=hourly,
         cron="17 * * * *",
         when="Hourly.",

@@ -27,8 +27,10 @@ def read_sql(name: str) -> str:
     block = _statements().get((name, None))
     if block is not None:
         return block
-    [file] = ROOMS.glob(f"*/{name}.sql")
-    return file.read_text()
+    files = list(ROOMS.glob(f"*/{name}.sql"))
+    if len(files) != 1:
+        raise LookupError(f"{len(files)} rooms have a statement {name}")
+    return files[0].read_text()
 
 
 @cache

@@ -10,14 +10,15 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
 
-from contracts.access.provider_views import BlockView, ReceiptView, Silence, View, read_block, read_receipt
+from contracts.access.provider_views import BlockView, Call, Silence, View, ask_about, read_block, read_chain_id
 from contracts.access.watching import Sighting
-from contracts.evm.codec import RpcError, quantity, read_answer, request_body
+from contracts.evm.codec import RpcError, read_answer, request_body
 from warehouse.clients.http import ask, client
 
 CALL_TIMEOUT_S = 3.0
@@ -41,8 +42,11 @@ class Providers:
         urls: Sequence[str],
         *,
         timeout_s: float = CALL_TIMEOUT_S,
+        all_calls_timeout_s: float = ALL_CALLS_TIMEOUT_S,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._timeout_s = timeout_s
+        self._all_calls_timeout_s = all_calls_timeout_s
         self._providers = [_Provider(url, timeout_s, monotonic) for url in dict.fromkeys(urls)]
 
     async def views(self, transaction_hash: str) -> list[View | Silence]:
@@ -64,10 +68,25 @@ class Providers:
     async def _all(
         self, question: Callable[[_Provider, httpx.AsyncClient], Coroutine[Any, Any, Value]]
     ) -> list[Value | Silence]:
-        async with client(CALL_TIMEOUT_S) as http:
+        async with client(self._timeout_s) as http:
             return list(
-                await asyncio.gather(*(_heard(provider.host, question(provider, http)) for provider in self._providers))
+                await asyncio.gather(
+                    *(self._heard(provider.host, question(provider, http)) for provider in self._providers)
+                )
             )
+
+    async def _heard(self, host: str, asked: Coroutine[Any, Any, Value]) -> Value | Silence:
+        try:
+            async with asyncio.timeout(self._all_calls_timeout_s):
+                return await asked
+        except TimeoutError:
+            return _silent(host, "timeout")
+        except httpx.HTTPError as error:
+            return _silent(host, type(error).__name__)
+        except RpcError as error:
+            return _silent(host, f"an error ({error.code})")
+        except ValueError as error:
+            return _silent(host, str(error)[:100])
 
 
 class _Provider:
@@ -77,26 +96,17 @@ class _Provider:
         self._url = url
         self._timeout_s = timeout_s
         self._monotonic = monotonic
-        self._chain_id: tuple[float, int] | None = None
+        self._chain_id: tuple[float, str] | None = None
 
     async def view(self, http: httpx.AsyncClient, transaction_hash: str) -> View:
-        chain_id, receipt = await asyncio.gather(self._chain(http), self._receipt(http, transaction_hash))
-        if receipt is None:
-            return View(self.host, chain_id)
-        block, head, safe, finalized = await asyncio.gather(
-            self._block(http, hex(receipt.block_number)),
-            self._block(http, "latest"),
-            self._tagged(http, "safe"),
-            self._tagged(http, "finalized"),
-        )
-        return View(self.host, chain_id, receipt, block, head, safe, finalized)
+        view, _ = await ask_about(self.host, transaction_hash, partial(self._round, http))
+        return view
 
     async def sighting(self, http: httpx.AsyncClient, transaction_hash: str, block_number: int) -> Sighting:
-        view, held = await asyncio.gather(self.view(http, transaction_hash), self._block(http, hex(block_number)))
-        return Sighting(view, held)
+        return Sighting(*await ask_about(self.host, transaction_hash, partial(self._round, http), block_number))
 
     async def head(self, http: httpx.AsyncClient) -> BlockView:
-        block = await self._block(http, "latest")
+        block = read_block(await self._call(http, "eth_getBlockByNumber", ["latest", False]))
         if block is None:
             raise ValueError("no newest block")
         return block
@@ -112,28 +122,22 @@ class _Provider:
             raise ValueError("an eth_call that gave no text")
         return found
 
-    async def _chain(self, http: httpx.AsyncClient) -> int:
+    async def _round(self, http: httpx.AsyncClient, calls: Sequence[Call]) -> list[Any | RpcError]:
+        return list(await asyncio.gather(*(self._answer(http, method, params) for method, params in calls)))
+
+    async def _answer(self, http: httpx.AsyncClient, method: str, params: list[Any]) -> Any | RpcError:
+        try:
+            return await (self._chain(http) if method == "eth_chainId" else self._call(http, method, params))
+        except RpcError as error:
+            return error
+
+    async def _chain(self, http: httpx.AsyncClient) -> Any:
         now = self._monotonic()
         if self._chain_id is None or now - self._chain_id[0] > CHAIN_ID_FOR_S:
             found = await self._call(http, "eth_chainId", [])
-            if not isinstance(found, str):
-                raise ValueError("an eth_chainId that is no text")
-            self._chain_id = (now, quantity(found))
+            read_chain_id(found)
+            self._chain_id = (now, found)
         return self._chain_id[1]
-
-    async def _receipt(self, http: httpx.AsyncClient, transaction_hash: str) -> ReceiptView | None:
-        return read_receipt(await self._call(http, "eth_getTransactionReceipt", [transaction_hash]), transaction_hash)
-
-    async def _block(self, http: httpx.AsyncClient, which: str) -> BlockView | None:
-        return read_block(await self._call(http, "eth_getBlockByNumber", [which, False]))
-
-    async def _tagged(self, http: httpx.AsyncClient, tag: str) -> int | None:
-        """The height of a tag; None where the provider does not know it."""
-        try:
-            block = await self._block(http, tag)
-        except RpcError:
-            return None
-        return None if block is None else block.number
 
     async def _call(self, http: httpx.AsyncClient, method: str, params: list[Any]) -> Any:
         reply = await ask(
@@ -148,20 +152,6 @@ class _Provider:
         if reply.status != 200:
             raise ValueError(f"HTTP {reply.status}")
         return read_answer(reply.body, method=method)
-
-
-async def _heard(host: str, asked: Coroutine[Any, Any, Value]) -> Value | Silence:
-    try:
-        async with asyncio.timeout(ALL_CALLS_TIMEOUT_S):
-            return await asked
-    except TimeoutError:
-        return _silent(host, "timeout")
-    except httpx.HTTPError as error:
-        return _silent(host, type(error).__name__)
-    except RpcError as error:
-        return _silent(host, f"an error ({error.code})")
-    except ValueError as error:
-        return _silent(host, str(error)[:100])
 
 
 def _silent(host: str, reason: str) -> Silence:

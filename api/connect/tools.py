@@ -20,7 +20,7 @@ from contracts.connect.sessions import Session
 from contracts.connect.tool_problems import ToolProblem, store_unavailable
 from contracts.connect.tools import CREDENTIALS, TOOLS, Tool
 from contracts.errors import OperatorProblem, RequestProblem
-from contracts.guardrail.documents import GuardrailRequest, GuardrailResult
+from contracts.guardrail import GuardrailRequest, GuardrailResult
 from contracts.intake.intake_documents import IntakeStatusResponse
 from contracts.secret_texts import refuse_secrets
 from contracts.world.read_api import GraphQueryRequest
@@ -48,11 +48,11 @@ class PairedCapabilities:
     """The capabilities of other rooms that a paired session may use. They run the code behind the HTTP routes and raise
     the same errors.
 
-    All except `ask_graph` block. `judge` takes the action and the session's id, `ask_graph` the question and the owner
-    whose private nodes are visible.
+    All except `ask_graph` block. `judge` takes the action, the session's id and its owner, `ask_graph` the question and
+    the owner whose private nodes are visible.
     """
 
-    judge: Callable[[GuardrailRequest, str], GuardrailResult]
+    judge: Callable[[GuardrailRequest, str, str], GuardrailResult]
     ask_graph: Callable[[GraphQueryRequest, str], Awaitable[dict[str, Any]]]
     plans: Callable[[], PlansAnswer]
     intake: Callable[[str], IntakeStatusResponse]
@@ -109,7 +109,8 @@ class McpTools:
         return await self._runs[tool.name](session, _arguments(tool, arguments))
 
     async def _guardrail_check(self, session: Session, arguments: GuardrailCheckArguments) -> GuardrailResult:
-        return await asyncio.to_thread(self._capabilities.judge, arguments.asked, session.session_id)
+        judge = self._capabilities.judge
+        return await asyncio.to_thread(judge, arguments.asked, session.session_id, session.owner)
 
     async def _world_query(self, session: Session, arguments: WorldQueryArguments) -> dict[str, Any]:
         return await self._capabilities.ask_graph(arguments.asked, session.owner)

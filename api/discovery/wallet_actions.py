@@ -21,10 +21,10 @@ from contracts.errors import (
     RateLimited,
     StoreUnavailable,
 )
-from contracts.guardrail.documents import GuardrailRequest, GuardrailResult
-from contracts.guardrail.rules import Severity
+from contracts.guardrail import GuardrailRequest, GuardrailResult
 from contracts.world.ontology import DOMAINS
 from contracts.world.read_api import GraphQueryRequest
+from guardrail.vocabulary import Severity
 from warehouse.world import query
 from warehouse.world.served import ServedGraph
 
@@ -34,13 +34,17 @@ Impact = Annotated[str | None, Query(json_schema_extra={"enum": [*(severity.valu
 Within = Annotated[str | None, Query(json_schema_extra={"enum": [*DOMAINS, wallet_actions.ANY_DOMAIN, ""]})]
 
 
+LONGEST_ACTION_BYTES = 4 * 1024
+"""Of an action that anybody may have judged. `POST /api/v2/guardrail/check` takes longer ones, for a key."""
+
+
 def blink_router(
     installation: Installation,
     judge: Callable[[GuardrailRequest], GuardrailResult],
     guardrail_problem: Callable[[], object],
     graph: Callable[[], ServedGraph],
 ) -> APIRouter:
-    """Creates the routes. `judge` checks an action and logs the check; `guardrail_problem` raises `OperatorProblem`
+    """Creates the routes. `judge` checks an action and keeps nothing; `guardrail_problem` raises `OperatorProblem`
     without rules; `graph` returns this process's graph."""
     router = APIRouter(tags=["wallet actions"], route_class=ReadingRoute)
 
@@ -90,8 +94,8 @@ def blink_router(
         response_model=wallet_actions.ActionAnswer,
         responses=_REFUSALS,
         summary="Judge an action, for a wallet",
-        description="With `action`, in the address or in `data`: the verdict, as the next action. Without: where to go "
-        "on.",
+        description="With `action`, in the address or in `data` (at most 4 KiB): the verdict, as the next action and "
+        "whole in `verdict`. Nothing is stored. Without: where to go on.",
         operation_id="blink_guardrail_post",
     )
     def check(
@@ -102,6 +106,9 @@ def blink_router(
             raise _unknown("severity", Severity)
         if what is None or not what.strip():
             return _json(wallet_actions.way_on(installation))
+        if len(what.encode("utf-8", "surrogatepass")) > LONGEST_ACTION_BYTES:
+            detail = f"action: at most {LONGEST_ACTION_BYTES:,} bytes without a key"
+            raise BodyInvalid(detail, errors=[("/data/action", detail)])
         verdict = judge(GuardrailRequest(action=what, severity=Severity(impact or Severity.MEDIUM)))
         return _json(wallet_actions.verdict_answer(installation, verdict))
 

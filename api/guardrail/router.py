@@ -1,26 +1,31 @@
-"""Serves the guardrail over HTTP: judges an action, returns the verdict and logs the check."""
+"""Serves the guardrail over HTTP: judges an action, logs the check, and lets operators approve what is blocked."""
 
+import secrets
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 
 from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
 
 from api.deps import AuthenticatedReadingRoute, authenticated_router, caller_of
+from api.guardrail.approvals import ApprovalDesk, approvals_router, carries_token
 from api.responses import problems
+from api.routes import merge_routes
 from contracts.errors import BodyInvalid, BodyTooLarge, MediaTypeUnsupported
-from contracts.guardrail.documents import GuardrailAnswer, GuardrailRequest, GuardrailResult
-from contracts.guardrail.engine import GuardrailVerdict, Ruleset
-from contracts.guardrail.limits import Refusal, action_refusal, plain_context
+from contracts.guardrail import GuardrailAnswer, GuardrailRequest, GuardrailResult, refuse_unusable, result_of
+from guardrail.approval import Approvals
+from guardrail.engine import Guardrail
 from warehouse.guardrail.log import GuardrailLog
 
 SOURCE = "api"
 
 
-def guardrail_router(rules: Callable[[], Ruleset], log: Callable[[], GuardrailLog]) -> APIRouter:
-    """Creates the route. `rules` returns the current ruleset, `log` the log of checks; both may raise
-    `OperatorProblem`."""
+def guardrail_router(
+    guardrail: Callable[[], Guardrail], log: Callable[[], GuardrailLog], desk: ApprovalDesk
+) -> APIRouter:
+    """Creates the routes. `guardrail` and `log`, the log of checks, may raise `OperatorProblem`."""
     router = authenticated_router("guardrail", AuthenticatedReadingRoute)
 
     @router.post(
@@ -28,53 +33,54 @@ def guardrail_router(rules: Callable[[], Ruleset], log: Callable[[], GuardrailLo
         response_model=GuardrailAnswer,
         responses=problems(BodyInvalid, BodyTooLarge, MediaTypeUnsupported),
         summary="Judge an action before it is taken",
-        description="Deterministic rules in seven stages; no model is called, and every stage runs.",
+        description="The action is read into effects (what is deleted, sent, paid, opened, switched off, where and how "
+        "much of it), and a policy judges them in seven stages. No model is called. What could not be read is named in "
+        "`uncovered`; it is never taken for harmless. A blocked action passes once with an operator's "
+        "`approval_token` in its context.",
         operation_id="guardrail_check",
     )
     async def check(body: GuardrailRequest, request: Request) -> Response:
-        result = check_action(rules(), log(), body, source=SOURCE, caller=caller_of(request).key_id)
+        caller = caller_of(request)
+        judge = partial(check_action, source=SOURCE, caller=caller.key_id, owner=caller.owner, desk=desk)
+        if carries_token(body):
+            # Taking a token may wait for the ledger. A check without one is done sooner than a thread is found.
+            result = await run_in_threadpool(judge, guardrail(), log(), body)
+        else:
+            result = judge(guardrail(), log(), body)
         return Response(GuardrailAnswer(data=result).model_dump_json(), media_type="application/json")
 
+    merge_routes(router, approvals_router(desk))
     return router
 
 
 def check_action(
-    rules: Ruleset, log: GuardrailLog, request: GuardrailRequest, *, source: str, caller: str
+    guardrail: Guardrail,
+    log: GuardrailLog,
+    request: GuardrailRequest,
+    *,
+    source: str,
+    caller: str,
+    owner: str,
+    desk: ApprovalDesk,
 ) -> GuardrailResult:
-    """Judges an action and logs the check. `caller` is the id of a key or a session. Raises `BodyInvalid`."""
-    _refuse_unusable(request)
+    """Judges an action, using its approval token if it needs one, and logs the check.
+
+    `caller` is the id of a key or a session, `owner` theirs. Raises `BodyInvalid`; with a token also `OperatorProblem`.
+    """
     started = time.perf_counter()
-    verdict = rules.check(request.action, request.severity, request.context)
+    with desk.approvals(request, owner) as approvals:
+        result = judge_action(guardrail, request, approvals)
     latency_us = round((time.perf_counter() - started) * 1e6)
-    now = datetime.now(UTC)
     log.record(
-        verdict,
-        action=request.action,
-        asked=request.severity,
-        source=source,
-        caller=caller,
-        checked_at=now,
-        latency_us=latency_us,
+        result, action=request.action, asked=request.severity, source=source, caller=caller, latency_us=latency_us
     )
-    return _result(verdict, now)
+    return result
 
 
-def _refuse_unusable(request: GuardrailRequest) -> None:
-    refusal = action_refusal(request.action)
-    if refusal is None:
-        try:
-            plain_context(request.context)
-        except Refusal as refused:
-            refusal = refused
-    if refusal is not None:
-        raise BodyInvalid(f"{refusal.detail}.", errors=[(refusal.pointer, refusal.detail)])
-
-
-def _result(verdict: GuardrailVerdict, now: datetime) -> GuardrailResult:
-    fields = asdict(verdict)
-    for internal in ("drafts", "problem"):
-        del fields[internal]
-    fields["matches"] = [
-        {name: value for name, value in match.items() if name != "status"} for match in fields["matches"]
-    ]
-    return GuardrailResult(**fields, checked_at=now)
+def judge_action(
+    guardrail: Guardrail, request: GuardrailRequest, approvals: Approvals | None = None
+) -> GuardrailResult:
+    """Judges an action and logs nothing. Without `approvals` no token is accepted. Raises `BodyInvalid`."""
+    verdict = guardrail.check(request.action, request.severity, request.context, approvals=approvals)
+    refuse_unusable(verdict)
+    return result_of(verdict, check_id=f"grc_{secrets.token_hex(16)}", checked_at=datetime.now(UTC))

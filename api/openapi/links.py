@@ -99,6 +99,14 @@ LINKS = (
         {"caseId": _from("/caseId")},
         {"issuedAt": _from("/issuedAt")},
     ),
+    Link(
+        "guardrail_check",
+        200,
+        "approval",
+        "guardrail_approve",
+        "An operator lets the action pass once",
+        body={"digest": _from("/data/digest")},
+    ),
     Link("intake_register", 201, "status", "intake_status", "The intake as it stands", _INTAKE_ID),
     Link("intake_register", 201, "capsule", "intake_capsule", "Its provisioning capsule", _INTAKE_ID),
     Link(

@@ -64,8 +64,8 @@ def knowledge_router(stores: Stores) -> APIRouter:
             if await _is_small(build_request.mode, request):
                 prepared = await run_in_threadpool(_prepare_build, stores, build_request, owner)
             else:
-                body, rules = await request.body(), stores.guardrail_rules.directory
-                prepared = await stores.workers.run(owner, prepare_build_in_worker, stores.settings, rules, body, owner)
+                body = await request.body()
+                prepared = await stores.workers.run(owner, prepare_build_in_worker, stores.settings, body, owner)
             decision = await _written_down(stores, prepared.to_be_written, caller)
             return await run_in_threadpool(_answer, stores.ledger, prepared, build_request.mode, decision, {})
 
@@ -86,10 +86,8 @@ def knowledge_router(stores: Stores) -> APIRouter:
             if await _is_small(design_request.mode, request):
                 prepared = await run_in_threadpool(_prepare_design, stores, design_request, owner)
             else:
-                body, rules = await request.body(), stores.guardrail_rules.directory
-                prepared = await stores.workers.run(
-                    owner, prepare_design_in_worker, stores.settings, rules, body, owner
-                )
+                body = await request.body()
+                prepared = await stores.workers.run(owner, prepare_design_in_worker, stores.settings, body, owner)
             decision = await _written_down(stores, prepared.to_be_written, caller)
             approved = decision is not None and decision.verdict == "approved"
             more = {"nodeIds": prepared.node_ids if approved else ()}
@@ -101,11 +99,11 @@ def knowledge_router(stores: Stores) -> APIRouter:
 
 
 def _prepare_build(stores: Stores, request: BuildRequest, owner: str) -> Prepared:
-    return prepare_build(stores.ledger, stores.guardrail_rules.current(), request, owner)
+    return prepare_build(stores.ledger, request, owner)
 
 
 def _prepare_design(stores: Stores, request: DesignRequest, owner: str) -> Prepared:
-    return prepare_design(stores.ledger, stores.guardrail_rules.current(), request, owner)
+    return prepare_design(stores.ledger, request, owner)
 
 
 async def _is_small(mode: str, request: Request) -> bool:

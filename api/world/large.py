@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from api.guardrail_rules import GuardrailRules
-from contracts.guardrail.engine import Ruleset
 from contracts.settings import Settings
-from contracts.world.alignment import aligned_with
+from contracts.world.alignment import alignment
 from contracts.world.extraction.build import BuildRequest, BuiltGraph, PossibleDuplicate, build_graph, graph_proposal
 from contracts.world.identity import dedupe_key
 from contracts.world.memory.design import design_memory, plan_proposal
@@ -24,13 +23,15 @@ from contracts.world.proposal import Actor, Proposal, checked
 from contracts.world.records import Edge, Node
 from contracts.world.stages import Judgement
 from warehouse.ledger.ledger import Ledger, open_ledger
-from warehouse.publish.serving import ServedGenerations
 from warehouse.world import query
 from warehouse.world.asof import Past, PastView
 from warehouse.world.events import events_after
 from warehouse.world.judging import Judgment
 from warehouse.world.view import LedgerView
 from warehouse.world.write import is_large, judge_outside
+
+if TYPE_CHECKING:
+    from warehouse.publish.serving import ServedGenerations
 
 PARTS_OF_THE_SERVICE = ("pipeline", "intake", "constitution")
 OPERATOR = "operator"
@@ -108,7 +109,7 @@ def _shown(state: Node | Edge, owner: str) -> Node | Edge:
     return msgspec.structs.replace(state, actor=actor)
 
 
-def prepare_build(ledger: Ledger, rules: Ruleset, request: BuildRequest, owner: str) -> Prepared:
+def prepare_build(ledger: Ledger, request: BuildRequest, owner: str) -> Prepared:
     """Returns the graph of a request, and its proposal if it is to be applied. Raises the errors of `build_graph` and
     `propose`."""
     built = build_graph(request, owner)
@@ -117,17 +118,17 @@ def prepare_build(ledger: Ledger, rules: Ruleset, request: BuildRequest, owner: 
     if request.mode == "preview":
         return Prepared(fields)
     proposal = graph_proposal(graph, Actor("caller", owner), request.visibility)
-    return Prepared(fields, to_be_written=_judged(ledger, rules, proposal))
+    return Prepared(fields, to_be_written=_judged(ledger, proposal))
 
 
-def prepare_design(ledger: Ledger, rules: Ruleset, request: DesignRequest, owner: str) -> Prepared:
+def prepare_design(ledger: Ledger, request: DesignRequest, owner: str) -> Prepared:
     """Returns the memory plan of a request, and its proposal if it is to be applied. Raises the errors of `propose`."""
     plan = design_memory(request)
     fields = plan.model_dump_json(by_alias=True).encode()
     if request.mode == "preview":
         return Prepared(fields)
     proposal = plan_proposal(plan, request.goals, Actor("caller", owner))
-    return Prepared(fields, tuple(node.id for node in proposal.nodes), _judged(ledger, rules, proposal))
+    return Prepared(fields, tuple(node.id for node in proposal.nodes), _judged(ledger, proposal))
 
 
 def answer_past(
@@ -144,17 +145,16 @@ def answer_past(
         return shown(query.answer(view, wanted), owner, view.node_count(), view.edge_count())
 
 
-def prepare_build_in_worker(settings: Settings, rules: Path, body: bytes, owner: str) -> Prepared:
-    """Calls `prepare_build` with a worker's stores. `rules` is the directory of guardrail rules, `body` the request's
-    valid body."""
+def prepare_build_in_worker(settings: Settings, body: bytes, owner: str) -> Prepared:
+    """Calls `prepare_build` with a worker's stores. `body` is the request's valid body."""
     request = BuildRequest.model_validate_json(body)
-    return prepare_build(_ledger(settings), _rules(rules).current(), request, owner)
+    return prepare_build(_ledger(settings), request, owner)
 
 
-def prepare_design_in_worker(settings: Settings, rules: Path, body: bytes, owner: str) -> Prepared:
+def prepare_design_in_worker(settings: Settings, body: bytes, owner: str) -> Prepared:
     """Calls `prepare_design` with a worker's stores."""
     request = DesignRequest.model_validate_json(body)
-    return prepare_design(_ledger(settings), _rules(rules).current(), request, owner)
+    return prepare_design(_ledger(settings), request, owner)
 
 
 def judge_in_worker(settings: Settings, packed: bytes) -> bytes:
@@ -169,9 +169,9 @@ def answer_past_in_worker(settings: Settings, wanted: query.Query, past: Past, o
     return answer_past(_ledger(settings), _generations(settings.data_dir), wanted, past, owner, after)
 
 
-def _judged(ledger: Ledger, rules: Ruleset, proposal: Proposal) -> bytes:
+def _judged(ledger: Ledger, proposal: Proposal) -> bytes:
     shaped = checked(proposal)
-    aligned = aligned_with(rules, shaped)
+    aligned = alignment(shaped)
     judgment = judge_outside(ledger, shaped, aligned) if is_large(shaped) else None
     return ToBeWritten(shaped, aligned, judgment).packed()
 
@@ -202,9 +202,7 @@ def _ledger(settings: Settings) -> Ledger:
 
 @cache
 def _generations(data_dir: Path) -> ServedGenerations:
+    # It brings every document's model, more than half of a worker's start, and only questions about the past need it.
+    from warehouse.publish.serving import ServedGenerations
+
     return ServedGenerations(data_dir)
-
-
-@cache
-def _rules(directory: Path) -> GuardrailRules:
-    return GuardrailRules(directory)

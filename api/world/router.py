@@ -8,18 +8,11 @@ from api.world.capsules import capsules_router
 from api.world.knowledge import knowledge_router
 from api.world.schema import schema_router
 from api.world.signals import signals_router
-from contracts.world.alignment import aligned_with
-from contracts.world.proposal import Proposal
-from contracts.world.stages import Judgement
+from contracts.world.alignment import alignment
 
 
 def world_writes_router(stores: Stores) -> APIRouter:
-    """Creates the routes of signals, capsules, built graphs, memory plans and the schema. Each request uses the current
-    guardrail rules."""
-
-    def alignment(proposal: Proposal) -> Judgement:
-        return aligned_with(stores.guardrail_rules.current(), proposal)
-
+    """Creates the routes of signals, capsules, built graphs, memory plans and the schema."""
     base_url = stores.settings.public_base_url
     router = APIRouter()
     merge_routes(

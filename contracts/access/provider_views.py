@@ -1,12 +1,20 @@
-"""Parses RPC provider responses about one transaction strictly, into plain values."""
+"""Asks an RPC provider about one transaction, and parses its responses strictly, into plain values.
+
+The caller brings the connection: how the calls of one round are sent, together or one by one.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from contracts.evm.codec import quantity
+from contracts.evm.codec import RpcError, quantity
+
+Call = tuple[str, list[Any]]
+AskRound = Callable[[Sequence[Call]], Awaitable[Sequence[Any | RpcError]]]
+"""Sends calls that do not depend on each other; each place of the result holds a decoded result or its `RpcError`."""
 
 _WORD = re.compile(r"0x[0-9a-f]{64}")
 _ADDRESS = re.compile(r"0x[0-9a-f]{40}")
@@ -74,6 +82,42 @@ class Silence:
     reason: str
 
 
+async def ask_about(
+    provider: str, transaction_hash: str, ask: AskRound, height: int | None = None
+) -> tuple[View, BlockView | None]:
+    """Asks one provider about a transaction (0x hex, lower case), and for its present block at `height`, if given.
+
+    That is at most seven calls in two rounds. Raises `ValueError` for an invalid answer, `RpcError` for an error in
+    place of one, except that of a tag, and what `ask` raises.
+    """
+    extra = [] if height is None else [_block_at(hex(height))]
+    first = await ask([("eth_chainId", []), ("eth_getTransactionReceipt", [transaction_hash]), *extra])
+    chain_id, found, *held = map(_result, first)
+    receipt, standing = read_receipt(found, transaction_hash), read_block(held[0]) if held else None
+    if receipt is None:
+        return View(provider, read_chain_id(chain_id)), standing
+    second = await ask([_block_at(which) for which in (hex(receipt.block_number), "latest", "safe", "finalized")])
+    block, head = (read_block(_result(answer)) for answer in second[:2])
+    safe, finalized = (None if isinstance(answer, RpcError) else read_block(answer) for answer in second[2:])
+    view = View(
+        provider,
+        read_chain_id(chain_id),
+        receipt,
+        block,
+        head,
+        None if safe is None else safe.number,
+        None if finalized is None else finalized.number,
+    )
+    return view, standing
+
+
+def read_chain_id(result: Any) -> int:
+    """Parses a decoded `eth_chainId` result. Raises `ValueError`."""
+    if not isinstance(result, str):
+        raise ValueError("an eth_chainId that is no text")
+    return quantity(result)
+
+
 def read_receipt(result: Any, transaction_hash: str) -> ReceiptView | None:
     """Parses a decoded `eth_getTransactionReceipt` result. Returns None if there is no receipt.
 
@@ -112,6 +156,16 @@ def read_block(result: Any) -> BlockView | None:
     if fields.get("hash") is None:
         return None
     return BlockView(_quantity(fields.get("number")), _word(fields["hash"]), _quantity(fields.get("timestamp")))
+
+
+def _block_at(which: str) -> Call:
+    return "eth_getBlockByNumber", [which, False]
+
+
+def _result(answer: Any | RpcError) -> Any:
+    if isinstance(answer, RpcError):
+        raise answer
+    return answer
 
 
 def _log(log: Any) -> LogView:

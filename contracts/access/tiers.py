@@ -14,6 +14,14 @@ class Tier(StrEnum):
     PRO = "pro"
 
 
+class Role(StrEnum):
+    """What a key may do beside what its tier pays for. Only the operator makes keys of the role `operator`."""
+
+    CALLER = "caller"
+    OPERATOR = "operator"
+    """May approve what the guardrail blocks for others, never for its own owner."""
+
+
 REQUESTS_A_DAY: dict[Tier, int | None] = {Tier.FREE: 100, Tier.BASIC: 1_000, Tier.PRO: None}
 """API v2 requests a UTC day; None: any number."""
 
@@ -25,3 +33,4 @@ class Caller:
     key_id: str
     owner: str
     tier: Tier
+    role: Role = Role.CALLER

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from contracts.connect.messages import SessionArguments
-from contracts.guardrail.documents import GuardrailRequest
+from contracts.guardrail import GuardrailRequest
 from contracts.world.read_api import GraphQueryRequest
 
 

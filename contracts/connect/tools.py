@@ -24,7 +24,7 @@ from contracts.connect.messages import (
 from contracts.connect.paired import GuardrailCheckArguments, IntakeStatusArguments, WorldQueryArguments
 from contracts.connect.server import FIRST_TOOL
 from contracts.connect.talk import TalkAnswer
-from contracts.guardrail.documents import GuardrailResult
+from contracts.guardrail import GuardrailResult
 from contracts.intake.intake_documents import IntakeStatusResponse
 from contracts.world.read_api import GraphQueryResult
 
@@ -142,8 +142,9 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "svc_guardrail_check",
         "Judge an action before taking it",
-        "Deterministic rules say whether an action may be taken, why not, and what would make it acceptable. The check "
-        "is logged without the action; nothing is run. An action that can't be judged answers `body_invalid`.",
+        "Reads an action into effects and judges them by a policy: whether it may be taken, why not, and what would "
+        "make it acceptable. Nothing is run; the check that passes with an `approval_token` uses it up. A request that "
+        "can't be judged answers `body_invalid`.",
         GuardrailCheckArguments,
         GuardrailResult,
         read_only=True,

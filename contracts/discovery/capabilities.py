@@ -83,9 +83,15 @@ class CapabilityState:
 
 @cache
 def load_capabilities() -> dict[str, Capability]:
-    """Returns every capability by its id, in the order of the file."""
+    """Returns every capability by its id, in the order of the file. Raises `KeyError` if a document names another."""
+    from contracts.publish.registry import PROJECTIONS  # whose rows name functions that call this one
+
     rows: list[dict[str, Any]] = yaml.load(CAPABILITIES_FILE.read_text(), yaml.CSafeLoader)
-    return {row["id"]: _capability(row) for row in rows}
+    routes: dict[str, list[str]] = {row["id"]: list(row.get("routes", ())) for row in rows}
+    for document in PROJECTIONS:
+        if document.capability is not None:
+            routes[document.capability].append(f"GET {document.path}")
+    return {row["id"]: _capability(row, routes[row["id"]]) for row in rows}
 
 
 def capability_states(installation: Installation) -> dict[str, CapabilityState]:
@@ -112,7 +118,7 @@ def _state(capability: Capability, configured: frozenset[str]) -> CapabilityStat
     return CapabilityState(capability, Status.LIVE, None, ())
 
 
-def _capability(row: dict[str, Any]) -> Capability:
+def _capability(row: dict[str, Any], routes: Iterable[str]) -> Capability:
     needs: list[tuple[str, ...]] = [(name,) for name in row.get("needs", ())]
     if alternatives := settings_that_give(row["id"]):
         needs.append(alternatives)
@@ -122,7 +128,7 @@ def _capability(row: dict[str, Any]) -> Capability:
         description=row["description"],
         kind=row["kind"],
         access=row["access"],
-        routes=tuple(row["routes"]),
+        routes=tuple(routes),
         judged=_judged(row["judged"]),
         tools=tuple(row.get("tools", ())),
         needs=tuple(needs),

@@ -6,20 +6,20 @@ No transaction is ever made: the specification has none for an EVM chain. Header
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_serializer
 from pydantic.alias_generators import to_camel
 
 from contracts.base import Document
 from contracts.discovery.installation import Installation
 from contracts.discovery.service import CONNECT_PAGE_PATH, ICON_PATH
-from contracts.guardrail.documents import GuardrailResult
-from contracts.guardrail.rules import Severity
+from contracts.guardrail import GuardrailResult
 from contracts.publish.routes import BLINK_PREFIX
 from contracts.world.ontology import DOMAINS
 from contracts.world.public_projection import public_title
 from contracts.world.records import Node
+from guardrail.vocabulary import Severity
 
 GUARDRAIL_BLINK_PATH = f"{BLINK_PREFIX}guardrail"
 WORLD_BLINK_PATH = f"{BLINK_PREFIX}worldmodel"
@@ -124,6 +124,12 @@ class ActionAnswer(_Wire):
     external_link: str | None = Field(default=None, description="With `external-link`: the address to open")
     message: str
     links: NextLinks | None = Field(default=None, description="With `post`: the result, as an action that is completed")
+    verdict: GuardrailResult | None = Field(default=None, description="Of a guardrail check: the whole verdict")
+
+    @field_serializer("verdict")
+    def whole(self, verdict: GuardrailResult | None) -> Any:
+        """Keeps what is null in a verdict, where the wallet's own fields are left out."""
+        return None if verdict is None else verdict.model_dump(mode="json")
 
 
 class ActionRequest(_Wire):
@@ -222,7 +228,8 @@ def verdict_answer(installation: Installation, verdict: GuardrailResult) -> Acti
     """Makes the answer with a check's verdict."""
     title = "Passed" if verdict.passed else "Blocked"
     lines = [f"{verdict.reason}.".replace("..", "."), *verdict.remediation]
-    return _completed(installation, title, "\n".join(lines), f"{title}: {verdict.reason}")
+    answer = _completed(installation, title, "\n".join(lines), f"{title}: {verdict.reason}")
+    return answer.model_copy(update={"verdict": verdict})
 
 
 def nodes_answer(installation: Installation, matched: int, nodes: Sequence[Node]) -> ActionAnswer:

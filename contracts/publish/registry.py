@@ -122,6 +122,8 @@ class Projection:
     group: str
     summary: str
     description: str
+    capability: str | None = None
+    """The capability that the document belongs to, where `capabilities.yaml` does not list its route."""
     model: type[BaseModel] | None = None
     make: Callable[[Installation], Content] | None = None
     """Makes the content where it needs no store, clock or network."""
@@ -254,6 +256,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         path="/api/token/price",
         model=TokenPrice,
         group=PRICE_GROUP,
+        capability="token_price",
         max_age_s=int(MAX_AGE.total_seconds()),
         summary="Token price",
         description="Price, capitalisation, volume, changes and trades of the service token from the first source that "
@@ -274,6 +277,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         model=TokenHolders,
         group="holders",
         reader="token.holder_documents:read_token_holders",
+        capability="token_holders",
         max_age_s=900,
         summary="Holder count with its proof",
         description="Holder count, supply and concentration of the service token at one final block, with the proof "
@@ -285,6 +289,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         model=TokenHoldersMap,
         group="holders",
         reader="token.holder_documents:read_holders_map",
+        capability="token_holders",
         max_age_s=900,
         summary="Holders by rank",
         description="Holders of the service token by rank, a page at a time. A cursor stays on the list of its first "
@@ -298,6 +303,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         model=TokenHoldersTemporal,
         group="holders",
         reader="token.holder_documents:read_holders_temporal",
+        capability="holder_comparison",
         max_age_s=7200,
         summary="Two holder snapshots compared",
         description="Churn, movers, cohort deltas and concentration between two persisted holder snapshots.",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any
 
-from contracts.guardrail.engine import GuardrailVerdict, Ruleset
-from contracts.guardrail.loader import load_ruleset
-from contracts.guardrail.rules import Severity
+from contracts.guardrail import loaded_guardrail
 from contracts.world.proposal import EdgeDraft, NodeDraft, Proposal
 from contracts.world.stages import Judgement
+from guardrail.engine import BLOCKS_FROM, Guardrail
+from guardrail.verdict import Verdict
+from guardrail.vocabulary import Severity
 
 Alignment = Callable[[Proposal], Judgement]
 """Judges the agreement of a proposal with the rules."""
@@ -24,47 +24,47 @@ STEERED_BY = frozenset({"Vision", "Goal", "Aspiration", "Value", "Principle"})
 In other types a dangerous text describes something and requests nothing.
 """
 
-ABOUT_TEXT = ("secrets.", "concealment.")
-"""Families whose rules apply to a text itself, whatever its subject: nobody should write it down anywhere."""
+ABOUT_TEXT = ("written-secrets.", "language.hidden_text", "language.look_alikes")
+"""Rows that apply to a text itself, whatever its subject: nobody should write it down anywhere."""
 
 _CONTEXT = {"tool": "world.write"}
 
 
-@cache
-def _rules() -> Ruleset:
-    return load_ruleset()
-
-
 def alignment(proposal: Proposal) -> Judgement:
     """Judges a proposal by the rules of this version."""
-    return aligned_with(_rules(), proposal)
+    return aligned_with(loaded_guardrail(), proposal)
 
 
-def aligned_with(rules: Ruleset, proposal: Proposal) -> Judgement:
+def aligned_with(guardrail: Guardrail, proposal: Proposal) -> Judgement:
     """Judges the texts of every draft. Fails closed: a text that can't be judged is not written.
 
     Public drafts and drafts to act on have medium impact, all others low. A private draft that only describes
     something, such as a concept or an observation, causes a warning, unless its text itself must not exist.
 
     Example: a private Observation that mentions a dangerous command warns, a Task to run it fails, and a text that a
-    critical rule of `secrets.` matches fails in both.
+    row of `ABOUT_TEXT` blocks at medium impact fails in both.
     """
     warned: list[str] = []
+    verdicts: dict[tuple[str, Severity], Verdict] = {}  # names of properties are the same in many drafts
     drafts: tuple[NodeDraft | EdgeDraft, ...] = (*proposal.nodes, *proposal.edges)
     for draft in drafts:
-        text = "\n".join(_texts(draft))
-        if not text:
-            continue
-        verdict = rules.check(text, _impact(draft), _CONTEXT)
         name = draft.id if isinstance(draft, NodeDraft) else f"{draft.source} {draft.type} {draft.target}"
-        if not verdict.passed and not (_only_describes(draft) and _concerns_actions(verdict)):
-            which = ", ".join(verdict.matched_guardrails) or "not judged"
-            return Judgement("fail", f"{name}: {verdict.reason} ({which})")
-        if verdict.matched_guardrails:
-            warned.append(f"{name}: {verdict.matched_guardrails[0]}")
+        impact = _impact(draft)
+        matched = ""
+        for text in filter(str.strip, _texts(draft)):
+            if (text, impact) not in verdicts:
+                verdicts[text, impact] = guardrail.check(text, impact, _CONTEXT)
+            verdict = verdicts[text, impact]
+            blocked = not verdict.passed and not (verdict.problem is None and _only_describes(draft))
+            if blocked or _must_not_exist(verdict):
+                which = ", ".join(verdict.matched_guardrails) or "not judged"
+                return Judgement("fail", f"{name}: {verdict.reason} ({which})")
+            matched = matched or next(iter(verdict.matched_guardrails), "")
+        if matched:
+            warned.append(f"{name}: {matched}")
     if warned:
         return Judgement("warn", f"Below what blocks: {'; '.join(warned[:5])}")
-    return Judgement("pass", f"None of {rules.rules_checked} rules of ruleset {rules.version} matched.")
+    return Judgement("pass", f"None of {guardrail.rules_checked} rules of ruleset {guardrail.ruleset_version} matched.")
 
 
 def _impact(draft: NodeDraft | EdgeDraft) -> Severity:
@@ -78,26 +78,28 @@ def _only_describes(draft: NodeDraft | EdgeDraft) -> bool:
     return not isinstance(draft, NodeDraft) or draft.type not in TO_BE_DONE | STEERED_BY
 
 
-def _concerns_actions(verdict: GuardrailVerdict) -> bool:
-    """Decides whether the blocking rules concern actions and not the text itself."""
-    return verdict.problem is None and not any(
-        match.severity is Severity.CRITICAL and match.id.startswith(ABOUT_TEXT) for match in verdict.matches
-    )
+def _must_not_exist(verdict: Verdict) -> bool:
+    """Decides whether a row that blocks at medium impact concerns the text itself and not what it speaks of."""
+    least = BLOCKS_FROM[Severity.MEDIUM].rank
+    return any(match.severity.rank >= least and match.id.startswith(ABOUT_TEXT) for match in verdict.matches)
 
 
 def _texts(draft: NodeDraft | EdgeDraft) -> Iterator[str]:
+    """Yields the title, each text among the properties, and their names as one text: a name alone says nothing."""
     if isinstance(draft, NodeDraft):
         yield draft.title
-    yield from _strings(draft.properties)
+    names: list[str] = []
+    yield from _strings(draft.properties, names)
+    yield ", ".join(names)
 
 
-def _strings(value: Any) -> Iterator[str]:
+def _strings(value: Any, names: list[str]) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for name, inner in value.items():
-            yield name
-            yield from _strings(inner)
+        names.extend(value)
+        for inner in value.values():
+            yield from _strings(inner, names)
     elif isinstance(value, list):
         for inner in value:
-            yield from _strings(inner)
+            yield from _strings(inner, names)

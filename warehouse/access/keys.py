@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from contracts.access.api_keys import ApiKey, new_key
-from contracts.access.tiers import Tier
+from contracts.access.tiers import Role, Tier
 from contracts.errors import KeyUnknown
 from contracts.secrets import PEPPER_VERSION
 from warehouse.ledger.ledger import Reader, Transaction, utc_text
@@ -39,6 +39,7 @@ class KeyRecord:
     hint: str
     tier: Tier
     owner: str
+    role: Role
     claim_id: str | None
     state: KeyState
     paid_until: datetime | None
@@ -82,23 +83,25 @@ def create_key(
     tier: Tier,
     owner: str,
     now: datetime,
+    role: Role = Role.CALLER,
     claim_id: str | None = None,
     paid_until: datetime | None = None,
     key: ApiKey | None = None,
     sealed: str | None = None,
 ) -> IssuedKey:
-    """Creates an active key of `owner`. A second unrevoked key of the same claim violates a constraint.
+    """Creates an active key of `owner`. A second unrevoked key of the same claim violates a constraint, and so does a
+    claim's key of the role `operator`.
 
     `key` is one that the caller made with `new_key` in order to seal it; `sealed` is its sealed text, which is stored
     until the key's first use.
     """
-    return _insert(tx, pepper, key or new_key(tier), None, tier, owner, claim_id, paid_until, sealed, now)
+    return _insert(tx, pepper, key or new_key(tier), None, tier, owner, role, claim_id, paid_until, sealed, now)
 
 
 def rotate_key(
     tx: Transaction, pepper: bytes, key_id: str, *, now: datetime, key: ApiKey | None = None, sealed: str | None = None
 ) -> IssuedKey:
-    """Revokes a key and creates the next one of its family with its tier, owner, claim, paid time, quota and
+    """Revokes a key and creates the next one of its family with its tier, owner, role, claim, paid time, quota and
     suspension.
 
     Raises `KeyUnknown` if there is no such key or it is revoked.
@@ -114,6 +117,7 @@ def rotate_key(
         current.family_id,
         current.tier,
         current.owner,
+        current.role,
         current.claim_id,
         current.paid_until,
         sealed,
@@ -194,6 +198,7 @@ def _insert(
     family_id: str | None,
     tier: Tier,
     owner: str,
+    role: Role,
     claim_id: str | None,
     paid_until: datetime | None,
     sealed: str | None,
@@ -209,6 +214,7 @@ def _insert(
         hint=key.redacted,
         tier=tier.value,
         owner=owner,
+        role=role.value,
         claim_id=claim_id,
         paid_until=None if paid_until is None else utc_text(paid_until),
         sealed=sealed,
@@ -242,6 +248,7 @@ def _record(row: Any) -> KeyRecord:
         hint=row["hint"],
         tier=Tier(row["tier"]),
         owner=row["owner"],
+        role=Role(row["role"]),
         claim_id=row["claim_id"],
         state=KeyState(row["state"]),
         paid_until=_instant(row["paid_until"]),

