@@ -1,11 +1,17 @@
 # One line each; everything works from a clean clone. `python3 bootstrap.py && .venv/bin/svc run` does without make.
-.PHONY: run test check check-web attack bench soak contracts lock .venv/.ok
+.PHONY: run test test-quick check check-web attack bench soak contracts lock .venv/.ok
+
+# Tests start hundreds of processes: without compiled modules each one compiles Dagster again.
+unexport PYTHONDONTWRITEBYTECODE
 
 run: .venv/.ok
 	.venv/bin/svc run
 
 test: .venv/.ok
 	.venv/bin/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+
+test-quick: .venv/.ok
+	.venv/bin/python -m pytest --quick --numprocesses=2 --dist=loadfile $$(.venv/bin/python tests/changed.py)
 
 check-web: .venv/.ok
 	.venv/bin/python -m pytest -m web --numprocesses=auto --dist=loadfile
@@ -20,10 +26,10 @@ bench: .venv/.ok
 	.venv/bin/svc bench
 
 soak: .venv/.ok
-	.venv/bin/python tests/soak_ingest.py && .venv/bin/python tests/soak_publish.py && .venv/bin/python tests/soak_claims.py && .venv/bin/python tests/soak_service_kills.py
+	TEST_ROUNDS=5 $(MAKE) test && .venv/bin/python tests/soak_ingest.py && .venv/bin/python tests/soak_publish.py && .venv/bin/python tests/soak_claims.py && .venv/bin/python tests/soak_service_kills.py
 
 contracts: .venv/.ok
-	.venv/bin/python -m cli.demo.compile && .venv/bin/python -m api.openapi && .venv/bin/python tests/record_examples.py && .venv/bin/python -m cli.env_example && .venv/bin/svc guardrail lint --write && .venv/bin/python docs/pictures.py
+	.venv/bin/python -m cli.demo.compile && .venv/bin/python -m api.openapi && .venv/bin/python tests/record_examples.py && .venv/bin/python -m cli.env_example && .venv/bin/python docs/pictures.py
 
 lock: .venv/.ok
 	uv lock && uv export --quiet --format requirements-txt --all-extras --no-emit-project --no-header --no-annotate --output-file requirements.lock && rm uv.lock

@@ -1,7 +1,13 @@
 """The fixtures of every room, one plugin module each, and what Hypothesis and publishing do everywhere."""
 
+import gc
 import os
+import shutil
+import sys
+import tempfile
 from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,12 +25,69 @@ settings.register_profile(
 )
 settings.load_profile("house")
 
+# Where a shell forbids it, each of the hundreds of processes that tests start would compile Dagster and all else anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 pytest_plugins = [
     "anvil_fixtures",
     "postgres_fixtures",
     "recorded_material",
     "web_fixtures",
 ]
+
+
+TESTS = Path(__file__).parent
+RECURSION_LIMIT = sys.getrecursionlimit()
+MEMORY_DISK = Path("/dev/shm")
+MEMORY_DISK_BYTES = 8_000_000_000
+
+
+def pytest_configure() -> None:
+    """Puts temporary directories into memory where there is room: a disk waits a millisecond for each of the thousands
+    of `fsync`. What a test kills are processes, not the machine, so nothing that it asserts depends on the disk."""
+    if "TMPDIR" in os.environ or not MEMORY_DISK.is_dir():
+        return
+    can_execute = not os.statvfs(MEMORY_DISK).f_flag & os.ST_NOEXEC
+    if can_execute and shutil.disk_usage(MEMORY_DISK).free >= MEMORY_DISK_BYTES:
+        os.environ["TMPDIR"] = str(MEMORY_DISK)
+        tempfile.tempdir = None  # read TMPDIR again
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="leave out tests that start processes or a whole run")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--quick"):
+        slow = [item for item in items if _starts_processes(item)]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in set(slow)]
+
+
+def _starts_processes(item: pytest.Item) -> bool:
+    """Decides by what its module imports, also through helpers in this directory."""
+    needs = set(getattr(item, "fixturenames", ()))
+    return "postgresql" in item.name or bool(needs & {"postgres", "anvil"}) or _imports_subprocess(item.module)
+
+
+@lru_cache
+def _imports_subprocess(module: ModuleType) -> bool:
+    names = (getattr(value, "__module__", None) for value in vars(module).values())
+    imported = {sys.modules[name] for name in names if isinstance(name, str) and name in sys.modules}
+    helpers = {other for other in imported - {module} if Path(getattr(other, "__file__", None) or "/").parent == TESTS}
+    return "subprocess" in vars(module) or any(map(_imports_subprocess, helpers))
+
+
+def pytest_collection_finish() -> None:
+    """What imports left stays for the whole run; the collector need not look at it again and again."""
+    sys.setrecursionlimit(RECURSION_LIMIT)  # importing eth_account raises it to 100,000, where nested JSON kills us
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    gc.unfreeze()
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -24,7 +24,7 @@ from warehouse.ledger.ledger import open_ledger
 
 PEPPER = bytes(range(32))
 BASE_URL = "http://127.0.0.1:8000"
-HANDOFF_TIMEOUT_S = 2.0 * slowness_at_the_start()
+HANDOFF_TIMEOUT_S = 0.7 * slowness_at_the_start()
 
 
 class Clock:

@@ -57,6 +57,14 @@ def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[s
                 {"action": "ls", "context": {"user_request": "a " * 20_000}},
             ),
         ],
+        ("POST", "/api/v2/guardrail/approvals"): [
+            *_bodies("/api/v2/guardrail/approvals", KIB_64),
+            _json(
+                "/api/v2/guardrail/approvals",
+                "a long owner",
+                {"digest": "a" * 64, "owner": "local:" + "\U0001f600" * 190, "expires_in": 3_600},
+            ),
+        ],
         ("POST", "/api/agent-access/quote"): [
             *_bodies("/api/agent-access/quote", KIB_64),
             _json(

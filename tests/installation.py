@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from commands import called
 from ledger_process import MASTER_SECRET
 from patience import HANG_S
+from typer.testing import Result
 
 from contracts.access.signing import key_text, new_private_key
 
@@ -46,9 +48,16 @@ class Installation:
             (settings.data_dir / "signing.pem").write_text(key_text(new_private_key()))
 
     def svc(self, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        """A command in a process of its own."""
         ran = subprocess.run([SVC, *arguments], env=self.environment, capture_output=True, text=True, timeout=HANG_S)
         assert ran.returncode == code, ran.stderr
         return ran
+
+    def called(self, *arguments: str, code: int = 0) -> Result:
+        """A command in this process."""
+        result = called(self.environment, *arguments)
+        assert result.exit_code == code, result.output
+        return result
 
     @contextmanager
     def served(self, log: Path) -> Iterator[None]:
@@ -63,7 +72,7 @@ class Installation:
                 server.wait(60)
 
     def keys(self, *arguments: str):
-        return json.loads(self.svc("keys", *arguments, "--json").stdout)
+        return json.loads(self.called("keys", *arguments, "--json").stdout)
 
     def ask(self, method: str, path: str, headers: dict[str, str], body: str | None = None) -> int:
         return self.answer(method, path, headers, body)[0]

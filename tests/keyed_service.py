@@ -1,22 +1,20 @@
-"""The API of one data directory with a clock of its own, keys for it, and one guardrail rule."""
+"""The API of one data directory with a clock of its own, keys for it, and an action that its guardrail blocks."""
 
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import httpx
+from lasting_loop import LastingLoop
 from ledger_process import MASTER_SECRET
+from patient_providers import patient_providers
 from pydantic import SecretStr
 
 from api.app import App
-from api.guardrail_rules import GuardrailRules
 from api.publish.front import Front
 from contracts.access.signing import key_text, new_private_key
 from contracts.access.tiers import Tier
@@ -30,34 +28,9 @@ NOON_S = datetime(2026, 1, 2, 12, tzinfo=UTC).timestamp()
 CHECK = "/api/v2/guardrail/check"
 ACTION = {"action": "ls -la"}
 
-RULES = """
-family: test
-description: One rule of a test.
-rules:
-  - id: test.wipe
-    version: 1
-    status: stable
-    stage: authority
-    severity: high
-    title: Everything goes
-    when:
-      any:
-        - {view: text, pattern: 'wipe everything'}
-    reason: "It can't be undone: {match}."
-    remediation: Keep what others need.
-    references: [CWE-200]
-    examples:
-      match: ["wipe everything now"]
-      pass: ["wipe the table"]
-"""
-
-
-@cache
-def one_rule() -> GuardrailRules:
-    """Rules that don't change while others work on ours."""
-    directory = Path(tempfile.mkdtemp(prefix="svc-rules-"))
-    (directory / "test.yaml").write_text(RULES)
-    return GuardrailRules(directory)
+DANGEROUS = "git reset --hard"
+DANGEROUS_ROW = "lost-files.uncommitted-work"
+"""An action that is blocked, and the row of the policy that says so."""
 
 
 def with_secrets(settings: Settings) -> Settings:
@@ -76,11 +49,12 @@ class KeyedService:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings = with_secrets(settings)
+        self._loop = LastingLoop()
         self.now_s = NOON_S
         self.ledger = open_ledger(settings, settings.data_dir)
         self.pepper = load_secrets(settings).pepper
         self.counters = open_counters(settings, settings.data_dir)
-        self.rooms = App(settings, lambda: None, self.counters)
+        self.rooms = App(settings, lambda: None, self.counters, patient_providers(settings.rpc_urls))
         self.front = Front(
             settings,
             self.rooms,
@@ -90,7 +64,6 @@ class KeyedService:
             clock=lambda: self.now_s,
         )
         self.rooms._application = self._loaded(self.rooms._load())
-        self.stores._guardrail_rules = one_rule()
 
     @staticmethod
     def _loaded(application: Any) -> Any:
@@ -122,7 +95,7 @@ class KeyedService:
             async with self._client() as client:
                 return [await client.request(m, path, headers=headers, **rest) for m, path, headers, rest in requests]
 
-        return asyncio.run(answers())
+        return self._loop.run(answers())
 
     def ask_at_once(self, *requests: tuple[str, str, dict[str, Any], dict[str, Any]]) -> list[httpx.Response]:
         """Answers to requests that are all under way before the first is answered."""
@@ -132,7 +105,7 @@ class KeyedService:
                 under_way = [client.request(m, path, headers=headers, **rest) for m, path, headers, rest in requests]
                 return await asyncio.gather(*under_way)
 
-        return asyncio.run(answers())
+        return self._loop.run(answers())
 
     def _client(self) -> httpx.AsyncClient:
         transport = httpx.ASGITransport(self.front, raise_app_exceptions=False, client=("192.0.2.1", 50000))
@@ -143,6 +116,7 @@ class KeyedService:
         return self.ask(*[("POST", CHECK, headers, options or {"json": ACTION})] * times)
 
     def close(self) -> None:
+        self._loop.close()
         self.gate.close()
         self.stores.close()
         self.counters.close()

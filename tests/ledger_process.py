@@ -16,9 +16,9 @@ import psycopg
 import pysqlite3.dbapi2 as sqlite
 from pydantic import SecretStr
 
-from api.key_gate import KeyGate
-from api.stores import Stores
 from contracts.settings import Settings
+from guardrail.approval import Approval
+from warehouse.guardrail.approvals import take_approval
 from warehouse.ledger.counters import open_counters
 from warehouse.ledger.ledger import open_ledger
 
@@ -80,6 +80,9 @@ def take_many(settings: Settings, takes: str) -> None:
 
 def admit_many(settings: Settings, presented: str, requests: str, now_s: str) -> None:
     """Present one key again and again at one moment, and print how many requests were admitted."""
+    from api.key_gate import KeyGate  # half a second of CPU, which the other steps need not pay
+    from api.stores import Stores
+
     if settings.ledger_url is not None:
         given = {"master_secret": SecretStr(MASTER_SECRET), "signing_key_file": settings.data_dir / "signing.pem"}
         settings = settings.model_copy(update=given)
@@ -99,19 +102,41 @@ def admit_many(settings: Settings, presented: str, requests: str, now_s: str) ->
     stores.close()
 
 
+def take_approvals(settings: Settings, approvals: str) -> None:
+    """Uses every approval of a list, once the others are ready too, and prints how many let this process pass."""
+    ledger = open_ledger(settings, settings.data_dir, wait_s=60)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    taken = 0
+    for number in range(int(approvals)):
+        with ledger.transaction() as tx:
+            taken += take_approval(tx, Approval("d" * 64, "local:a", 2_000_000_000, f"{number:032}"))
+    ledger.close()
+    print(taken)
+
+
 STEPS = {
     step.__name__: step
-    for step in (open_and_close, write_pairs, write_until_killed, hold_uncommitted, take_many, admit_many)
+    for step in (
+        open_and_close,
+        write_pairs,
+        write_until_killed,
+        hold_uncommitted,
+        take_many,
+        admit_many,
+        take_approvals,
+    )
 }
 
 
 @contextmanager
 def started(step: Callable[..., None], settings: Settings, *arguments: object) -> Iterator[subprocess.Popen[str]]:
-    """Run `step` in a new interpreter, its stdout a pipe; killed at the end where it still runs."""
+    """Run `step` in a new interpreter, its stdin and stdout pipes; killed at the end where it still runs."""
     name = step.__name__
     command = [sys.executable, __file__, name, str(settings.data_dir), settings.ledger_url or "", *map(str, arguments)]
     root = Path(__file__).parent.parent
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=root) as process:
         try:
             yield process
         finally:

@@ -19,11 +19,15 @@ from pathlib import Path
 import psycopg
 import pytest
 from patience import HANG_S
+from rounds import ROUNDS
 
 from contracts.settings import Settings
 from warehouse.ledger.ledger import Ledger, open_ledger
 
+ENGINES = ("sqlite", "postgresql")
+API_TESTS = Path(__file__).with_name("api")
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_TEMPLATE = "empty_ledger"
 
 
 @dataclass
@@ -32,6 +36,7 @@ class TemporaryPostgres:
 
     socket_dir: Path
     made: int = 0
+    has_template: bool = False
 
     def url(self, database: str) -> str:
         return f"postgresql+psycopg://svc@/{database}?host={self.socket_dir}"
@@ -45,6 +50,21 @@ class TemporaryPostgres:
         name = f"test_{self.made}"
         with self.connect() as connection:
             connection.execute(f"create database {name}")
+        return name
+
+    def new_ledger(self) -> str:
+        """Makes a database with an empty ledger, a copy of one that was migrated once, and gives its name."""
+        if not self.has_template:
+            with self.connect() as connection:
+                connection.execute(f"create database {_TEMPLATE}")
+            with tempfile.TemporaryDirectory() as directory:
+                settings = Settings(_env_file=None, data_dir=Path(directory), ledger_url=self.url(_TEMPLATE))
+                open_ledger(settings, settings.data_dir).close()
+            self.has_template = True
+        self.made += 1
+        name = f"test_{self.made}"
+        with self.connect() as connection:
+            connection.execute(f"create database {name} template {_TEMPLATE}")
         return name
 
 
@@ -102,13 +122,32 @@ def temporary_postgres(binaries: Path) -> Iterator[TemporaryPostgres]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def ledger_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    """Settings of an empty ledger of its own: SQLite in `tmp_path`, or a fresh PostgreSQL database."""
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A ledger on both engines; in the API's tests, unless marked `both_engines`, on SQLite until a soak. A test that
+    names the engines itself runs on those."""
+    stated = {mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")}
+    for fixture in ({"ledger_settings", "unopened_settings"} & set(metafunc.fixturenames)) - stated:
+        marked = metafunc.definition.get_closest_marker("both_engines") is not None
+        both = marked or ROUNDS > 1 or API_TESTS not in metafunc.definition.path.parents
+        metafunc.parametrize(fixture, ENGINES if both else ENGINES[:1], indirect=True)
+
+
+@pytest.fixture
+def unopened_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """Settings of a ledger that nobody has opened yet: SQLite in `tmp_path`, or an empty PostgreSQL database."""
     if request.param == "sqlite":
         return Settings(_env_file=None, data_dir=tmp_path)
     server: TemporaryPostgres = request.getfixturevalue("postgres")
     return Settings(_env_file=None, data_dir=tmp_path, ledger_url=server.url(server.new_database()))
+
+
+@pytest.fixture
+def ledger_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """Settings of an empty ledger of its own: SQLite in `tmp_path`, or a migrated PostgreSQL database."""
+    if request.param == "sqlite":
+        return Settings(_env_file=None, data_dir=tmp_path)
+    server: TemporaryPostgres = request.getfixturevalue("postgres")
+    return Settings(_env_file=None, data_dir=tmp_path, ledger_url=server.url(server.new_ledger()))
 
 
 @pytest.fixture

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Iterable, Mapping
+from copy import copy
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -50,7 +52,16 @@ class House:
         self.data_dir = data_dir
         self.now = NOON
         self.rows: list[Row] = []
+        self._served: tuple[Path, Front] | None = None
         self.token = Token(address=TOKEN, name="Token", symbol="TKN", decimals=2)
+
+    def copied(self, data_dir: Path) -> House:
+        """The same state in another directory, to go on from."""
+        shutil.copytree(self.data_dir, data_dir, symlinks=True, dirs_exist_ok=True)
+        other = copy(self)
+        other.settings = self.settings.model_copy(update={"data_dir": data_dir})
+        other.data_dir, other.rows = data_dir, list(self.rows)
+        return other
 
     def read_chain(self, rows: Iterable[Row], upto: int) -> None:
         """Fold `rows` up to block `upto`, and take a proven list there, as a persisted snapshot."""
@@ -103,6 +114,13 @@ class House:
     ) -> PublishReport:
         self.now += timedelta(minutes=1)
         return republish_stale(self.settings, reason, projections=projections, now=self.now)
+
+    @property
+    def application(self) -> Front:
+        """The API, one for all requests to a generation."""
+        if self._served is None or self._served[0] != self.current:
+            self._served = (self.current, create_app(self.settings))
+        return self._served[1]
 
     @property
     def current(self) -> Path:

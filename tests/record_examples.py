@@ -22,7 +22,7 @@ from api.app import create_app
 from contracts.access.api_keys import redact_keys
 from contracts.access.plans import CASE_SUPPLEMENT_PATH, PLANS_PATH, QUOTE_PATH, load_plans
 from contracts.access.signing import JWKS_PATH
-from contracts.access.tiers import Tier
+from contracts.access.tiers import Role, Tier
 from contracts.discovery.examples import EXAMPLES_DIR, PRICES, PROBLEM_EXAMPLES, RECORDED_PLANS, example_of
 from contracts.discovery.openapi import OPENAPI_FILE, freshness_of
 from contracts.intake.artifacts import EXAMPLE_BODIES
@@ -34,6 +34,7 @@ AGENT, HUMAN, ENTERPRISE = (EXAMPLE_BODIES[lane] for lane in (Lane.AGENT, Lane.H
 PAYER, OPERATOR = (Account.from_key("0x" + digits * 32) for digits in ("11", "33"))
 INTAKE_KEY = "5b1f0c1e-57a4-4f7f-9a3e-0d1c2b3a4f5e"
 CAPSULE_KEY = "0c8e6b52-93d1-4b7a-8f60-2a1b3c4d5e6f"
+APPROVAL_KEY = "7d3e9a40-2b61-4c8e-9f15-3a6b8c0d2e4f"
 SETTINGS: dict[str, Any] = {"rate_limit_per_minute": 20, "trusted_proxies": ("127.0.0.1",)}
 """Those of the service that is asked: with its limit, which every request meets from another address."""
 
@@ -62,7 +63,7 @@ class Recorder:
     def __init__(self, service: WholeService, client: httpx.AsyncClient) -> None:
         self.service = service
         self.client = client
-        self.key = service.key(Tier.BASIC)
+        self.key = service.key(Tier.BASIC, role=Role.OPERATOR)
         self.seen: list[tuple[str, httpx.Response]] = []
         self.exchanges: dict[str, list[dict[str, Any]]] = {}
         self.problems: dict[str, Any] = {}
@@ -250,7 +251,12 @@ async def _graph(recorder: Recorder) -> None:
     for _ in range(2):
         await recorder.ask("world_model_capsule_claim", body={"claimToken": capsule["claimToken"]})
     action = {"action": "rm -rf / --no-preserve-root", "severity": "high", "context": {"environment": "production"}}
-    await recorder.ask("guardrail_check", "blocked", body=action)
+    blocked = await recorder.ask("guardrail_check", "blocked", body=action)
+    approval = {"digest": blocked["data"]["digest"], "owner": "local:agent-seven", "expires_in": 300}
+    await recorder.ask("guardrail_approve", header={"Idempotency-Key": APPROVAL_KEY}, body=approval)
+    await recorder.ask("guardrail_approve", body={**approval, "owner": "local:test"})
+    caller = {"Authorization": f"Bearer {recorder.service.key()}"}
+    await recorder.fail("POST", "/api/v2/guardrail/approvals", json=approval, headers=caller)
     await recorder.ask("guardrail_check", "passed", body={"action": "ls -la"})
     wallet = {"account": PAYER.address}
     await recorder.ask("blink_guardrail_post", query={"action": "ls -la", "severity": "high"}, body=wallet)

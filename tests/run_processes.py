@@ -8,13 +8,15 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import chdir, suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 import psutil
+from commands import called
 from patience import HANG_S, slowness
+from typer.testing import Result
 
 from cli.demo.anvil import free_port
 from contracts.settings import PREFIX
@@ -66,6 +68,11 @@ class Installation:
         return subprocess.run(
             [SVC, *arguments], env=self.environment, cwd=self.directory, capture_output=True, text=True, timeout=HANG_S
         )
+
+    def called(self, *arguments: str) -> Result:
+        """The same in this process."""
+        with chdir(self.directory):
+            return called(self.environment, *arguments)
 
     def ranges(self) -> list[tuple[Any, ...]]:
         """Every checkpoint, read between two runs of the pipeline."""

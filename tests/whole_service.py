@@ -13,11 +13,12 @@ import uvicorn
 from claim_payments import TREASURY, USDC, Due, paying
 from fake_providers import FakeChain, Provider
 from holder_rows import TOKEN
+from patient_providers import patient_providers
 from publishing import House, mint
 from pydantic import SecretStr
 
 from api.app import create_app
-from contracts.access.tiers import Tier
+from contracts.access.tiers import Role, Tier
 from contracts.settings import Settings
 from warehouse.access.keys import create_key
 from warehouse.ledger.ledger import open_ledger
@@ -50,19 +51,19 @@ class WholeService:
         self.house.read_chain(mint(64), 20)
         self.house.read_chain(mint(1, first=65, block=30), 40)
         self.house.publish()
-        self.app = create_app(self.settings)
+        self.app = create_app(self.settings, providers=patient_providers(self.settings.rpc_urls))
 
     @property
     def settings(self) -> Settings:
         return self.house.settings
 
-    def key(self, tier: Tier = Tier.PRO, owner: str = "local:test") -> str:
+    def key(self, tier: Tier = Tier.PRO, owner: str = "local:test", role: Role = Role.CALLER) -> str:
         """A new API key."""
         ledger = open_ledger(self.settings, self.settings.data_dir)
         try:
             with ledger.transaction() as tx:
                 pepper = load_secrets(self.settings).pepper
-                issued = create_key(tx, pepper, tier=tier, owner=owner, now=datetime.now(UTC))
+                issued = create_key(tx, pepper, tier=tier, owner=owner, role=role, now=datetime.now(UTC))
         finally:
             ledger.close()
         return issued.key.reveal()

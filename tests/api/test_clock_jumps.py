@@ -8,14 +8,22 @@ import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
 import pytest
 from clock_windows import stay_within
 from installation import Installation
+from keyed_service import with_secrets
+from publishing import House
 
+from contracts.access.tiers import Tier
 from contracts.settings import Settings
+from warehouse.access.keys import create_key
+from warehouse.connect.sessions import issue_code
+from warehouse.ledger.ledger import open_ledger
+from warehouse.ledger.master_secret import load_secrets
 
 HOUR_S, DAY_S = 3_600, 86_400
 JUMPS_WITHIN_S = 60
@@ -56,6 +64,10 @@ class ClockedInstallation(Installation):
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
             "SVC_RATE_LIMIT_PER_MINUTE": "20",
         }
+
+    def keys(self, *arguments: str):
+        """In a process of its own, which has the clock."""
+        return json.loads(self.svc("keys", *arguments, "--json").stdout)
 
     def jump(self, offset_s: int) -> None:
         draft = self.offset.with_suffix(".draft")
@@ -103,14 +115,27 @@ def clocked(ledger_settings: Settings) -> Iterator[ClockedInstallation]:
         yield installation
 
 
-def test_a_clock_that_jumps_locks_nobody_out_and_doubles_no_quota(clocked: ClockedInstallation) -> None:
-    for offset_s in (0, -HOUR_S, DAY_S, -DAY_S, 0):
+def test_a_clock_that_jumps_locks_nobody_out_doubles_no_quota_and_ends_codes(
+    clocked: ClockedInstallation, ledger_settings: Settings
+) -> None:
+    settings = with_secrets(ledger_settings)
+    pepper, ledger = load_secrets(settings).pepper, open_ledger(settings, settings.data_dir)
+    stay_within(DAY_S, 120)
+    with ledger.transaction() as tx:
+        issued = create_key(tx, pepper, tier=Tier.FREE, owner="local:ada", now=datetime.now(UTC))
+        code = issue_code(tx, pepper).code
+    ledger.close()
+
+    paired = {DAY_S: [False], 0: [True, False]}
+    for offset_s in (DAY_S, 0, -HOUR_S, -DAY_S):
         clocked.jump_while_serving(offset_s)
+        # A code runs out with the clock, is good again with it, and opens one session.
+        assert [clocked.handshake(code) for _ in paired.get(offset_s, ())] == paired.get(offset_s, []), offset_s
         # A minute may end among the requests, and then twice as many are allowed; no jump gives more, or none.
         assert 1 <= clocked.allowed(PLANS, 60) <= 40, offset_s
 
-    key = {"X-Api-Key": clocked.keys("create", "--tier", "free", "--owner", "ada")["apiKey"]}
-    stay_within(DAY_S, 120)
+    key = {"X-Api-Key": issued.key.reveal()}
+    clocked.jump_while_serving(0)
     assert clocked.statuses(CHECK, 101, **key) == [200] * 100 + [429]
     clocked.jump_while_serving(-HOUR_S if time.time() % DAY_S > 2 * HOUR_S else HOUR_S)
     assert clocked.statuses(CHECK, 1, **key) == [429], "the same day"
@@ -122,32 +147,12 @@ def test_a_clock_that_jumps_locks_nobody_out_and_doubles_no_quota(clocked: Clock
     assert clocked.statuses(CHECK, 1, **key) == [200], "counted on the newer day"
 
 
-def test_pairing_and_publishing_follow_the_clock_both_ways(clocked: ClockedInstallation) -> None:
-    clocked.svc("publish")
-    code = json.loads(clocked.svc("pair", "--json").stdout)["pairingCode"]
-    clocked.jump_while_serving(HOUR_S)
-    assert not clocked.handshake(code), "the code has run out"
-    clocked.jump_while_serving(0)
-    assert clocked.handshake(code)
-    assert not clocked.handshake(code), "a code opens one session"
-
-    generations = []
-    for number, offset_s in enumerate((0, 2 * DAY_S, -2 * DAY_S, 0)):
-        clocked.jump(offset_s)
-        clocked.environment["SVC_CONTACT_EMAIL"] = f"ops-{number}@svc.example"
+def test_publishing_follows_the_clock_both_ways(tmp_path: Path) -> None:
+    house, generations = House(tmp_path), []
+    for number, jump in enumerate((0, 2, -4, 2)):
+        house.now += timedelta(days=jump)
+        house.settings = house.settings.model_copy(update={"contact_email": f"ops-{number}@svc.example"})
         began = time.monotonic()
-        published = json.loads(clocked.svc("publish", "--json").stdout)
+        generations.append(house.publish().generation)
         assert time.monotonic() - began < HOUR_S / 10, "nobody waits for the clock to come round"
-        generations.append(published["generation"])
     assert generations == sorted(set(generations)), "ids grow whatever the clock does"
-
-
-def test_the_clock_of_these_tests_really_jumps(tmp_path: Path) -> None:
-    clocked = ClockedInstallation(Settings(_env_file=None, data_dir=tmp_path))
-    clocked.jump(-10 * DAY_S)
-    made = clocked.keys("create", "--tier", "free", "--owner", "ada")["keyId"]
-    listed = clocked.svc("keys", "list", "--json").stdout
-    assert made in listed
-    created = next(key for key in json.loads(listed)["keys"] if key["keyId"] == made)["createdAt"]
-    today = time.strftime("%Y-%m-%d", time.gmtime())
-    assert created[:10] < today

@@ -1,6 +1,5 @@
 """The costliest request of every route, in CPU seconds of the serving process: 0.25 without a key, 1 with one."""
 
-import asyncio
 import gc
 import time
 
@@ -9,6 +8,8 @@ import pytest
 from costliest_requests import Costly, bare, costliest
 from fastapi.routing import APIRoute
 from intakes import HUMAN
+from lasting_loop import LastingLoop
+from rounds import ROUNDS
 from whole_service import PAYER, whole_service
 
 from api.app import build_rooms
@@ -30,6 +31,7 @@ class Measured:
 
     def __init__(self, service) -> None:
         self.service = service
+        self.loop = LastingLoop()
         self.key = service.key()
         self.app = service.app
         pairing = {"pairing_code": self._pairing_code()}
@@ -54,7 +56,7 @@ class Measured:
             async with httpx.AsyncClient(transport=transport, base_url=base_url) as client:
                 return await client.request(method, row.path, headers=headers, content=row.content, **options)
 
-        return asyncio.run(answer())
+        return self.loop.run(answer())
 
     def _pairing_code(self) -> str:
         settings = self.service.settings
@@ -69,7 +71,9 @@ class Measured:
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
     with whole_service(tmp_path_factory.mktemp("costs")) as service:
-        yield Measured(service)
+        measured = Measured(service)
+        yield measured
+        measured.loop.close()
     gc.unfreeze()
 
 
@@ -77,6 +81,10 @@ ROUTES = [
     route for route in build_rooms(Stores(Settings(_env_file=None)), lambda: None).routes if isinstance(route, APIRoute)
 ]
 METHODS = sorted((method, route.path) for route in ROUTES for method in route.methods)
+
+
+ONLY_IN_SOAKS = " in 100"
+"""Ends the names of texts that another row sends as one."""
 
 
 def takes_more_than_a_head(route: APIRoute) -> bool:
@@ -96,12 +104,13 @@ def test_every_route_that_takes_more_than_a_head_has_a_row():
 @pytest.mark.parametrize(("method", "path"), METHODS)
 def test_no_request_is_dear(measured, method, path):
     rows = measured.rows.get((method, path)) or bare(path)
+    rows = [row for row in rows if ROUNDS > 1 or not row.name.endswith(ONLY_IN_SOAKS)]
     limit_s = WITH_KEY_CPU_S if path.startswith(KEYED) else WITHOUT_KEY_CPU_S
     for row in rows:
         began = time.process_time()
         answer = measured.ask(row, method)
         cost_s = time.process_time() - began
         assert cost_s < limit_s, f"{row.name}: {cost_s:.3f} CPU s for a {answer.status_code}"
-        assert answer.status_code != 500, row.name
+        assert answer.status_code < 500, f"{row.name}: {answer.text}"
         if answer.status_code == 400:
             assert len(answer.content) < 16_384, f"{row.name}: {len(answer.content)} bytes of refusal"

@@ -20,7 +20,6 @@ from api.world.large import (
     prepare_design_in_worker,
     unpacked,
 )
-from contracts.guardrail.loader import RULES_DIRECTORY, load_ruleset
 from contracts.world.extraction.build import BuildRequest
 from contracts.world.memory.memory_plan import DesignRequest
 from warehouse.ledger.ledger import open_ledger
@@ -35,19 +34,19 @@ DESIGN = {"agent": {"id": "helper"}, "goals": ["Answer mail"], "sources": ["inbo
 
 def test_a_worker_gives_what_this_process_gives(tmp_path: Path) -> None:
     async def scene() -> None:
-        pool, rules = WorkerPool(), load_ruleset()
+        pool = WorkerPool()
         body = json.dumps(BUILD).encode()
-        here = prepare_build(ledger, rules, BuildRequest.model_validate(BUILD), ADA.name)
-        there = await pool.run("ada", prepare_build_in_worker, settings, RULES_DIRECTORY, body, ADA.name)
+        here = prepare_build(ledger, BuildRequest.model_validate(BUILD), ADA.name)
+        there = await pool.run("ada", prepare_build_in_worker, settings, body, ADA.name)
         assert there.fields == here.fields
         assert here.to_be_written is not None and there.to_be_written is not None
         assert unpacked(there.to_be_written).proposal == unpacked(here.to_be_written).proposal
         judged = unpacked(await pool.run("ada", judge_in_worker, settings, here.to_be_written)).judgment
         assert judged is not None and judged.judged.verdict == "approved"
 
-        plan = prepare_design(ledger, rules, DesignRequest.model_validate(DESIGN), ADA.name)
+        plan = prepare_design(ledger, DesignRequest.model_validate(DESIGN), ADA.name)
         body = json.dumps(DESIGN).encode()
-        planned = await pool.run("ada", prepare_design_in_worker, settings, RULES_DIRECTORY, body, ADA.name)
+        planned = await pool.run("ada", prepare_design_in_worker, settings, body, ADA.name)
         assert (planned.fields, planned.node_ids) == (plan.fields, plan.node_ids)
 
         wanted, past = query.Query(limit=5), Past(None, revision)

@@ -12,33 +12,10 @@ from typing import Any
 import psutil
 import pytest
 import uvloop
+from worker_steps import allocate, fail, hold, priority, refuse
 
 from api.workers import MEMORY_BYTES, NICE, WorkerPool, unless_disconnected
 from contracts.errors import BodyInvalid, StoreBusy, WorkersBusy
-
-
-def hold(started: Path, release: Path) -> int:
-    """Say that the work began, and end with the pid once it is let go."""
-    started.write_text(str(os.getpid()))
-    while not release.exists():
-        time.sleep(0.005)
-    return os.getpid()
-
-
-def priority() -> int:
-    return os.nice(0)
-
-
-def allocate(size: int) -> int:
-    return len(bytes(size))
-
-
-def refuse() -> None:
-    raise BodyInvalid("Too many.", errors=[("/documents", "too many")])
-
-
-def fail() -> None:
-    raise StoreBusy("The ledger is locked.", cure="Try again.")
 
 
 class Held:

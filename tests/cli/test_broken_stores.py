@@ -11,6 +11,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from holder_rows import TOKEN
+from rounds import ROUNDS
 from typer.testing import CliRunner, Result
 
 from cli.main import app
@@ -170,11 +171,19 @@ def problem_of(command: tuple[str, ...], result: Result) -> dict | None:
 
 
 def commands_for(store: str, breakage: Callable[[Path], None]) -> list[tuple[str, ...]]:
-    """Every command where a store holds garbage; where it is broken otherwise, those that read it and are quick."""
+    """In a soak every command where a store holds garbage, and where it is broken otherwise, those that read it.
+
+    By default those that garbage stops, and each of the others with one store; where a store is broken
+    otherwise, one of its readers.
+    """
+    stopped = STOPPED_BY.get(store, set())
+    number = STORES.index(store)
     if breakage is with_garbage:
-        return [*COMMANDS, *WRITERS]
-    readers = STOPPED_BY.get(store, set()) | {"doctor"}
-    return [command for command in COMMANDS if " ".join(command) in readers]
+        every = [*COMMANDS, *WRITERS]
+        others = every if ROUNDS > 1 else every[number :: len(STORES)]
+        return [command for command in every if " ".join(command) in stopped or command in others]
+    readers = [command for command in COMMANDS if " ".join(command) in stopped | {"doctor"}]
+    return readers if ROUNDS > 1 else [readers[(number + BREAKAGES.index(breakage)) % len(readers)]]
 
 
 @pytest.mark.timeout(900)
@@ -202,8 +211,10 @@ def test_no_command_ends_in_a_traceback(
 @pytest.mark.parametrize(
     "breakage", [with_garbage, with_holes, with_a_directory_in_its_place], ids=lambda b: b.__name__
 )
-def test_records_of_dagster_that_are_broken_are_named(tmp_path: Path, store: str, breakage: Callable[[Path], None]):
-    fill(tmp_path)
+def test_records_of_dagster_that_are_broken_are_named(
+    whole: Path, tmp_path: Path, store: str, breakage: Callable[[Path], None]
+):
+    shutil.copytree(whole / "dagster", tmp_path / "dagster")
     breakage(tmp_path / "dagster" / store)
     with pytest.raises(StoreUnusable, match=f"Move {tmp_path}/dagster away"):
         fill(tmp_path)

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -83,7 +84,7 @@ def dagster_web(directory: Path, *arguments: str) -> Iterator[DagsterWeb]:
                 web.send("GET", "/server_info", {})
                 break
             except OSError:
-                continue
+                time.sleep(0.1)
         yield web
     finally:
         server.terminate()

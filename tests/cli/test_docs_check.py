@@ -55,7 +55,8 @@ def read_service(base_url: str) -> tuple[list[Defect], Site]:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[list[Defect], Site]]:
-    with addressed_service(tmp_path_factory.mktemp("service"), contact_email="ops@svc.example") as (_, base_url):
+    settings = {"contact_email": "ops@svc.example", "app_url": "https://app.test", "rate_limit_per_minute": 500}
+    with addressed_service(tmp_path_factory.mktemp("service"), **settings) as (_, base_url):
         yield read_service(base_url)
 
 
@@ -145,9 +146,10 @@ def test_an_endless_body_is_cut_and_a_silent_service_is_no_fault_of_its_document
         gather(client, "http://127.0.0.1:9")
 
 
-def test_the_command_prints_one_json_value_and_says_by_its_code_whether_all_is_well(tmp_path: Path):
-    with addressed_service(tmp_path, app_url="https://app.test", rate_limit_per_minute=500) as (_, base_url):
-        done = CliRunner().invoke(app, ["docs", "check", base_url, "--json"])
+def test_the_command_prints_one_json_value_and_says_by_its_code_whether_all_is_well(
+    service: tuple[list[Defect], Site],
+):
+    done = CliRunner().invoke(app, ["docs", "check", service[1].base_url, "--json"])
     said = json.loads(done.stdout)
     assert (done.exit_code, said["ok"], said["defects"], said["unread"]) == (0, True, [], {})
     assert said["documents"] == 33 and said["links"] > 40

@@ -20,7 +20,8 @@ def installation(ledger_settings):
 
 def test_no_byte_of_an_issued_key_is_left_anywhere(installation, tmp_path):
     made = installation.keys("create", "--tier", "basic", "--owner", "alice")
-    assert made == {"apiKey": made["apiKey"], "keyId": made["keyId"], "tier": "basic", "owner": "local:alice"}
+    issued = {"apiKey": made["apiKey"], "keyId": made["keyId"]}
+    assert made == {**issued, "tier": "basic", "owner": "local:alice", "role": "caller"}
     text = made["apiKey"]
     assert re.fullmatch(r"svc_basic_[0-9A-Za-z]{36}", text)
     log = tmp_path / "serve.log"
@@ -39,7 +40,7 @@ def test_no_byte_of_an_issued_key_is_left_anywhere(installation, tmp_path):
         assert installation.ask("POST", CHECK, headers | {"X-Api-Key": rotated["apiKey"]}, action) == 200
         assert installation.keys("revoke", rotated["keyId"])["changed"] is True
         assert installation.ask("POST", CHECK, headers | {"X-Api-Key": rotated["apiKey"]}, action) == 401
-    said += [json.dumps(installation.keys("list")), installation.svc("keys", "list").stdout]
+    said += [json.dumps(installation.keys("list")), installation.called("keys", "list").stdout]
     used = {each["keyId"]: each["requests"] for each in json.loads(said[1])["keys"]}
     # the check that succeeded, three that the client got wrong; then one with the successor
     assert used == {made["keyId"]: 4, rotated["keyId"]: 1}
@@ -59,13 +60,29 @@ def _content(file: Path) -> str:
 
 def test_what_can_not_be_done_is_said_with_a_cure(tmp_path):
     installation = Installation(Settings(_env_file=None, data_dir=tmp_path))
-    assert "svc keys list" in installation.svc("keys", "revoke", "key_none", code=1).stderr
-    unknown = json.loads(installation.svc("keys", "rotate", "key_none", "--json", code=1).stdout)
+    assert "svc keys list" in installation.called("keys", "revoke", "key_none", code=1).stderr
+    unknown = json.loads(installation.called("keys", "rotate", "key_none", "--json", code=1).stdout)
     assert (unknown["ok"], unknown["code"]) == (False, "key_unknown")
-    assert "--owner" in installation.svc("keys", "create", "--tier", "free", "--owner", " ", code=2).stderr
-    installation.svc("keys", "create", "--tier", "gold", "--owner", "a", code=2)
+    assert "--owner" in installation.called("keys", "create", "--tier", "free", "--owner", " ", code=2).stderr
+    installation.called("keys", "create", "--tier", "gold", "--owner", "a", code=2)
     assert installation.keys("list") == {"ok": True, "keys": []}
     assert installation.keys("moved") == {"ok": True, "keys": []}
+
+
+def test_an_operators_key_is_made_listed_and_rotated_as_one(tmp_path):
+    installation = Installation(Settings(_env_file=None, data_dir=tmp_path))
+    made = installation.keys("create", "--tier", "free", "--owner", "boss", "--role", "operator")
+    assert made["role"] == "operator"
+    assert installation.keys("rotate", made["keyId"])["role"] == "operator"
+    installation.keys("create", "--tier", "free", "--owner", "alice")
+    roles = {(key["owner"], key["state"]): key["role"] for key in installation.keys("list")["keys"]}
+    assert roles == {
+        ("local:boss", "revoked"): "operator",
+        ("local:boss", "active"): "operator",
+        ("local:alice", "active"): "caller",
+    }
+    assert "operator local:boss" in installation.called("keys", "list").stdout
+    installation.called("keys", "create", "--tier", "free", "--owner", "a", "--role", "admin", code=2)
 
 
 def test_a_key_made_by_the_operator_is_never_an_addresses(tmp_path):

@@ -63,8 +63,8 @@ def installation(request: pytest.FixtureRequest) -> Iterator[Installation]:
 
 def test_another_user_reads_what_is_published_and_nothing_else(installation: Installation, tmp_path: Path):
     data_dir = installation.data_dir
-    installation.svc("publish")
-    installation.svc("pipeline", "run")
+    installation.called("publish")
+    installation.called("pipeline", "run")
     key = installation.keys("create", "--tier", "free", "--owner", "ada")["apiKey"]
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
     with installation.served(tmp_path / "log"):

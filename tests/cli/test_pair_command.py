@@ -37,7 +37,7 @@ def call(installation: Installation, tool: str, **arguments: Any) -> tuple[bool,
 
 
 def test_a_code_pairs_once_and_its_session_outlives_the_service(installation: Installation, tmp_path: Path):
-    made = json.loads(installation.svc("pair", "--json").stdout)
+    made = json.loads(installation.called("pair", "--json").stdout)
     code, expires_at = made["pairingCode"], datetime.fromisoformat(made["expiresAt"])
     assert set(made) == {"pairingCode", "expiresAt"}
     assert is_code(code)
@@ -70,13 +70,13 @@ def test_a_code_pairs_once_and_its_session_outlives_the_service(installation: In
 def test_a_companion_gives_the_codes_where_there_is_one(tmp_path: Path):
     installation = Installation(Settings(_env_file=None, data_dir=tmp_path))
     installation.environment["SVC_APP_URL"] = "https://app.example"
-    assert "https://app.example/profile" in installation.svc("pair", code=2).stderr
-    refused = json.loads(installation.svc("pair", "--json", code=2).stdout)
+    assert "https://app.example/profile" in installation.called("pair", code=2).stderr
+    refused = json.loads(installation.called("pair", "--json", code=2).stdout)
     assert (refused["ok"], refused["code"]) == (False, "settings_invalid")
 
 
 def test_codes_are_new_each_time_and_a_line_by_themselves(tmp_path: Path):
     installation = Installation(Settings(_env_file=None, data_dir=tmp_path))
-    codes = {installation.svc("pair").stdout.splitlines()[0] for _ in range(2)}
+    codes = {installation.called("pair").stdout.splitlines()[0] for _ in range(2)}
     assert len(codes) == 2
     assert all(map(is_code, codes))

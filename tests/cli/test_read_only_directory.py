@@ -24,15 +24,15 @@ def read_only(directory: Path, *command: str | Path) -> list[str]:
     return ["unshare", "--mount", "sh", "-c", MOUNT, "sh", str(directory), *map(str, command)]
 
 
-@pytest.fixture
-def installed(tmp_path: Path) -> Installation:
-    """An installation with a key and a published generation, whose directory can be made read-only here."""
-    data_dir = tmp_path / "data"
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    """A published generation, whose directory can be made read-only here; no command can change it."""
+    data_dir = tmp_path_factory.mktemp("installed") / "data"
     data_dir.mkdir()
     if os.geteuid() != 0 or subprocess.run(read_only(data_dir, "true"), capture_output=True).returncode != 0:
         pytest.skip("only root with the right to mount can make a directory read-only for itself")
     installation = Installation(Settings(_env_file=None, data_dir=data_dir))
-    installation.svc("publish")
+    installation.called("publish")
     return installation
 
 

@@ -14,6 +14,7 @@ from pipelines.definitions import ROOMS, build_definitions
 from pipelines.publish.assets import document_key
 from pipelines.schedules import CHAIN_JOB, JOBS
 from warehouse.duck.connection import Warehouse
+from warehouse.duck.tables import tables
 from warehouse.publish.lineage import tables_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +44,7 @@ def test_the_definitions_load(definitions: dg.Definitions):
 def test_every_module_that_declares_assets_is_loaded():
     declaring = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        for path in ROOMS_FOLDER.glob("*/*.py")
+        for path in ROOMS_FOLDER.glob("**/*.py")
         if re.search(r"^@(table_asset|dg\.(multi_)?asset(_check)?)\(", path.read_text(), re.MULTILINE)
     }
     assert declaring == {module.__name__ for module in ROOMS}
@@ -107,30 +108,27 @@ def test_every_document_shows_its_fields_with_what_they_mean(graph: Any):
 
 def test_checks_stand_on_the_tables_and_the_failing_of_rows_blocks(graph: Any):
     checks = {f"{name_of(key.asset_key)}:{key.name}": graph.get(key).blocking for key in graph.asset_check_keys}
-    assert checks == {
-        "raw_chain__transfers:expectations": True,
-        "core_holders__balances:expectations": True,
-        "out_holders__lists:expectations": True,
-        "out_guardrail__daily:expectations": False,
-        "out_market__eth_price:expectations": True,
-        "out_market__token_price:expectations": True,
-        "out_partner__snapshot:expectations": True,
-        "out_marketplace__revenue:expectations": True,
-        "core_feed__events:expectations": True,
-        "out_holders__lists:proof": False,
-        "core_world__nodes:expectations": True,
-        "raw_chain__contract_transfers:expectations": True,
-        "raw_chain__attestations:expectations": True,
-        "core_trust__scores:expectations": True,
-        "out_bidwall__status:expectations": True,
-        "core_trust__checks:contract_agrees": False,
-        "out_access__revenue_daily:expectations": False,
-        "out_access__funnel:expectations": False,
-        "out_intake__stats:expectations": False,
-        "out_connect__daily:expectations": False,
-        "out_connect__steps:expectations": False,
-        "out_discovery__probes:expectations": False,
-        "raw_ledger__unmatched_payments:none_waits": False,
+    declared = {f"{table.name}:expectations" for table in tables().values() if table.checks is not None}
+    others = {
+        "out_holders__lists:proof",
+        "core_trust__checks:contract_agrees",
+        "raw_ledger__unmatched_payments:none_waits",
+    }
+    assert set(checks) == declared | others
+    assert {name.removesuffix(":expectations") for name, blocking in checks.items() if blocking} == {
+        "raw_chain__transfers",
+        "core_holders__balances",
+        "out_holders__lists",
+        "out_market__eth_price",
+        "out_market__token_price",
+        "out_partner__snapshot",
+        "out_marketplace__revenue",
+        "core_feed__events",
+        "core_world__nodes",
+        "raw_chain__contract_transfers",
+        "raw_chain__attestations",
+        "core_trust__scores",
+        "out_bidwall__status",
     }
 
 

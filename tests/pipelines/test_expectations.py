@@ -5,7 +5,7 @@ from collections.abc import Callable
 import duckdb
 import pytest
 
-from pipelines.checks import judge
+from pipelines.checks import judge, run_suite
 from warehouse.duck.connection import Warehouse
 from warehouse.duck.facts import gather_facts, mark_checked
 
@@ -50,7 +50,15 @@ def failed_columns(name: str, facts: dict) -> set[str]:
 
 @pytest.mark.parametrize("name", ["raw_chain__transfers", "core_holders__balances"])
 def test_sound_rows_pass(facts_after, name):
-    assert judge(name, facts_after(name)).passed
+    facts = facts_after(name)
+    assert judge(name, facts) == run_suite(name, facts)
+    assert judge(name, facts).passed
+
+
+@pytest.mark.parametrize("count", [1, -1, None, 0.5, False, "0"])
+def test_any_count_but_zero_is_left_to_the_suite(count: object):
+    facts = {"range_gaps": count, "doubled_events": 0}
+    assert judge("raw_chain__transfers", facts) == run_suite("raw_chain__transfers", facts)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,10 @@ from pipeline_runs import HOLDERS_ROUTES, Place, recorded_chain
 from cli.demo.recorded import RecordedChain, RecordedNode
 from contracts.errors import CheckFailed, FinalizedMismatch, ForeignStore, RpcUnavailable
 from pipelines.definitions import build_definitions
+from pipelines.due import chain_due
 from pipelines.failure import stale_reason
 from pipelines.headless import PipelineReport
+from pipelines.runs import PROCESS_TAG, this_process
 from warehouse.duck.tables import tables
 from warehouse.ledger.ledger import LedgerIdentity, open_ledger
 
@@ -48,9 +51,12 @@ def begun(tmp_path: Path, place: Place, first_run: tuple[Place, PipelineReport])
 
 
 @pytest.fixture
-def within_one_hour() -> None:
-    """The hour does not end during the test: a snapshot would fall due."""
+def begun_this_hour(begun: Place) -> Place:
+    """The same within an hour that does not end during the test: otherwise a snapshot falls due."""
     stay_within(3600, for_s=30)
+    if begun.run().runs:
+        assert begun.run().runs == 0
+    return begun
 
 
 def test_a_run_from_nothing_publishes_a_proven_list(first_run: tuple[Place, PipelineReport]):
@@ -64,36 +70,33 @@ def test_a_run_from_nothing_publishes_a_proven_list(first_run: tuple[Place, Pipe
     document = place.document()
     assert (document["holderCount"], document["consistency"]["proof"]["verdict"]) == (2, "proven")
     assert place.staleness() == {(False, None)}
+    (run,) = place.dagster_runs()
+    assert run.tags[PROCESS_TAG] == this_process()
 
 
-@pytest.mark.usefixtures("within_one_hour")
-def test_a_second_run_with_nothing_new_makes_no_run_and_writes_nothing(place: Place):
-    first = place.run()
-    before = place.files(), len(place.dagster_runs())
+def test_a_second_run_with_nothing_new_makes_no_run_and_writes_nothing(begun_this_hour: Place):
+    place = begun_this_hour
+    before, generation = (place.files(), len(place.dagster_runs())), (place.data_dir / "current").readlink().name
     again = place.run()
-    assert (again.runs, again.why, again.generation) == (0, None, first.generation)
+    assert (again.runs, again.why, again.generation) == (0, None, generation)
     assert (place.files(), len(place.dagster_runs())) == before
 
 
-def test_new_blocks_make_one_run_and_move_the_documents(
-    begun: Place, chain: RecordedChain, first_run: tuple[Place, PipelineReport]
+def test_new_blocks_make_one_run_and_move_the_documents_and_a_snapshot_that_is_asked_for_is_kept_though_nothing_is_new(
+    begun_this_hour: Place, chain: RecordedChain, first_run: tuple[Place, PipelineReport]
 ):
+    place = begun_this_hour
     chain.advance_to(60)
-    second = begun.run()
+    second = place.run()
     assert (second.runs, second.why) == (1, "there are new final blocks")
     assert second.generation != first_run[1].generation
-    rows = begun.document("/api/token/holders-map")["holders"]
+    rows = place.document("/api/token/holders-map")["holders"]
     assert {row["address"].lower(): row["balanceRaw"] for row in rows} == {ALICE: "985", BOB: "15"}
+    assert not second.assets["out_holders__lists"]["snapshot"]
 
-
-@pytest.mark.usefixtures("within_one_hour")
-def test_a_snapshot_that_is_asked_for_is_kept_though_nothing_is_new(place: Place, chain: RecordedChain):
-    place.run()
-    chain.advance_to(60)
-    assert not place.run().assets["out_holders__lists"]["snapshot"]
-    report = place.run(snapshot=True)
-    assert (report.runs, report.why) == (1, "a snapshot is asked for")
-    assert report.assets["out_holders__lists"]["snapshot"]
+    third = place.run(snapshot=True)
+    assert (third.runs, third.why) == (1, "a snapshot is asked for")
+    assert third.assets["out_holders__lists"]["snapshot"]
     with place.warehouse() as connection:
         held = connection.execute("select id, reason from core_holders__snapshots order by block").fetchall()
     assert held == [("48", "first"), ("58", "demand")]
@@ -145,8 +148,8 @@ def test_a_chain_that_does_not_answer_marks_what_is_published_stale_once(
     assert len(place.dagster_runs()) == runs
     with RecordedNode(chain) as node:
         place.rpc_url = node.url
-        place.run()
-    assert place.staleness() == {(False, None)}
+        why = chain_due(place.settings(), datetime.now(UTC), lock_wait_s=0)
+    assert why == "what is published is marked stale", "the next run mends it, as after a failed check"
 
 
 def test_history_that_contradicts_what_was_final_is_not_rewritten(begun: Place, chain: RecordedChain):

@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -5,10 +6,24 @@ import pytest
 
 from contracts.settings import load_settings
 from pipelines.initial_publish import publish_initial
-from pipelines.publish.generation import republish_stale
+from pipelines.publish.generation import PublishReport, republish_stale
 from warehouse.publish.generations import current_generation
 
 TOKEN = "0x" + "70" * 20
+TO_COME = {"rpc_urls": ("http://127.0.0.1:9",), "token_address": TOKEN}
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, PublishReport]:
+    """What is published before anything is read, only to be looked at and copied, and what that did."""
+    data_dir = tmp_path_factory.mktemp("first")
+    return data_dir, publish_initial(load_settings(data_dir=data_dir, **TO_COME))
+
+
+@pytest.fixture
+def begun(first: tuple[Path, PublishReport], tmp_path: Path) -> Path:
+    shutil.copytree(first[0], tmp_path, symlinks=True, dirs_exist_ok=True)
+    return tmp_path
 
 
 def published(data_dir: Path, path: str = "api/token/holders.json") -> dict:
@@ -17,9 +32,8 @@ def published(data_dir: Path, path: str = "api/token/holders.json") -> dict:
     return msgspec.json.decode((generation.path / "public" / path).read_bytes())
 
 
-def test_before_anything_is_read_the_documents_say_that_the_backfill_is_to_come(tmp_path: Path):
-    publish_initial(load_settings(data_dir=tmp_path, rpc_urls=("http://127.0.0.1:9",), token_address=TOKEN))
-    body = published(tmp_path)
+def test_before_anything_is_read_the_documents_say_that_the_backfill_is_to_come(first: tuple[Path, PublishReport]):
+    body = published(first[0])
     assert (body["quality"], body["reason"], body["holderCount"]) == ("unavailable", "backfilling", None)
     assert body["backfill"] == {"percent": 0.0, "block": None, "finalizedBlock": None}
     assert body["token"]["address"] == TOKEN
@@ -31,19 +45,18 @@ def test_without_a_token_they_say_that_none_is_configured(tmp_path: Path):
     assert (body["quality"], body["reason"], body["backfill"]) == ("unavailable", "not_configured", None)
 
 
-def test_a_watched_contract_and_a_registry_are_to_be_read_where_they_are_configured(tmp_path: Path):
-    settings = {"data_dir": tmp_path, "rpc_urls": ("http://127.0.0.1:9",), "token_address": TOKEN}
+def test_a_watched_contract_and_a_registry_are_to_be_read_where_they_are_configured(begun: Path):
+    settings = TO_COME | {"data_dir": begun}
     paths = ("api/bidwall/balance.json", "api/bidwall/events.json", "api/v2/trust/protocol.json")
-    publish_initial(load_settings(**settings))
-    assert [published(tmp_path, path)["reason"] for path in paths] == ["not_configured"] * 3
+    assert [published(begun, path)["reason"] for path in paths] == ["not_configured"] * 3
     publish_initial(
         load_settings(**settings, bidwall_address="0x" + "ba" * 20, trust_registry_address="0x" + "4e" * 20)
     )
-    assert [published(tmp_path, path)["reason"] for path in paths] == ["backfilling"] * 3
+    assert [published(begun, path)["reason"] for path in paths] == ["backfilling"] * 3
 
 
-def test_sources_that_are_configured_and_were_not_asked_yet_say_so(tmp_path: Path):
-    settings = {"data_dir": tmp_path, "rpc_urls": ("http://127.0.0.1:9",), "token_address": TOKEN}
+def test_sources_that_are_configured_and_were_not_asked_yet_say_so(begun: Path):
+    settings = TO_COME | {"data_dir": begun}
     paths = (
         "api/token/price.json",
         "api/bidwall/eth-price.json",
@@ -52,10 +65,9 @@ def test_sources_that_are_configured_and_were_not_asked_yet_say_so(tmp_path: Pat
     )
 
     def reasons() -> list[str]:
-        bodies = (published(tmp_path, path) for path in paths)
+        bodies = (published(begun, path) for path in paths)
         return [body.get("data", body)["reason"] for body in bodies]
 
-    publish_initial(load_settings(**settings))
     assert reasons() == ["not_configured"] * 4
     sources = dict.fromkeys(("coinbase_url", "dexscreener_url", "partner_url"), "https://svc.example")
     publish_initial(
@@ -66,10 +78,9 @@ def test_sources_that_are_configured_and_were_not_asked_yet_say_so(tmp_path: Pat
     assert reasons()[2:] == ["not_configured"] * 2
 
 
-def test_publishing_twice_changes_nothing(tmp_path: Path):
-    settings = load_settings(data_dir=tmp_path, rpc_urls=("http://127.0.0.1:9",), token_address=TOKEN)
-    first, second = publish_initial(settings), publish_initial(settings)
-    assert (second.published, second.generation) == (False, first.generation)
+def test_publishing_twice_changes_nothing(begun: Path, first: tuple[Path, PublishReport]):
+    second = publish_initial(load_settings(data_dir=begun, **TO_COME))
+    assert (second.published, second.generation) == (False, first[1].generation)
 
 
 @pytest.mark.parametrize("reason", ["check_failed", "rpc_unavailable"])

@@ -87,6 +87,7 @@ def test_a_quote_that_a_stranger_ordered_for_the_payer_gets_nothing_either(sale:
     assert accept(sale, case.case_id).issued.claim.owner == ALICE_PAYS
 
 
+@pytest.mark.both_engines
 def test_a_quote_with_another_operator_needs_the_payers_signature_before_the_operator_can_issue(sale: Sale) -> None:
     ordered = sale.quote(ALICE_PAYS, operatorAddress=MALLORY_PAYS)
     transaction = sale.pay(ordered, amount=due_of(ordered).amount + 1)

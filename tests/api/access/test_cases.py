@@ -269,6 +269,7 @@ def test_a_second_transfer_of_the_same_transaction_is_recorded_with_the_claim(sa
     assert case_in(sale.claim(quote, transaction)) in {case.case_id for case in waiting(sale)}
 
 
+@pytest.mark.both_engines
 def test_two_parts_are_put_together_by_the_operator_only(sale: Sale) -> None:
     quote = sale.quote(ALICE.address)
     amount = due_of(quote).amount
@@ -381,6 +382,7 @@ def test_either_payment_that_leaves_the_chain_suspends_the_key(sale: Sale, leave
     assert watch(sale) == set()
 
 
+@pytest.mark.both_engines
 def test_supplementary_claims_at_once_issue_one_key(sale: Sale) -> None:
     for turn in range(2):
         supplement = supplement_of(sale, case_in(sent(sale, -2_000_000)[2]))
@@ -394,6 +396,7 @@ def test_supplementary_claims_at_once_issue_one_key(sale: Sale) -> None:
     assert unsound(sale.ledger) == set()
 
 
+@pytest.mark.both_engines
 @pytest.mark.parametrize("how", [accept, refund, refunded])
 def test_an_operator_and_a_supplementary_claim_at_once_settle_a_case_once(sale: Sale, how: Any) -> None:
     for _ in range(4):

@@ -138,6 +138,7 @@ def test_a_bad_request_for_a_quote_is_refused(shop: KeyedService, name: str) -> 
     described(QUOTE, "post", answer)
 
 
+@pytest.mark.both_engines
 def test_a_null_character_is_no_fault_on_either_engine(ledger_settings: Settings) -> None:
     """PostgreSQL keeps none in its texts."""
     with on_sale(ledger_settings) as sale:

@@ -96,6 +96,7 @@ def test_a_payment_out_of_a_contract_creation_by_a_stranger_is_a_payment(paid: P
     assert told(paid, quote, in_one_transaction(paid, [paying(paid, quote)])) == (201, "issued")
 
 
+@pytest.mark.both_engines
 def test_a_batch_pays_each_of_its_quotes_once(paid: PaidService) -> None:
     quotes = [paid.quoted() for _ in range(4)]
     transaction = in_one_transaction(paid, [paying(paid, quote) for quote in quotes[:3]])

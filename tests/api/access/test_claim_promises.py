@@ -45,6 +45,8 @@ from claim_service import CLAIM, QUOTE, Sale, api_key_of, body_of, due_of, new_p
 from claim_store import count, unsound
 from eth_account import Account
 from fake_providers import FAULTY, Provider
+from patience import HANG_S, slowness
+from patient_providers import patient_providers
 from sqlalchemy import text
 
 from api.access import judging, service
@@ -76,6 +78,7 @@ def execute(sale: Sale, statement: str) -> None:
         connection.execute(text(statement))
 
 
+@pytest.mark.both_engines
 def test_claims_of_one_quote_at_once_issue_one_key(sale: Sale) -> None:
     """S1, and the races of one worker: eight at a time, with keys of their own, until every one is answered."""
     for quote in [sale.quote(new_payer()) for _ in range(3)]:
@@ -102,6 +105,7 @@ class Overtaken:
         return self._ledger.transaction()
 
 
+@pytest.mark.both_engines
 @pytest.mark.parametrize(("key", "replies"), [("k", (201, "replayed")), ("another", (409, "claim_exists"))])
 def test_a_claim_that_another_overtakes_is_answered_without_asking_the_chain(
     sale: Sale, key: str, replies: tuple[int, str]
@@ -129,6 +133,7 @@ def two_quotes_of_one_amount(sale: Sale) -> list[dict[str, Any]]:
     return [first, sale.quote_of_amount(payer, due_of(first).amount)]
 
 
+@pytest.mark.both_engines
 def test_a_transfer_that_fits_two_quotes_pays_one_of_them(sale: Sale) -> None:
     """S2: with two quotes of one amount, claimed at once by the same transaction."""
     pair = two_quotes_of_one_amount(sale)
@@ -217,12 +222,13 @@ def told_with(sale: Sale, modes: tuple[str, str]) -> tuple[int, str]:
             node.lag = 6
             node.lie = _says_it_failed
         # short only where it is waited out: on a busy machine an honest provider takes longer too
-        timeout_s = 2.0 if "timeout" in modes else 60.0
-        sale.service._providers = Providers([node.url for node in nodes], timeout_s=timeout_s)
+        timeout_s = 2.0 * slowness() if "timeout" in modes else HANG_S
+        urls = [node.url for node in nodes]
+        sale.service._providers = Providers(urls, timeout_s=timeout_s, all_calls_timeout_s=2 * timeout_s)
         found = said(sale.claim(quote, transaction))
         for node in nodes:
             node.mode = "honest"
-        sale.service._providers = Providers([node.url for node in nodes], timeout_s=60)
+        sale.service._providers = patient_providers([node.url for node in nodes])
         assert found == (201, "issued") or said(sale.claim(quote, transaction)) == (201, "issued")
     return found
 

@@ -142,6 +142,7 @@ def test_the_operators_signature_with_the_claim_makes_it_the_owner(sale: Sale, f
     assert receipt.recovery.method == "owner_signed_rotation"
 
 
+@pytest.mark.both_engines
 def test_both_the_payer_and_the_operator_may_sign(ledger_settings: Settings) -> None:
     payer = Account.from_key("0x" + "11" * 32)
     with on_sale(ledger_settings, signature_above_usd=0) as sale:
@@ -394,6 +395,7 @@ def test_a_malformed_consent_is_400(sale_here: Sale) -> None:
     assert [said(sale_here.ask("POST", it.path, json=body)) for body in bodies] == [(400, "body_invalid")] * 4
 
 
+@pytest.mark.both_engines
 def test_consents_that_are_sent_at_once_move_the_key_once(sale: Sale) -> None:
     it = Issued(sale)
     body = {"proof": typed(OPERATOR, it.challenge()["typedData"])}

@@ -61,6 +61,7 @@ def titles(paid: PaidService, key: str, **asked: Any) -> set[str]:
     return {node["title"] for node in answer.json()["data"]["nodes"] if node["visibility"] == "private"}
 
 
+@pytest.mark.both_engines
 def test_a_stranger_who_names_a_victim_sees_and_supersedes_nothing_of_the_victims(paid: PaidService) -> None:
     victim = key_of(bought(paid, PAYER))
     fact = signalled(paid, victim, **SECRET_FACT)
@@ -176,6 +177,7 @@ def test_once_the_operator_has_signed_it_alone_replaces_the_key(paid: PaidServic
     assert titles(paid, key_of(bought(paid, PAYER))) == set()
 
 
+@pytest.mark.both_engines
 def test_what_a_replaced_key_wrote_before_goes_with_its_successor(paid: PaidService) -> None:
     named = bought(paid, PAYER, operatorAddress=OPERATOR.address)
     goal(paid, key_of(named), "By the first key")

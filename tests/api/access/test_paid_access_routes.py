@@ -56,6 +56,7 @@ def refused(answer, status: int, code: str) -> dict:
     return answer.json()
 
 
+@pytest.mark.both_engines
 def test_an_agent_goes_from_the_catalog_to_a_key_that_works(paid):
     catalog = PlansAnswer.model_validate_json(paid.get(PLANS).text)
     assert {(plan.id, plan.price.amount, plan.claimable) for plan in catalog.plans} >= {
@@ -165,6 +166,7 @@ def test_money_found_by_the_wrong_quote_still_pays_the_right_one(paid):
         assert [each.case_id for each in cases_in(reader, "claimed")] == [found.case_id]
 
 
+@pytest.mark.both_engines
 def test_claims_sent_at_once_issue_one_key(paid):
     quote = paid.quoted()
     body = claim_body(quote, paid.pay(quote))

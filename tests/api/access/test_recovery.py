@@ -90,6 +90,7 @@ def test_a_signature_is_good_for_one_replacement(lost: Lost) -> None:
     assert (again.status_code, again.json()["code"]) == (403, "recovery_refused")
 
 
+@pytest.mark.both_engines
 def test_of_signatures_that_are_sent_at_once_one_replaces(lost: Lost) -> None:
     body = lost.signed()
 

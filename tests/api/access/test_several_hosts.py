@@ -16,9 +16,9 @@ from keyed_service import ACTION, CHECK, KeyedService, serving
 from ledger_process import MASTER_SECRET
 from paid_service import CLAIM, PaidService, claim_body, selling
 from patience import HANG_S
+from patient_providers import patient_providers
 from postgres_fixtures import TemporaryPostgres
 
-from api.access.rpc import Providers
 from api.access.watcher import Watcher
 from cli.demo.anvil import Anvil
 from contracts.access.rail import rail_of
@@ -76,7 +76,7 @@ def test_a_claim_that_one_host_sees_reversed_is_reversed_at_the_other(hosts: Hos
     assert hosts.works_at(hosts.second, key)
     hosts.first.rpc.call("anvil_reorg", 1, [])
     watchers = [
-        Watcher(rail_of(each.settings), Providers(each.settings.rpc_urls), lambda each=each: each.ledger)
+        Watcher(rail_of(each.settings), patient_providers(each.settings.rpc_urls), lambda each=each: each.ledger)
         for each in (hosts.second, hosts.first.service)
     ]
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from keyed_service import ACTION, CHECK
 from paid_service import PAYER, PaidService, selling
+from patience import HANG_S
+from patient_providers import patient_providers
 
-from api.access.rpc import Providers
 from api.access.watcher import Watcher
 from cli.demo.anvil import Anvil
 from cli.demo.write import mined_receipt
@@ -81,12 +82,12 @@ def sold(ledger_settings: Settings, anvil: Anvil) -> Any:
 
 def by_api(sold: Sold) -> Counter[Any]:
     settings = sold.paid.service.settings
-    watcher = Watcher(rail_of(settings), Providers(settings.rpc_urls), lambda: sold.paid.service.ledger)
+    watcher = Watcher(rail_of(settings), patient_providers(settings.rpc_urls), lambda: sold.paid.service.ledger)
     return asyncio.run(watcher.watch_claims())
 
 
 def by_pipeline(sold: Sold) -> Counter[Any]:
-    return watch_claims(sold.paid.service.settings)
+    return watch_claims(sold.paid.service.settings, timeout_s=HANG_S)
 
 
 WATCHERS = pytest.mark.parametrize("watch", [by_api, by_pipeline])
@@ -95,6 +96,7 @@ ISSUED, REVERSED = ("issued", "active", False, 200, "issued"), ("reversed", "sus
 FINAL = ("issued", "active", True, 200, "issued")
 
 
+@pytest.mark.both_engines
 @WATCHERS
 def test_a_payment_that_leaves_the_chain_suspends_the_key_and_one_that_is_back_reinstates_it(sold, watch) -> None:
     assert claims_due(sold.paid.service.settings, datetime.now(UTC)) == "a claim is not final"
@@ -157,16 +159,17 @@ def test_a_payment_that_leaves_the_chain_before_its_claim_issues_nothing(
             assert payments_not_final(reader) == []
 
 
+@pytest.mark.both_engines
 def test_of_two_watchers_that_saw_different_things_the_later_one_does_not_undo_the_earlier(sold) -> None:
     """What was seen before somebody else moved the claim is older than that."""
     ledger, settings = sold.paid.service.ledger, sold.paid.service.settings
     (before,) = payments_to_watch(ledger, rail_of(settings))
     seen_standing = asyncio.run(
-        Providers(settings.rpc_urls).sightings(before.payment.transaction_hash, before.payment.block_number)
+        patient_providers(settings.rpc_urls).sightings(before.payment.transaction_hash, before.payment.block_number)
     )
     sold.reorg(1)
     seen_gone = asyncio.run(
-        Providers(settings.rpc_urls).sightings(before.payment.transaction_hash, before.payment.block_number)
+        patient_providers(settings.rpc_urls).sightings(before.payment.transaction_hash, before.payment.block_number)
     )
     now = datetime.now(UTC)
     assert apply_sightings(ledger, before, seen_gone, now=now) == "reversed"
@@ -190,7 +193,7 @@ def test_a_key_that_was_revoked_stays_so_when_the_payment_comes_back(sold) -> No
 
 def test_providers_that_answer_nothing_move_nothing(sold) -> None:
     settings = sold.paid.service.settings.model_copy(update={"rpc_urls": ("http://127.0.0.1:9",)})
-    watcher = Watcher(rail_of(settings), Providers(settings.rpc_urls), lambda: sold.paid.service.ledger)
+    watcher = Watcher(rail_of(settings), patient_providers(settings.rpc_urls), lambda: sold.paid.service.ledger)
     assert asyncio.run(watcher.watch_claims()) == {"unclear": 1}
     assert watch_claims(settings) == {"unclear": 1}
     assert sold.state() == ISSUED
@@ -200,7 +203,7 @@ def test_without_payments_set_up_nobody_is_asked(tmp_path) -> None:
     settings = Settings(_env_file=None, data_dir=tmp_path)
     assert watch_claims(settings) == {}
     assert claims_due(settings, datetime.now(UTC)) is None
-    watcher = Watcher(rail_of(settings), Providers(()), lambda: pytest.fail("no ledger is needed"))
+    watcher = Watcher(rail_of(settings), patient_providers(()), lambda: pytest.fail("no ledger is needed"))
     assert asyncio.run(watcher.run()) is None
     assert watcher.skew_s is None
 
@@ -212,7 +215,7 @@ def test_our_clock_is_held_against_the_newest_head(anvil: Anvil, tmp_path, ahead
     newest = int(anvil.rpc.call("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
     watcher = Watcher(
         rail_of(settings),
-        Providers(settings.rpc_urls),
+        patient_providers(settings.rpc_urls),
         lambda: pytest.fail("no ledger is needed"),
         clock=lambda: datetime.fromtimestamp(newest + ahead_s, UTC),
     )

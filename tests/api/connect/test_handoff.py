@@ -176,6 +176,7 @@ def test_a_companion_is_waited_for_so_long_and_no_longer(
     assert "in time" in caplog.text
 
 
+@pytest.mark.both_engines
 def test_a_reply_that_was_here_before_is_refused_wherever_it_was_seen(
     companion: Companion, counters: Counters, ledger_settings: Settings, caplog: pytest.LogCaptureFixture
 ):

@@ -1,4 +1,4 @@
-"""The official Python client leads the whole ceremony, in every era, over a running service on each ledger."""
+"""The official Python client leads the ceremony, in every era, over a running service; in a soak on each ledger."""
 
 import asyncio
 import json
@@ -7,6 +7,8 @@ import pytest
 from mcp import Client, MCPError
 from mcp_service import McpService
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
+from postgres_fixtures import ENGINES
+from rounds import ROUNDS
 
 from api.connect.resources import RESOURCES
 from contracts.connect.server import INSTRUCTIONS, PROTOCOL_VERSIONS, SERVER_NAME, SERVER_VERSION
@@ -15,7 +17,7 @@ from contracts.connect.tools import TOOLS
 NEGOTIATED = {"auto": "2026-07-28", "legacy": "2025-11-25", "2026-07-28": "2026-07-28"}
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=ENGINES if ROUNDS > 1 else ENGINES[:1])
 def service(request, tmp_path_factory):
     more = {}
     if request.param == "postgresql":

@@ -1,11 +1,15 @@
 """What a paired session asks the rest of the service: the answers of the HTTP routes, and their problems."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from keyed_service import bearer, serving
 from mcp_service import JSON, message
 
+from contracts.access.tiers import Role
+from contracts.errors import StoreBusy
+from guardrail.approval import Approval, make_token
 from warehouse.connect.sessions import find_session, issue_code
 from warehouse.guardrail.log import open_guardrail_log
 
@@ -57,8 +61,8 @@ def test_the_graph_is_what_is_public_and_the_session_s_own(service):
 
 def test_a_check_is_the_engine_s_and_is_kept_for_the_session(service):
     token = paired(service)
-    verdict, failed = call(service, "svc_guardrail_check", session_token=token, action="wipe everything now")
-    assert (verdict["passed"], verdict["matched_guardrails"], failed) == (False, ["test.wipe"], False)
+    verdict, failed = call(service, "svc_guardrail_check", session_token=token, action="rm -rf ~")
+    assert (verdict["passed"], verdict["matched_guardrails"], failed) == (False, ["lost-files.home-or-system"], False)
     with service.ledger.read() as reader:
         session = find_session(reader, service.pepper, token)
     service.stores.guardrail_log.close()
@@ -86,7 +90,7 @@ def test_an_intake_is_found_by_its_id_or_by_the_session(service):
     ("tool", "arguments", "code"),
     [
         ("svc_guardrail_check", {"action": " "}, "body_invalid"),
-        ("svc_guardrail_check", {"action": "x" * 33_000}, "body_invalid"),
+        ("svc_guardrail_check", {"action": "a\0b"}, "body_invalid"),
         ("svc_guardrail_check", {"action": "ls", "severity": "LOW"}, "arguments_invalid"),
         ("svc_world_query", {"cursor": "nonsense"}, "cursor_invalid"),
         ("svc_world_query", {"limit": 1001}, "arguments_invalid"),
@@ -110,8 +114,6 @@ def test_a_store_that_fails_is_worth_another_try(service):
 
     class Broken:
         def __getattr__(self, name):
-            from contracts.errors import StoreBusy
-
             raise StoreBusy("The log is locked.", cure="Wait.")
 
     service.stores._guardrail_log, log = Broken(), service.stores.guardrail_log
@@ -123,3 +125,36 @@ def test_a_store_that_fails_is_worth_another_try(service):
         True,
         2,
     )
+
+
+def test_an_approval_of_the_session_s_owner_lets_one_check_of_a_tool_pass(service):
+    token = paired(service)
+    asked = {"session_token": token, "action": "rm -rf ~"}
+    blocked, _ = call(service, "svc_guardrail_check", **asked)
+    operator = bearer(service.key(owner="local:operator", role=Role.OPERATOR))
+    approvals = {}
+    for owner in (OWN, "profile:another"):
+        body = {"digest": blocked["digest"], "owner": owner}
+        (answer,) = service.ask(("POST", "/api/v2/guardrail/approvals", operator, {"json": body}))
+        approvals[owner] = {"context": {"approval_token": answer.json()["data"]["approval_token"]}}
+    outcomes = []
+    for owner in ("profile:another", OWN, OWN):
+        verdict, failed = call(service, "svc_guardrail_check", **asked, **approvals[owner])
+        outcomes.append((verdict["approval"], verdict["passed"], failed))
+    assert outcomes == [("other_owner", False, False), ("accepted", True, False), ("taken", False, False)]
+
+
+def test_an_approval_that_the_ledger_can_not_take_is_a_problem_of_the_store(service):
+    token = paired(service)
+    asked = {"session_token": token, "action": "rm -rf ~"}
+    blocked, _ = call(service, "svc_guardrail_check", **asked)
+    key, expires_at = service.stores.secrets.approval_key, int(datetime.now(UTC).timestamp()) + 600
+    approval = make_token(Approval(blocked["digest"], OWN, expires_at, "a" * 32), key)
+    ledger = service.stores._ledger
+
+    def busy():
+        raise StoreBusy("The ledger stayed locked.", cure="Wait.")
+
+    ledger.transaction = busy
+    problem, failed = call(service, "svc_guardrail_check", **asked, context={"approval_token": approval})
+    assert (problem["code"], problem["retryable"], failed) == ("store_unavailable", True, True)

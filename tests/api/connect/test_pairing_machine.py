@@ -6,10 +6,12 @@ import secrets
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from connect_desk import Clock, Desk, opened
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from rounds import ROUNDS
 
 from api.connect.service import CODE_WINDOW_S, TRIES_OF_A_CODE
 from contracts.connect.pairing import CODE_LIVES
@@ -92,7 +94,8 @@ def pairing(settings: Settings, clock: Clock) -> type[RuleBasedStateMachine]:
     return Pairing
 
 
+@pytest.mark.both_engines
 def test_pairing_in_any_order(ledger_settings: Settings):
     machine = pairing(ledger_settings, Clock())
-    few = hypothesis(max_examples=15, stateful_step_count=20, deadline=None)
+    few = hypothesis(max_examples=3 * ROUNDS, stateful_step_count=20, deadline=None)
     run_state_machine_as_test(machine, settings=few)

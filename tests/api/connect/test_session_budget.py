@@ -42,6 +42,7 @@ def told(answer):
     return answer.status_code, answer.headers["ratelimit-policy"], answer.headers["ratelimit"].partition(";t=")[0]
 
 
+@pytest.mark.both_engines
 def test_a_session_has_a_minute_of_its_own(service):
     token = paired(service)
     status = post(call("svc_connect_status", session_token=token))

@@ -20,6 +20,7 @@ from warehouse.connect.sessions import delete_ended
 from warehouse.intake.intakes import accept
 from warehouse.intake.rights import export_intake, forget_intake
 
+pytestmark = pytest.mark.both_engines
 REQUESTS = TypeAdapter(IntakeRequest)
 
 

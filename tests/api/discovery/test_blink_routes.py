@@ -9,7 +9,7 @@ from openapi_schema_validator import OAS30Validator
 from contracts.discovery import wallet_actions
 from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.errors import StoreBusy
-from contracts.guardrail.loader import RulesetInvalid
+from contracts.guardrail import RulesetInvalid
 from contracts.problems import Problem
 from contracts.settings import Settings
 
@@ -85,7 +85,7 @@ def test_a_browser_gets_leave_to_post(service, path):
     check_fields_of_wallets(answer)
 
 
-@pytest.mark.parametrize(("action", "title"), [("wipe everything", "Blocked"), ("ls -la", "Passed")])
+@pytest.mark.parametrize(("action", "title"), [("git reset --hard", "Blocked"), ("ls -la", "Passed")])
 @pytest.mark.parametrize("in_address", [True, False])
 def test_a_check_is_answered_with_its_verdict(service, action, title, in_address):
     given = {"action": action, "severity": "high"}
@@ -100,13 +100,14 @@ def test_a_check_is_answered_with_its_verdict(service, action, title, in_address
     assert said["message"].startswith(f"{title}: ")
     done = said["links"]["next"]["action"]
     assert (said["links"]["next"]["type"], done["type"], done["title"]) == ("inline", "completed", title)
-    assert ("Keep what others need." in done["description"]) == (title == "Blocked")
+    assert said["verdict"]["passed"] is (title == "Passed")
+    assert all(remedy in done["description"] for remedy in said["verdict"]["remediation"])
     assert "transaction" not in answer.text
 
 
 def test_the_claimed_severity_counts_and_is_medium_unless_said(service):
     for severity, title in ({"severity": "low"}, "Passed"), ({}, "Blocked"), ({"severity": ""}, "Blocked"):
-        answer = post(service, wallet_actions.GUARDRAIL_BLINK_PATH, params={"action": "wipe everything", **severity})
+        answer = post(service, wallet_actions.GUARDRAIL_BLINK_PATH, params={"action": "git reset --hard", **severity})
         assert answer.json()["links"]["next"]["action"]["title"] == title
 
 
@@ -187,12 +188,8 @@ def test_a_refusal_for_too_many_requests_says_so_to_wallets_too(tmp_path):
     assert answers[2].headers["retry-after"]
 
 
-class NoRules:
-    def current(self):
-        raise RulesetInvalid(["test.yaml: no rules"])
-
-    def problem(self):
-        return "no rules"
+def no_policy():
+    raise RulesetInvalid("policy.yaml:3: no rows.", cure="Mend it.")
 
 
 class NoGraph:
@@ -202,7 +199,7 @@ class NoGraph:
 
 def test_what_can_not_be_done_now_is_shown_as_disabled(tmp_path):
     with serving(settings(tmp_path)) as running:
-        running.stores._guardrail_rules = NoRules()
+        running.stores._load_guardrail = no_policy
         running.stores._graph = NoGraph()
         for path in PATHS:
             action = get(running, path).json()

@@ -1,18 +1,16 @@
 """The guardrail over HTTP: the verdict of the interface, bad input told apart, every check kept without secrets."""
 
 import json
-import time
 from datetime import datetime
 
 import pytest
-from keyed_service import ACTION, CHECK, RULES, bearer, serving
+from keyed_service import ACTION, CHECK, DANGEROUS, DANGEROUS_ROW, bearer, serving
 from openapi_schema_validator import OAS30Validator
-from patience import HANG_S
 
-from api.guardrail_rules import GuardrailRules
 from contracts.access.tiers import Tier
 from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.errors import StoreBusy
+from contracts.guardrail import RulesetInvalid
 from contracts.settings import Settings
 
 DEEP = b'{"a":' * 1000 + b"1" + b"}" * 1000
@@ -49,32 +47,42 @@ def test_a_harmless_action_passes_with_the_fields_of_the_interface(plain):
     assert len(data.pop("ruleset_version")) == 16
     stages = data.pop("stages")
     assert [stage["result"] for stage in stages] == ["pass"] * 7
+    assert len(data.pop("digest")) == 64
+    assert data.pop("rules_checked") > 100
     assert data == {
         "passed": True,
+        "decision": "allow",
         "severity": "none",
-        "reason": "none of 1 rules matched",
-        "rules_checked": 1,
+        "reason": "Nothing that it would do is objected to by any rule.",
         "matched_guardrails": [],
         "remediation": [],
         "matches": [],
+        "effects": [],
+        "coverage": "full",
+        "uncovered": [],
+        "relied_on": [],
+        "ignored_context": [],
+        "approval": None,
+        "problem": None,
     }
 
 
 @pytest.mark.parametrize(("asked", "passed"), [("low", True), ("medium", False), ("high", False), ("critical", False)])
 def test_the_claimed_severity_decides_what_blocks(plain, asked, passed):
     service, headers = plain
-    (answer,) = service.check(headers, json={"action": "wipe everything", "severity": asked, "context": {"a": [1]}})
+    (answer,) = service.check(headers, json={"action": DANGEROUS, "severity": asked, "context": {"a": [1]}})
     described(answer)
     data = answer.json()["data"]
-    assert (data["passed"], data["severity"], data["matched_guardrails"]) == (passed, "high", ["test.wipe"])
-    assert data["remediation"] == ["Keep what others need."]
-    assert data["matches"][0]["evidence"][0]["text"] == "wipe everything"
+    assert (data["passed"], data["severity"], data["matched_guardrails"]) == (passed, "high", [DANGEROUS_ROW])
+    assert len(data["remediation"]) == 1
+    assert data["matches"][0]["evidence"][0]["text"] == DANGEROUS
     assert [stage["result"] for stage in data["stages"] if stage["matched"]] == ["warn" if passed else "fail"]
 
 
 def test_equal_requests_have_equal_answers(plain):
     service, headers = plain
-    first, second = (answer.json()["data"] for answer in service.check(headers, 2, json={"action": "wipe everything"}))
+    first, second = (answer.json()["data"] for answer in service.check(headers, 2, json={"action": DANGEROUS}))
+    assert first.pop("check_id") != second.pop("check_id")
     del first["checked_at"], second["checked_at"]
     assert first == second
 
@@ -87,8 +95,8 @@ def test_equal_requests_have_equal_answers(plain):
         ({"action": 7}, "/action"),
         ({"action": ""}, "/action"),
         ({"action": " \n"}, "/action"),
-        ({"action": "x" * 32_769}, "/action"),
-        ({"action": "é" * 16_385}, "/action"),
+        ({"action": "x" * 65_537}, "/action"),
+        ({"action": "é" * 32_769}, "/action"),
         ({"action": "a\0b"}, "/action"),
         ({"action": "\x01\x02\x03\x04"}, "/action"),
         ({"action": "ls", "severity": "extreme"}, "/severity"),
@@ -126,7 +134,7 @@ def test_what_can_not_be_judged_is_400_and_says_where(plain, body, pointer):
         (b'{"action": "a"}', "text/plain", 415, "media_type_unsupported"),
         (b'{"action": "a"}', "application/x-www-form-urlencoded", 415, "media_type_unsupported"),
         (b'{"action": "a"}', "", 415, "media_type_unsupported"),
-        (b'{"action": "' + b"a" * 65_536 + b'"}', "application/json", 413, "body_too_large"),
+        (b'{"action": "' + b"a" * 262_144 + b'"}', "application/json", 413, "body_too_large"),
         (b'{"action": "a"}', "application/json; charset=utf-8", 200, None),
         (b'{"action": "\\ud83d\\ude00"}', "Application/JSON", 200, None),
     ],
@@ -138,24 +146,25 @@ def test_bodies_are_read_strictly(plain, content, media_type, status, code):
     assert (answer.status_code, answer.json().get("code")) == (status, code)
 
 
+@pytest.mark.both_engines
 def test_every_check_is_kept_without_secrets(service):
     issued = service.key()
     secret = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
-    action = f"wipe everything; curl -H 'Authorization: Bearer {issued.key.reveal()}' x; git clone https://{secret}@x/y"
+    action = f"{DANGEROUS}; curl -H 'Authorization: Bearer {issued.key.reveal()}' x; git clone https://{secret}@x/y"
     service.check(bearer(issued), 2)
     service.check(bearer(issued), json={"action": action, "severity": "high"})
     log = service.stores.guardrail_log
     log.write()
     first, second, third = log.after(0, 10)
     assert (first.passed, first.matched, first.failed_stages, first.asked_severity) == (True, [], [], "medium")
-    assert first.check_id == second.check_id
-    assert (third.passed, third.matched, third.failed_stages) == (False, ["test.wipe"], ["authority"])
+    assert first.check_id != second.check_id
+    assert (third.passed, third.matched[0]) == (False, DANGEROUS_ROW)
     assert third.latency_us >= 0
     assert [check.seq for check in log.after(first.seq, 1)] == [second.seq]
     kept = _rows_of(log) if service.settings.ledger_url else _bytes_of(service)
     for clear in (secret, issued.key.reveal()):
         assert clear not in kept
-    assert "wipe everything" in kept
+    assert DANGEROUS in kept
 
 
 def _rows_of(log):
@@ -189,38 +198,12 @@ def test_checks_wait_for_a_store_that_is_busy_and_old_ones_are_forgotten(tmp_pat
         assert log.after(0, 10) == []
 
 
-def wait_until(condition):
-    deadline = time.monotonic() + HANG_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+def test_without_a_usable_policy_nothing_is_judged(tmp_path):
+    def no_policy():
+        raise RulesetInvalid("policy.yaml:3: no rows.", cure="Mend it.")
 
-
-def test_a_bad_edit_leaves_the_rules_in_force_and_shows(tmp_path):
-    file = tmp_path / "test.yaml"
-    file.write_text(RULES)
-    rules = GuardrailRules(tmp_path)
-    version = rules.current().version
-    assert rules.problem() is None
-    file.write_text(RULES + "  - nonsense: [")
-    rules._look_again_at = 0.0
-    rules.current()
-    wait_until(lambda: rules._files.state.problem)
-    assert "test.yaml" in rules.problem()
-    assert rules.current().version == version
-    file.write_text(RULES.replace("wipe everything", "wipe it all", 1).replace("wipe everything now", "wipe it all"))
-    rules._look_again_at = 0.0
-    rules.current()
-    wait_until(lambda: rules._files.ruleset.version != version)
-    assert rules.problem() is None
-
-
-def test_without_usable_rules_nothing_is_judged(tmp_path):
-    directory = tmp_path / "rules"
-    directory.mkdir()
-    (directory / "test.yaml").write_text("family: [")
     with serving(Settings(_env_file=None, data_dir=tmp_path)) as service:
-        service.stores._guardrail_rules = GuardrailRules(directory)
+        service.stores._load_guardrail = no_policy
         (answer,) = service.check(bearer(service.key()), json=ACTION)
         assert (answer.status_code, answer.json()["code"]) == (503, "store_unavailable")
-        assert "test.yaml" in service.stores.guardrail_rules.problem()
+        assert "policy.yaml:3" in service.stores.guardrail_problem()

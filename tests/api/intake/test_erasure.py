@@ -95,6 +95,7 @@ def test_the_status_and_the_capsule_never_show_the_token(service):
         assert "erase" not in get(service, path).text.lower()
 
 
+@pytest.mark.both_engines
 def test_eight_erasures_at_once_are_one(service):
     answer, start = registered(service, HUMAN), threading.Barrier(8)
     failed: list[BaseException] = []

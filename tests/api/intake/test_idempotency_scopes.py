@@ -61,6 +61,7 @@ def test_no_key_at_all_makes_another_one_each_time(service, route):
     assert "idempotent-replayed" not in first.headers
 
 
+@pytest.mark.both_engines
 @pytest.mark.parametrize("route", ROUTES)
 def test_the_same_key_and_body_replay_and_another_body_is_a_conflict(service, route):
     body, change = ROUTES[route]

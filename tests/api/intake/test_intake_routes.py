@@ -181,6 +181,7 @@ def test_templates_of_the_published_artifact_can_be_sent(lasting):
     assert len(ARTIFACT_KINDS) == 16
 
 
+@pytest.mark.both_engines
 def test_the_same_key_and_body_give_the_same_intake(service):
     one, two = (f"{number}f3c9a52-0a8e-4c8b-9f0e-6d1f2b3c4d5e" for number in (1, 2))
     first = registered(service, AGENT, Idempotency_Key=one)

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+import pytest
 from paid_service import PAYER, STRANGER, selling
 
 from warehouse.access.claims import find_claim, reinstate_claim, reverse_claim
@@ -15,6 +16,7 @@ AGENT = {
 }
 
 
+@pytest.mark.both_engines
 def test_a_claim_activates_the_intake_that_its_quote_names_and_follows_its_payment(ledger_settings, anvil):
     with selling(ledger_settings, anvil) as paid:
         intake = paid.post("/api/intake", AGENT).json()["intakeId"]

@@ -106,7 +106,7 @@ def empty(tmp_path_factory) -> House:
 
 def get(house: House, path: str, headers=None):
     async def ask():
-        async with house.client() as client:
+        async with house.client(application=house.application) as client:
             return await client.get(path, headers=headers or {})
 
     return asyncio.run(ask())

@@ -18,7 +18,7 @@ def house(tmp_path_factory):
 
 def get(house, path, headers=None):
     async def ask():
-        async with house.client() as client:
+        async with house.client(application=house.application) as client:
             return await client.get(path, headers=headers or {})
 
     return asyncio.run(ask())

@@ -10,6 +10,7 @@ from openapi_schema_validator import OAS30Validator
 
 from contracts.access.tiers import Tier
 from contracts.discovery.openapi import OPENAPI_FILE
+from contracts.settings import Settings
 
 BUILD, DESIGN, QUERY = "/api/v2/knowledge-graph/build", "/api/v2/memory/design", "/api/v2/world-model/query"
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -22,6 +23,14 @@ DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
 @pytest.fixture
 def service(ledger_settings):
     with serving(ledger_settings) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory):
+    """One service for many bodies."""
+    given = {"data_dir": tmp_path_factory.mktemp("lasting"), "rate_limit_per_minute": 0}
+    with serving(Settings(_env_file=None, **given)) as running:
         yield running
 
 
@@ -73,12 +82,13 @@ def test_what_is_in_the_live_graph_already_is_reported_and_not_merged(service):
 
 def test_a_graph_that_the_rules_forbid_is_rejected_whole(service):
     headers = bearer(service.key())
-    body = {"mode": "apply", "documents": [{"markdown": "# Plan\n\n- [ ] wipe everything\n- [ ] tidy up"}]}
+    body = {"mode": "apply", "documents": [{"markdown": "# Plan\n\n- [ ] Delete all backups\n- [ ] tidy up"}]}
     answer = post(service, headers, BUILD, body)
     assert (answer.status_code, answer.json()["data"]["verdict"]) == (200, "rejected")
     assert found(service, headers, answer.json()["data"]["nodes"][0]["id"]) == []
 
 
+@pytest.mark.both_engines
 def test_a_memory_plan_is_applied_as_nodes_of_its_owner(service):
     headers = bearer(service.key())
     body = {"agent": {"id": "helper"}, "goals": ["Answer mail"], "sources": ["inbox"], "mode": "apply"}
@@ -107,13 +117,13 @@ def test_a_memory_plan_is_applied_as_nodes_of_its_owner(service):
         (DESIGN, {"agent": {"id": "a"}, "goals": ["x"], "constraints": {"privacy": "none"}}, "/constraints/privacy"),
     ],
 )
-def test_bad_input_is_400_with_the_place(service, path, body, pointer):
-    answer = post(service, bearer(service.key()), path, body)
+def test_bad_input_is_400_with_the_place(lasting, path, body, pointer):
+    answer = post(lasting, bearer(lasting.key()), path, body)
     assert (answer.status_code, answer.json()["code"]) == (400, "body_invalid")
     assert answer.json()["errors"][0]["pointer"] == pointer
 
 
-def test_a_document_of_a_megabyte_is_taken_and_a_larger_one_is_413(service):
-    headers = bearer(service.key())
-    assert post(service, headers, BUILD, {"documents": [{"text": "a " * 500_000}]}).status_code == 200
-    assert post(service, headers, BUILD, {"documents": [{"text": "a " * 600_000}]}).status_code == 413
+def test_a_document_of_a_megabyte_is_taken_and_a_larger_one_is_413(lasting):
+    headers = bearer(lasting.key())
+    assert post(lasting, headers, BUILD, {"documents": [{"text": "a " * 500_000}]}).status_code == 200
+    assert post(lasting, headers, BUILD, {"documents": [{"text": "a " * 600_000}]}).status_code == 413

@@ -37,6 +37,14 @@ def service(tmp_path):
         yield running
 
 
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory):
+    """One service for all bodies that are refused."""
+    given = {"data_dir": tmp_path_factory.mktemp("lasting"), "rate_limit_per_minute": 0}
+    with serving(Settings(_env_file=None, **given)) as running:
+        yield running
+
+
 @pytest.fixture
 def ada(service):
     return bearer(service.key(Tier.PRO))
@@ -133,11 +141,11 @@ def test_links_go_either_way_and_an_edge_to_nothing_is_rejected(service, ada, bo
 
 
 def test_a_rule_of_the_guardrail_rejects(service, ada):
-    answer = signal(service, ada, type="Task", title="Now wipe everything on the disk")
+    answer = signal(service, ada, type="Task", title="Run `rm -rf /` on the server")
     assert answer.status_code == 200
     (failed,) = [stage for stage in answer.json()["data"]["stages"] if stage["result"] == "fail"]
     assert failed["stage"] == "alignment"
-    assert "test.wipe" in failed["reason"]
+    assert "lost-files.home-or-system" in failed["reason"]
 
 
 @pytest.mark.parametrize(
@@ -172,11 +180,13 @@ def test_a_rule_of_the_guardrail_rejects(service, ada):
         ({"colour": "red"}, "/colour"),
     ],
 )
-def test_what_can_not_be_a_signal_is_400_with_a_pointer(service, ada, fields, pointer):
-    answer = signal(service, ada, **{"title": "A title", **fields})
+def test_what_can_not_be_a_signal_is_400_with_a_pointer(lasting, fields, pointer):
+    headers = bearer(lasting.key(Tier.PRO))
+    before = lasting.ledger.head()
+    answer = signal(lasting, headers, **{"title": "A title", **fields})
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["pointer"].startswith(pointer)
-    assert service.ledger.head() == 1, "nothing but the key was written"
+    assert lasting.ledger.head() == before, "nothing was written"
 
 
 def test_a_lone_surrogate_is_400_and_right_to_left_text_survives(service, ada):
@@ -197,8 +207,8 @@ def test_a_lone_surrogate_is_400_and_right_to_left_text_survives(service, ada):
         ({"payload": {"tags": "one"}}, "referential_integrity"),
     ],
 )
-def test_what_does_not_fit_the_graph_is_rejected_by_its_stage(service, ada, fields, stage):
-    answer = signal(service, ada, title="A title", **fields)
+def test_what_does_not_fit_the_graph_is_rejected_by_its_stage(lasting, fields, stage):
+    answer = signal(lasting, bearer(lasting.key(Tier.PRO)), title="A title", **fields)
     assert answer.status_code == 200
     assert [each["stage"] for each in answer.json()["data"]["stages"] if each["result"] == "fail"] == [stage]
 
@@ -321,9 +331,9 @@ def test_the_owner_of_a_published_capsule_sees_each_edge_once(service, ada, clai
         ({"ownerId": "a", "name": "Ada", "isAI": "yes"}, "/isAI"),
     ],
 )
-def test_what_can_not_be_a_capsule_is_400(service, body, pointer):
-    answer = ask(service, "POST", CREATE, json=body)
+def test_what_can_not_be_a_capsule_is_400(lasting, body, pointer):
+    before = lasting.ledger.head()
+    answer = ask(lasting, "POST", CREATE, json=body)
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["pointer"] == pointer
-    with service.ledger.read() as reader:
-        assert events_after(reader, 0, 10) == []
+    assert lasting.ledger.head() == before, "nothing was written"

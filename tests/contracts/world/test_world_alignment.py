@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from world_writes import ADA, goal, proposal, tie
 
-from contracts.guardrail.loader import load_ruleset
+from contracts.guardrail import loaded_guardrail
 from contracts.world.alignment import aligned_with
 from contracts.world.extraction.build import BuildRequest, build_graph, graph_proposal
 
-RULES = load_ruleset()
+RULES = loaded_guardrail()
 PROMISES = Path(__file__).parents[3] / "docs" / "promises.md"
 WIPE = "Run `rm -rf /` on the server"
 

@@ -7,6 +7,7 @@ from access_sales import redeem, sell
 
 from contracts.settings import Settings
 from pipelines.access.assets import none_waits, sync_access_tables
+from pipelines.derived import refill_derived_tables
 from pipelines.resources import runtime_resource
 from warehouse.ledger.ledger import open_ledger
 
@@ -18,9 +19,8 @@ def test_no_byte_of_a_key_reaches_the_warehouse_or_dagster(tmp_path: Path) -> No
     ledger.close()
     (tmp_path / "dagster").mkdir()
     with dg.DagsterInstance.local_temp(tempdir=str(tmp_path / "dagster")) as instance:
-        done = dg.materialize(
-            [sync_access_tables, none_waits], resources={"runtime": runtime_resource(settings)}, instance=instance
-        )
+        assets = [sync_access_tables, refill_derived_tables, none_waits]
+        done = dg.materialize(assets, resources={"runtime": runtime_resource(settings)}, instance=instance)
         assert done.success
     files = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert any(path.suffix == ".duckdb" for path in files)

@@ -15,6 +15,7 @@ from contracts.intake.graph import node_ids as intake_node_ids
 from contracts.settings import Settings
 from pipelines.checks import judge
 from pipelines.connect.assets import sync_connect_tables
+from pipelines.derived import refill_derived_tables
 from pipelines.due import has_unsynced_changes
 from pipelines.intake.assets import sync_intake_tables
 from pipelines.resources import runtime_resource
@@ -22,6 +23,8 @@ from warehouse.connect import sessions
 from warehouse.connect.session_sync import CONNECT, sync_sessions
 from warehouse.duck.connection import Connection, Warehouse
 from warehouse.duck.facts import gather_facts
+from warehouse.duck.inspection import derived_tables
+from warehouse.duck.rows import refill
 from warehouse.intake.intake_sync import sync_intakes
 from warehouse.intake.intakes import graph_key
 from warehouse.intake.rights import forget_intake
@@ -40,10 +43,12 @@ def take_over(service) -> None:
     with Warehouse(service.settings.data_dir).connect() as connection:
         sync_intakes(connection, service.ledger)
         sync_sessions(connection, service.ledger)
+        for table in derived_tables():
+            refill(connection, table)
 
 
 def materialize(settings: Settings) -> dict[str, dict]:
-    assets = [sync_intake_tables, sync_connect_tables]
+    assets = [sync_intake_tables, sync_connect_tables, refill_derived_tables]
     done = dg.materialize(assets, resources={"runtime": runtime_resource(settings)})
     assert done.success
     return {

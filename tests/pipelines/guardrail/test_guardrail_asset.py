@@ -4,10 +4,11 @@ from datetime import UTC, datetime
 
 import dagster as dg
 import pytest
-from keyed_service import one_rule
+from keyed_service import DANGEROUS
 
-from contracts.guardrail.rules import Severity
+from contracts.guardrail import loaded_guardrail, result_of
 from contracts.settings import Settings
+from guardrail.vocabulary import Severity
 from pipelines.guardrail.assets import sync_guardrail_checks
 from pipelines.resources import runtime_resource
 from warehouse.guardrail.log import open_guardrail_log
@@ -31,14 +32,13 @@ def settings(tmp_path) -> Settings:
 
 def test_what_was_logged_is_taken_over_once(settings):
     log = open_guardrail_log(settings, settings.data_dir)
-    for action in ("wipe everything", "ls"):
+    for action in (DANGEROUS, "ls"):
         log.record(
-            one_rule().current().check(action),
+            result_of(loaded_guardrail().check(action), check_id="grc_1", checked_at=NOON),
             action=action,
             asked=Severity.MEDIUM,
             source="api",
             caller="key_1",
-            checked_at=NOON,
             latency_us=100,
         )
     log.close()

@@ -17,6 +17,7 @@ from cli.main import app
 from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
 from pipelines.checks import judge
+from pipelines.derived import refill_derived_tables
 from pipelines.due import has_unsynced_changes
 from pipelines.intake.assets import sync_intake_tables
 from pipelines.publish.generation import publish
@@ -42,7 +43,8 @@ def service(ledger_settings: Settings):
 
 
 def take_over(settings: Settings) -> dict[str, dict]:
-    done = dg.materialize([sync_intake_tables], resources={"runtime": runtime_resource(settings)})
+    assets = [sync_intake_tables, refill_derived_tables]
+    done = dg.materialize(assets, resources={"runtime": runtime_resource(settings)})
     assert done.success
     return {
         event.asset_key.path[0]: {name: value.value for name, value in event.materialization.metadata.items()}

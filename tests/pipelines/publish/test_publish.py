@@ -1,6 +1,7 @@
 import gzip
 import json
 from datetime import timedelta
+from pathlib import Path
 
 import brotli
 import pytest
@@ -19,6 +20,21 @@ def body(house: House, path: str, tree: str = "public") -> dict:
     return json.loads((house.current / tree / file_of(path)).read_bytes())
 
 
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> House:
+    """A house with 70 holders after its first publish; only to be looked at and copied."""
+    house = House(tmp_path_factory.mktemp("published"))
+    house.read_chain(mint(70), 20)
+    house.publish()
+    return house
+
+
+@pytest.fixture
+def house(published: House, tmp_path: Path) -> House:
+    """A copy of it, to go on from."""
+    return published.copied(tmp_path)
+
+
 def test_the_first_generation_comes_before_any_data(tmp_path):
     house = House(tmp_path)
     report = house.publish()
@@ -32,69 +48,53 @@ def test_the_first_generation_comes_before_any_data(tmp_path):
         assert document["stale"] is False
 
 
-def test_documents_carry_data_freshness_and_their_generation(tmp_path):
-    house = House(tmp_path)
-    house.read_chain(mint(70), 20)
-    report = house.publish()
-    document = body(house, "/api/token/holders")
+def test_documents_carry_data_freshness_and_their_generation(published):
+    document = body(published, "/api/token/holders")
     assert next(iter(document)) == "ok"
     assert document["holderCount"] == 70
-    assert document["generation"] == report.generation
+    assert document["generation"] == published.current.name
     assert document["generatedAt"] == "2026-01-02T12:01:00Z"
     assert document["fetchedAt"] == "2026-01-02T12:00:00Z"
     assert document["staleAfter"] == "2026-01-02T12:15:00Z"
 
 
-def test_every_body_lies_beside_its_encodings(tmp_path):
-    house = House(tmp_path)
-    house.read_chain(mint(70), 20)
-    house.publish()
-    plain = house.current / "public/api/token/holders-map.json"
+def test_every_body_lies_beside_its_encodings(published):
+    plain = published.current / "public/api/token/holders-map.json"
     content = plain.read_bytes()
     assert gzip.decompress(plain.with_name(plain.name + ".gz").read_bytes()) == content
     assert brotli.decompress(plain.with_name(plain.name + ".br").read_bytes()) == content
     assert zstandard.ZstdDecompressor().decompress(plain.with_name(plain.name + ".zst").read_bytes()) == content
 
 
-def test_publishing_again_without_a_change_makes_no_generation(tmp_path):
-    house = House(tmp_path)
-    house.read_chain(mint(70), 20)
-    first = house.publish()
+def test_publishing_again_without_a_change_makes_no_generation(house):
+    first = house.current.name
     again = house.publish()
-    assert (again.published, again.generation, again.bytes_written) == (False, first.generation, 0)
+    assert (again.published, again.generation, again.bytes_written) == (False, first, 0)
 
 
-def test_an_unchanged_document_keeps_bytes_origin_and_time(tmp_path):
-    house = House(tmp_path)
-    house.read_chain(mint(70), 20)
-    first = house.publish()
+def test_an_unchanged_document_keeps_bytes_origin_and_time(house):
+    first = house.current.name
     before = {path: house.current / "public" / file_of(path) for path in DOCUMENTS}
     house.read_chain([(30, "0x" + "0" * 40, "0x" + "ee" * 20, 5)], 40)
     second = house.publish()
     assert set(second.changed_documents) >= set(DOCUMENTS)
     pricing = house.current / "public/artifacts/pricing.json"
     assert pricing.samefile(before[DOCUMENTS[0]].parents[2] / "artifacts/pricing.json")
-    entries = current_generation(tmp_path).manifest.documents
-    assert entries["/artifacts/pricing"].generation == first.generation
+    entries = current_generation(house.data_dir).manifest.documents
+    assert entries["/artifacts/pricing"].generation == first
     assert entries["/api/token/holders"].generation == second.generation
 
 
-def test_lists_go_with_the_generation_as_links(tmp_path):
-    house = House(tmp_path)
-    house.read_chain(mint(70), 20)
-    house.publish()
+def test_lists_go_with_the_generation_as_links(published):
     for name, kept in (("public/data/holders-20.csv.gz", "holders-20.csv.gz"), ("holders/holders-20.parquet",) * 2):
-        assert (house.current / name).samefile(tmp_path / "holders" / kept.removeprefix("holders/"))
-    proof = body(house, "/api/token/holders")["consistency"]["proof"]
-    component = current_generation(tmp_path).manifest.components["public/data/holders-20.csv.gz"]
+        assert (published.current / name).samefile(published.data_dir / "holders" / kept.removeprefix("holders/"))
+    proof = body(published, "/api/token/holders")["consistency"]["proof"]
+    component = current_generation(published.data_dir).manifest.components["public/data/holders-20.csv.gz"]
     assert proof["holderList"]["sha256"] == component.sha256
 
 
-def test_a_stale_body_waits_beside_the_fresh_one(tmp_path):
-    house = House(tmp_path)
-    house.read_chain(mint(70), 20)
-    house.publish()
-    fresh, stale = body(house, "/api/token/holders"), body(house, "/api/token/holders", "stale")
+def test_a_stale_body_waits_beside_the_fresh_one(published):
+    fresh, stale = body(published, "/api/token/holders"), body(published, "/api/token/holders", "stale")
     assert (fresh["stale"], fresh["reason"]) == (False, None)
     assert (stale["stale"], stale["reason"]) == (True, "expired")
     different = {"stale", "reason"}
@@ -103,32 +103,24 @@ def test_a_stale_body_waits_beside_the_fresh_one(tmp_path):
     }
 
 
-def test_after_a_failed_check_the_same_data_is_stale_with_the_reason(tmp_path):
-    house = House(tmp_path)
-    house.read_chain(mint(70), 20)
-    first = house.publish()
+def test_after_a_failed_check_the_same_data_is_stale_with_the_reason(house):
+    first = house.current.name
     good = body(house, "/api/token/holders")
     report = house.republish_stale("check_failed")
     assert set(report.changed_documents) == set(AGEING)
     marked = body(house, "/api/token/holders")
     assert marked == good | {"stale": True, "reason": "check_failed"}
-    assert marked["generation"] == first.generation
+    assert marked["generation"] == first
 
 
-def test_republishing_stale_twice_changes_nothing_more(tmp_path):
-    house = House(tmp_path)
-    house.read_chain(mint(70), 20)
-    house.publish()
+def test_republishing_stale_twice_changes_nothing_more(house):
     first = house.republish_stale()
     assert house.republish_stale().generation == first.generation
     assert not house.republish_stale().published
     assert house.republish_stale("another_reason").published
 
 
-def test_a_good_publish_takes_the_mark_away_and_gives_the_bytes_back(tmp_path):
-    house = House(tmp_path)
-    house.read_chain(mint(70), 20)
-    house.publish()
+def test_a_good_publish_takes_the_mark_away_and_gives_the_bytes_back(house):
     good = (house.current / "public/api/token/holders.json").read_bytes()
     house.republish_stale()
     assert house.publish().published

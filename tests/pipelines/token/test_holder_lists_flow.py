@@ -14,6 +14,7 @@ from holder_rows import TOKEN, FakeToken, Row, address, put_transfers, replay
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from rounds import ROUNDS
 
 from contracts.token.holder_documents import ConsistencyLevel, Token
 from contracts.token.holders import ZERO_ADDRESS
@@ -101,4 +102,4 @@ class Lists(RuleBasedStateMachine):
 
 
 TestLists = Lists.TestCase
-TestLists.settings = settings(max_examples=12, stateful_step_count=12, deadline=None)
+TestLists.settings = settings(max_examples=4 * ROUNDS, stateful_step_count=12, deadline=None)

@@ -20,11 +20,20 @@ from warehouse.access.claims import reverse_claim
 from warehouse.access.keys import revoke_key
 from warehouse.duck.connection import Connection, Warehouse
 from warehouse.duck.facts import gather_facts
-from warehouse.duck.inspection import preview
+from warehouse.duck.inspection import preview_table
+from warehouse.duck.rows import refill
 from warehouse.duck.tables import tables
 from warehouse.ledger.ledger import Ledger
 
 DAY, NEXT = date(2026, 1, 2), date(2026, 1, 3)
+SUMS = ("out_access__revenue_daily", "out_access__funnel")
+
+
+def sync_and_sum(connection: Connection, ledger: Ledger) -> int:
+    changed = sync_access(connection, ledger)
+    for table in SUMS:
+        refill(connection, table)
+    return changed
 
 
 def rows(connection: Connection, table: str) -> list[tuple[Any, ...]]:
@@ -44,7 +53,7 @@ def test_quotes_claims_keys_and_misses_are_taken_over_and_summed_by_day_and_plan
     redeem(ledger, second, now=NOON + timedelta(days=1))
     miss(ledger, third)
     with Warehouse(tmp_path).connect() as connection:
-        assert sync_access(connection, ledger) == 4 + 2 + 2 + 1
+        assert sync_and_sum(connection, ledger) == 4 + 2 + 2 + 1
         assert rows(connection, "out_access__revenue_daily") == [
             (DAY, "api_basic_monthly", 1, 9_000_001, 0, 0),
             (NEXT, "api_basic_monthly", 1, 9_000_002, 0, 0),
@@ -54,8 +63,8 @@ def test_quotes_claims_keys_and_misses_are_taken_over_and_summed_by_day_and_plan
             (NEXT, "api_pro_monthly", 1, 0, 0),
         ]
         assert ACCESS.synced_to(connection) == ledger.head()
-        assert sync_access(connection, ledger) == 0
-        for name in ("out_access__revenue_daily", "out_access__funnel"):
+        assert sync_and_sum(connection, ledger) == 0
+        for name in SUMS:
             assert failures(connection, name) == set()
 
 
@@ -69,7 +78,7 @@ def test_what_changes_later_takes_the_place_of_what_was_held(ledger: Ledger, tmp
         sync_access(connection, ledger)
         with ledger.transaction() as tx:
             reverse_claim(tx, issued.claim, now=NOON)
-        assert sync_access(connection, ledger) == 2
+        assert sync_and_sum(connection, ledger) == 2
         assert rows(connection, "out_access__revenue_daily") == [(DAY, "api_basic_monthly", 0, 0, 1, 9_000_001)]
         states = connection.execute("select state from raw_ledger__quotes").fetchall()
         states += connection.execute("select state from raw_ledger__claims").fetchall()
@@ -188,7 +197,7 @@ def test_each_suite_passes_on_sound_rows_and_fails_on_each_fault_that_it_names(
 def test_revenue_is_shown_in_whole_coins(ledger: Ledger, tmp_path: Path) -> None:
     redeem(ledger, sell(ledger, 42))
     with Warehouse(tmp_path).connect() as connection:
-        sync_access(connection, ledger)
-        (shown,) = preview(connection, "access_newest_revenue").rows()
+        sync_and_sum(connection, ledger)
+        (shown,) = preview_table(connection, "out_access__revenue_daily").rows()
     assert shown == ("2026-01-02", "api_basic_monthly", 1, "9.000042", 0)
     assert Decimal(shown[3]) * 10**6 == 9_000_042

@@ -26,6 +26,7 @@ from claim_store import (
 )
 from ledger_process import BROKEN_CONSTRAINT
 from patience import HANG_S
+from rounds import ROUNDS
 
 from contracts.settings import Settings
 from warehouse.access.claims import (
@@ -70,7 +71,7 @@ def test_four_processes_on_one_ledger_issue_all_and_double_none(ledger: Ledger, 
 
 def test_issuing_that_is_killed_keeps_all_it_said_and_nothing_half(ledger: Ledger, ledger_settings: Settings) -> None:
     said: list[str] = []
-    for kill_after in (0.02, 0.13):
+    for kill_after in (0.13, 0.02, 0.07, 0.2, 0.3)[:ROUNDS]:
         with issuing_process(ledger_settings, 100_000) as process:
             assert process.stdout is not None
             said += [process.stdout.readline().strip() for _ in range(3)]
@@ -127,11 +128,11 @@ def test_power_lost_at_any_byte_of_the_log_keeps_what_was_acknowledged_before(tm
         connection.exec_driver_sql("rollback")
         connection.exec_driver_sql("pragma wal_checkpoint(truncate)").fetchall()
         page = connection.exec_driver_sql("pragma page_size").scalar()
-    sizes = acknowledged(ledger, wal, 6)
+    sizes = acknowledged(ledger, wal, 1 + ROUNDS)
     frame = FRAME_HEADER + page
     content = wal.read_bytes()
     cuts = sorted({at for start in range(WAL_HEADER, len(content) + 1, frame) for at in (start, start + frame // 2)})
-    assert len(cuts) > 40
+    assert len(cuts) > 6 * (1 + ROUNDS)
     for number, cut in enumerate([0, *[cut for cut in cuts if cut <= len(content)]]):
         lost = tmp_path / f"lost-{number}"
         lost.mkdir()

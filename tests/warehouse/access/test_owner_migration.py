@@ -66,15 +66,15 @@ EDGE = ("edge:1", BOSS, "step", "public")
 
 
 @pytest.fixture
-def engine(ledger_settings: Settings) -> Iterator[Engine]:
-    location = ledger_location(ledger_settings.ledger_url, ledger_settings.data_dir)
+def engine(unopened_settings: Settings) -> Iterator[Engine]:
+    location = ledger_location(unopened_settings.ledger_url, unopened_settings.data_dir)
     made = sqlite_engine(location, 10) if isinstance(location, Path) else postgresql_engine(location, 10)
     yield made.execution_options(**{WRITES: True})
     made.dispose()
 
 
 @pytest.fixture
-def ledger(engine: Engine, ledger_settings: Settings) -> Iterator[Ledger]:
+def ledger(engine: Engine, unopened_settings: Settings) -> Iterator[Ledger]:
     """A ledger of revision 0006 with the rows above, opened by this version."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
@@ -84,7 +84,7 @@ def ledger(engine: Engine, ledger_settings: Settings) -> Iterator[Ledger]:
         for number, sale in enumerate(SOLD):
             _sell(connection, number, *sale)
         _write_graph(connection)
-    opened = open_ledger(ledger_settings, ledger_settings.data_dir)
+    opened = open_ledger(unopened_settings, unopened_settings.data_dir)
     yield opened
     opened.close()
 
@@ -212,8 +212,8 @@ def test_the_operator_sees_each_moved_key_with_what_moved(ledger: Ledger) -> Non
     ]
 
 
-def test_the_command_shows_each_moved_key(ledger: Ledger, ledger_settings: Settings) -> None:
-    installation = Installation(ledger_settings)
+def test_the_command_shows_each_moved_key(ledger: Ledger, unopened_settings: Settings) -> None:
+    installation = Installation(unopened_settings)
     shown = installation.svc("keys", "moved").stdout
     assert f"key-boss-1  from {BOSS}  to {PAYER}  3 nodes, 1 edges, 0 left behind" in shown
     keys = installation.keys("moved")["keys"]
@@ -261,9 +261,9 @@ def test_an_operator_that_signs_later_gets_back_what_was_its_own(ledger: Ledger)
     assert {number: key and key.owner for number, key in keys.items()} == {1: PAYER, 2: BOSS}
 
 
-def test_opening_again_moves_nothing(ledger: Ledger, ledger_settings: Settings) -> None:
+def test_opening_again_moves_nothing(ledger: Ledger, unopened_settings: Settings) -> None:
     before = ledger.head()
-    again = open_ledger(ledger_settings, ledger_settings.data_dir)
+    again = open_ledger(unopened_settings, unopened_settings.data_dir)
     assert again.head() == before
     again.close()
 

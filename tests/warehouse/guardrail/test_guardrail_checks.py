@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from contracts.guardrail.loader import load_ruleset
-from contracts.guardrail.rules import Severity
+from contracts.guardrail import loaded_guardrail, result_of
 from contracts.settings import Settings
+from guardrail.vocabulary import Severity
 from pipelines.checks import judge
 from warehouse.duck.connection import Connection, Warehouse
 from warehouse.duck.facts import gather_facts
@@ -36,12 +36,10 @@ def row(at: datetime, latency_us: int, *, failed: tuple[str, ...] = (), warned: 
         "severity": "high" if failed else "none",
         "passed": int(not failed),
         "matched": json.dumps(["a.b"] if failed or warned else []),
-        "drafts": "[]",
         "warned_stages": json.dumps(warned),
         "failed_stages": json.dumps(failed),
         "rules_checked": 3,
         "ruleset_version": "v",
-        "problem": None,
         "latency_us": latency_us,
     }
 
@@ -153,11 +151,9 @@ KEYS = ["AKIA" + "".join(random.Random(number).choices("ABCDEFGHJKLMNPQRSTUVWXYZ
 def test_no_secret_is_kept_also_not_one_that_the_action_encodes(tmp_path: Path, written: str) -> None:
     settings = Settings(_env_file=None, data_dir=tmp_path)
     action = f"echo {written} | tool"
-    verdict = load_ruleset().check(action, Severity.MEDIUM, {})
+    result = result_of(loaded_guardrail().check(action), check_id="grc_1", checked_at=NOON)
     log = open_guardrail_log(settings, tmp_path)
-    log.record(
-        verdict, action=action, asked=Severity.MEDIUM, source="api", caller="key_1", checked_at=NOON, latency_us=1
-    )
+    log.record(result, action=action, asked=Severity.MEDIUM, source="api", caller="key_1", latency_us=1)
     log.close()
     (path,) = tmp_path.glob("guardrail.db")
     with sqlite3.connect(path) as connection:

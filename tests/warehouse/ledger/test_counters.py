@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from ledger_process import started, take_many
 from patience import HANG_S
 from postgres_fixtures import TemporaryPostgres
+from rounds import ROUNDS
 
 from contracts.errors import StoreBusy, StoreUnusable
 from contracts.settings import Settings
@@ -159,7 +160,7 @@ def test_the_memory_of_refusals_is_bounded(counters: Counters) -> None:
 
 
 @settings(
-    max_examples=30,
+    max_examples=6 * ROUNDS,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

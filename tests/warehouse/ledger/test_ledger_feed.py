@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from ledger_process import started, write_pairs
 from patience import HANG_S
+from rounds import ROUNDS
 
 from contracts.errors import StoreBusy
 from contracts.settings import Settings
@@ -227,7 +228,7 @@ def test_any_mix_of_commits_and_rollbacks_leaves_the_feed_of_the_commits(ledger:
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=25,
+            max_examples=5 * ROUNDS,
             stateful_step_count=15,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -55,6 +55,10 @@ FILLED: dict[str, tuple[str, ...]] = {
     ),
     "0006": (f"insert into connect_pairings values ('pair_1', 'd', 'svc-pair', '{AT}', '{AT}', null)",),
     "0007": (f"insert into connect_pairings values ('pair_2', 'd2', 'svc-pair', '{AT}', '{AT}', null)",),
+    "0008": (
+        "insert into api_keys values ('k8', 'k8', 'd8', 1, 'h', 'free', 'local:a', null, 'active', null, null, "
+        f"'{AT}', '{AT}', null)",
+    ),
 }
 """Rows as that revision's own tables take them."""
 
@@ -62,8 +66,8 @@ EARLIER = revisions()[:-1]
 
 
 @pytest.fixture
-def engine(ledger_settings: Settings) -> Iterator[Engine]:
-    location = ledger_location(ledger_settings.ledger_url, ledger_settings.data_dir)
+def engine(unopened_settings: Settings) -> Iterator[Engine]:
+    location = ledger_location(unopened_settings.ledger_url, unopened_settings.data_dir)
     made = sqlite_engine(location, 10) if isinstance(location, Path) else postgresql_engine(location, 10)
     yield made.execution_options(**{WRITES: True})
     made.dispose()
@@ -105,11 +109,11 @@ def _tables(connection: Connection) -> list[str]:
 
 @pytest.mark.parametrize("revision", EARLIER)
 def test_a_filled_ledger_of_every_earlier_revision_keeps_its_rows(
-    engine: Engine, ledger_settings: Settings, revision: str
+    engine: Engine, unopened_settings: Settings, revision: str
 ) -> None:
     before = make_old(engine, revision)
     assert before, "a revision that nothing is filled in for proves nothing"
-    ledger = open_ledger(ledger_settings, ledger_settings.data_dir)
+    ledger = open_ledger(unopened_settings, unopened_settings.data_dir)
     after = rows(engine)
     assert {table: as_before(after[table], before[table]) for table in before} == before
     with engine.begin() as connection:
@@ -131,7 +135,7 @@ def old_money(payment_id: str, sender: str, amount: str, state: str, refund: str
 
 
 def test_unmatched_payments_become_cases_and_one_under_a_strangers_quote_is_filed_under_none(
-    engine: Engine, ledger_settings: Settings
+    engine: Engine, unopened_settings: Settings
 ) -> None:
     """FINDINGS A4: what was filed so before is not issued to that stranger any more."""
     make_old(engine, "0006")
@@ -143,7 +147,7 @@ def test_unmatched_payments_become_cases_and_one_under_a_strangers_quote_is_file
             ("pay_3", "a", "9", "refunded", "'0xff'"),
         ):
             connection.exec_driver_sql(old_money(*row))
-    ledger = open_ledger(ledger_settings, ledger_settings.data_dir)
+    ledger = open_ledger(unopened_settings, unopened_settings.data_dir)
     with ledger.read() as reader:
         cases = {case.case_id: case for case in cases_in(reader, "open", "refunded")}
         (payment,) = payments_not_final(reader)

@@ -17,6 +17,7 @@ import pytest
 from ledger_process import hold_uncommitted, open_and_close, started, write_until_killed
 from patience import HANG_S
 from postgres_fixtures import TemporaryPostgres
+from rounds import ROUNDS
 from sqlalchemy import text
 
 from contracts.errors import ForeignStore, SettingsInvalid, StoreTooNew, StoreUnusable
@@ -72,21 +73,21 @@ def test_opening_again_keeps_what_was_written(ledger_settings: Settings) -> None
     second.close()
 
 
-def test_processes_that_open_a_new_ledger_at_once_all_succeed(ledger_settings: Settings) -> None:
+def test_processes_that_open_a_new_ledger_at_once_all_succeed(unopened_settings: Settings) -> None:
     with ExitStack() as stack:
-        starting = [stack.enter_context(started(open_and_close, ledger_settings)) for _ in range(2)]
+        starting = [stack.enter_context(started(open_and_close, unopened_settings)) for _ in range(2)]
         assert [process.wait(timeout=HANG_S) for process in starting] == [0, 0]
-    ledger = open_ledger(ledger_settings, ledger_settings.data_dir)
+    ledger = open_ledger(unopened_settings, unopened_settings.data_dir)
     assert ledger.head() == 0
     ledger.close()
 
 
-def test_threads_that_open_a_new_ledger_at_the_same_instant_all_succeed(ledger_settings: Settings) -> None:
+def test_threads_that_open_a_new_ledger_at_the_same_instant_all_succeed(unopened_settings: Settings) -> None:
     together = threading.Barrier(6)
 
     def open_and_look(_: int) -> int:
         together.wait()
-        ledger = open_ledger(ledger_settings, ledger_settings.data_dir)
+        ledger = open_ledger(unopened_settings, unopened_settings.data_dir)
         head = ledger.head()
         ledger.close()
         return head
@@ -106,7 +107,7 @@ def test_a_ledger_of_a_later_version_is_refused_and_left_alone(ledger_settings: 
 
 
 def test_a_writing_process_that_is_killed_leaves_no_half_transaction(ledger_settings: Settings) -> None:
-    for _ in range(2):
+    for _ in range(ROUNDS):
         with started(write_until_killed, ledger_settings) as process:
             assert process.stdout is not None
             process.stdout.readline()

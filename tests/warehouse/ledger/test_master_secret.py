@@ -45,6 +45,7 @@ def test_derived_secrets_differ_stay_what_they_are_and_do_not_show() -> None:
     derived = derive_secrets(MASTER)
     assert derived.pepper.hex() == "29c20c68fe7ef1943503e03ad16324ba3d8f95568e9af351c369a3101a11e265"
     assert derived.sealing_key.hex() == "eff59b61d962f0559f04093fcaa45e4799fa0504db9c21afd4aebc6117ed6709"
+    assert len({derived.pepper, derived.sealing_key, derived.approval_key}) == 3
     assert repr(derived) == "DerivedSecrets()"
 
 

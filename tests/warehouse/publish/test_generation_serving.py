@@ -3,6 +3,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from rounds import ROUNDS
 
 from contracts.errors import NotReady
 from warehouse.duck.connection import Warehouse
@@ -87,7 +88,7 @@ def test_readers_in_threads_see_one_generation_each_while_others_are_published(t
     threads = [Thread(target=read) for _ in range(4)]
     for thread in threads:
         thread.start()
-    for number in range(1, 8):
+    for number in range(1, 2 + 2 * ROUNDS):
         put_source(tmp_path, "other", number)
         publish(tmp_path, NOON + timedelta(minutes=number))
     ended = True

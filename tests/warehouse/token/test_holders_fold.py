@@ -12,6 +12,7 @@ from holder_rows import address, put_transfers, replay
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from recorded_material import RecordedMaterial
+from rounds import ROUNDS
 
 from contracts.token.holders import ZERO_ADDRESS
 from contracts.token.proof import SAMPLE_LARGEST, pick_sample, sample_points
@@ -99,7 +100,7 @@ parties = st.sampled_from([ZERO_ADDRESS, A, B, C, address(0xD)])
 transfers = st.lists(st.tuples(parties, parties, amounts), min_size=1, max_size=40)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10 * ROUNDS, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=transfers, cut=st.integers(0, 40))
 def test_any_transfers_in_any_two_folds_give_what_python_integers_give(
     connection: Any, moves: list[tuple[str, str, int]], cut: int

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 from world_graphs import DOMAIN_OF, T0, T1, T2, T3, Model, edge, events_of, node
 
 from contracts.world.records import Event, Node
@@ -69,7 +70,7 @@ def connection() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config={"threads": 1})
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=8 * ROUNDS)
 @given(
     histories,
     st.floats(0, 1),

@@ -9,6 +9,7 @@ from pathlib import Path
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from rounds import ROUNDS
 from world_writes import fact, no_rules, proposal
 
 from contracts.settings import Settings
@@ -99,4 +100,4 @@ class Facts(RuleBasedStateMachine):
 
 
 TestFacts = Facts.TestCase
-TestFacts.settings = settings(max_examples=7, stateful_step_count=12, deadline=None)
+TestFacts.settings = settings(max_examples=3 * ROUNDS, stateful_step_count=12, deadline=None)

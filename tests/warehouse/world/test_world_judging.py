@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 from world_writes import ADA, BOB, NOW, at, fact, goal, no_rules, proposal, tie
 
 from contracts.errors import RevisionConflict, StoreBusy
@@ -116,7 +117,7 @@ def perform(ledger: Ledger, clock: SetClock, written: list[Proposal | str]) -> N
             outcome(lambda step=step: write(ledger, step))
 
 
-@settings(max_examples=60)
+@settings(max_examples=12 * ROUNDS)
 @given(before=WRITES, meanwhile=WRITES.filter(bool), large=PROPOSALS)
 def test_what_is_written_of_a_judgement_is_what_judging_it_under_the_lock_gives(
     template: Path, before: list[Proposal | str], meanwhile: list[Proposal | str], large: Proposal

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounds import ROUNDS
 from world_graphs import DOMAIN_OF, T0, T1, Graph, Model, edge, events_of, node, write
 
 from contracts.world.records import Edge, Event, Node
@@ -75,7 +76,7 @@ traversals = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=8 * ROUNDS)
 @given(histories, st.floats(0, 1), st.sampled_from(OWNERS), searches, filters, traversals)
 def test_answers_do_not_depend_on_what_the_snapshot_knows(
     history: list[Event], share: float, owner: str | None, search: str, within: Filter, traversal: Traversal
@@ -112,7 +113,7 @@ def _same(graph: Graph, model: Model, owner: str | None, search: str, within: Fi
     assert [each.id for each in both.nodes] == [each for each in expected if each in model.matching(search, within)]
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=5 * ROUNDS)
 @given(histories, st.sampled_from(OWNERS), st.integers(1, 3), searches, traversals)
 def test_pages_put_together_are_the_whole(
     history: list[Event], owner: str | None, limit: int, search: str, traversal: Traversal

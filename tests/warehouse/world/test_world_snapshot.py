@@ -15,6 +15,7 @@ import duckdb
 import msgspec
 import numpy as np
 import pytest
+from rounds import ROUNDS
 from world_graphs import T0, edge, events_of, node, snapshot_inputs, write
 
 from contracts.errors import StoreTooNew, StoreUnusable
@@ -130,7 +131,7 @@ def test_a_writer_that_fails_leaves_nothing(tmp_path: Path) -> None:
 
 def test_killed_at_any_moment_a_writer_leaves_whole_snapshots_or_none(tmp_path: Path) -> None:
     dice = random.Random(5)
-    for _ in range(3):
+    for _ in range(ROUNDS):
         writer = subprocess.Popen(
             [sys.executable, str(Path(__file__).parents[2] / "snapshot_process.py"), str(tmp_path)],
             stdout=subprocess.PIPE,

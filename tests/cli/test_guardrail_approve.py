@@ -1,0 +1,89 @@
+"""`svc guardrail approve` beside the library's own commands: its tokens pass, once, at the API on the same host."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from commands import called
+from installation import Installation
+from keyed_service import DANGEROUS, bearer, serving
+
+from cli import library_commands
+from contracts.settings import Settings
+
+
+@pytest.fixture
+def installation(tmp_path):
+    return Installation(Settings(_env_file=None, data_dir=tmp_path))
+
+
+@pytest.fixture
+def passed_on(monkeypatch):
+    """Arguments that reached the library."""
+    reached = []
+
+    def run_library(arguments):
+        reached.append(list(arguments))
+        if arguments == ["--help"]:
+            print("usage: svc guardrail COMMAND")
+            raise SystemExit(0)
+        return 2
+
+    monkeypatch.setattr(library_commands, "run_library", run_library)
+    return reached
+
+
+def approved(installation: Installation, *arguments: str):
+    return json.loads(installation.called("guardrail", "approve", *arguments, "--json").stdout)
+
+
+def test_a_token_of_the_host_lets_one_check_pass(ledger_settings):
+    installation, owner = Installation(ledger_settings), "local:agent"
+    with serving(ledger_settings) as service:
+        agent = bearer(service.key(owner=owner))
+        (blocked,) = service.check(agent, json={"action": DANGEROUS})
+        digest = blocked.json()["data"]["digest"]
+        made = approved(installation, digest, "--owner", owner, "--minutes", "5")
+        lives = datetime.fromisoformat(made["expiresAt"]) - datetime.now(UTC)
+        assert timedelta(minutes=4) < lives <= timedelta(minutes=5)
+        assert (made["digest"], made["owner"]) == (digest, owner)
+        body = {"action": DANGEROUS, "context": {"approval_token": made["approvalToken"]}}
+        outcomes = [answer.json()["data"]["approval"] for answer in service.check(agent, 2, json=body)]
+    assert outcomes == ["accepted", "taken"]
+
+
+def test_a_person_reads_the_token_first_and_then_what_it_does(installation):
+    token, says = installation.called("guardrail", "approve", "a" * 64, "--owner", "0x" + "AB" * 20).stdout.splitlines()
+    assert token.startswith("svcga1.")
+    assert "0x" + "ab" * 20 in says and "approval_token" in says
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("a" * 63, "--owner", "local:a"),
+        ("A" * 64, "--owner", "local:a"),
+        ("a" * 64, "--owner", "alice"),
+        ("a" * 64, "--owner", "local:" + "😀" * 150),
+        ("a" * 64, "--owner", "local:a", "--minutes", "61"),
+        ("a" * 64, "--owner", "local:a", "--minutes", "0"),
+        ("a" * 64,),
+    ],
+)
+def test_what_can_not_be_approved_is_refused(installation, arguments):
+    installation.called("guardrail", "approve", *arguments, code=2)
+
+
+def test_every_other_word_is_the_librarys_with_its_arguments_as_typed(passed_on):
+    for arguments in (["check", "--json", "--", "-rf"], ["hook", "--help"], ["aprove"]):
+        assert called({}, "guardrail", *arguments).exit_code == 2
+    assert passed_on == [["check", "--json", "--", "-rf"], ["hook", "--help"], ["aprove"]]
+
+
+@pytest.mark.parametrize("arguments", [(), ("--help",)])
+def test_help_shows_approve_and_the_librarys_commands(passed_on, arguments):
+    shown = called({}, "guardrail", *arguments).output
+    assert "approve" in shown and "usage: svc guardrail COMMAND" in shown
+    assert passed_on == [["--help"]]

@@ -1,0 +1,31 @@
+"""Work that tests send to processes of the pool, which import this module and as little else as possible."""
+
+import os
+import time
+from pathlib import Path
+
+from contracts.errors import BodyInvalid, StoreBusy
+
+
+def hold(started: Path, release: Path) -> int:
+    """Say that the work began, and end with the pid once it is let go."""
+    started.write_text(str(os.getpid()))
+    while not release.exists():
+        time.sleep(0.005)
+    return os.getpid()
+
+
+def priority() -> int:
+    return os.nice(0)
+
+
+def allocate(size: int) -> int:
+    return len(bytes(size))
+
+
+def refuse() -> None:
+    raise BodyInvalid("Too many.", errors=[("/documents", "too many")])
+
+
+def fail() -> None:
+    raise StoreBusy("The ledger is locked.", cure="Try again.")
