@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from itertools import groupby
 from pathlib import Path
 
 import dagster as dg
@@ -56,7 +57,10 @@ def lineage(graph: dg.AssetGraph) -> str:
         for parent in asset.parent_keys
         if group_of[parent] != group_of[asset.key]
     }
-    drawn = [f"    {upstream} --> {downstream}" for upstream, downstream in sorted(arrows)]
+    drawn = [
+        f"    {upstream} --> {' & '.join(downstream for _, downstream in group)}"
+        for upstream, group in groupby(sorted(arrows), key=lambda arrow: arrow[0])
+    ]
     apart = sorted(set(group_of.values()) - {group for arrow in arrows for group in arrow})
     return "\n".join(["```mermaid", "flowchart LR", *drawn, *(f"    {group}" for group in apart), "```", ""])
 
