@@ -40,7 +40,7 @@ pytest_plugins = [
 TESTS = Path(__file__).parent
 RECURSION_LIMIT = sys.getrecursionlimit()
 MEMORY_DISK = Path("/dev/shm")
-MEMORY_DISK_BYTES = 8_000_000_000
+MEMORY_DISK_BYTES = 16_000_000_000
 
 
 def pytest_configure() -> None:
