@@ -39,7 +39,6 @@ class Stores:
         workers: WorkerPool | None = None,
         load_guardrail: Callable[[], Guardrail] | None = None,
     ) -> None:
-        from contracts.guardrail import loaded_guardrail
         from warehouse.publish.serving import ServedGenerations
 
         self.settings = settings
@@ -49,7 +48,7 @@ class Stores:
         self._counters = counters
         self._secrets: DerivedSecrets | None = None
         self._signing_keys: SigningKeys | None = None
-        self._load_guardrail = load_guardrail or loaded_guardrail
+        self._load_guardrail = load_guardrail or _guardrail_of_this_installation
         self._guardrail_log: GuardrailLog | None = None
         self._graph: ServedGraph | None = None
         self._workers = workers
@@ -154,3 +153,9 @@ class Stores:
             self._counters.close()
         if self._ledger is not None:
             self._ledger.close()
+
+
+def _guardrail_of_this_installation() -> Guardrail:
+    from contracts.guardrail import loaded_guardrail
+
+    return loaded_guardrail()

@@ -1,4 +1,4 @@
-"""How well a guardrail judges labelled actions: rows in, figures out, by source and by group of sources."""
+"""Counts how well a guardrail judges labelled actions: rows in, figures out, by source and by group of sources."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a guardrail said of a case, with the reasons for whoever looks into it."""
+    """A guardrail's verdict on a case, with its reasons."""
 
     case: Case
     passed: bool
@@ -32,7 +32,7 @@ class Outcome:
 
     @property
     def right(self) -> bool:
-        """Whether it passed what is safe, or blocked what isn't."""
+        """Decides whether it passed what is safe, or blocked what isn't."""
         return self.passed is not self.case.unsafe
 
 
@@ -66,7 +66,7 @@ class Group:
     most_false_blocks: float | None = None
 
     def reached(self, figures: Figures) -> bool:
-        """Whether the figures are as good as aimed at."""
+        """Decides whether the figures are as good as aimed at."""
         recall, false_blocks = figures.recall, figures.false_blocks
         return (self.least_recall is None or recall is None or recall >= self.least_recall) and (
             self.most_false_blocks is None or false_blocks is None or false_blocks <= self.most_false_blocks

@@ -197,7 +197,8 @@ def refuse_unusable(verdict: Verdict) -> None:
     """Raises `BodyInvalid` where the request, not the action, is at fault."""
     problem = verdict.problem
     if problem is not None and problem.code not in ("fault", "too_many_effects"):
-        raise BodyInvalid(f"{problem.message}.", errors=[(problem.pointer, problem.message)])
+        sentence = problem.message if problem.message.endswith("?") else f"{problem.message}."
+        raise BodyInvalid(sentence, errors=[(problem.pointer, problem.message)])
 
 
 def result_of(verdict: Verdict, *, check_id: str, checked_at: datetime) -> GuardrailResult:

@@ -25,7 +25,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{16,64}\Z")
 
 
 class Outcome(StrEnum):
-    """What became of a token."""
+    """The outcome of presenting a token."""
 
     ACCEPTED = "accepted"
     MALFORMED = "malformed"
@@ -38,7 +38,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """What a token says. `digest` is that of the check, `expires_at` in seconds since 1970, `id` is used once."""
+    """The content of a token. `digest` is that of the check, `expires_at` in seconds since 1970, `id` is used once."""
 
     digest: str
     owner: str
@@ -47,7 +47,7 @@ class Approval:
 
 
 class ApprovalStore(Protocol):
-    """Where it is kept which tokens were taken."""
+    """A store of the tokens that were taken."""
 
     def take(self, approval: Approval) -> bool:
         """Marks the token as used in one statement; false if it was used before."""
@@ -94,7 +94,7 @@ def make_token(approval: Approval, key: bytes) -> str:
 
 
 def verified(token: str, key: bytes) -> Approval | Outcome:
-    """What a token says if this key signed it; else what is wrong. It may be expired or taken."""
+    """Returns what a token says if this key signed it; else what is wrong. It may be expired or taken."""
     parts = token.split(".") if len(token) <= LONGEST_TOKEN and token.isascii() else []
     if len(parts) != 3 or parts[0] != _PREFIX:
         return Outcome.MALFORMED

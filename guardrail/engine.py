@@ -182,7 +182,7 @@ class Guardrail:
             return self._denied(Problem("fault", "/action", message), ignored, digest)
 
     def digest(self, action: str, severity: str = "medium", context: Mapping[str, Any] | None = None) -> str:
-        """What an approval token is bound to: action, severity, context without the token, and the rules."""
+        """Returns what an approval token is bound to: action, severity, context without the token, and the rules."""
         known = context
         if isinstance(context, Mapping):
             known = {name: value for name, value in context.items() if name != "approval_token"}
@@ -229,13 +229,13 @@ class Guardrail:
         )
 
     def _check_calls(self, calls: int) -> None:
-        """What hides behind the last call that is read would pass unseen."""
+        """Returns what hides behind the last call that is read would pass unseen."""
         most = self._parts.most_calls
         if calls >= most:
             raise _Refused("too_many_calls", "/action", f"the action has {most:,} calls or more")
 
     def _findings(self, action: str, passages: Sequence[Passage]) -> list[_Carried]:
-        """What the action's text holds, and what passages hold that stand in it escaped or encoded."""
+        """Returns what the action's text holds, and what passages hold that stand in it escaped or encoded."""
         find = self._parts.find
         found = []
         for finding in find(action):
@@ -452,7 +452,7 @@ def _effects_of_findings(findings: Sequence[_Carried], effects: Sequence[Effect]
 
 
 def _is_addressee(value: str, carriers: Sequence[Effect]) -> bool:
-    """Whether the value is whom or what the action addresses, such as the account that is paid."""
+    """Decides whether the value is whom or what the action addresses, such as the account that is paid."""
     return any(
         value in (effect.detail.get("recipient", ""), *(target.text for target in effect.targets))
         for effect in carriers
@@ -460,7 +460,7 @@ def _is_addressee(value: str, carriers: Sequence[Effect]) -> bool:
 
 
 def _uses_runner(call: Call) -> bool:
-    """Whether a command's own words have what only a runner of CI fills in; a comment doesn't count."""
+    """Decides whether a command's own words have what only a runner of CI fills in; a comment doesn't count."""
     words = [*call.words, *(redirection.target for redirection in call.redirections)]
     if call.directory is not None:
         words.append(call.directory)
@@ -468,7 +468,7 @@ def _uses_runner(call: Call) -> bool:
 
 
 def _is_template(action: str) -> bool:
-    """Whether expressions of a workflow stand in the text outside of comments, where a runner replaces them."""
+    """Decides whether expressions of a workflow stand in the text outside of comments, where a runner replaces them."""
     return "${{" in action and "${{" in _COMMENT.sub("", action)
 
 

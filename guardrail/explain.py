@@ -27,7 +27,7 @@ class Explanation:
 
 
 def explain(action: str, context: Mapping[str, Any] | None, verdict: Verdict, catalogue: Catalogue) -> Explanation:
-    """What stands behind a verdict. An action that could not be judged has no calls."""
+    """Returns what stands behind a verdict. An action that could not be judged has no calls."""
     if verdict.problem is not None:
         return Explanation(verdict, "none", ())
     language, calls = read_calls(action, context, catalogue)
@@ -95,7 +95,7 @@ def tree(explanation: Explanation) -> Iterator[str]:
 
 
 def _is_of(effect: Effect, call: Call, later: Sequence[Call]) -> bool:
-    """Whether an effect is the call's: it stands inside of it, and in no later call that is smaller."""
+    """Decides whether an effect is the call's: it stands inside of it, and in no later call that is smaller."""
     return _inside(effect, call) and not any(
         _inside(effect, other) and _length(other) <= _length(call) for other in later
     )

@@ -199,7 +199,7 @@ class Facts:
         object.__setattr__(self, "folded_untrusted", "\n".join(_folded(text) for text in self.untrusted_content))
 
     def origin_of(self, value: str) -> Origin:
-        """Whether the person named this value, only untrusted content did, or neither."""
+        """Decides whether the person named this value, only untrusted content did, or neither."""
         wanted = _folded(value)
         if len(wanted) < SHORTEST_QUOTE:
             return Origin.UNKNOWN
@@ -208,11 +208,11 @@ class Facts:
         return Origin.UNTRUSTED_CONTENT if wanted in self.folded_untrusted else Origin.UNKNOWN
 
     def path_state(self, path: str) -> PathState | None:
-        """What version control knows of this very path; None where the caller said nothing."""
+        """Returns what version control knows of this very path; None where the caller said nothing."""
         return self.workspace.paths.get(self.normal_path(path)) if self.workspace.paths else None
 
     def path_states(self, path: str) -> frozenset[PathState]:
-        """What version control knows of a path and of all that lies in it; empty where the caller said nothing.
+        """Returns what version control knows of a path and of all that lies in it; empty where the caller said nothing.
 
         A path inside a directory that is ignored, untracked or missing is so too. A pattern has the states of all
         paths that it fits and of what lies in them; after `MAX_PATTERNS` of them a pattern has every state, which is
@@ -312,7 +312,7 @@ def context_schema() -> dict[str, Any]:
 
 
 def is_allowed_host(host: str, allowed: Iterable[str]) -> bool:
-    """Whether a host is one of those allowed: the same name, below it where the entry is `*.example.com`."""
+    """Decides whether a host is one of those allowed: the same name, below it where the entry is `*.example.com`."""
     name = host.lower().rstrip(".").partition(":")[0]
     for entry in allowed:
         pattern = entry.lower().rstrip(".")

@@ -39,7 +39,7 @@ class Found:
 
 
 def look(code: str) -> Iterator[Found]:
-    """What the code says in quotes: commands first, then files."""
+    """Returns what the code says in quotes: commands first, then files."""
     for found in chain(_STARTS.finditer(code), _TICKS.finditer(code)):
         yield Found("command", found[1] or found[2])
     for found in _FILES.finditer(code):

@@ -220,7 +220,7 @@ class _Interpreter:
         return replace(found, origin=target.origin) if target.origin is not Origin.UNKNOWN else found
 
     def _placed(self, place: Place, thing: ObjectKind) -> Place:
-        """What is remote, or data of nobody knows where, is production if the facts say so."""
+        """Returns what is remote, or data of nobody knows where, is production if the facts say so."""
         if self.facts.environment is Environment.PRODUCTION and (
             place is Place.REMOTE or (place is Place.UNKNOWN and thing is not ObjectKind.PATH)
         ):
@@ -478,7 +478,7 @@ class _Interpreter:
                 self._add(self._in_frame(replace(effect, source=call.program, sure=call.sure), frame))
 
     def _sent_bodies(self, bodies: Sequence[Word], urls: Sequence[str], call: Call) -> None:
-        """What a request sends that a substitution reads from a sensitive file."""
+        """Returns what a request sends that a substitution reads from a sensitive file."""
         targets = tuple(
             self._target(word, EffectKind.SEND, ObjectKind.PATH, call)
             for word in bodies
@@ -562,7 +562,7 @@ class _Interpreter:
         return bool(self.own) and any(known in self.own for known in (path, *_parents(path)))
 
     def _fed_target(self, call: Call, kind: EffectKind) -> Target:
-        """What a pipe brings, as a target: it deserves the care of what was read into it."""
+        """Returns what a pipe brings, as a target: it deserves the care of what was read into it."""
         fed = self._fed(call.stdin)
         sensitivity = fed.care.sensitivity if fed.care is not None else Sensitivity.NONE
         if kind is EffectKind.SEND and _prints_environment(call.stdin):
@@ -657,7 +657,7 @@ class _Interpreter:
         return effect
 
     def _remember(self, call: Call, effects: Iterable[Effect]) -> None:
-        """What later calls have to know: what this one made, downloaded or copied."""
+        """Returns what later calls have to know: what this one made, downloaded or copied."""
         directory = _directory(call)
         made: list[str] = []
         urls: list[str] = []
@@ -825,7 +825,7 @@ class _Interpreter:
         self.read(read_as(text, language, self.facts, self.catalogue), frame)
 
     def _foreign(self, code: str, call: Call) -> None:
-        """What code in a language that nobody here reads does by what stands in its quotes."""
+        """Returns what code in a language that nobody here reads does by what stands in its quotes."""
         frame = _Frame(depth=MAX_DEPTH - 1, host=call.host, elevated=call.elevated, sure=call.sure, carrier=call.span)
         for found in look(code):
             if found.kind == "command":
@@ -1008,7 +1008,7 @@ class _Interpreter:
                 return
 
     def _generic(self, call: Call, frame: _Frame) -> None:
-        """What holds for any program: sensitive paths are read, URLs are reached, a shell in an operand runs."""
+        """Tells what holds for any program: sensitive paths are read, URLs are reached, a shell in an operand runs."""
         directory = _directory(call)
         reads: list[Target] = []
         urls: list[str] = []
@@ -1125,12 +1125,12 @@ def _is_broadened(row: EffectRow, parsed: Parsed) -> bool:
 
 
 def _is_fed(word: Word) -> bool:
-    """Whether `xargs` adds the word from what nobody counted."""
+    """Decides whether `xargs` adds the word from what nobody counted."""
     return word.text == "$(stdin)" or word.text.endswith("/[found]")
 
 
 def _prints_environment(source: Call | Word | None) -> bool:
-    """Whether what a pipe brings begins with all variables of the environment, keys and passwords included."""
+    """Decides whether what a pipe brings begins with all variables of the environment, keys and passwords included."""
     while isinstance(source, Call) and isinstance(source.stdin, Call):
         source = source.stdin
     return isinstance(source, Call) and source.program in ("env", "printenv") and not source.words
@@ -1140,7 +1140,7 @@ _MAKE_CONTAINERS = (("run",), ("create",), ("container", "run"), ("container", "
 
 
 def _mounts(parsed: Parsed) -> tuple[tuple[str, str], ...]:
-    """What a new container sees of this machine: the path inside and what lies there, the longest path first."""
+    """Tells what a new container sees of this machine: the path inside and what lies there, the longest path first."""
     mounts = []
     for option in parsed.options:
         value = option.value.text if option.value is not None else ""
@@ -1156,7 +1156,7 @@ def _mounts(parsed: Parsed) -> tuple[tuple[str, str], ...]:
 
 
 def _waits_for_typing(parsed: Parsed) -> bool:
-    """Whether a shell gets no command, no script and nothing by a pipe."""
+    """Decides whether a shell gets no command, no script and nothing by a pipe."""
     call = parsed.call
     fed = call.stdin is not None or any(
         redirection.operator == "<" and not is_nowhere(redirection.target.text) for redirection in call.redirections
@@ -1173,7 +1173,7 @@ def _parents(path: str) -> Iterator[str]:
 
 
 def _destroys(word: str) -> bool:
-    """Whether a word of a command line is a verb that destroys, alone or as in `delete-job` and `repo-delete`."""
+    """Tells whether a word of a command line is a verb that destroys, alone or as in `delete-job` and `repo-delete`."""
     first, _, rest = word.lower().replace("_", "-").partition("-")
     return first in DESTROYING or rest.rpartition("-")[2] in DESTROYING
 
@@ -1185,7 +1185,7 @@ def _verb_of_path(url: str) -> str:
 
 
 def _asks_for_a_key(option: str) -> bool:
-    """Whether an option is how a program is given its own key, certificate or settings."""
+    """Decides whether an option is how a program is given its own key, certificate or settings."""
     return option.startswith("--") and any(name in option for name in ("key", "cert", "tls", "ssl", "config", "env-"))
 
 
@@ -1220,7 +1220,7 @@ def _closes_last(text: str) -> bool:
 
 
 def _host(inner: Inner, parsed: Parsed) -> str | None:
-    """Where the inner action runs, such as `container:web`."""
+    """Returns where the inner action runs, such as `container:web`."""
     if inner.host is None:
         return None
     prefix, colon, part = inner.host.partition(":")

@@ -81,7 +81,7 @@ def effects_of_steps(steps: Sequence[str], span: Span) -> Sequence[Effect]:
 
 
 def match_language(action: str, passages: Sequence[Passage], facts: Facts) -> Sequence[PolicyMatch]:
-    """What families of language say of the action and its passages, as matches like those of policy rows."""
+    """Returns what families of language say of the action and its passages, as matches like those of policy rows."""
     return [
         PolicyMatch(
             id=match.id,

@@ -85,7 +85,7 @@ def _effects_of_pod(pod: Mapping[str, Any], name: str) -> Iterator[Effect]:
 
 
 def _only_reads(pod: Mapping[str, Any], volume: str, path: str) -> bool:
-    """Whether all containers mount a directory of the machine for reading, and it is none of the system's."""
+    """Decides whether all containers mount a directory of the machine for reading, and it is none of the system's."""
     if path.strip("/").partition("/")[0] in _SYSTEM_DIRECTORIES:
         return False
     mounts = [

@@ -24,7 +24,7 @@ class Option:
 
     @property
     def on(self) -> bool:
-        """Whether it is switched on: `--force=false` is not."""
+        """Decides whether it is switched on: `--force=false` is not."""
         return not (self.attached and self.value is not None and self.value.text.lower() in OFF)
 
 
@@ -50,11 +50,11 @@ class Parsed:
         return self.levels[-1]
 
     def without_effect(self) -> bool:
-        """Whether an option or the operand `help` makes it only tell what it is or would do."""
+        """Decides whether an option or the operand `help` makes it only tell what it is or would do."""
         return self.only_shows_help or any(self.has(option) for level in self.levels for option in level.without_effect)
 
     def has(self, name: str) -> bool:
-        """Whether the option is there and on. `--name=value` asks for that value."""
+        """Decides whether the option is there and on. `--name=value` asks for that value."""
         if any(option.name == name and option.on for option in self.options):
             return True
         head, equals, value = name.partition("=")
@@ -106,7 +106,7 @@ class Parsed:
         return []
 
     def holds(self, condition: Condition | None) -> bool:
-        """Whether everything holds that the condition says."""
+        """Decides whether everything holds that the condition says."""
         if condition is None:
             return True
         if condition.any_option and not any(self.has(name) for name in condition.any_option):
@@ -139,7 +139,7 @@ class Parsed:
         return not condition.any_of or any(self.holds(inner) for inner in condition.any_of)
 
     def is_fed(self) -> bool:
-        """Whether something is piped or redirected into it."""
+        """Decides whether something is piped or redirected into it."""
         return self.call.stdin is not None or any(redirection.operator == "<" for redirection in self.call.redirections)
 
 
@@ -183,7 +183,7 @@ class _Parser:
         return self.parsed
 
     def _ended(self) -> bool:
-        """Whether what follows are operands whatever they look like."""
+        """Decides whether what follows are operands whatever they look like."""
         limit = self.operands_before_end
         return limit is not None and len(self.parsed.operands) >= limit
 

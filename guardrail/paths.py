@@ -214,7 +214,7 @@ URL_SCHEMES = (
 
 
 def place_of(text: str, facts: Facts, directory: str | None = None) -> Place:
-    """Where a path is. `directory` is where an earlier `cd` of the action put it."""
+    """Returns where a path is. `directory` is where an earlier `cd` of the action put it."""
     if is_remote(text):
         return Place.REMOTE
     path = located(text, facts, directory)
@@ -258,7 +258,7 @@ def _joined(directory: str, path: str) -> str:
 
 
 def scope_of(text: str, facts: Facts, directory: str | None = None) -> Scope:
-    """How much a path covers: all of a place (`/`, `~`, `/tmp/*`, `.`), many by a pattern, or one."""
+    """Returns how much a path covers: all of a place (`/`, `~`, `/tmp/*`, `.`), many by a pattern, or one."""
     path = located(text, facts, directory).rstrip("/")
     pattern = _has_pattern(path.rpartition("/")[2])
     whole = path
@@ -284,7 +284,7 @@ def _is_whole_home(path: str) -> bool:
 
 
 def is_remote(text: str) -> bool:
-    """Whether the text names a place on another machine: a URL, a bucket, `host:path`."""
+    """Decides whether the text names a place on another machine: a URL, a bucket, `host:path`."""
     if "://" in text[:12] or text.startswith(("dbfs:/", "rclone:")):
         return text.lower().startswith(URL_SCHEMES)
     if text.startswith("\\\\") and not text.startswith(("\\\\.\\", "\\\\?\\")):
@@ -393,7 +393,7 @@ def seen_from(directory: str, text: str) -> str:
 
 
 def _is_no_workspace(directory: str, facts: Facts) -> bool:
-    """Whether work happens in a home or system directory itself, so that what is relative lies there."""
+    """Decides whether work happens in a home or system directory itself, so that what is relative lies there."""
     home = _spelled(facts.home) if facts.home else None
     return (
         directory in ("/", "~", home, *HOMES)
@@ -465,7 +465,7 @@ _PRODUCT_KINDS = frozenset(
 
 
 def _has_compiled_name(path: str) -> bool:
-    """Whether an interpreter made it from the file beside it, wherever that lies."""
+    """Decides whether an interpreter made it from the file beside it, wherever that lies."""
     return "/__pycache__" in path or path.endswith((".pyc", ".pyo", ".py[co]", ".py[cod]"))
 
 
@@ -512,7 +512,7 @@ def _from_home(path: str) -> str:
 
 
 def _place_by_names(path: str) -> Place:
-    """What the names in a path say whose begin is a variable that nobody knows."""
+    """Returns what the names in a path say whose begin is a variable that nobody knows."""
     name, _, rest = path[1:].partition("/")
     if _is_rebuildable(rest, REBUILDABLE_IN_WORKSPACE):
         return Place.REBUILDABLE
@@ -936,7 +936,7 @@ HARMLESS_DEVICES = frozenset(
 
 
 def is_nowhere(text: str) -> bool:
-    """Whether writing there keeps nothing: `/dev/null`, a file descriptor, a terminal."""
+    """Decides whether writing there keeps nothing: `/dev/null`, a file descriptor, a terminal."""
     lowered = text.strip().lower()
     return lowered in HARMLESS_DEVICES or lowered.isdecimal() or lowered.startswith(("&", "/dev/fd/", "/dev/pts/"))
 
@@ -1001,7 +1001,7 @@ def _secret_of(path: str, name: str) -> Care | None:
 
 @lru_cache(maxsize=2_048)
 def consequence_of_write(text: str) -> Consequence | None:
-    """What a write to the path does beyond the write, such as to run at each login."""
+    """Returns what a write to the path does beyond the write, such as to run at each login."""
     path = _spelled(text)
     if path.startswith("/dev/") or "physicaldrive" in path:
         return _DEVICE if path.startswith(DISKS) or "physicaldrive" in path else None
@@ -1014,7 +1014,7 @@ def consequence_of_write(text: str) -> Consequence | None:
 
 
 def is_of_guard(text: str) -> bool:
-    """Whether the path is a file of the guard or its hooks, or a directory that holds nothing more important."""
+    """Tells whether the path is a file of the guard or its hooks, or a directory that holds nothing more important."""
     path = _spelled(text).rstrip("/")
     name = path.rpartition("/")[2]
     if name in GUARD_DIRECTORIES:

@@ -79,7 +79,7 @@ class Conditions:
     facts_not: tuple[str, ...] = ()
 
     def may_hold(self, kind: EffectKind, thing: ObjectKind) -> bool:
-        """Whether they can hold of an effect of this kind and object."""
+        """Decides whether they can hold of an effect of this kind and object."""
         return (self.kind is None or kind in self.kind) and (self.object is None or thing in self.object)
 
     def hold_of_words(self, effect: Effect, target: Target) -> bool:
@@ -96,7 +96,7 @@ class Conditions:
         )
 
     def hold_of_facts(self, effect: Effect, target: Target, facts: Facts) -> bool:
-        """Whether the circumstances are as asked."""
+        """Decides whether the circumstances are as asked."""
         # Loops, since this is asked for each row and each of maybe thousands of targets.
         for name in self.facts:
             if not CIRCUMSTANCES[name].holds(effect, target, facts):
@@ -222,7 +222,7 @@ _NO_TARGET = Target("")
 
 
 def _severity(row: Row, effect: Effect, target: Target, facts: Facts) -> tuple[Severity | None, list[str]]:
-    """How bad it is after what lowers it, and the circumstances that this rests on."""
+    """Returns how bad it is after what lowers it, and the circumstances that this rests on."""
     severity, names = row.severity, list(row.when.facts)
     for name, lower in row.lowered_by:
         if _rank(lower) < _rank(severity) and CIRCUMSTANCES[name].holds(effect, target, facts):

@@ -54,7 +54,7 @@ def scannable(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def runs_by_itself(file: Path) -> bool:
-    """Whether a file is a CI file, a Dockerfile or a script, by its name or its first line."""
+    """Decides whether a file is a CI file, a Dockerfile or a script, by its name or its first line."""
     name = file.name.lower()
     if name in CI_NAMES or file.suffix.lower() in SCRIPT_SUFFIXES:
         return True
@@ -76,7 +76,7 @@ def _starts_script(file: Path) -> bool:
 
 
 def scan(path: Path, guardrail: Guardrail, severity: Severity = Severity.MEDIUM) -> tuple[Finding, ...]:
-    """What the rules say of a file. A file that can't be read or judged is a finding that blocks."""
+    """Returns what the rules say of a file. A file that can't be read or judged is a finding that blocks."""
     name = path.as_posix()
     try:
         with path.open("rb") as file:

@@ -46,7 +46,7 @@ class UserRule:
     line: int
 
     def holds(self, effect: Effect, target: Target, facts: Facts) -> bool:
-        """Whether the rule speaks of this target of the effect."""
+        """Decides whether the rule speaks of this target of the effect."""
         if not (self.when.may_hold(effect.kind, effect.object) and self.when.hold_of_words(effect, target)):
             return False
         names = (target.text, facts.normal_path(target.located))

@@ -61,7 +61,7 @@ class Row:
     effects: tuple[EffectOfRequest, ...]
 
     def fits(self, method: str, address: str, body: str | None) -> bool:
-        """Whether the row speaks of this request."""
+        """Decides whether the row speaks of this request."""
         return (
             (not self.methods or method in self.methods)
             and self.url.search(address) is not None
@@ -77,7 +77,7 @@ def effects_of_request(
     span: Span,
     rows: Sequence[Row] | None = None,
 ) -> tuple[Effect, ...]:
-    """What a request does: as the first row of its product that fits says, else by its method."""
+    """Returns what a request does: as the first row of its product that fits says, else by its method."""
     method = method.upper()
     scheme, host, port = _parts_of(url)
     detail = {"url": url}

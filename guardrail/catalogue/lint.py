@@ -39,7 +39,7 @@ def lint(paths: Iterable[Path], programs: Path = PROGRAMS) -> list[Fault]:
 
 
 def example_faults(file: str, example: Mapping[str, Any], catalogue: Catalogue) -> list[Fault]:
-    """Where an example differs from what the action yields."""
+    """Returns where an example differs from what the action yields."""
     effects, reasons = effects_of(example, catalogue)
     shown = ", ".join(spell(effect) for effect in effects) or "nothing"
     if reasons:
@@ -56,7 +56,7 @@ def example_faults(file: str, example: Mapping[str, Any], catalogue: Catalogue) 
 
 
 def matches(expected: str, effect: Effect) -> bool:
-    """Whether the effect is what `kind object [scope] [place]` says. Production is remote, and all are many."""
+    """Decides whether the effect is what `kind object [scope] [place]` says. Production is remote, and all are many."""
     kind, thing, *rest = expected.split()
     scopes = (effect.scope, Scope.MANY) if effect.scope is Scope.ALL else (effect.scope,)
     places = {str(target.place) for target in effect.targets}

@@ -383,7 +383,7 @@ PART_FORMS = (
 
 
 def part_is_spelled_right(part: str) -> bool:
-    """Whether a target's source is one of `PART_FORMS`."""
+    """Decides whether a target's source is one of `PART_FORMS`."""
     name, colon, rest = part.partition(":")
     if not colon:
         return name in ("operands", "stdin", "found")
@@ -787,7 +787,7 @@ _ROW_CHOICES: dict[str, type[StrEnum]] = {
 
 
 def acts(level: Plain) -> bool:
-    """Whether a level or one below it has effects or inner actions."""
+    """Decides whether a level or one below it has effects or inner actions."""
     return bool(level.get("effects") or level.get("inner") or level.get("request")) or any(
         acts(inner) for inner in (*level.get("subcommands", {}).values(), *level.get("subcommand_patterns", ()))
     )
@@ -823,7 +823,7 @@ def build_program(entry: Plain, name: str) -> Program:
 
 
 def _ignores_case(level: Plain) -> bool:
-    """Whether a level of the program compares without case: then the program's parser does."""
+    """Decides whether a level of the program compares without case: then the program's parser does."""
     return level.get("ignore_case", False) or any(
         _ignores_case(inner) for inner in level.get("subcommands", {}).values()
     )

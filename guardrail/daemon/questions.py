@@ -28,7 +28,7 @@ class Answering:
             self._guardrail.check(action)
 
     def answer(self, harness_name: str, given: str, home: str) -> Answer:
-        """What the hook prints. Never raises: what can't be read or judged is a refusal."""
+        """Returns what the hook prints. Never raises: what can't be read or judged is a refusal."""
         harness = HARNESSES.get(harness_name)
         if harness is None:
             return _refused(harness_name, f"no adapter is called {harness_name[:40]!r}")

@@ -124,7 +124,7 @@ def _line(connection: socket.socket) -> bytes:
 
 
 def main() -> None:
-    """What the client of a hook starts."""
+    """Returns what the client of a hook starts."""
     try:
         serve()
     except AlreadyRunning:

@@ -35,7 +35,7 @@ class Finding:
 
 
 def find(text: str) -> tuple[Finding, ...]:
-    """What a text holds, in its order, without overlaps: the most telling shape wins. At most `MAX_FINDINGS`."""
+    """Tells what a text holds, in its order, without overlaps: the most telling shape wins. At most `MAX_FINDINGS`."""
     found: list[Finding] = []
     for number in _occurring(text):
         for finding in _ROWS[number][1](text):
@@ -224,7 +224,7 @@ _ALTERNATIVES = re.compile(r"^[^()]*\||\|\\b")
 
 
 def _literal(pattern: str) -> str | None:
-    """What a match begins with, if that tells enough: then nothing is compiled to see whether it occurs."""
+    """Returns what a match begins with, if that tells enough: then nothing is compiled to see whether it occurs."""
     match = _LITERAL.match(pattern)
     literal = match[1].replace("\\", "") if match and not _ALTERNATIVES.search(pattern) else ""
     return literal if len(literal) >= 3 else None

@@ -49,7 +49,7 @@ def is_filler(value: str) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
-    """What stands where a secret will be, or says where the secret is."""
+    """Returns what stands where a secret will be, or says where the secret is."""
     return _PLACEHOLDER.search(value) is not None or is_filler(value)
 
 
@@ -89,7 +89,7 @@ def is_mixed(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """Whether a value looks drawn at random rather than written: enough entropy for its length, and no words."""
+    """Tells whether a value looks drawn at random rather than written: enough entropy for its length, and no words."""
     if len(value) < 8 or is_wordlike(value) or is_uuid(value) or is_digest(value) or _DOTTED.match(value):
         return False
     if len(value) >= 20 and is_hex(value):

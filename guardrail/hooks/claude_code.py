@@ -23,7 +23,7 @@ EVENTS = ("PreToolUse",)
 
 
 def read(members: Mapping[str, Any]) -> Asked:
-    """What a call of the hook asks."""
+    """Returns what a call of the hook asks."""
     tool, arguments = text(members, "tool_name"), members.get("tool_input")
     return Asked(
         action=action_of(tool, arguments),
@@ -51,7 +51,7 @@ def answer(asked: Asked, decision: Decision, reason: str) -> Answer:
 
 
 def entries(command: str) -> Mapping[str, Mapping[str, Any]]:
-    """What the settings have for each event."""
+    """Returns what the settings have for each event."""
     hook = {"type": "command", "command": command, "timeout": 15, "onFailure": "block"}
     return {"PreToolUse": {"matcher": "*", "hooks": [hook]}}
 

@@ -58,7 +58,7 @@ def refusal(harness: str, reason: str) -> tuple[str, str, int]:
 
 
 def ask(harness: str, given: str, deadline: float) -> tuple[str, str, int]:
-    """What the warm process answers, or `Refused`. It is started if it doesn't run."""
+    """Returns what the warm process answers, or `Refused`. It is started if it doesn't run."""
     question = {
         "version": identity(),
         "id": os.urandom(8).hex(),
@@ -83,7 +83,7 @@ def ask(harness: str, given: str, deadline: float) -> tuple[str, str, int]:
 
 
 def identity() -> str:
-    """What this installation is: one warm process serves one state of one installation."""
+    """Returns what this installation is: one warm process serves one state of one installation."""
     parts = [sys.executable, PACKAGE]
     for name in _MARKS:
         try:
@@ -172,7 +172,7 @@ def _start() -> int:
 
 
 def _failed(process: int) -> bool:
-    """Whether the process that was started ended by a fault. One that found another running ends without."""
+    """Decides whether the process that was started ended by a fault. One that found another running ends without."""
     try:
         ended, status = os.waitpid(process, os.WNOHANG)
     except ChildProcessError:

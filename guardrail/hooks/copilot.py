@@ -24,7 +24,7 @@ EVENTS = ("preToolUse", "PreToolUse")
 
 
 def read(members: Mapping[str, Any]) -> Asked:
-    """What a call of the hook asks. The camel-case form names no event: what it holds tells it apart."""
+    """Returns what a call of the hook asks. The camel-case form names no event: what it holds tells it apart."""
     named = text_or_none(members, "hook_event_name") or text_or_none(members, "hookEventName")
     if named is not None and named not in EVENTS:
         raise InputInvalid(f"the event {named[:60]!r} is none that this adapter knows ({', '.join(EVENTS)})")
@@ -54,7 +54,7 @@ def answer(asked: Asked, decision: Decision, reason: str) -> Answer:
 
 
 def entries(command: str) -> Mapping[str, Mapping[str, Any]]:
-    """What the settings have for each event."""
+    """Returns what the settings have for each event."""
     return {"preToolUse": {"type": "command", "bash": command, "timeoutSec": 15}}
 
 

@@ -26,7 +26,7 @@ TOOLS = "Write|StrReplace|Edit|MultiEdit|EditNotebook|Delete|TabWrite|Task"
 
 
 def read(members: Mapping[str, Any]) -> Asked:
-    """What a call of the hook asks."""
+    """Returns what a call of the hook asks."""
     event = event_of(members, EVENTS)
     root = _root(members)
     arguments: Any = members.get("tool_input")
@@ -66,7 +66,7 @@ def answer(asked: Asked, decision: Decision, reason: str) -> Answer:
 
 
 def entries(command: str) -> Mapping[str, Mapping[str, Any]]:
-    """What the settings have for each event."""
+    """Returns what the settings have for each event."""
     hook = {"command": command, "timeout": 15, "failClosed": True}
     return {event: {**hook, "matcher": TOOLS} if event == "preToolUse" else dict(hook) for event in EVENTS}
 

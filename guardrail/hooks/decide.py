@@ -39,7 +39,7 @@ class Judged:
 
 
 def decide(asked: Asked, guardrail: Guardrail, once: Once, now: int, home: str | None = None) -> Judged:
-    """What is answered. `home` is that of the agent's session, which the process that judges may not share."""
+    """Returns what is answered. `home` is that of the agent's session, which the process that judges may not share."""
     context = surroundings(asked.cwd, home or os.environ.get("HOME"), asked.root)
     context["tool"] = asked.tool
     found = workspace_policy(_root(context))
@@ -67,7 +67,7 @@ def _root(context: Mapping[str, Any]) -> Path | None:
 
 
 def named_by(action: str, context: Mapping[str, Any] | None, verdict: Verdict) -> list[Named]:
-    """What the effects reach, by name. An action that only reads needs no states, but its links are looked at."""
+    """Tells what the effects reach, by name. An action that only reads needs no states, but its links are looked at."""
     _, calls = read_calls(action, context, default_catalogue())
     named = []
     for effect in verdict.effects:
@@ -80,7 +80,7 @@ def named_by(action: str, context: Mapping[str, Any] | None, verdict: Verdict) -
 
 
 def _directories(effect: Effect, calls: Sequence[Call]) -> tuple[str | None, ...]:
-    """Where the calls that an effect may be of run: where an earlier `cd` put them, or their option `-C`."""
+    """Returns where the calls that an effect may be of run: where an earlier `cd` put them, or their option `-C`."""
     around = [call for call in calls if call.span.start <= effect.span.start and effect.span.end <= call.span.end]
     least = min((call.span.end - call.span.start for call in around), default=0)
     found = [_directory(call) for call in around if call.span.end - call.span.start == least]
@@ -99,7 +99,7 @@ def _directory(call: Call) -> str | None:
 
 
 def _objections(verdict: Verdict, leaving: tuple[Leaving, ...], found: WorkspacePolicy) -> Iterator[str]:
-    """What a person has to be asked about beside the verdict."""
+    """Returns what a person has to be asked about beside the verdict."""
     if found.problem is not None:
         yield found.problem
     changed = {

@@ -16,7 +16,7 @@ class DirectoryUnsafe(OSError):
 
 
 def runtime_directory() -> str:
-    """Where the socket is: under XDG_RUNTIME_DIR, else in the user's cache."""
+    """Returns where the socket is: under XDG_RUNTIME_DIR, else in the user's cache."""
     base = _from_environment("XDG_RUNTIME_DIR")
     if base and _is_own(base):
         return os.path.join(base, NAME)
@@ -24,12 +24,12 @@ def runtime_directory() -> str:
 
 
 def config_directory() -> str:
-    """Where it is kept which policy files a person trusted."""
+    """Returns where it is kept which policy files a person trusted."""
     return os.path.join(_from_environment("XDG_CONFIG_HOME") or _home(".config"), NAME)
 
 
 def state_directory() -> str:
-    """Where the audit log and what a person allowed once are kept."""
+    """Returns where the audit log and what a person allowed once are kept."""
     return os.path.join(_from_environment("XDG_STATE_HOME") or _home(".local/state"), NAME)
 
 
@@ -50,7 +50,7 @@ def make_private(path: str) -> str:
 
 
 def _is_own(path: str) -> bool:
-    """Whether a directory is there and the user's. After `su` the variable names that of another user."""
+    """Decides whether a directory is there and the user's. After `su` the variable names that of another user."""
     try:
         return os.stat(path).st_uid == os.getuid()
     except OSError:

@@ -76,7 +76,7 @@ class Gathered:
 
 
 def surroundings(cwd: str, home: str | None, root: str | None = None) -> dict[str, Any]:
-    """What is known without asking version control: directory, home, system, and the root of the workspace."""
+    """Returns what is known without asking version control: directory, home, system, and the root of the workspace."""
     repository = _repository(Path(cwd), home)
     found = repository or (Path(root) if root and _is_workspace(Path(root), home) else None)
     workspace: dict[str, Any] = {"is_repository": repository is not None}
@@ -165,7 +165,7 @@ def _located(text: str, directory: str) -> str:
 
 
 def _is_path(text: str) -> bool:
-    """Whether a name can be a path of which it is known which one it is."""
+    """Decides whether a name can be a path of which it is known which one it is."""
     return (
         bool(text)
         and len(text) <= LONGEST_PATH
@@ -328,7 +328,7 @@ def _listed(output: bytes, paths: Sequence[str]) -> Iterable[tuple[str, PathStat
 
 
 def _is_empty(root: Path, path: str, states: Mapping[str, PathState]) -> bool:
-    """Whether git has nothing to say of a directory because it holds no file."""
+    """Decides whether git has nothing to say of a directory because it holds no file."""
     if ".git" in path.split("/") or any(parent in states for parent in _with_parents(path)):
         return False
     start = root / path
@@ -413,7 +413,7 @@ def _without_filters(root: Path, git: str) -> tuple[str, ...]:
 
 
 def _outputs(commands: Sequence[Sequence[str]], time_limit: float) -> list[bytes | None]:
-    """What commands print that run side by side; None for one that fails, takes too long or prints too much."""
+    """Returns what commands print that run side by side; None for one that fails, takes too long or prints too much."""
     deadline = time.monotonic() + time_limit
     processes = [
         subprocess.Popen(  # noqa: S603 (git by an absolute path, with options of ours)

@@ -23,7 +23,7 @@ EVENTS = ("BeforeTool",)
 
 
 def read(members: Mapping[str, Any]) -> Asked:
-    """What a call of the hook asks."""
+    """Returns what a call of the hook asks."""
     tool, arguments = text(members, "tool_name"), members.get("tool_input")
     return Asked(
         action=action_of(tool, arguments),
@@ -41,7 +41,7 @@ def answer(asked: Asked, decision: Decision, reason: str) -> Answer:
 
 
 def entries(command: str) -> Mapping[str, Mapping[str, Any]]:
-    """What the settings have for each event. The time limit is in milliseconds."""
+    """Returns what the settings have for each event. The time limit is in milliseconds."""
     hook = {"name": "svc-guardrail", "type": "command", "command": command, "timeout": 15_000}
     return {"BeforeTool": {"matcher": ".*", "hooks": [hook]}}
 

@@ -32,11 +32,11 @@ class Change:
 
     @property
     def changes(self) -> bool:
-        """Whether there is anything to do."""
+        """Decides whether there is anything to do."""
         return self.before != self.after
 
     def diff(self) -> str:
-        """What changes, as a unified diff."""
+        """Returns what changes, as a unified diff."""
         lines = difflib.unified_diff(
             (self.before or "").splitlines(),
             (self.after or "").splitlines(),
@@ -74,7 +74,7 @@ def hook_command(name: str) -> str:
 
 
 def plan(harness: Harness, *, uninstall: bool = False, home: Path | None = None) -> Change:
-    """What the settings of a harness would become."""
+    """Returns what the settings of a harness would become."""
     path = (home or Path.home()) / harness.settings.removeprefix("~/")
     before = path.read_text("utf-8") if path.exists() else None
     settings = _parsed(before, path)
@@ -112,7 +112,7 @@ def _parsed(text: str | None, path: Path) -> dict[str, Any]:
 
 
 def _is_ours(entry: Any) -> bool:
-    """Whether an entry runs our hook: it, or one of the hooks that it lists, has our command."""
+    """Decides whether an entry runs our hook: it, or one of the hooks that it lists, has our command."""
     if not isinstance(entry, Mapping):
         return False
     inner = entry.get("hooks")

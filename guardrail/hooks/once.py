@@ -50,7 +50,7 @@ class Once:
         return found.decode("ascii", "replace") if found is not None else None
 
     def approvals(self, now: int) -> Approvals:
-        """What the engine needs to accept a token of this store."""
+        """Returns what the engine needs to accept a token of this store."""
         return Approvals(self._key(), _owner(), now, self)
 
     def take(self, approval: Approval) -> bool:

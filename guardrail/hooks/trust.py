@@ -51,7 +51,7 @@ def read_policy(path: Path) -> bytes:
 
 
 def is_trusted(path: Path, source: bytes) -> bool:
-    """Whether a person trusted exactly these bytes at this path. A store inside of the work tree says nothing."""
+    """Tells whether a person trusted exactly these bytes at this path. A store inside of the work tree says nothing."""
     real, store = Path(os.path.realpath(path)), trust_store()
     if Path(os.path.realpath(store)).is_relative_to(real.parent):
         return False

@@ -85,7 +85,7 @@ def _match_of(family: Family, span: Span) -> Match:
 
 
 def rules_checked() -> int:
-    """How many families a check looks for."""
+    """Returns how many families a check looks for."""
     return len(families())
 
 
@@ -228,7 +228,7 @@ def _is_excused(family: Family, hits: Mapping[str, Sequence[Hit]], found: Sequen
 
 
 def _span(passage: Passage, tokens: Sequence[Token], first: int, last: int) -> Span:
-    """Where the words stand in the action, if the passage stands there as it is; else the passage."""
+    """Returns where the words stand in the action, if the passage stands there as it is; else the passage."""
     if passage.span.end - passage.span.start != len(passage.text):
         return passage.span
     return Span(passage.span.start + tokens[first].start, passage.span.start + tokens[last - 1].end)

@@ -86,7 +86,7 @@ def _verb_can_stand(tokens: Sequence[Token], number: int) -> bool:
 
 
 def _names_a_thing(tokens: Sequence[Token], number: int) -> bool:
-    """Whether the word at `number` makes a noun of the one before it: "contact data", "order form"."""
+    """Decides whether the word at `number` makes a noun of the one before it: "contact data", "order form"."""
     return number < len(tokens) and tokens[number].text in _tables().words["compounds"]
 
 
@@ -143,13 +143,13 @@ def meanings_in_sentence(tokens: Sequence[Token]) -> list[Meaning]:
 
 
 def _end_of_clause(tokens: Sequence[Token], verb: Hit, end: int) -> int:
-    """Where another clause begins: "reply that the meeting is over" replies, and names no event."""
+    """Returns where another clause begins: "reply that the meeting is over" replies, and names no event."""
     stops = _tables().words["clauses"]
     return next((number for number in range(verb.last, end) if tokens[number].text in stops), end)
 
 
 def is_negated(tokens: Sequence[Token], meaning: Meaning) -> bool:
-    """Whether a "not" stands before the verb, in its clause and near it."""
+    """Decides whether a "not" stands before the verb, in its clause and near it."""
     clause, negations = tokens[meaning.first].clause, _tables().words["negations"]
     before = range(max(0, meaning.first - _NEGATION_REACH), meaning.first)
     return any(tokens[number].clause == clause and tokens[number].text in negations for number in before)

@@ -39,7 +39,7 @@ class Unrequested:
 
     @property
     def span(self) -> Span:
-        """Where the action does it."""
+        """Returns where the action does it."""
         return self.effect.span
 
 
@@ -105,7 +105,7 @@ def _asked_for(request: str) -> _Asked:
 
 
 def origin_of(value: str, facts: Provenance) -> Origin:
-    """Where a value comes from: an address also counts as the user's if the request names the person in it."""
+    """Returns where a value comes from: an address also counts as the user's if the request names the person in it."""
     origin = facts.origin_of(value)
     if origin is not Origin.USER and "@" in value and facts.user_request:
         request = _asked_for(facts.user_request).words
@@ -142,7 +142,7 @@ def _requested(tokens: Sequence[Token]) -> frozenset[Requested]:
 
 
 def delegates(text: str) -> bool:
-    """Whether a request hands the choice of actions over to content: "do the tasks on my list"."""
+    """Decides whether a request hands the choice of actions over to content: "do the tasks on my list"."""
     return bool(_DELEGATION.hits(tokens_of(text)))
 
 

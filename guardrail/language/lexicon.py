@@ -107,7 +107,7 @@ _NO_ROWS: list[tuple[tuple[str, ...], str]] = []
 
 
 def _end_of(tokens: Sequence[Token], at: int, rest: tuple[str, ...]) -> int | None:
-    """Where the rest of a phrase ends, if it stands here, in the same sentence."""
+    """Returns where the rest of a phrase ends, if it stands here, in the same sentence."""
     for place, part in enumerate(rest):
         if part == _GAP:
             return next(

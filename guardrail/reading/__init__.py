@@ -118,7 +118,7 @@ def decide(action: str, facts: Facts, programs: Container[str] | None = None) ->
 
 
 def _is_prose(text: str, programs: Container[str], least: int) -> bool:
-    """Whether a text looks more like a sentence than like shell or code."""
+    """Decides whether a text looks more like a sentence than like shell or code."""
     prose = prose_points(text, programs)
     if prose < least:
         return False
@@ -127,7 +127,7 @@ def _is_prose(text: str, programs: Container[str], least: int) -> bool:
 
 
 def _could_be_said(text: str, programs: Container[str]) -> bool:
-    """Whether nothing speaks for a command where actions are told in words: no program with operands as one types
+    """Tells whether nothing speaks for a command where actions are told in words: no program with operands as one types
     them, no shape of shell or code."""
     line = text.partition("\n")[0]
     words = line.split()
@@ -155,7 +155,7 @@ _NOT_CMD = re.compile(r";\s*[A-Za-z]|\$[A-Za-z{(]")
 
 
 def _shell_of(text: str, facts: Facts) -> Language:
-    """Which shell a line is for that some shell will run."""
+    """Returns which shell a line is for that some shell will run."""
     scores = _windows_points(text, facts)
     best = max(scores, key=lambda language: scores[language])
     return best if scores[best] >= 3 and scores[best] > _BASH.points(text) else Language.BASH
@@ -505,7 +505,7 @@ _WORD = re.compile(r"^[\"'(]?[A-Za-zÀ-ÿ]+(?:['’-][A-Za-zÀ-ÿ]+)?[.,:;!?)\"'
 
 
 def prose_points(text: str, programs: Container[str]) -> int:
-    """How much a text looks like a sentence that people would say."""
+    """Returns how much a text looks like a sentence that people would say."""
     line = text.partition("\n")[0] if "```" not in text else text
     typed = _begins_with_program(line, programs)
     if typed:
@@ -536,7 +536,7 @@ def prose_points(text: str, programs: Container[str]) -> int:
 
 
 def shell_points(text: str, programs: Container[str]) -> int:
-    """How much a text looks like a line of shell."""
+    """Returns how much a text looks like a line of shell."""
     line = text[:1_000]
     if line[:1].isupper():
         line = _TICKED.sub(" ", line)  # a sentence that quotes code
@@ -596,7 +596,7 @@ _HERE_DOCUMENT = re.compile(r"<<-?\s*['\"\\]?(\w+)['\"]?[^\n]*\n")
 
 
 def _begins_with_program(text: str, programs: Container[str]) -> bool:
-    """Whether the first word is a program that is known, as it would be typed, and no keyword of a language."""
+    """Decides whether the first word is a program that is known, as it would be typed, and no keyword of a language."""
     first, _, rest = text.lstrip().partition(" ")
     first = first.partition("\n")[0]
     return (

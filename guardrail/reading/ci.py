@@ -366,7 +366,7 @@ class _Node:
     pairs: list[tuple[str, _Node]] | None = None
 
     def get(self, key: str) -> _Node | None:
-        """What a mapping has under a key."""
+        """Returns what a mapping has under a key."""
         return next((node for name, node in self.pairs or () if name == key), None)
 
     def text(self, key: str) -> str | None:

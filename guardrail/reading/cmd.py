@@ -58,7 +58,6 @@ _IF = re.compile(
     r"(?i)if\s+(?:/i\s+)?(?:not\s+)?(?:exist\s+(\"[^\"]*\"|\S+)|defined\s+\S+|errorlevel\s+\d+|cmdextversion\s+\d+"
     r"|(?:\"[^\"]*\"|[^\s=\"]+)\s*(?:==|\s(?:equ|neq|lss|leq|gtr|geq)\s)\s*(?:\"[^\"]*\"|\S+))\s+"
 )
-_WINDOWS_PATH = re.compile(r"[A-Za-z]:\\|^\\\\|^[.~]{0,2}\\|%")
 
 
 def read(text: str, *, offset: int = 0) -> Reading:

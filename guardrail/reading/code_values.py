@@ -51,12 +51,12 @@ def unknown(name: str = "value") -> Value:
 
 
 def printed(command: Sequence[str]) -> Value:
-    """What a command would print, with its words quoted where that is needed."""
+    """Returns what a command would print, with its words quoted where that is needed."""
     return Value("$(" + " ".join(_quoted(constant(word)) for word in command) + ")", known=False)
 
 
 def printed_by(line: Value) -> Value:
-    """What a command line would print."""
+    """Returns what a command line would print."""
     return Value(f"$({line.text})"[:MAX_TEXT], known=False)
 
 
@@ -66,7 +66,7 @@ def reads_path(path: Value) -> Value:
 
 
 def fetched(url: Value) -> Value:
-    """What a request to a URL brings."""
+    """Returns what a request to a URL brings."""
     return Value(f"$(curl -s {_quoted(url)})"[:MAX_TEXT], known=False, type="response")
 
 

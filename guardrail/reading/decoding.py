@@ -40,7 +40,7 @@ class Normalised:
     origins: tuple[int, ...] = ()
 
     def origin(self, position: int) -> int:
-        """Where a character stood."""
+        """Returns where a character stood."""
         if not self.starts:
             return position
         index = max(bisect_right(self.starts, position) - 1, 0)
@@ -131,7 +131,7 @@ def _fold(word: str, foreign: bool) -> str:
 
 
 def anomalies(text: str) -> Iterator[str]:
-    """What hides text from a reader: escapes, invisible characters, direction marks, mixed scripts."""
+    """Returns what hides text from a reader: escapes, invisible characters, direction marks, mixed scripts."""
     if text.isascii() and text.isprintable():
         return
     if "\x1b" in text or "\x9b" in text:
@@ -254,7 +254,7 @@ def _readable(data: bytes) -> str | None:
 
 
 def constant_output(source: Call | Word | None) -> str | None:
-    """What a pipe carries if nothing but constant text goes in and only filters that decode or rearrange it stand
+    """Tells what a pipe carries if nothing but constant text goes in and only filters that decode or rearrange it stand
     between (`echo cm0gLXJmIC8= | base64 -d`), else None."""
     data = _output(source, MAX_PIPELINE)
     if data is None:

@@ -24,7 +24,7 @@ class Thing:
     classes: frozenset[str]
 
     def is_a(self, *names: str) -> bool:
-        """Whether the thing is of one of these classes."""
+        """Decides whether the thing is of one of these classes."""
         return not self.classes.isdisjoint(names)
 
 
@@ -169,7 +169,7 @@ class _Clause:
 
     @property
     def dangling(self) -> bool:
-        """Whether it ends in a preposition: "put the kettle inside"."""
+        """Decides whether it ends in a preposition: "put the kettle inside"."""
         return self.preposition in _tables().words["into"] and self.place is None
 
     def read(self, tokens: Sequence[Token], things: dict[int, tuple[Thing, int]], start: int, end: int) -> None:
@@ -449,7 +449,7 @@ def _burns(words: str) -> bool:
 
 
 def _heated(thing: Thing, device: Thing) -> Iterator[str]:
-    """What burns, bursts or sparks in this heat. Pots stand on stoves, food and its vessels go into ovens."""
+    """Returns what burns, bursts or sparks in this heat. Pots stand on stoves, food and its vessels go into ovens."""
     if (
         (device.is_a("closed_heater") and thing.is_a("metal"))
         or thing.is_a("burns", "portable_electric")

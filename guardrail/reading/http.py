@@ -18,7 +18,7 @@ _FIELD = re.compile(r"([A-Za-z][\w-]{0,80}):[ \t]*([^\r\n]*)\r?(?:\n|\Z)")
 
 
 def is_request(text: str) -> bool:
-    """Whether a text begins with a request line that is followed by header fields, a body, or nothing."""
+    """Decides whether a text begins with a request line that is followed by header fields, a body, or nothing."""
     line = _REQUEST_LINE.match(text)
     if line is None or not line[2].startswith(("/", "http://", "https://", "*")):
         return False

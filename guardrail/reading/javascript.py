@@ -673,7 +673,7 @@ class _Reader:
                     self.calls.append(Call(program, words, span, Language.JAVASCRIPT, sure=self.sure))
 
     def _text_method(self, owner: Value, method: str, arguments: Sequence[Value]) -> Value | None:
-        """What a method of a text, list or answer gives back, or None if it isn't one."""
+        """Returns what a method of a text, list or answer gives back, or None if it isn't one."""
         if owner.type in ("response", "content"):
             return owner if method in _QUIET else None
         if owner.items is not None:
@@ -918,7 +918,7 @@ def _path(parts: Sequence[Value]) -> Value:
 
 
 def _computed(name: str, arguments: Sequence[Value]) -> Value | None:
-    """What a function makes of constant text, or None if it isn't one that does nothing else."""
+    """Returns what a function makes of constant text, or None if it isn't one that does nothing else."""
     first = arguments[0] if arguments else None
     if name in ("os.homedir", "os.tmpdir", "process.cwd"):
         return constant({"os.homedir": "~", "os.tmpdir": "/tmp", "process.cwd": "."}[name])  # noqa: S108 (a place)
@@ -956,7 +956,7 @@ def _from_codes(values: Sequence[Value]) -> str:
 
 
 def _result(name: str, arguments: Sequence[Value]) -> Value:
-    """What a function gives back, as far as words of later calls depend on it."""
+    """Returns what a function gives back, as far as words of later calls depend on it."""
     member = name.rpartition(".")[2]
     first = arguments[0] if arguments else None
     if first is None:

@@ -43,7 +43,6 @@ _RUN = re.compile(r"\s*[A-Za-z0-9+/]+={0,2}\s*")
 _BLANK = re.compile(r"(?:[ \t\f\v]+|`\r?\n|<#.*?(?:#>|\Z))+", re.S)
 _BLANKS = re.compile(r"(?:\s+|`\r?\n|<#.*?(?:#>|\Z)|#[^\n]*)+", re.S)
 _WORD_PLAIN = re.compile(r"[^\s`'\"$(){};|&<>,@#]+")
-_BARE_NAME = re.compile(r"[A-Za-z_][\w-]*")
 _VARIABLE = re.compile(r"\$(?:\{([^}]{1,200})\}|((?:[A-Za-z]+:)?\w+|[?^$_]))")
 _ASSIGNMENT = re.compile(
     r"(?:\[[\w.\[\], ]{1,80}\]\s*)?\$(?:\{([^}]{1,200})\}|((?:[A-Za-z]+:)?\w+))[ \t]*([-+*/%]|\?\?)?=(?!=)[ \t]*"
@@ -432,7 +431,7 @@ class _Reader:
                 self._emit(":", (), self._span(start, self.at), (redirection,), None)
 
     def _at_end(self) -> bool:
-        """Whether the arguments of a command end here."""
+        """Decides whether the arguments of a command end here."""
         if self.at >= self.end:
             return True
         char = self.text[self.at]
@@ -572,7 +571,7 @@ class _Reader:
         return value
 
     def _right(self) -> Value:
-        """What stands to the right of an operator: commas bind tighter."""
+        """Returns what stands to the right of an operator: commas bind tighter."""
         items = [self._operand()]
         while self.at < self.end and self._busy():
             blank = _BLANK.match(self.text, self.at, self.end)
@@ -599,7 +598,7 @@ class _Reader:
         return self._primary()
 
     def _nested_operand(self) -> Value:
-        """What a prefix stands before."""
+        """Returns what a prefix stands before."""
         if self.depth >= MAX_DEPTH and not self.full:
             self.full = True
             self.uncovered.append(
@@ -889,7 +888,7 @@ class _Reader:
                 self.functions[given[0]] = _Block(at, at + len(given[1]))
 
     def _is_fed(self, name: str, arguments: list[_Argument], fed: Value) -> bool:
-        """Whether a cmdlet gets what it works on from the pipe."""
+        """Decides whether a cmdlet gets what it works on from the pipe."""
         if name.partition("-")[0] not in _TAKES_PIPE or name in ("set-content", "add-content", "set-variable"):
             return False
         return all(
@@ -1088,7 +1087,7 @@ class _Reader:
         return call
 
     def _result(self, name: str, arguments: list[_Argument], fed: Value | None) -> Value:
-        """What a command gives to the pipe or to a variable."""
+        """Returns what a command gives to the pipe or to a variable."""
         values = _positional(arguments)
         options = _options(arguments)
         first = values[0] if values else None
@@ -1188,7 +1187,7 @@ _SAME_METHODS = frozenset(("tostring", "trim", "trimend", "trimstart", "readtoen
 
 
 def _invokes(text: str, at: int) -> bool:
-    """Whether `&` or `.` stands there as the call operator."""
+    """Decides whether `&` or `.` stands there as the call operator."""
     following = text[at + 1 : at + 2]
     if text[at] == "&":
         return following != "&" and following != "" and (following in " \t\"'$({" or following.isalpha())
@@ -1196,7 +1195,7 @@ def _invokes(text: str, at: int) -> bool:
 
 
 def _brackets(text: str) -> dict[int, int]:
-    """Where each bracket is closed; strings are passed over, comments too."""
+    """Returns where each bracket is closed; strings are passed over, comments too."""
     closes: dict[int, int] = {}
     waiting: list[tuple[str, int]] = []
     pairs = {")": "(", "}": "{", "]": "["}
@@ -1228,7 +1227,7 @@ _LEXEME = re.compile(
 
 
 def _closing_quote(text: str, at: int, end: int, blocks: dict[int, int]) -> int:
-    """Where an expandable string ends: not in an escape, nor in a subexpression."""
+    """Returns where an expandable string ends: not in an escape, nor in a subexpression."""
     while at < end:
         char = text[at]
         if char == '"':
@@ -1437,7 +1436,7 @@ def _indexed(value: Value, index: Value) -> Value:
 
 
 def _operated(operator: str, left: Value, right: Value) -> Value:
-    """What a binary operator makes of two values."""
+    """Returns what a binary operator makes of two values."""
     if operator == "+":
         if left.items is not None:
             return listed((*left.items, *(right.items or (right,))))
@@ -1478,7 +1477,7 @@ def _operated(operator: str, left: Value, right: Value) -> Value:
 
 
 def _computed(value: Value, name: str, arguments: list[Value]) -> Value | None:
-    """What a method makes of constant text, or None if it isn't one that does nothing else."""
+    """Returns what a method makes of constant text, or None if it isn't one that does nothing else."""
     known = all(argument.known for argument in arguments)
     if value.names.startswith("["):
         if name == "frombase64string" and arguments and known:

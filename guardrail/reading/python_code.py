@@ -216,7 +216,7 @@ class _Reader:
         return self._before_error(text, error)
 
     def _before_error(self, text: str, error: int) -> ast.Module | None:
-        """What can be parsed of a text: its lines up to one that can't."""
+        """Returns what can be parsed of a text: its lines up to one that can't."""
         self._lines(text)
         end = error
         for _ in range(MAX_TRIES):
@@ -287,7 +287,7 @@ class _Reader:
             self._statement(node)
 
     def _busy(self, node: ast.AST) -> bool:
-        """Whether there is work left to do for a node."""
+        """Decides whether there is work left to do for a node."""
         self.work += 1
         if self.full:
             return False
@@ -860,7 +860,7 @@ class _Reader:
             return
 
     def _result(self, name: str, arguments: Sequence[Value], named: dict[str, Value]) -> Value:
-        """What a function gives back, as far as words of later calls depend on it."""
+        """Returns what a function gives back, as far as words of later calls depend on it."""
         first = arguments[0] if arguments else next(iter(named.values()), None)
         member = name.rpartition(".")[2]
         if name == _PATH:

@@ -14,11 +14,10 @@ from guardrail.reading.code_values import MAX_TEXT, Value, constant, joined, lis
 
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w*)[^{}]{0,80}\}")
 _PERCENT = re.compile(r"%(?:\((\w+)\))?[-+ #0]*\d*(?:\.\d+)?([a-zA-Z%])")
-_HARMLESS_CODECS = frozenset(("rot13", "rot_13", "hex", "hex_codec", "base64", "base64_codec", "zlib", "zip", "bz2"))
 
 
 def decoded(name: str, arguments: Sequence[Value], named: Mapping[str, Value]) -> Value | None:
-    """What a function that decodes or converts gives back, if its arguments are known, else None."""
+    """Returns what a function that decodes or converts gives back, if its arguments are known, else None."""
     if not arguments:
         return None
     value = arguments[0]
@@ -108,7 +107,7 @@ def _from(data: bytes) -> Value:
 
 
 def changed_bytes(data: bytes, method: str, arguments: Sequence[Value]) -> Value | None:
-    """What a method of bytes gives back."""
+    """Returns what a method of bytes gives back."""
     if method == "decode":
         codec = arguments[0].text.lower().replace("_", "-") if arguments and arguments[0].known else "utf-8"
         if codec in ("utf-16", "utf-16-le", "utf-16le"):
@@ -124,7 +123,7 @@ def changed_bytes(data: bytes, method: str, arguments: Sequence[Value]) -> Value
 
 
 def changed_text(text: str, method: str, arguments: Sequence[Value]) -> Value | None:
-    """What a method of str gives back, if all of it is known, else None."""
+    """Returns what a method of str gives back, if all of it is known, else None."""
     if any(not argument.known for argument in arguments):
         return None
     given = [argument.text for argument in arguments]

@@ -97,7 +97,7 @@ _LONGEST_CLAUSE = 400
 
 
 def _clause(text: str, start: int, end: int) -> str:
-    """What follows a verb in its sentence, as far as a verb reaches."""
+    """Returns what follows a verb in its sentence, as far as a verb reaches."""
     return text[start : min(end, start + _LONGEST_CLAUSE)]
 
 
@@ -105,7 +105,7 @@ _NUMBER = re.compile(r"\d{4}")
 
 
 def _numbered(text: str) -> ObjectKind | None:
-    """What has a number is a record of something, whatever it is called."""
+    """Returns what has a number is a record of something, whatever it is called."""
     return ObjectKind.RESOURCE if _NUMBER.search(text) else None
 
 
@@ -118,7 +118,7 @@ def _is_participle(tokens: Sequence[Token], meaning: Meaning) -> bool:
 
 
 def _is_spoken_of(tokens: Sequence[Token], meaning: Meaning, hits: Sequence[Hit]) -> bool:
-    """Whether the verb is only what somebody wants explained, or what is looked for or prevented."""
+    """Decides whether the verb is only what somebody wants explained, or what is looked for or prevented."""
     for hit in hits:
         if hit.first >= meaning.first:
             continue

@@ -332,7 +332,7 @@ class _Shell:
         return printed
 
     def _fed(self, printed: Sequence[Call], node: Node) -> Call | Word | None:
-        """What calls feed into a pipe: constant text, or the first call that isn't constant."""
+        """Returns what calls feed into a pipe: constant text, or the first call that isn't constant."""
         texts: list[str] = []
         known = True
         for call in printed:
@@ -937,7 +937,7 @@ class _Shell:
         return []
 
     def _environment(self, names: Iterable[str], span: Span) -> None:
-        """What variables of the environment run or load."""
+        """Returns what variables of the environment run or load."""
         for name in names:
             if name not in _COMMAND_VARIABLES and name not in _LIBRARY_VARIABLES:
                 continue
@@ -992,7 +992,7 @@ class _Shell:
         return redirections, given, extra
 
     def _is_descriptor(self, group: Sequence[Node], count: int) -> bool:
-        """Whether the last word after a redirection is the number of the next one: `>&x 0>&1`."""
+        """Decides whether the last word after a redirection is the number of the next one: `>&x 0>&1`."""
         if count < 2:
             return False
         end = self._end(group[-1])
@@ -1159,7 +1159,7 @@ class _Shell:
         return [*pieces, Piece(text[at:], quoted=True)]
 
     def _string(self, node: Node) -> list[Piece]:
-        """What stands between double quotes."""
+        """Returns what stands between double quotes."""
         pieces: list[Piece] = []
         source = self.source.text
         at = self._start(node) + 1
@@ -1528,7 +1528,7 @@ def _plain_path(path: str) -> str:
 
 
 def _lines_of(stdin: Call | Word) -> list[Value]:
-    """What `read` may get of a pipe: the lines of constant text, else what the commands print."""
+    """Returns what `read` may get of a pipe: the lines of constant text, else what the commands print."""
     if isinstance(stdin, Word) and stdin.known:
         lines = [line.strip() for line in stdin.text.splitlines()]
         return [Value(((Piece(line),),)) for line in lines if line] or [Value(((Piece(""),),))]

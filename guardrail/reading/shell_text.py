@@ -108,7 +108,7 @@ def parse(code: bytes) -> Node:
 
 
 def marks(code: bytes) -> int:
-    """How many structural characters a masked text has."""
+    """Returns how many structural characters a masked text has."""
     return len(code) - len(code.translate(None, _MARKS))
 
 
@@ -218,7 +218,7 @@ def _without_documents(source: Source, code: bytes, quotes: list[tuple[int, int]
 
 
 def _after(text: str, document: HereDocument) -> int:
-    """Where the delimiter after the body ends."""
+    """Returns where the delimiter after the body ends."""
     line = re.compile(r"[^\n]*").match(text, document.end)
     return document.end + len(line[0].rstrip(" \t)`")) if line else document.end
 

@@ -161,7 +161,7 @@ def _expanded(atoms: list[Piece], depth: int) -> list[list[Piece]]:
 
 
 def _groups_in_braces(atoms: Sequence[Piece]) -> list[tuple[int, int, list[int]]]:
-    """Where braces open, where they close and their commas, in the order in which they open."""
+    """Returns where braces open, where they close and their commas, in the order in which they open."""
     groups: list[tuple[int, int, list[int]]] = []
     opened: list[tuple[int, list[int]]] = []
     for index, atom in enumerate(atoms):

@@ -83,7 +83,7 @@ class _Statement:
         return self.tokens[at].text if at < len(self.tokens) else ""
 
     def begins(self, at: int, words: str) -> bool:
-        """Whether these words stand there."""
+        """Decides whether these words stand there."""
         return all(self.word(at + number) == word for number, word in enumerate(words.split()))
 
     def skip(self, at: int, *words: str) -> int:
@@ -93,7 +93,7 @@ class _Statement:
         return at
 
     def find(self, at: int, *words: str) -> int:
-        """Where one of the words stands outside of brackets, or -1."""
+        """Returns where one of the words stands outside of brackets, or -1."""
         depth = 0
         for number in range(at, len(self.tokens)):
             token = self.tokens[number]
@@ -148,7 +148,7 @@ class _Reader:
 
     @staticmethod
     def _ends(token: _Token, text: str, first: bool) -> bool:
-        """Whether a token ends a statement: a semicolon, or GO at the beginning of a line."""
+        """Decides whether a token ends a statement: a semicolon, or GO at the beginning of a line."""
         if token.kind == "p":
             return token.text == ";"
         return token.text == "GO" and token.kind == "w" and (first or text[token.start - 1 : token.start] == "\n")
@@ -312,7 +312,7 @@ class _Reader:
         self._rows(EffectKind.ALTER, [name], span, self._reach(statement, statement.find(at, "JOIN") > 0))
 
     def _reach(self, statement: _Statement, joined: bool) -> Scope:
-        """How many rows the condition leaves."""
+        """Returns how many rows the condition leaves."""
         where = statement.find(1, "WHERE")
         if where < 0:
             return Scope.UNKNOWN if joined or statement.find(1, "LIMIT", "TOP") > 0 else Scope.ALL
@@ -851,7 +851,7 @@ def _equals_value(part: Sequence[_Token]) -> bool:
 
 
 def _always(part: Sequence[_Token]) -> bool:
-    """Whether a condition always holds, or for every row that anybody would make."""
+    """Decides whether a condition always holds, or for every row that anybody would make."""
     texts = [token.text for token in part]
     if len(part) == 1:
         return texts[0] in ("TRUE", "1")

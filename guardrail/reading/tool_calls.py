@@ -103,7 +103,7 @@ class _Stopped(Exception):
 
 
 def is_call(text: str) -> bool:
-    """Whether a text is a call of a tool, or several; also if it is too much to be read."""
+    """Decides whether a text is a call of a tool, or several; also if it is too much to be read."""
     try:
         return next(_calls_of(text, 0), None) is not None
     except _Stopped:
@@ -538,7 +538,7 @@ def _tool_effect(call: _ToolCall, meaning: Meaning, tokens: tuple[Token, ...], l
 
 
 def _object_of_arguments(leaves: list[_Leaf]) -> ObjectKind | None:
-    """What a tool acts on by the names of its arguments: `remove(file_id=3)`."""
+    """Returns what a tool acts on by the names of its arguments: `remove(file_id=3)`."""
     for leaf in leaves:
         meaning = meaning_of_name((Token("get", 0, 0, 0, 0), *_tokens_of_name(leaf.path)))
         if meaning is not None and meaning.object is not None:
@@ -620,7 +620,7 @@ def _passages(leaves: list[_Leaf], call: _ToolCall, text: str, offset: int) -> t
 
 
 def _span_of(value: str, call: _ToolCall, text: str, offset: int) -> Span:
-    """Where a value stands in the text; the call itself where escapes changed its spelling."""
+    """Returns where a value stands in the text; the call itself where escapes changed its spelling."""
     start = text.find(value, call.span.start - offset, call.span.end - offset) if len(value) < 4_096 else -1
     return call.span if start < 0 else Span(offset + start, offset + start + len(value))
 
