@@ -123,7 +123,7 @@ def prepare_build(ledger: Ledger, request: BuildRequest, owner: str) -> Prepared
 
 def prepare_design(ledger: Ledger, request: DesignRequest, owner: str) -> Prepared:
     """Returns the memory plan of a request, and its proposal if it is to be applied. Raises the errors of `propose`."""
-    plan = design_memory(request)
+    plan = design_memory(request, owner)
     fields = plan.model_dump_json(by_alias=True).encode()
     if request.mode == "preview":
         return Prepared(fields)

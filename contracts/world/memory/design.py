@@ -1,21 +1,16 @@
 """Designs a memory plan from goals, sources and constraints, and turns a plan into nodes of the graph. Pure.
 
-Example: with the goal "Support customers" and 2,000 tokens, 200 tokens are reserved. The stores that every plan has
-come first. Then stores whose words match the goal follow by weight, until the smallest sizes fill the 1,800 tokens. The
-rest is divided by weight. Stores that no longer fit are listed in `left_out`.
+Example: with the goal "Support customers", a source of `messages` and 2,000 tokens, 200 tokens are reserved. The stores
+that every plan has come first. Then the stores that the declared kinds of data fill follow by weight, until the
+smallest sizes fill the 1,800 tokens. The rest is divided by weight. Stores that no longer fit are in `left_out`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cache
-from pathlib import Path
 from typing import Any
-
-import yaml
 
 from contracts.canonical import canonical_sha256
 from contracts.world.identity import content_id
@@ -23,16 +18,19 @@ from contracts.world.memory.memory_plan import (
     BudgetShare,
     DesignGoal,
     DesignRequest,
+    DesignSource,
     MemoryPlan,
     MemoryStore,
-    Method,
     PlanRisk,
-    Privacy,
     RetrievalRoute,
+    Unknown,
     WriteRule,
+    iso_duration,
 )
+from contracts.world.memory.store_kinds import Concern, PrivacyRule, StoreKind, load_store_kinds
 from contracts.world.ontology import Ontology, load_ontology
 from contracts.world.proposal import Actor, EdgeDraft, NodeDraft, Proposal
+from contracts.world.signal import SignalLink
 
 RESERVE_SHARE = 0.1
 TOKENS_A_NODE = 80
@@ -40,114 +38,102 @@ TOKENS_A_NODE = 80
 
 DEEPEST = 6
 MOST_NODES = 1000
+UNDECLARED_FILL = "semantic"
+"""The store that sources fill whose kinds of data are not declared."""
+
 _PRIORITY = {"low": 0.5, "medium": 1.0, "high": 2.0}
 
 
 @dataclass(frozen=True)
-class StoreKind:
-    """One row of `stores.yaml`."""
+class _Chosen:
+    """A store that the request calls for. `special` are the special categories of the sources that fill it."""
 
     id: str
-    title: str
-    purpose: str
-    node_types: tuple[str, ...]
-    called_for: tuple[str, ...]
-    weight: float
-    smallest_tokens: int
-    keep_days: int
-    personal: bool
-    method: Method
-
-
-@dataclass(frozen=True)
-class PrivacyRule:
-    """The strictness of a level of privacy."""
-
-    keep_personal_days: int | None
-    least_confidence: float
-    needs: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Kinds:
-    """The whole content of `stores.yaml`."""
-
-    stores: tuple[StoreKind, ...]
-    privacy: Mapping[Privacy, PrivacyRule]
-    personal_sources: tuple[str, ...]
-
-
-@cache
-def load_kinds() -> Kinds:
-    """Returns the stores of this version."""
-    raw = yaml.load((Path(__file__).parent / "stores.yaml").read_text(), yaml.CSafeLoader)
-    return Kinds(
-        tuple(
-            StoreKind(id=name, **fields | {key: tuple(fields[key]) for key in ("node_types", "called_for")})
-            for name, fields in raw["stores"].items()
-        ),
-        {name: PrivacyRule(**fields | {"needs": tuple(fields["needs"])}) for name, fields in raw["privacy"].items()},
-        tuple(raw["personal_sources"]),
-    )
-
-
-@dataclass(frozen=True)
-class _Chosen:
     kind: StoreKind
-    reasons: tuple[str, ...]
     weight: float
+    sources: tuple[str, ...]
+    called_for_by: tuple[str, ...]
+    personal: bool
+    special: tuple[str, ...]
+
+    def concerned_by(self, concern: Concern) -> bool:
+        """Returns True if a need with this concern holds for writes to the store."""
+        if concern == "lasting_personal":
+            return self.personal and not self.kind.session
+        return concern == "all" or bool(self.special)
 
 
-def design_memory(request: DesignRequest) -> MemoryPlan:
-    """Returns the plan of a request."""
-    kinds, ontology = load_kinds(), load_ontology()
-    constraints = request.constraints
-    rule = kinds.privacy[constraints.privacy]
+def design_memory(request: DesignRequest, owner: str) -> MemoryPlan:
+    """Returns the plan of a request for the graph of `owner`."""
+    ontology, constraints = load_ontology(), request.constraints
+    rule = load_store_kinds().privacy[constraints.privacy]
     usable = constraints.budget_tokens - int(constraints.budget_tokens * RESERVE_SHARE)
-    wanted = [choice for kind in kinds.stores if (choice := _called_for(kind, request)) is not None]
+    wanted = [choice for name in load_store_kinds().stores if (choice := _called_for(name, request)) is not None]
     chosen, left_out = _affordable(wanted, usable)
     tokens = _split(chosen, usable)
-    stores = [_store(choice, request, rule, ontology) for choice in chosen]
+    plan_id = f"memory-{canonical_sha256(request.model_dump(mode='json', exclude={'mode'}))[:16]}"
+    kept = {choice.id: _kept(choice, constraints.retention, rule) for choice in chosen}
+    stores = [
+        _store(choice, kept[choice.id], _node_id(owner, plan_id, "store", choice.id), ontology) for choice in chosen
+    ]
     return MemoryPlan(
-        plan_id=f"memory-{canonical_sha256(request.model_dump(mode='json', exclude={'mode'}))[:16]}",
+        plan_id=plan_id,
         agent=request.agent,
         domains=[name for name in ontology.domains if any(name in store.domains for store in stores)],
         stores=stores,
-        retrieval=[_route(choice.kind, tokens[choice.kind.id], request.goals) for choice in chosen],
+        retrieval=[
+            _route(choice, store.node_id, tokens[choice.id], request.goals)
+            for choice, store in zip(chosen, stores, strict=True)
+        ],
         write_rules=[
-            WriteRule(store=choice.kind.id, least_confidence=rule.least_confidence, needs=_needs(choice.kind, rule))
-            for choice in chosen
+            WriteRule(
+                store=choice.id,
+                link=SignalLink(type="PART_OF", target=store.node_id),
+                least_confidence=rule.least_confidence,
+                needs=[need for need, concern in rule.needs.items() if choice.concerned_by(concern)],
+            )
+            for choice, store in zip(chosen, stores, strict=True)
         ],
         budget=[
             BudgetShare(
-                store=choice.kind.id,
-                tokens=tokens[choice.kind.id],
-                share=round(tokens[choice.kind.id] / constraints.budget_tokens, 4),
+                store=choice.id,
+                tokens=tokens[choice.id],
+                share=round(tokens[choice.id] / constraints.budget_tokens, 4),
             )
             for choice in chosen
         ],
         reserve_tokens=constraints.budget_tokens - usable,
-        keep_for=_iso(constraints.retention),
+        keep_for=iso_duration(max(keep for keep, _ in kept.values())),
         privacy=constraints.privacy,
-        left_out=[choice.kind.id for choice in left_out],
-        risks=_risks(request, stores, left_out, kinds),
+        left_out=[choice.id for choice in left_out],
+        risks=_risks(request, chosen, left_out),
+        unknowns=_unknowns(request),
     )
 
 
-def _called_for(kind: StoreKind, request: DesignRequest) -> _Chosen | None:
-    """Returns a store with the texts that call for it, weighted by the priority of goals, or None."""
-    texts = [(goal.title, _PRIORITY[goal.priority]) for goal in request.goals]
-    texts += [(source.title, 1.0) for source in request.sources] + [(request.agent.role, 1.0)]
-    reasons = [(text, weight) for text, weight in texts if _matches(text, kind.called_for)]
-    if kind.called_for and not reasons:
+def _called_for(store: str, request: DesignRequest) -> _Chosen | None:
+    """Returns a store with what calls for it, weighted by the priority of goals, or None."""
+    kinds = load_store_kinds()
+    kind = kinds.stores[store]
+
+    def fills(names: Sequence[str]) -> bool:
+        return any(store in kinds.data_kinds[name].stores for name in names)
+
+    goals = [goal for goal in request.goals if fills(goal.kinds)]
+    # A source of unknown kinds is read for facts.
+    sources = [s for s in request.sources if fills(s.kinds) or (not s.kinds and store == UNDECLARED_FILL)]
+    if not (kind.always or goals or sources):
         return None
-    weight = kind.weight * (1 + sum(weight for _, weight in reasons))
-    return _Chosen(kind, tuple(dict.fromkeys(text for text, _ in reasons)), weight)
-
-
-def _matches(text: str, beginnings: Sequence[str]) -> bool:
-    words = re.findall(r"\w+", text.casefold())
-    return any(word.startswith(beginning) for word in words for beginning in beginnings)
+    special = {category for source in sources for category in source.special_categories or ()}
+    return _Chosen(
+        id=store,
+        kind=kind,
+        weight=kind.weight * (1 + sum(_PRIORITY[goal.priority] for goal in goals) + len(sources)),
+        sources=tuple(source.title for source in sources),
+        called_for_by=tuple(dict.fromkeys([*(goal.title for goal in goals), *(source.title for source in sources)])),
+        personal=kind.personal or any(source.may_be_personal for source in sources),
+        special=tuple(category for category in kinds.special_categories if category in special),
+    )
 
 
 def _affordable(wanted: Sequence[_Chosen], usable: int) -> tuple[list[_Chosen], list[_Chosen]]:
@@ -155,8 +141,8 @@ def _affordable(wanted: Sequence[_Chosen], usable: int) -> tuple[list[_Chosen], 
 
     Stores of every plan come first, then the others by weight. A larger budget only extends the same order.
     """
-    base = [choice for choice in wanted if not choice.kind.called_for]
-    others = sorted((choice for choice in wanted if choice.kind.called_for), key=lambda choice: -choice.weight)
+    base = [choice for choice in wanted if choice.kind.always]
+    others = sorted((choice for choice in wanted if not choice.kind.always), key=lambda choice: -choice.weight)
     within: list[_Chosen] = []
     left = usable
     for choice in [*base, *others]:
@@ -169,31 +155,44 @@ def _affordable(wanted: Sequence[_Chosen], usable: int) -> tuple[list[_Chosen], 
 
 def _split(chosen: Sequence[_Chosen], usable: int) -> dict[str, int]:
     """Returns the tokens of each store: its smallest size and a share of the rest by weight. The sum is `usable`."""
-    smallest = {choice.kind.id: choice.kind.smallest_tokens for choice in chosen}
+    smallest = {choice.id: choice.kind.smallest_tokens for choice in chosen}
     rest, weights = usable - sum(smallest.values()), sum(choice.weight for choice in chosen)
-    shares = {choice.kind.id: int(rest * choice.weight / weights) for choice in chosen}
-    shares[chosen[0].kind.id] += rest - sum(shares.values())
+    shares = {choice.id: int(rest * choice.weight / weights) for choice in chosen}
+    shares[chosen[0].id] += rest - sum(shares.values())
     return {name: smallest[name] + shares[name] for name in smallest}
 
 
-def _store(chosen: _Chosen, request: DesignRequest, rule: PrivacyRule, ontology: Ontology) -> MemoryStore:
+def _kept(chosen: _Chosen, retention: timedelta | None, rule: PrivacyRule) -> tuple[timedelta, str]:
+    """Returns how long a store is kept, and the reason. A retention that was asked for is obeyed."""
+    useful = timedelta(days=chosen.kind.keep_days)
+    if chosen.kind.session:
+        return (useful, "session") if retention is None else (min(useful, retention), "session")
+    if retention is not None:
+        return retention, "requested"
+    if chosen.personal and rule.personal_days is not None and rule.personal_days < chosen.kind.keep_days:
+        return timedelta(days=rule.personal_days), "privacy"
+    return useful, "usefulness"
+
+
+def _store(chosen: _Chosen, kept: tuple[timedelta, str], node_id: str, ontology: Ontology) -> MemoryStore:
     kind = chosen.kind
-    keep = min(timedelta(days=kind.keep_days), request.constraints.retention)
-    if kind.personal and rule.keep_personal_days is not None:
-        keep = min(keep, timedelta(days=rule.keep_personal_days))
     domains = {ontology.node_types[name].domain for name in kind.node_types}
-    sources = [source.title for source in request.sources if _matches(source.title, kind.called_for)]
-    return MemoryStore(
-        id=kind.id,
-        title=kind.title,
-        purpose=kind.purpose,
-        domains=[name for name in ontology.domains if name in domains],
-        node_types=list(kind.node_types),
-        record_schema=_record_schema(kind, ontology),
-        sources=sources if kind.called_for else [source.title for source in request.sources],
-        keep_for=_iso(keep),
-        holds_personal_data=kind.personal,
-        called_for_by=list(chosen.reasons),
+    return MemoryStore.model_validate(
+        {
+            "id": chosen.id,
+            "node_id": node_id,
+            "title": kind.title,
+            "purpose": kind.purpose,
+            "domains": [name for name in ontology.domains if name in domains],
+            "node_types": list(kind.node_types),
+            "record_schema": _record_schema(kind, ontology),
+            "sources": list(chosen.sources),
+            "keep_for": iso_duration(kept[0]),
+            "keep_for_reason": kept[1],
+            "holds_personal_data": chosen.personal,
+            "special_categories": list(chosen.special),
+            "called_for_by": list(chosen.called_for_by),
+        }
     )
 
 
@@ -228,36 +227,24 @@ def _record_schema(kind: StoreKind, ontology: Ontology) -> dict[str, Any]:
     }
 
 
-def _route(kind: StoreKind, tokens: int, goals: Sequence[DesignGoal]) -> RetrievalRoute:
+def _route(chosen: _Chosen, node_id: str, tokens: int, goals: Sequence[DesignGoal]) -> RetrievalRoute:
     """Returns the query of a store: as many nodes as its tokens hold, and the deeper the more room there is."""
     limit = max(1, min(MOST_NODES, tokens // TOKENS_A_NODE))
-    query: dict[str, Any] = {"node_types": list(kind.node_types), "limit": limit}
-    if kind.method == "full_text":
+    query: dict[str, Any] = {"node_types": list(chosen.kind.node_types), "limit": limit}
+    if chosen.kind.method == "recent":
+        query["order"] = "recent"
+    elif chosen.kind.method == "full_text":
         query["search"] = " ".join(goal.title for goal in goals)[:200]
-    elif kind.method == "traverse":
+    else:
         depth = min(DEEPEST, 1 + limit // 10)
-        query |= {"traverse": {"from_id": "<id of the agent's node>", "depth": depth, "direction": "both"}}
-        query["include_edges"] = True
-    elif kind.method == "by_id":
-        query["node_id"] = "<id that a deliverable or an agreement names>"
-    return RetrievalRoute(store=kind.id, method=kind.method, query=query, budget_tokens=tokens)
+        query |= {"traverse": {"from_id": node_id, "depth": depth, "direction": "inbound"}, "include_edges": True}
+    return RetrievalRoute(store=chosen.id, method=chosen.kind.method, query=query, budget_tokens=tokens)
 
 
-def _needs(kind: StoreKind, rule: PrivacyRule) -> list[str]:
-    """Returns the needs of a write. Consent concerns only memory of people; all other needs concern every write."""
-    return [need for need in rule.needs if kind.personal or need != "consent"]
-
-
-def _risks(
-    request: DesignRequest, stores: Sequence[MemoryStore], left_out: Sequence[_Chosen], kinds: Kinds
-) -> list[PlanRisk]:
+def _risks(request: DesignRequest, chosen: Sequence[_Chosen], left_out: Sequence[_Chosen]) -> list[PlanRisk]:
     constraints = request.constraints
-    rule = kinds.privacy[constraints.privacy]
-    speaks_of_people = [
-        source.title
-        for source in request.sources
-        if source.personal or (source.personal is None and _matches(source.title, kinds.personal_sources))
-    ]
+    rule = load_store_kinds().privacy[constraints.privacy]
+    speaks_of_people = [source.title for source in request.sources if source.may_be_personal]
     risks: list[PlanRisk] = []
 
     def risk(name: str, title: str, likelihood: str, impact: str, mitigation: str) -> None:
@@ -271,18 +258,26 @@ def _risks(
         strict = constraints.privacy in ("private", "regulated")
         risk(
             "personal_data",
-            f"{', '.join(speaks_of_people)} speak of people",
+            f"{', '.join(speaks_of_people)}: about people, or not declared",
             "high",
             "medium" if strict else "high",
             "Keep it private, end it in time, and erase it when the person asks.",
         )
+    if special := sorted({category for choice in chosen for category in choice.special}):
+        risk(
+            "special_categories",
+            f"Special categories of personal data: {', '.join(special)}",
+            "high",
+            "high",
+            "Write only what the person explicitly agreed to, and nothing that the goals do not need.",
+        )
     if constraints.privacy == "public" and speaks_of_people:
-        risk("too_open", "Privacy is public, though sources speak of people", "high", "high", "Choose `private`.")
+        risk("too_open", "Privacy is public, though sources may be about people", "high", "high", "Choose `private`.")
     if left_out:
         names = ", ".join(choice.kind.title.lower() for choice in left_out)
         risk("small_budget", f"No room for {names}", "high", "medium", "Raise `budgetTokens`, or ask by node id.")
-    needed = max(kind.keep_days for kind in kinds.stores if any(kind.id == store.id for store in stores))
-    if constraints.retention < timedelta(days=needed) / 4:
+    needed = timedelta(days=max(choice.kind.keep_days for choice in chosen))
+    if constraints.retention is not None and constraints.retention < needed / 4:
         risk(
             "short_retention",
             "Memory ends long before its use does",
@@ -301,16 +296,78 @@ def _risks(
     return risks
 
 
-def _iso(duration: timedelta) -> str:
-    hours = int(duration.total_seconds()) // 3600
-    return f"P{hours // 24}D" if hours % 24 == 0 else f"PT{hours}H"
+def _unknowns(request: DesignRequest) -> list[Unknown]:
+    """Returns what the request leaves open, in the order of the request."""
+    unknowns = [
+        Unknown(
+            about=f"/goals/{number}/kinds",
+            question=f'Which kinds of data does "{goal.title}" need?',
+            assumed="Only what the sources bring.",
+        )
+        for number, goal in enumerate(request.goals)
+        if not goal.kinds
+    ]
+    for number, source in enumerate(request.sources):
+        unknowns += _unknowns_of_source(f"/sources/{number}", source)
+    if request.constraints.privacy == "regulated":
+        unknowns.append(
+            Unknown(
+                about="/constraints/privacy",
+                question="Which law and which legal basis apply?",
+                assumed="Consent of the person, for every record about a person that outlives the session.",
+            )
+        )
+    unknowns += [
+        Unknown(
+            about="/budget",
+            question="How many tokens does one record take in your model's prompt?",
+            assumed=f"{TOKENS_A_NODE}.",
+        ),
+        Unknown(
+            about="/stores",
+            question="How many records will be written?",
+            assumed="Any number: the budget bounds what is recalled, not what is kept.",
+        ),
+    ]
+    return unknowns
+
+
+def _unknowns_of_source(about: str, source: DesignSource) -> list[Unknown]:
+    unknowns = []
+    if not source.kinds:
+        unknowns.append(
+            Unknown(
+                about=f"{about}/kinds",
+                question=f'Which kinds of data does "{source.title}" hold?',
+                assumed=f"Facts: it fills `{UNDECLARED_FILL}`.",
+            )
+        )
+    kinds = load_store_kinds().data_kinds
+    open_kinds = not source.kinds or any(kinds[name].personal is None for name in source.kinds)
+    if source.personal is None and open_kinds and not any(kinds[name].personal for name in source.kinds):
+        unknowns.append(
+            Unknown(about=f"{about}/personal", question=f'Is "{source.title}" about people?', assumed="It may be: yes.")
+        )
+    if source.special_categories is None and source.may_be_personal:
+        unknowns.append(
+            Unknown(
+                about=f"{about}/specialCategories",
+                question=f'Does "{source.title}" hold special categories of personal data, such as health?',
+                assumed="None.",
+            )
+        )
+    return unknowns
+
+
+def _node_id(owner: str, plan_id: str, *parts: str) -> str:
+    return content_id("memory", owner, plan_id, *parts)
 
 
 def plan_proposal(plan: MemoryPlan, goals: Sequence[DesignGoal], actor: Actor) -> Proposal:
     """Returns a plan as nodes and edges of its owner's private graph. The same plan has the same ids."""
 
     def node_id(*parts: str) -> str:
-        return content_id("memory", actor.name, plan.plan_id, *parts)
+        return _node_id(actor.name, plan.plan_id, *parts)
 
     plan_node = NodeDraft(
         id=node_id("plan"),
@@ -344,7 +401,7 @@ def plan_proposal(plan: MemoryPlan, goals: Sequence[DesignGoal], actor: Actor) -
             "sources": store.sources,
         }
         add(
-            NodeDraft(id=node_id("store", store.id), type="Resource", title=store.title, properties=properties),
+            NodeDraft(id=store.node_id, type="Resource", title=store.title, properties=properties),
             "PART_OF",
         )
     for rule in plan.write_rules:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from contracts.base import Document, Listed
 from contracts.world.graph_documents import OneLine, StageDocument
+from contracts.world.memory.store_kinds import Method, Privacy, load_store_kinds
 from contracts.world.proposal import Verdict
+from contracts.world.signal import SignalLink
 
-Privacy = Literal["public", "internal", "private", "regulated"]
-Method = Literal["recent", "full_text", "traverse", "by_id"]
 Title = Annotated[str, Field(min_length=1, max_length=300), OneLine]
 Name = Annotated[str, Field(min_length=1, max_length=200), OneLine]
 
@@ -34,6 +34,33 @@ Retention = Annotated[
 ]
 
 
+def iso_duration(duration: timedelta) -> str:
+    """Returns whole hours or days of `duration` as an ISO 8601 duration."""
+    hours = int(duration.total_seconds()) // 3600
+    return f"P{hours // 24}D" if hours % 24 == 0 else f"PT{hours}H"
+
+
+def _known_data_kind(name: str) -> str:
+    if name not in (known := load_store_kinds().data_kinds):
+        raise ValueError(f"is none of {', '.join(known)}")
+    return name
+
+
+def _known_category(name: str) -> str:
+    if name not in (known := load_store_kinds().special_categories):
+        raise ValueError(f"is none of {', '.join(known)}")
+    return name
+
+
+DataKindName = Annotated[
+    str, AfterValidator(_known_data_kind), Field(json_schema_extra={"enum": list(load_store_kinds().data_kinds)})
+]
+SpecialCategory = Annotated[
+    str, AfterValidator(_known_category), Field(json_schema_extra={"enum": list(load_store_kinds().special_categories)})
+]
+DataKindNames = Annotated[list[DataKindName], Field(max_length=len(load_store_kinds().data_kinds))]
+
+
 class DesignAgent(Document):
     """The agent that owns the memory."""
 
@@ -42,28 +69,57 @@ class DesignAgent(Document):
 
 
 class DesignGoal(Document):
-    """A purpose of the agent."""
+    """A purpose of the agent, and the kinds of data that it has to recall for it."""
 
     title: Title
     priority: Literal["low", "medium", "high"] = "medium"
+    kinds: DataKindNames = Field(default=[])
 
 
 class DesignSource(Document):
-    """A source from which the agent learns."""
+    """A source from which the agent learns. What is not declared is not guessed from the title."""
 
     title: Title
+    kinds: DataKindNames = Field(default=[])
     personal: bool | None = Field(
-        default=None, strict=True, description="Whether it speaks of people; null = judged by the words of its title"
+        default=None, strict=True, description="Whether it is about people; null = not declared, and treated as if"
     )
+    special_categories: list[SpecialCategory] | None = Field(
+        default=None,
+        max_length=len(load_store_kinds().special_categories),
+        description="Special categories of personal data in it; null = not declared",
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        about_people = [name for name in self.kinds if load_store_kinds().data_kinds[name].personal]
+        if self.personal is False and about_people:
+            raise ValueError(f"is said not to be personal, but {', '.join(about_people)} are always about people")
+        if self.personal is False and self.special_categories:
+            raise ValueError("is said not to be personal, but has special categories of personal data")
+        return self
+
+    @property
+    def may_be_personal(self) -> bool:
+        """Returns True unless it is declared, or follows from its kinds, that it is not about people."""
+        if self.personal is not None:
+            return self.personal
+        kinds = load_store_kinds().data_kinds
+        return (
+            bool(self.special_categories) or not self.kinds or any(kinds[n].personal is not False for n in self.kinds)
+        )
 
 
 class DesignConstraints(Document):
     """Bounds of the plan; each one has a default."""
 
-    retention: Retention = Field(
-        default=timedelta(days=365), description="ISO 8601 duration of at least an hour: nothing is kept longer"
-    )
     privacy: Privacy = "private"
+    retention: Retention | None = Field(
+        default=None,
+        description="ISO 8601 duration of at least an hour for which memory is kept, in every store that outlives the "
+        "session. Null: each store is kept for as long as it is useful and privacy allows",
+        validate_default=True,
+    )
     budget_tokens: int = Field(
         default=8_000,
         strict=True,
@@ -71,6 +127,18 @@ class DesignConstraints(Document):
         le=10_000_000,
         description="Tokens that recalled memory may fill in one request",
     )
+
+    @field_validator("retention")
+    @classmethod
+    def _allowed(cls, retention: timedelta | None, info: ValidationInfo) -> timedelta | None:
+        privacy = info.data.get("privacy")
+        most_days = None if privacy is None else load_store_kinds().privacy[privacy].most_personal_days
+        if retention is not None and most_days is not None and retention > timedelta(days=most_days):
+            raise ValueError(
+                f"is {iso_duration(retention)}, and privacy `{privacy}` keeps memory about people for P{most_days}D at "
+                "most: ask for that or less, or for another level of privacy"
+            )
+        return retention
 
 
 class DesignRequest(Document):
@@ -86,20 +154,37 @@ class DesignRequest(Document):
     constraints: DesignConstraints = DesignConstraints()
     mode: Literal["preview", "apply"] = "preview"
 
+    @field_validator("constraints")
+    @classmethod
+    def _private_enough(cls, constraints: DesignConstraints, info: ValidationInfo) -> DesignConstraints:
+        special = [source.title for source in info.data.get("sources", []) if source.special_categories]
+        if special and not load_store_kinds().privacy[constraints.privacy].special_categories:
+            raise ValueError(
+                f"have privacy `{constraints.privacy}`, but {', '.join(special)} has special categories of personal "
+                "data, which need `private` or `regulated`"
+            )
+        return constraints
+
 
 class MemoryStore(Document):
     """One kind of memory."""
 
     id: str
+    node_id: str = Field(description="Its node in your graph once the plan is applied; its records are linked to it")
     title: str
     purpose: str
     domains: list[str] = Field(description="Graph domains that its nodes are of")
     node_types: list[str]
-    record_schema: dict[str, Any] = Field(description="JSON Schema of one of its records, as a graph node")
+    record_schema: dict[str, Any] = Field(description="JSON Schema of one of its records, as a signal")
     sources: list[str] = Field(description="Titles of the sources that fill it")
     keep_for: str = Field(description="ISO 8601 duration, after which a record ends")
+    keep_for_reason: Literal["requested", "session", "privacy", "usefulness"] = Field(
+        description="`requested`: your retention; `session`: it ends with the session; `privacy`: as long as this "
+        "level keeps memory about people where you name no retention; `usefulness`: this store's own time"
+    )
     holds_personal_data: bool
-    called_for_by: list[str] = Field(description="Goals, role and sources that asked for it; empty: every plan has it")
+    special_categories: list[str] = Field(description="Special categories of personal data that its sources declare")
+    called_for_by: list[str] = Field(description="Goals and sources that asked for it; empty: every plan has it")
 
 
 class RetrievalRoute(Document):
@@ -107,7 +192,7 @@ class RetrievalRoute(Document):
 
     store: str
     method: Method
-    query: dict[str, Any] = Field(description="The body of `POST /api/v2/world-model/query` that asks it")
+    query: dict[str, Any] = Field(description="The body of `POST /api/v2/world-model/query` that asks it, as it stands")
     budget_tokens: int
 
 
@@ -116,6 +201,7 @@ class WriteRule(Document):
 
     store: str
     through: Literal["POST /api/v2/world-model/signal"] = "POST /api/v2/world-model/signal"
+    link: SignalLink = Field(description="The link that makes a signal a record of this store")
     least_confidence: float = Field(ge=0, le=1)
     needs: list[str] = Field(description="What a write has to bring along")
     visibility: Literal["private"] = "private"
@@ -139,6 +225,14 @@ class PlanRisk(Document):
     mitigation: str
 
 
+class Unknown(Document):
+    """Something that the request does not say and that can't be worked out, and what the plan assumes instead."""
+
+    about: str = Field(description="JSON pointer to the part of the request, or to the part of this plan")
+    question: str
+    assumed: str
+
+
 class MemoryPlan(Document):
     """A whole plan. The same request gives the same plan, with the same id."""
 
@@ -154,6 +248,7 @@ class MemoryPlan(Document):
     privacy: Privacy
     left_out: list[str] = Field(description="Stores that were asked for, and for which the budget is too small")
     risks: list[PlanRisk]
+    unknowns: list[Unknown] = Field(description="What the plan can't know, and what it assumes")
 
 
 class DesignResult(MemoryPlan):
