@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import msgspec
+from rapidfuzz.distance import OSA
 
 from contracts.world.records import Edge, Event, Node, is_live
 from warehouse.world.current import CurrentView
@@ -16,7 +17,7 @@ from warehouse.world.overlay import Overlay
 from warehouse.world.query import Filter, Traversal
 from warehouse.world.snapshot import Snapshot
 from warehouse.world.snapshot_writer import write_snapshot
-from warehouse.world.text import parse_search, words_of
+from warehouse.world.text import SHORTEST_MISTYPED, has_word, parse_search, words_of
 
 DOMAIN_OF = {"Person": "FOUNDATION", "Value": "FOUNDATION", "Goal": "VISION", "Task": "TACTICS", "Metric": "TRACK"}
 T0, T1, T2, T3 = (f"2026-11-21T1{hour}:00:00.000000Z" for hour in range(4))
@@ -185,13 +186,19 @@ class Model:
         return {domain: domains.count(domain) for domain in domains}
 
     def matching(self, search: str | None, within: Filter) -> list[str]:
-        parsed = None if search is None else parse_search(search)
-        return sorted(
-            each.id
-            for each in self.nodes.values()
-            if within.passes(each)
-            and (parsed is None or parsed.matches(frozenset(words_of(each.title, each.properties))))
-        )
+        words = {key: words_of(each) for key, each in self.nodes.items()}
+        passing = sorted(key for key, each in self.nodes.items() if within.passes(each))
+        if search is None:
+            return passing
+        asked = parse_search(search).words
+        unknown = [word for word in asked if not any(has_word(own, word) for own in words.values())]
+        mistyped = [word.written for word in unknown if len(word.written) >= SHORTEST_MISTYPED]
+        return [
+            key
+            for key in passing
+            if any(has_word(words[key], word) for word in asked)
+            or any(OSA.distance(wrong, written) <= 1 for wrong in mistyped for written in words[key].written)
+        ]
 
     def distances(self, traversal: Traversal) -> dict[str, int]:
         if traversal.from_id not in self.nodes:

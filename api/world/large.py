@@ -84,6 +84,7 @@ class ShownAnswer:
     next_skip: int | None
     node_count: int
     edge_count: int
+    hints: query.Hints | None
 
 
 def shown(answer: query.Answer, owner: str, node_count: int, edge_count: int) -> ShownAnswer:
@@ -98,6 +99,7 @@ def shown(answer: query.Answer, owner: str, node_count: int, edge_count: int) ->
         next_skip=answer.next_skip,
         node_count=node_count,
         edge_count=edge_count,
+        hints=answer.hints,
     )
 
 

@@ -114,7 +114,17 @@ async def answer_query(stores: Stores, request: read_api.GraphQueryRequest, owne
         "truncated": answer.truncated,
         "cursor": _cursor(answer, question),
         "revision": answer.revision,
+        "hints": None if answer.hints is None else _hints(answer.hints),
     }
+
+
+def _hints(hints: query.Hints) -> dict[str, Any]:
+    return read_api.SearchHints(
+        near_words=list(hints.near_words),
+        node_types=dict(hints.node_types),
+        own_nodes=hints.own,
+        public_nodes=hints.public,
+    ).model_dump(by_alias=True)
 
 
 def world_health_router(graph: Callable[[], ServedGraph]) -> APIRouter:
@@ -201,7 +211,8 @@ def _query(request: read_api.GraphQueryRequest, position: Position) -> query.Que
         search=request.search,
         node_id=request.node_id,
         traverse=None if traverse is None else query.Traversal(traverse.from_id, traverse.depth, traverse.direction),
-        filter=query.Filter(request.domain, tuple(request.node_types or ())),
+        filter=query.Filter(request.domain, tuple(request.node_types or ()), request.scope),
+        order=request.order,
         limit=request.limit,
         include_edges=request.include_edges,
         after=position.after,

@@ -53,8 +53,12 @@ class GraphQueryRequest(Document):
 
     search: Annotated[str, StringConstraints(max_length=1_000)] | None = Field(
         default=None,
-        description="Words in titles and properties, any of them; from three characters on the last one, and any "
-        "followed by `*`, also finds the words that begin with it",
+        description="Words in titles and properties, any of them, in any grammatical form; the rarest count most, and "
+        "more in a title. From three characters on the last one, and any followed by `*`, also finds the words that "
+        "begin with it. A word of five letters that no node has also finds those that differ by one letter",
+    )
+    scope: Literal["own", "public", "both"] = Field(
+        default="both", description="Your private nodes, public nodes, or both; of equal ones yours stand first"
     )
     domain: Domain | None = None
     node_id: NodeId | None = Field(default=None, alias="node_id")
@@ -62,6 +66,9 @@ class GraphQueryRequest(Document):
     node_types: list[NodeType] | None = Field(default=None, alias="node_types", max_length=100)
     limit: int = Field(default=NODES_PER_QUERY, strict=True, ge=1, le=NODES_PER_QUERY_AT_MOST)
     include_edges: bool = Field(default=False, strict=True, alias="include_edges")
+    order: Literal["id", "recent"] = Field(
+        default="id", description="Of nodes that are neither searched nor reached: by id, or the newest first"
+    )
     as_of: Instant | None = Field(default=None, description=_AS_OF)
     at_revision: int | None = Field(default=None, strict=True, ge=0, le=HIGHEST_REVISION, description=_AT_REVISION)
     cursor: Cursor | None = Field(default=None, description=_CURSOR)
@@ -76,8 +83,17 @@ class LiveParameters(Document):
     cursor: Cursor | None = Field(default=None, description=_CURSOR)
 
 
+class SearchHints(Document):
+    """What you can see where a search found nothing."""
+
+    near_words: list[str] = Field(alias="near_words", description="Words that are nearly the same")
+    node_types: dict[str, int] = Field(alias="node_types", description="Nodes that were searched, by type")
+    own_nodes: int = Field(alias="own_nodes", ge=0, description="Private nodes of yours that were searched")
+    public_nodes: int = Field(alias="public_nodes", ge=0, description="Public nodes that were searched")
+
+
 class GraphQueryResult(Document):
-    """The nodes of one page. Search results are ranked, traversed nodes come by distance, others by id."""
+    """The nodes of one page. Search results are ranked, traversed nodes come by distance, others in their order."""
 
     query_id: str = Field(alias="query_id", description="The same for the same question to the same revision")
     matched_nodes: int = Field(alias="matched_nodes", ge=0, description="On all pages together")
@@ -86,6 +102,7 @@ class GraphQueryResult(Document):
     truncated: bool = Field(description="Whether there is more than this page holds")
     cursor: str | None = Field(description="Asks for the next page; null on the last")
     revision: int = Field(description="The graph's revision that was asked")
+    hints: SearchHints | None = Field(description="Where a search found nothing: what may help; else null")
 
 
 class GraphQueryAnswer(Document):

@@ -1,21 +1,24 @@
-"""Answers questions about the past graph: what held at an instant, as known at a revision. Filters only, no ranking.
+"""Answers questions about the past graph: what held at an instant, as known at a revision.
 
 Reads the bi-temporal rows of a generation and the events that came after them.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import duckdb
 import msgspec
+import numpy as np
 
 from contracts.world.records import Edge, Event, Node
 from warehouse.statements import read_sql, without_comments
-from warehouse.world.query import RANKED_AT_MOST, VISITED_AT_MOST, Filter, Page, Traversal
-from warehouse.world.text import Search, words_of
+from warehouse.world.query import RANKED_AT_MOST, VISITED_AT_MOST, Filter, Hints, Page, Traversal
+from warehouse.world.ranking import LIFTS, Hits, rarity, share_of
+from warehouse.world.text import Search, has_word, words_of
 
 _node = msgspec.json.Decoder(Node).decode
 _edge = msgspec.json.Decoder(Edge).decode
@@ -66,9 +69,43 @@ class PastView:
         ids = self._passing(within)
         return Page(self._nodes([node_id for node_id in ids if node_id > after][:limit]), len(ids))
 
+    def recent(self, within: Filter, skip: int, limit: int) -> Page:
+        parameters = _conditions(within) | {"skip": skip, "limit": limit}
+        ids = [node_id for (node_id,) in self._rows("past_recent", parameters)]
+        return Page(self._nodes(ids), len(self._passing(within)))
+
     def ranked(self, search: Search, within: Filter, skip: int, limit: int) -> Page:
-        matching = self._matching(search, self._passing(within))
-        return Page(self._nodes(matching[skip : skip + limit]), len(matching))
+        """Neighbours lift nobody here: what stood beside a node then is not known."""
+        words = {node.id: (node, words_of(node)) for node in self._candidates(search)}
+        having = {
+            word: [node_id for node_id, (_, own) in words.items() if has_word(own, word)] for word in search.words
+        }
+        scores: dict[str, float] = {}
+        for word, ids in having.items():
+            weight = rarity(len(ids), self.node_count())
+            for node_id in ids:
+                scores[node_id] = scores.get(node_id, 0.0) + weight * share_of(words[node_id][1], word)
+        passing = set(self._passing(within))
+        found = sorted(node_id for node_id in scores if node_id in passing)
+        places = np.arange(len(found))
+        hits = Hits(
+            places,
+            np.array([scores[node_id] for node_id in found], np.float64),
+            np.array([words[node_id][0].visibility == "public" for node_id in found], bool),
+            np.array([words[node_id][1].length for node_id in found], np.int64),
+            places,
+        )
+        ranked = hits.in_order(lambda numbers: np.full((len(numbers), len(LIFTS)), -1))[:RANKED_AT_MOST]
+        return Page([words[found[place]][0] for place in ranked[skip : skip + limit]], len(found))
+
+    def hints(self, search: Search, within: Filter) -> Hints:
+        """Names no near words: the past has no list of its words."""
+        rows = self._rows("past_counts", {"scope": within.scope})
+        counts = Counter[str]()
+        for node_type, _, nodes in rows:
+            counts[node_type] += nodes
+        public = sum(nodes for _, is_public, nodes in rows if is_public)
+        return Hints((), dict(sorted(counts.items())), counts.total() - public, public)
 
     def reached(self, traversal: Traversal, search: Search | None, within: Filter, skip: int, limit: int) -> Page:
         passing = set(self._passing(within))
@@ -103,21 +140,17 @@ class PastView:
         return levels, True
 
     def _passing(self, within: Filter) -> list[str]:
-        parameters = {"domain": within.domain, "types": list(within.node_types)}
-        return [node_id for (node_id,) in self._rows("past_ids", parameters)]
+        return [node_id for (node_id,) in self._rows("past_ids", _conditions(within))]
 
     def _matching(self, search: Search, ids: Sequence[str]) -> list[str]:
-        """Returns those of `ids` that match, in their order.
+        """Returns those of `ids` that match, in their order."""
+        matching = {node.id for node in self._candidates(search) if search.matches(words_of(node))}
+        return [node_id for node_id in ids if node_id in matching]
 
-        The database preselects nodes that contain the letters; the analyser's words decide.
-        """
-        parameters = {"words": [*search.words, *search.prefixes]}
-        matching = set()
-        for node_id, body in self._rows("past_candidates", parameters):
-            node = _node(body)
-            if search.matches(frozenset(words_of(node.title, node.properties))):
-                matching.add(node_id)
-        return [node_id for node_id in ids if node_id in matching][:RANKED_AT_MOST]
+    def _candidates(self, search: Search) -> list[Node]:
+        """Returns the nodes whose records hold the letters of a word; whether they have the word is for the caller to
+        decide."""
+        return [_node(body) for (body,) in self._rows("past_candidates", {"roots": sorted(search.roots)})]
 
     def _nodes(self, ids: Sequence[str]) -> list[Node]:
         """Returns the nodes with these ids, in their order; leaves out ids that are not visible."""
@@ -129,6 +162,10 @@ class PastView:
 
     def _count(self, statement: str) -> int:
         return int(self._connection.execute(statement).fetchall()[0][0])
+
+
+def _conditions(within: Filter) -> dict[str, object]:
+    return {"domain": within.domain, "types": list(within.node_types), "scope": within.scope}
 
 
 def _encoded(states: Sequence[Node | Edge]) -> str:

@@ -7,28 +7,39 @@ the snapshot, above it those that only the overlay knows (see `overlay.py` for a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from heapq import merge
 from typing import Any, TypeAlias
 
 import numpy as np
 import tantivy
+from rapidfuzz.distance import OSA
 
 from contracts.world.records import Edge, Node
 from warehouse.world.overlay import Overlay
-from warehouse.world.query import VISITED_AT_MOST, Direction, Filter, Page, Traversal
+from warehouse.world.query import VISITED_AT_MOST, Direction, Filter, Hints, Page, Scope, Traversal
+from warehouse.world.ranking import (
+    LIFTED_AT_MOST,
+    LIFTS,
+    MISTYPED_SHARE,
+    PREFIX_SHARE,
+    TITLE_BONUS,
+    Hits,
+    rarity,
+)
 from warehouse.world.snapshot import NOBODY, Snapshot, TextIndex
-from warehouse.world.text import Search, words_of
+from warehouse.world.text import SHORTEST_MISTYPED, NodeWords, Search, SearchWord, words_of
 
 Numbers: TypeAlias = np.ndarray[Any, Any]
 
-RANK_OFFSET = 60
-"""Constant of reciprocal rank fusion: a node at rank r of a list scores 1 / (60 + r)."""
-
+NEAR_LETTERS = 2
+NEAR_WORDS_AT_MOST = 10
 EXPANSIONS_AT_MOST = 64
-"""Words of a prefix that are ranked as words; rarer words still match, but rank below."""
+"""Words of a prefix that are asked for one by one, which is faster than by a pattern."""
 
-PREFIX_WEIGHT = 0.5
+FORMS_AT_MOST = 5_000
+"""Words of an index that are compared with one that was not found."""
 
 
 class CurrentView:
@@ -81,21 +92,49 @@ class CurrentView:
         nodes = [self._record(number) for _, number in _first(merge(of_snapshot, of_overlay), limit)]
         return Page(nodes, int(np.count_nonzero(base) + np.count_nonzero(added)))
 
+    def recent(self, within: Filter, skip: int, limit: int) -> Page:
+        base, added = self._passing(within)
+        numbers = np.concatenate([np.flatnonzero(base), np.flatnonzero(added) + self._known])
+        revisions = np.concatenate([self._snapshot.node_revision[base], self._overlay.columns.revision[added]])
+        newest = np.lexsort((numbers, -revisions.astype(np.int64)))[skip : skip + limit]
+        return Page([self._record(number) for number in numbers[newest].tolist()], len(numbers))
+
     def ranked(self, search: Search, within: Filter, skip: int, limit: int) -> Page:
-        matched = 0
-        lists: list[list[int]] = []
-        wanted = skip + limit
-        for index, is_private in ((self._snapshot.public_text, False), (self._snapshot.private_text, True)):
-            if index is not None and not (is_private and self._code == NOBODY) and not (is_private and self._code == 0):
-                count, numbers = self._search_index(index, search, within, wanted, is_private=is_private)
-                matched += count
-                lists.append(numbers)
+        weighed = self._weighed(search)
+        wanted = max(skip + limit, LIFTED_AT_MOST)
+        of_overlay = self._scores_in_overlay(weighed, within)
+        matched = len(of_overlay)
+        numbers, scores = [np.array([*of_overlay], np.int64)], [np.array([*of_overlay.values()], np.float64)]
+        for index, owner in self._indexes(within.scope):
+            count, found, found_scores = self._best_in_index(index, owner, weighed, within, wanted)
+            matched += count
+            numbers.append(found)
+            scores.append(found_scores)
         passes = self._test(within)
-        matched -= len(self._overlay.overtaken_words.matching(search, lambda n: passes(*self._overlay.before[n])))
-        scores = self._overlay.words.scores(search, lambda number: passes(*self._row(number)))
-        lists.append(sorted(scores, key=lambda number: (-scores[number], self._id(number)))[:wanted])
-        fused = self._fused(lists)[skip:wanted]
-        return Page([self._record(number) for number in fused], matched + len(scores))
+        spelt = Search(tuple(word for word, _ in weighed))
+        matched -= len(self._overlay.overtaken_words.matching(spelt, lambda n: passes(*self._overlay.before[n])))
+        ranked = self._hits(np.concatenate(numbers), np.concatenate(scores)).in_order(self._beside)
+        return Page([self._record(number) for number in ranked[skip : skip + limit]], matched)
+
+    def hints(self, search: Search, within: Filter) -> Hints:
+        base, added = self._passing(replace(within, domain=None, node_types=()))
+        owners = np.concatenate([self._snapshot.node_owner[base], self._overlay.columns.owner[added]])
+        types = np.concatenate([self._snapshot.node_type[base], self._overlay.columns.type[added]])
+        counts = {self._overlay.types[n]: count for n, count in enumerate(np.bincount(types).tolist()) if count}
+        public = int(np.count_nonzero(owners == 0))
+        near = sorted(
+            (OSA.distance(word.written, form), form)
+            for word in search.words
+            if len(word.written) >= SHORTEST_MISTYPED
+            for form in self._forms_like(word.written, within.scope)
+            if OSA.distance(word.written, form, score_cutoff=NEAR_LETTERS) <= NEAR_LETTERS
+        )
+        return Hints(
+            tuple(dict.fromkeys(form for _, form in near))[:NEAR_WORDS_AT_MOST],
+            dict(sorted(counts.items())),
+            len(owners) - public,
+            public,
+        )
 
     def reached(self, traversal: Traversal, search: Search | None, within: Filter, skip: int, limit: int) -> Page:
         start = self._overlay.number_of(traversal.from_id)
@@ -156,15 +195,17 @@ class CurrentView:
         """Marks the nodes of the snapshot, and the overlay's additional ones, that are visible and pass the filter."""
         snapshot, columns = self._snapshot, self._overlay.columns
         return (
-            self._visible[0] & self._fits(within, snapshot.node_type, snapshot.node_domain),
-            self._visible[1] & self._fits(within, columns.type, columns.domain),
+            self._visible[0] & self._fits(within, snapshot.node_owner, snapshot.node_type, snapshot.node_domain),
+            self._visible[1] & self._fits(within, columns.owner, columns.type, columns.domain),
         )
 
-    def _fits(self, within: Filter, types: Numbers, domains: Numbers) -> Numbers | bool:
+    def _fits(self, within: Filter, owners: Numbers, types: Numbers, domains: Numbers) -> Numbers | bool:
         fits: Numbers | bool = True
+        if within.scope != "both":
+            fits = (owners == 0) == (within.scope == "public")
         if within.domain is not None:
             domain = self._overlay.domains.find(within.domain)
-            fits = domains == (-1 if domain is None else domain)
+            fits &= domains == (-1 if domain is None else domain)
         if within.node_types:
             fits &= np.isin(types, self._type_numbers(within))
         return fits
@@ -175,9 +216,10 @@ class CurrentView:
     def _filtered(self, numbers: Numbers, within: Filter) -> list[int]:
         base, added = numbers[numbers < self._known], numbers[numbers >= self._known] - self._known
         snapshot, columns = self._snapshot, self._overlay.columns
-        if within.domain is not None or within.node_types:
-            base = base[self._fits(within, snapshot.node_type[base], snapshot.node_domain[base])]
-            added = added[self._fits(within, columns.type[added], columns.domain[added])]
+        if within != Filter():
+            owner, type_, domain = snapshot.node_owner[base], snapshot.node_type[base], snapshot.node_domain[base]
+            base = base[self._fits(within, owner, type_, domain)]
+            added = added[self._fits(within, columns.owner[added], columns.type[added], columns.domain[added])]
         return [*base.tolist(), *(added + self._known).tolist()]
 
     def _row(self, number: int) -> tuple[int, int, int]:
@@ -197,42 +239,133 @@ class CurrentView:
                 (code == 0 or code == self._code != NOBODY)
                 and (within.domain is None or domain == wanted_domain)
                 and (not within.node_types or node_type in wanted_types)
+                and (within.scope == "both" or (code == 0) == (within.scope == "public"))
             )
 
         return passes
 
     # -- search
 
-    def _search_index(
-        self, index: TextIndex, search: Search, within: Filter, wanted: int, *, is_private: bool
-    ) -> tuple[int, list[int]]:
+    def _indexes(self, scope: Scope) -> Iterator[tuple[TextIndex, int]]:
+        """Yields the indexes that hold nodes of a scope which the caller sees, with the owner's code; 0 is public."""
+        if self._snapshot.public_text is not None and scope != "own":
+            yield self._snapshot.public_text, 0
+        if self._snapshot.private_text is not None and scope != "public" and self._code not in (0, NOBODY):
+            yield self._snapshot.private_text, self._code
+
+    def _weighed(self, search: Search) -> list[tuple[SearchWord, float]]:
+        """Returns the words of a search with their rarity among all that the caller sees.
+
+        A word that nobody has, and that is long enough, counts as mistyped.
+        """
+        weighed = []
+        for word in search.words:
+            matching = self._nodes_with(word)
+            if matching == 0 and len(word.written) >= SHORTEST_MISTYPED:
+                word = replace(word, mistyped=True)
+                matching = self._nodes_with(word)
+            weighed.append((word, rarity(matching, self._visible_nodes)))
+        return weighed
+
+    @cached_property
+    def _visible_nodes(self) -> int:
+        """The number of nodes that the caller sees, but for those that changed owners since the snapshot."""
+        added = self._overlay.columns.owner
+        count = int(np.count_nonzero(self._allowed(added)))
+        for index, owner in self._indexes("both"):
+            count += index.searcher.doc_freq("owner", owner) if owner else index.searcher.num_docs
+        return count
+
+    def _nodes_with(self, word: SearchWord) -> int:
+        found = self._overlay.words.having(word) | self._overlay.words.beginning(word)
+        count = sum(1 for number in found if self._sees(number))
+        for index, owner in self._indexes("both"):
+            clauses = [(tantivy.Occur.Should, form) for form, _ in _forms(index, word)]
+            count += index.matching(tantivy.Query.boolean_query(clauses), owner)
+        return count
+
+    def _scores_in_overlay(self, weighed: Sequence[tuple[SearchWord, float]], within: Filter) -> dict[int, float]:
+        """Returns the matching nodes of the overlay with their scores."""
+        passes, words = self._test(within), self._overlay.words
+        scores: dict[int, float] = {}
+        for word, weight in weighed:
+            share = MISTYPED_SHARE if word.mistyped else 1.0
+            of_word = dict.fromkeys(words.beginning(word), weight * PREFIX_SHARE)
+            of_word |= dict.fromkeys(words.having(word), weight * share)
+            for number in words.in_title(word):
+                of_word[number] += weight * TITLE_BONUS
+            for number, score in of_word.items():
+                scores[number] = scores.get(number, 0.0) + score
+        return {number: score for number, score in scores.items() if passes(*self._row(number))}
+
+    def _best_in_index(
+        self,
+        index: TextIndex,
+        owner: int,
+        weighed: Sequence[tuple[SearchWord, float]],
+        within: Filter,
+        wanted: int,
+    ) -> tuple[int, Numbers, Numbers]:
         """Returns the number of matching nodes in the index, and the best `wanted` of those that the overlay did not
-        change.
+        change, with their scores.
 
         Changed nodes are searched in the overlay instead, so hits on them are dropped; if too few remain, the search
         asks for twice as many.
         """
-        clauses = [(tantivy.Occur.Must, _text_query(index, search))]
-        if is_private:
-            clauses.append((tantivy.Occur.Must, _number_query(index, "owner", [self._code])))
+        clauses = [(tantivy.Occur.Must, _scored(index, weighed))]
+        if owner:
+            clauses.append((tantivy.Occur.Must, _number_query(index, "owner", [owner])))
         if within.domain is not None:
             domain = self._overlay.domains.find(within.domain)
             clauses.append((tantivy.Occur.Must, _number_query(index, "domain", [] if domain is None else [domain])))
         if within.node_types:
             clauses.append((tantivy.Occur.Must, _number_query(index, "type", self._type_numbers(within))))
         query = clauses[0][1] if len(clauses) == 1 else tantivy.Query.boolean_query(clauses)
-        requested = wanted + min(len(self._overlay.nodes), wanted)
+        changed = np.array([number for number in self._overlay.nodes if number < self._known], np.int64)
+        requested = wanted + min(len(changed), wanted)
         while True:
             result = index.searcher.search(query, requested)
-            numbers = index.numbers([address for _, address in result.hits])
-            unchanged = [number for number in numbers if number not in self._overlay.nodes]
-            if len(unchanged) >= wanted or len(numbers) < requested:
-                return index.count(result), unchanged[:wanted]
+            numbers = np.array(index.numbers([address for _, address in result.hits]), np.int64)
+            unchanged = ~np.isin(numbers, changed)
+            if np.count_nonzero(unchanged) >= wanted or len(numbers) < requested:
+                scores = np.array([score for score, _ in result.hits], np.float64)
+                return index.count(result), numbers[unchanged], scores[unchanged]
             requested *= 2
 
-    def _fused(self, lists: list[list[int]]) -> list[int]:
-        scores = {number: 1 / (RANK_OFFSET + rank) for ranked in lists for rank, number in enumerate(ranked, start=1)}
-        return sorted(scores, key=lambda number: (-scores[number], self._id(number)))
+    def _hits(self, numbers: Numbers, scores: Numbers) -> Hits:
+        known = numbers < self._known
+        added = (numbers[~known] - self._known).astype(np.int64)
+        snapshot, columns = self._snapshot, self._overlay.columns
+        owners, lengths, places = (np.empty(len(numbers), np.float64) for _ in range(3))
+        owners[known], owners[~known] = snapshot.node_owner[numbers[known]], columns.owner[added]
+        lengths[known], places[known] = snapshot.node_words[numbers[known]], numbers[known]
+        ids = [self._overlay.added_ids[number] for number in added.tolist()]
+        lengths[~known] = [self._overlay.words.length(number) for number in numbers[~known].tolist()]
+        places[~known] = _places_between([snapshot.place_of(node_id) for node_id in ids], ids)
+        return Hits(numbers, scores, owners == 0, lengths, places)
+
+    def _beside(self, numbers: Numbers) -> Numbers:
+        beside = np.full((len(numbers), len(LIFTS)), NOBODY, np.int64)
+        known = numbers < self._known
+        beside[known] = self._snapshot.beside(numbers[known])
+        beside[~known] = np.reshape(
+            [self._overlay.beside(number) for number in numbers[~known].tolist()], (-1, len(LIFTS))
+        )
+        return beside
+
+    def _forms_like(self, word: str, scope: Scope) -> Iterator[str]:
+        """Yields words that begin like `word`, of nodes that the caller sees."""
+        beginning = word[:2]
+        for index, owner in self._indexes(scope):
+            of_owner = _number_query(index, "owner", [owner]) if owner else None
+            for form, _ in index.searcher.terms_with_prefix("written", beginning, of_owner, FORMS_AT_MOST):
+                yield form
+        for form, numbers in self._overlay.words.starting(beginning):
+            if any(
+                self._sees(number) and (scope == "both" or (self._row(number)[0] == 0) == (scope == "public"))
+                for number in numbers
+            ):
+                yield form
 
     # -- traversal
 
@@ -297,9 +430,8 @@ class CurrentView:
         assert node is not None, "what is seen is live, and so has a record"
         return node
 
-    def _words(self, number: int) -> frozenset[str]:
-        node = self._record(number)
-        return frozenset(words_of(node.title, node.properties))
+    def _words(self, number: int) -> NodeWords:
+        return words_of(self._record(number))
 
     def _id(self, number: int) -> str:
         if number < self._known:
@@ -319,25 +451,52 @@ class CurrentView:
                 yield added, number
 
 
-def _text_query(index: TextIndex, search: Search) -> tantivy.Query:
-    schema, words = index.schema, dict.fromkeys(search.words, 1.0)
-    rest: list[tantivy.Query] = []
-    for prefix in search.prefixes:
-        expansions = index.searcher.terms_with_prefix("text", prefix, limit=EXPANSIONS_AT_MOST + 1)
-        for word, _ in expansions[:EXPANSIONS_AT_MOST]:
-            words.setdefault(word, PREFIX_WEIGHT)
+def _forms(index: TextIndex, word: SearchWord) -> Iterator[tuple[tantivy.Query, float]]:
+    """Yields queries of the forms in which a node may have the word, with the share of its weight that each gives."""
+    schema, searcher = index.schema, index.searcher
+    for field, forms in (("stems", word.stems), ("written", {word.written})):
+        for form in forms:
+            if searcher.doc_freq(field, form):
+                yield tantivy.Query.term_query(schema, field, form, "basic"), 1.0
+    if word.is_prefix:
+        expansions = searcher.terms_with_prefix("written", word.written, limit=EXPANSIONS_AT_MOST + 1)
+        for form, _ in expansions[:EXPANSIONS_AT_MOST]:
+            yield tantivy.Query.term_query(schema, "written", form, "basic"), PREFIX_SHARE
         if len(expansions) > EXPANSIONS_AT_MOST:
-            every = tantivy.Query.regex_query(schema, "text", f"{prefix}.*")
-            rest.append(tantivy.Query.const_score_query(every, 0.0))
-    terms = [
-        tantivy.Query.boost_query(tantivy.Query.term_query(schema, "text", word, "freq"), weight)
-        for word, weight in words.items()
-    ]
-    return tantivy.Query.boolean_query([(tantivy.Occur.Should, clause) for clause in (*terms, *rest)])
+            yield tantivy.Query.regex_query(schema, "written", f"{word.written}.*"), PREFIX_SHARE
+    if word.mistyped:
+        yield tantivy.Query.fuzzy_term_query(schema, "written", word.written, 1, True), MISTYPED_SHARE
+
+
+def _scored(index: TextIndex, weighed: Sequence[tuple[SearchWord, float]]) -> tantivy.Query:
+    """Returns a query that scores as `ranking.py` says."""
+    clauses = []
+    for word, weight in weighed:
+        forms = [tantivy.Query.const_score_query(form, weight * share) for form, share in _forms(index, word)]
+        clauses.append((tantivy.Occur.Should, tantivy.Query.disjunction_max_query(forms)))
+        in_title = [
+            tantivy.Query.const_score_query(
+                tantivy.Query.term_query(index.schema, "title", stem, "basic"), weight * TITLE_BONUS
+            )
+            for stem in word.stems
+            if index.searcher.doc_freq("title", stem)
+        ]
+        if in_title:
+            clauses.append((tantivy.Occur.Should, tantivy.Query.disjunction_max_query(in_title)))
+    return tantivy.Query.boolean_query(clauses)
+
+
+def _places_between(places: Sequence[int], ids: Sequence[str]) -> list[float]:
+    """Returns places in the order of ids for nodes that the snapshot lacks: `places` are those that they would take."""
+    in_order = sorted(range(len(ids)), key=ids.__getitem__)
+    rank = {row: (number + 1) / (len(ids) + 1) for number, row in enumerate(in_order)}
+    return [place - 1 + rank[row] for row, place in enumerate(places)]
 
 
 def _number_query(index: TextIndex, field: str, numbers: list[int]) -> tantivy.Query:
-    return tantivy.Query.const_score_query(tantivy.Query.term_set_query(index.schema, field, numbers), 0.0)
+    terms = [tantivy.Query.term_query(index.schema, field, number) for number in numbers]
+    any_of = tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in terms])
+    return tantivy.Query.const_score_query(any_of if terms else tantivy.Query.empty_query(), 0.0)
 
 
 def _first(pairs: Iterator[tuple[str, int]], limit: int) -> Iterator[tuple[str, int]]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -47,34 +48,41 @@ class Names:
         return self._numbers[name]
 
 
+Column: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint64]]
+
+
 class Columns:
-    """Growing arrays of owner code, type and domain of nodes that the snapshot does not have."""
+    """Growing arrays of owner code, type, domain and revision of nodes that the snapshot does not have."""
 
     def __init__(self) -> None:
-        self._rows = np.zeros((3, 64), "<u4")
+        self._rows = np.zeros((4, 64), "<u8")
         self._length = 0
 
     @property
-    def owner(self) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
+    def owner(self) -> Column:
         return self._rows[0, : self._length]
 
     @property
-    def type(self) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
+    def type(self) -> Column:
         return self._rows[1, : self._length]
 
     @property
-    def domain(self) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
+    def domain(self) -> Column:
         return self._rows[2, : self._length]
+
+    @property
+    def revision(self) -> Column:
+        return self._rows[3, : self._length]
 
     def grow(self) -> None:
         """Adds a row that nobody sees yet."""
         if self._length == self._rows.shape[1]:
             self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)], axis=1)
-        self._rows[:, self._length] = (NOBODY, 0, 0)
+        self._rows[:, self._length] = (NOBODY, 0, 0, 0)
         self._length += 1
 
-    def put(self, row: int, owner: int, node_type: int, domain: int) -> None:
-        self._rows[:, row] = (owner, node_type, domain)
+    def put(self, row: int, owner: int, node_type: int, domain: int, revision: int) -> None:
+        self._rows[:, row] = (owner, node_type, domain, revision)
 
 
 class Overlay:
@@ -103,6 +111,8 @@ class Overlay:
         """Words of changed nodes as they are now."""
         self.overtaken_words = Postings()
         """Words of changed nodes as the snapshot has them."""
+        self._series: dict[tuple[str | None, str], list[tuple[str, int]]] = {}
+        """For each owner and source the nodes that the snapshot does not have, by the time from which they hold."""
         self._numbers: dict[str, int] = {}
         self._added_in_order: list[str] = []
         self._owners: dict[str, int] = {}
@@ -134,20 +144,35 @@ class Overlay:
 
     def _apply_node(self, node: Node) -> None:
         number, snapshot = self._number(node.id), self._snapshot
-        row = (self._code_of(node), self.types.number(node.type), self.domains.number(node.domain))
+        row = (self._code_of(node), self.types.number(node.type), self.domains.number(node.domain), node.revision)
         if number < self._known:
-            arrays = (snapshot.node_owner, snapshot.node_type, snapshot.node_domain)
+            arrays = (snapshot.node_owner, snapshot.node_type, snapshot.node_domain, snapshot.node_revision)
             if number not in self.nodes:
                 self.before[number] = (int(arrays[0][number]), int(arrays[1][number]), int(arrays[2][number]))
                 before = snapshot.node(number)
                 if before is not None:
-                    self.overtaken_words.put(number, words_of(before.title, before.properties))
+                    self.overtaken_words.put(number, words_of(before))
             for array, value in zip(arrays, row, strict=True):
                 array[number] = value
         else:
             self.columns.put(number - self._known, *row)
+            self._put_in_series(number, node)
         self.nodes[number] = node
-        self.words.put(number, words_of(node.title, node.properties) if is_live(node) else [])
+        self.words.put(number, words_of(node) if is_live(node) else None)
+
+    def _put_in_series(self, number: int, node: Node) -> None:
+        known = self.nodes.get(number)
+        if known is not None:
+            self._series[known.owner, known.source].remove((known.valid_from, number))
+        insort(self._series.setdefault((node.owner, node.source), []), (node.valid_from, number))
+
+    def beside(self, number: int) -> tuple[int, ...]:
+        """Returns the nodes beside one that the snapshot does not have, as `Snapshot.beside` does."""
+        node = self.nodes[number]
+        series = self._series[node.owner, node.source]
+        place = bisect_left(series, (node.valid_from, number))
+        places = (place - 1, place + 1, place - 2, place + 2)
+        return tuple(series[at][1] if 0 <= at < len(series) else NOBODY for at in places)
 
     def _apply_edge(self, edge: Edge) -> None:
         source, target = self._number(edge.source), self._number(edge.target)

@@ -1,63 +1,83 @@
-"""A full-text index in memory for a few thousand nodes: their words, and BM25 scores over those that match."""
+"""A full-text index in memory for a few thousand nodes: which of them have a word of a search."""
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left, insort
-from collections import Counter
 from collections.abc import Callable, Iterator
 
-from warehouse.world.text import Search
+from rapidfuzz.distance import OSA
 
-K1, B = 1.2, 0.75
-"""BM25's constants, the same as tantivy's."""
+from warehouse.world.text import NodeWords, Search, SearchWord
 
 
 class Postings:
     """Indexes the words of nodes, which are numbers here."""
 
     def __init__(self) -> None:
-        self._nodes: dict[str, dict[int, int]] = {}
-        self._lengths: dict[int, int] = {}
-        self._words: dict[int, list[str]] = {}
+        self._written: dict[str, set[int]] = {}
+        self._stems: dict[str, set[int]] = {}
+        self._title: dict[str, set[int]] = {}
+        self._words: dict[int, NodeWords] = {}
         self._vocabulary: list[str] = []
 
-    def put(self, number: int, words: list[str]) -> None:
-        """Replaces the words of a node."""
-        for word in self._words.pop(number, ()):
-            del self._nodes[word][number]
-        counts = Counter(words)
-        self._lengths[number] = len(words)
-        self._words[number] = list(counts)
-        for word, count in counts.items():
-            if word not in self._nodes:
-                self._nodes[word] = {}
-                insort(self._vocabulary, word)
-            self._nodes[word][number] = count
+    def put(self, number: int, words: NodeWords | None) -> None:
+        """Replaces the words of a node; None takes it out."""
+        known = self._words.pop(number, None)
+        if known is not None:
+            for index, of_node in self._indexes(known):
+                for word in of_node:
+                    index[word].discard(number)
+        if words is None:
+            return
+        self._words[number] = words
+        for written in words.written:
+            if written not in self._written:
+                insort(self._vocabulary, written)
+                self._written[written] = set()
+        for index, of_node in self._indexes(words):
+            for word in of_node:
+                index.setdefault(word, set()).add(number)
+
+    def length(self, number: int) -> int:
+        """Returns the number of words of a node."""
+        return self._words[number].length
 
     def matching(self, search: Search, allowed: Callable[[int], bool]) -> set[int]:
-        """Returns the allowed nodes that match."""
-        return {number for word in self._sought(search) for number in self._nodes[word] if allowed(number)}
+        """Returns the allowed nodes that have a word of the search."""
+        found: set[int] = set().union(*(self.having(word) | self.beginning(word) for word in search.words))
+        return {number for number in found if allowed(number)}
 
-    def scores(self, search: Search, allowed: Callable[[int], bool]) -> dict[int, float]:
-        """Returns the allowed nodes that match with their BM25 scores, computed only over these nodes."""
-        matching = self.matching(search, allowed)
-        scores = dict.fromkeys(matching, 0.0)
-        mean_length = sum(self._lengths[number] for number in matching) / max(len(matching), 1)
-        for word in self._sought(search):
-            counts = {number: count for number, count in self._nodes[word].items() if number in matching}
-            rarity = math.log(1 + (len(matching) - len(counts) + 0.5) / (len(counts) + 0.5))
-            for number, count in counts.items():
-                length = 1 - B + B * self._lengths[number] / mean_length
-                scores[number] += rarity * count * (K1 + 1) / (count + K1 * length)
-        return scores
+    def having(self, word: SearchWord) -> set[int]:
+        """Returns the nodes that have the word, or one that differs by one letter if it is mistyped."""
+        forms = self._near(word.written) if word.mistyped else (word.written,)
+        return set().union(
+            *(self._stems.get(stem, ()) for stem in word.stems), *(self._written.get(form, ()) for form in forms)
+        )
 
-    def _sought(self, search: Search) -> set[str]:
-        words = {word for word in search.words if word in self._nodes}
-        return words.union(*(self._starting(prefix) for prefix in search.prefixes))
+    def in_title(self, word: SearchWord) -> set[int]:
+        """Returns the nodes that have the word in their title."""
+        return set().union(*(self._title.get(stem, ()) for stem in word.stems))
 
-    def _starting(self, prefix: str) -> Iterator[str]:
+    def beginning(self, word: SearchWord) -> set[int]:
+        """Returns the nodes with a word that begins with this prefix; none if it is no prefix."""
+        if not word.is_prefix:
+            return set()
+        return set().union(*(numbers for _, numbers in self.starting(word.written)))
+
+    def _near(self, word: str) -> Iterator[str]:
+        return (form for form in self._vocabulary if OSA.distance(word, form, score_cutoff=1) <= 1)
+
+    def starting(self, prefix: str) -> Iterator[tuple[str, set[int]]]:
+        """Yields the words that begin with `prefix`, with the nodes that have them."""
         for place in range(bisect_left(self._vocabulary, prefix), len(self._vocabulary)):
-            if not self._vocabulary[place].startswith(prefix):
+            written = self._vocabulary[place]
+            if not written.startswith(prefix):
                 return
-            yield self._vocabulary[place]
+            yield written, self._written[written]
+
+    def _indexes(self, words: NodeWords) -> tuple[tuple[dict[str, set[int]], frozenset[str]], ...]:
+        return (
+            (self._written, frozenset(words.written)),
+            (self._stems, words.stems),
+            (self._title, words.title),
+        )

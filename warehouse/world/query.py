@@ -6,7 +6,7 @@ exist in it: it is not returned, not a start, not passed on the way, and not cou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -14,6 +14,8 @@ from contracts.world.records import Edge, Node
 from warehouse.world.text import Search, parse_search, words_of
 
 Direction = Literal["outbound", "inbound", "both"]
+Scope = Literal["own", "public", "both"]
+Order = Literal["id", "recent"]
 
 VISITED_AT_MOST = 100_000
 """Nodes that one traversal visits before it stops."""
@@ -27,13 +29,18 @@ RANKED_AT_MOST = 10_000
 
 @dataclass(frozen=True)
 class Filter:
-    """Conditions on a node. No types means any type."""
+    """Conditions on a node. No types means any type; `own` nodes are the caller's private ones."""
 
     domain: str | None = None
     node_types: tuple[str, ...] = ()
+    scope: Scope = "both"
 
     def passes(self, node: Node) -> bool:
-        return self.domain in (None, node.domain) and (not self.node_types or node.type in self.node_types)
+        return (
+            self.domain in (None, node.domain)
+            and (not self.node_types or node.type in self.node_types)
+            and (self.scope == "both" or (self.scope == "public") == (node.visibility == "public"))
+        )
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,7 @@ class Query:
     """A question whose conditions must all hold of a node.
 
     `after` is the last id of earlier pages, for nodes listed by id; `skip` is the number of nodes of earlier pages, for
-    ranked or reached ones.
+    ranked, reached or recent ones. `order` is that of nodes that are neither searched nor reached.
     """
 
     search: str | None = None
@@ -59,6 +66,7 @@ class Query:
     filter: Filter = Filter()
     limit: int = 50
     include_edges: bool = False
+    order: Order = "id"
     after: str | None = None
     skip: int = 0
 
@@ -74,11 +82,21 @@ class Page:
 
 
 @dataclass(frozen=True)
+class Hints:
+    """What the caller may see where a search found nothing: words that are nearly the same, and what was searched."""
+
+    near_words: tuple[str, ...]
+    node_types: Mapping[str, int]
+    own: int
+    public: int
+
+
+@dataclass(frozen=True)
 class Answer:
     """The answer to a question. `edges` are those among `nodes`, or None if not requested.
 
     The next page begins after `next_after` or `next_skip`; without either there is none. `truncated` means that there
-    is more than this answer holds.
+    is more than this answer holds. `hints` are given where a search found nothing.
     """
 
     revision: int
@@ -88,6 +106,7 @@ class Answer:
     truncated: bool
     next_after: str | None = None
     next_skip: int | None = None
+    hints: Hints | None = None
 
 
 class View(Protocol):
@@ -102,12 +121,20 @@ class View(Protocol):
         """Returns nodes in the order of ids, above `after`."""
         ...
 
+    def recent(self, within: Filter, skip: int, limit: int) -> Page:
+        """Returns nodes by the revision that wrote them, the newest first."""
+        ...
+
     def ranked(self, search: Search, within: Filter, skip: int, limit: int) -> Page:
         """Returns the nodes that match, best first."""
         ...
 
     def reached(self, traversal: Traversal, search: Search | None, within: Filter, skip: int, limit: int) -> Page:
         """Returns the nodes that a traversal reaches, nearest first, then by id."""
+        ...
+
+    def hints(self, search: Search, within: Filter) -> Hints:
+        """Returns what may help after a search without hits."""
         ...
 
     def edges_among(self, nodes: Sequence[Node], limit: int) -> list[Edge]:
@@ -126,11 +153,14 @@ def answer(view: View, query: Query) -> Answer:
         page = view.reached(query.traverse, search, query.filter, query.skip, wanted)
     elif search is not None:
         page = view.ranked(search, query.filter, query.skip, min(wanted, RANKED_AT_MOST - query.skip))
+    elif query.order == "recent":
+        page = view.recent(query.filter, query.skip, wanted)
     else:
         by_id = True
         page = view.listed(query.filter, query.after or "", wanted)
     nodes = page.nodes[: query.limit]
     more = len(page.nodes) > query.limit
+    nothing = search is not None and page.matched == 0
     edges = view.edges_among(nodes, EDGES_AT_MOST + 1) if query.include_edges else None
     ranked_out = search is not None and query.skip + len(nodes) == RANKED_AT_MOST < page.matched
     return Answer(
@@ -141,6 +171,7 @@ def answer(view: View, query: Query) -> Answer:
         truncated=more or not page.complete or ranked_out or (edges is not None and len(edges) > EDGES_AT_MOST),
         next_after=nodes[-1].id if more and by_id else None,
         next_skip=query.skip + len(nodes) if more and not by_id else None,
+        hints=view.hints(search, query.filter) if nothing and search is not None else None,
     )
 
 
@@ -149,7 +180,7 @@ def _one(view: View, node_id: str, search: Search | None, query: Query) -> Page:
     node = view.node(node_id)
     if node is None or not query.filter.passes(node):
         return Page([], 0)
-    if search is not None and not search.matches(frozenset(words_of(node.title, node.properties))):
+    if search is not None and not search.matches(words_of(node)):
         return Page([], 0)
     if query.traverse is not None:
         page = view.reached(query.traverse, None, Filter(node.domain, (node.type,)), 0, VISITED_AT_MOST)

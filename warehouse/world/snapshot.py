@@ -17,9 +17,8 @@ import tantivy
 
 from contracts.errors import StoreTooNew, StoreUnusable
 from contracts.world.records import Edge, Node
-from warehouse.world.text import ANALYZER, analyzer
 
-FORMAT = 1
+FORMAT = 2
 """Version of the layout below. A reader opens only its own format; a snapshot can be rebuilt from the ledger at any
 time."""
 
@@ -27,6 +26,9 @@ MANIFEST = "snapshot.json"
 PUBLIC_TEXT, PRIVATE_TEXT = "text-public", "text-private"
 NOBODY = 2**32 - 1
 """Owner code of state that nobody sees: not live, or replaced by a later state."""
+
+SEPARATED = "separated"
+separated = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
 
 _node = msgspec.json.Decoder(Node).decode
 _edge = msgspec.json.Decoder(Edge).decode
@@ -118,6 +120,8 @@ class Snapshot:
     in this process.
 
     node_type, node_domain, node_owner    per node: number of its type and domain; 0 public, n the n-th owner, NOBODY
+    node_revision, node_words    per node: the revision that wrote it; the number of its words
+    node_previous, node_next    per node: the nodes before and after it in what one source said; NOBODY where none is
     out_start, edge_source, edge_target, edge_owner    edges in order of sources: those of n at out_start[n:n+2]
     in_start, in_edge    numbers of edges in order of targets: those to n at in_start[n:n+2]
 
@@ -134,6 +138,14 @@ class Snapshot:
         self._edges, self._owners = Texts(directory, "edges"), Texts(directory, "owners")
         self.node_type, self.node_domain = _column(directory, "node_type.u16"), _column(directory, "node_domain.u8")
         self.node_owner = _column(directory, "node_owner.u32")
+        self.node_revision, self.node_words = (
+            _column(directory, "node_revision.u64"),
+            _column(directory, "node_words.u32"),
+        )
+        self.node_previous, self.node_next = (
+            _column(directory, "node_previous.u32"),
+            _column(directory, "node_next.u32"),
+        )
         self.out_start, self.in_start = _column(directory, "out_start.u64"), _column(directory, "in_start.u64")
         self.edge_source, self.edge_target = (
             _column(directory, "edge_source.u32"),
@@ -159,6 +171,14 @@ class Snapshot:
         record = self._nodes[number]
         return _node(record) if record else None
 
+    def beside(self, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Returns for each node those before and after it in what its source said, then those two places away, or
+        NOBODY. One column each."""
+        previous, following = self.node_previous[numbers], self.node_next[numbers]
+        return np.stack(
+            [previous, following, _follow(self.node_previous, previous), _follow(self.node_next, following)], 1
+        )
+
     def edge(self, number: int) -> Edge:
         """Returns an edge's record."""
         return _edge(self._edges[int(self._edge_record[number])])
@@ -174,6 +194,14 @@ class Snapshot:
         return len(self._owners)
 
 
+def _follow(column: np.ndarray[Any, Any], numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Returns the entries of `column` at these numbers, NOBODY for NOBODY."""
+    known = numbers != NOBODY
+    found = np.full_like(numbers, NOBODY)
+    found[known] = column[numbers[known]]
+    return found
+
+
 class TextIndex:
     """One full-text index over nodes."""
 
@@ -182,7 +210,7 @@ class TextIndex:
             index = tantivy.Index.open(str(directory))
         except ValueError as error:
             raise _unusable(directory.parent, str(error)) from error
-        index.register_tokenizer(ANALYZER, analyzer)
+        index.register_tokenizer(SEPARATED, separated)
         index.config_reader("manual")  # by default a thread of the index watches the directory
         self.schema = index.schema
         self.searcher = index.searcher()
@@ -191,18 +219,28 @@ class TextIndex:
         """Returns the numbers of the nodes that a search found, in its order."""
         return self.searcher.fast_field_values("num", addresses)  # type: ignore[return-value]
 
+    def matching(self, query: tantivy.Query, owner: int) -> int:
+        """Returns the number of nodes that match a query, only those of an owner's code if it is not 0."""
+        if owner:
+            of_owner = tantivy.Query.term_query(self.schema, "owner", owner)
+            query = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, of_owner)])
+        return self.count(self.searcher.search(query, 1))
+
     def count(self, result: tantivy.SearchResult) -> int:
         """Returns the number of all matching nodes, not only of those returned."""
         return int(result.count)  # type: ignore[attr-defined]
 
 
 def index_schema() -> tantivy.Schema:
-    """Defines the fields of the full-text index: the node's number, the filters' values, and its text."""
+    """Defines the fields of the full-text index: the node's number, the filters' values, and its words, which are
+    separated by spaces already (`text.NodeWords`)."""
     builder = tantivy.SchemaBuilder()
     builder.add_integer_field("num", fast=True)
     for name in ("type", "domain", "owner"):
         builder.add_integer_field(name, indexed=True)
-    builder.add_text_field("text", tokenizer_name=ANALYZER, index_option="freq")
+    builder.add_text_field("written", tokenizer_name=SEPARATED, index_option="freq")
+    for name in ("stems", "title"):
+        builder.add_text_field(name, tokenizer_name=SEPARATED, index_option="basic")
     return builder.build()
 
 

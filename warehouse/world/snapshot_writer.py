@@ -27,12 +27,14 @@ from warehouse.world.snapshot import (
     NOBODY,
     PRIVATE_TEXT,
     PUBLIC_TEXT,
+    SEPARATED,
     FileEntry,
     SnapshotManifest,
     index_schema,
     sealed,
+    separated,
 )
-from warehouse.world.text import ANALYZER, analyzer, searched_text
+from warehouse.world.text import words_of_text
 
 BATCH_ROWS = 50_000
 MEMORY_LIMIT = "1500MB"
@@ -101,7 +103,9 @@ def _write_nodes(
     number_of_domain = {name: number for number, name in enumerate(domains)}
     ids, records = columns.texts("ids"), columns.texts("nodes")
     type_column, domain_column = columns.numbers("node_type.u16"), columns.numbers("node_domain.u8")
-    owner_column = columns.numbers("node_owner.u32")
+    owner_column, length_column = columns.numbers("node_owner.u32"), columns.numbers("node_words.u32")
+    revision_column = columns.numbers("node_revision.u64")
+    previous_column, next_column = columns.numbers("node_previous.u32"), columns.numbers("node_next.u32")
     for batch in _batches(connection, "snapshot_node_rows"):
         node_types = [number_of_type[name] for name in batch["type"].to_pylist()]
         node_domains = [number_of_domain[name] for name in batch["domain"].to_pylist()]
@@ -110,11 +114,17 @@ def _write_nodes(
         type_column.append(node_types)
         domain_column.append(node_domains)
         owner_column.append(_numbers_of(batch["owner"]))
+        revision_column.append(batch["revision"].to_numpy())
+        previous_column.append(_numbers_of(batch["previous"]))
+        next_column.append(_numbers_of(batch["next"]))
         numbers, owners, bodies = (batch[name].to_pylist() for name in ("num", "owner", "body"))
         rows = zip(numbers, node_types, node_domains, owners, bodies, strict=True)
-        for number, node_type, domain, owner, body in rows:
-            if owner != NOBODY:
-                indexes.add(number, node_type, domain, owner, body)
+        length_column.append(
+            [
+                0 if owner == NOBODY else indexes.add(number, node_type, domain, owner, body)
+                for number, node_type, domain, owner, body in rows
+            ]
+        )
 
 
 def _write_edges(connection: Connection, columns: _Columns, nodes: int) -> int:
@@ -209,7 +219,9 @@ class _Entry(msgspec.Struct):
     type: int
     domain: int
     owner: int
-    text: str
+    written: str
+    stems: str
+    title: str
 
 
 class _Indexes:
@@ -222,10 +234,14 @@ class _Indexes:
         self._decode = msgspec.json.Decoder(_Text).decode
         self._encode = msgspec.json.Encoder().encode
 
-    def add(self, number: int, node_type: int, domain: int, owner: int, body: str) -> None:
+    def add(self, number: int, node_type: int, domain: int, owner: int, body: str) -> int:
+        """Adds a node; returns the number of its words."""
         text = self._decode(body)
-        entry = _Entry(number, node_type, domain, owner, searched_text(text.title, text.properties))
+        words = words_of_text(text.title, text.properties)
+        texts = (" ".join(part) for part in (words.written, words.stems, words.title))
+        entry = _Entry(number, node_type, domain, owner, *texts)
         (self._private if owner else self._public).add_json(self._encode(entry).decode())
+        return len(words.written)
 
     def __enter__(self) -> _Indexes:
         return self
@@ -242,7 +258,7 @@ class _Indexes:
 def _index_writer(directory: Path, nodes: int) -> tantivy.IndexWriter:
     directory.mkdir()
     index = tantivy.Index(index_schema(), str(directory))
-    index.register_tokenizer(ANALYZER, analyzer)
+    index.register_tokenizer(SEPARATED, separated)
     heap = SMALL_INDEX_HEAP_BYTES if nodes < SMALL_INDEX_NODES else INDEX_HEAP_BYTES
     return index.writer(heap_size=heap, num_threads=1)
 

@@ -83,10 +83,16 @@ from core_feed__events
 where kind = 'threshold_crossed'
 
 -- name: past_candidates
--- One row per node whose record holds the letters of one of the words.
-select id, body from nodes_then, (select unnest($words::varchar[]) as word)
-where contains(lower(body), word)
-group by id, body
+-- One row per node whose record holds the letters of one of the roots, without diacritics, by id.
+select body from (select id, body, strip_accents(lower(body)) as letters from nodes_then)
+where len(list_filter($roots::varchar[], lambda root: contains(letters, root))) > 0
+order by id
+
+-- name: past_counts
+-- One row per type and visibility: the nodes of a scope (own, public, both).
+select type, is_public, count(*) from (select *, body->>'$.visibility' = 'public' as is_public from nodes_then)
+where $scope = 'both' or is_public = ($scope = 'public')
+group by type, is_public
 
 -- name: past_edges_among
 -- One row per edge between two of these nodes, by source, target and id: its record as JSON.
@@ -96,9 +102,11 @@ order by source, target, id
 limit $limit
 
 -- name: past_ids
--- One row per node of a domain (null: any) and of one of the types (none: any), by id.
+-- One row per node of a domain (null: any), of one of the types (none: any) and of a scope (own, public, both), by id.
 select id from nodes_then
-where coalesce(domain = $domain, $domain is null) and (len($types) = 0 or list_contains($types, type))
+where coalesce(domain = $domain, $domain is null)
+    and (len($types) = 0 or list_contains($types, type))
+    and ($scope = 'both' or (body->>'$.visibility' = 'public') = ($scope = 'public'))
 order by id
 
 -- name: past_neighbours
@@ -111,6 +119,15 @@ order by id
 -- name: past_nodes
 -- One row per node of these ids: its record as JSON.
 select id, body from nodes_then where id in (select unnest($ids::varchar[]))
+
+-- name: past_recent
+-- One row per node of these conditions, as in past_ids, the one that was written last first.
+select id from nodes_then
+where coalesce(domain = $domain, $domain is null)
+    and (len($types) = 0 or list_contains($types, type))
+    and ($scope = 'both' or (body->>'$.visibility' = 'public') = ($scope = 'public'))
+order by (body->>'$.revision')::bigint desc, id
+limit $limit offset $skip
 
 -- name: snapshot_due
 -- One row: folded revision, nodes, states above the revision $held, and whether any of these forgets what was there.
@@ -150,8 +167,23 @@ select
 from snapshot_nodes
 
 -- name: snapshot_node_rows
--- One row per node, in order of numbers.
-select num, id, type, domain, owner, body from snapshot_nodes order by num
+-- One row per node, in order of numbers. previous and next are the nodes before and after it in what one source said, by
+-- the time from which they hold and the order of writing; 4294967295 where there is none.
+select
+    num,
+    id,
+    type,
+    domain,
+    owner,
+    body,
+    revision,
+    (case when owner < 4294967295 then coalesce(lag(num) over series, 4294967295) else 4294967295 end)::uinteger
+        as previous,
+    (case when owner < 4294967295 then coalesce(lead(num) over series, 4294967295) else 4294967295 end)::uinteger
+        as next
+from snapshot_nodes
+window series as (partition by owner, source order by valid_from, revision)
+order by num
 
 -- name: snapshot_nodes
 -- One row per node, numbered from 0 in the order of ids (by bytes). owner is 0 for public, else the owner's code;
@@ -163,7 +195,10 @@ select
     type,
     domain,
     (case when not live then 4294967295 else coalesce(code, 0) end)::uinteger as owner,
-    case when live then body else '' end as body
+    case when live then body else '' end as body,
+    body->>'$.source' as source,
+    body->>'$.validFrom' as valid_from,
+    coalesce((body->>'$.revision')::ubigint, 0) as revision
 from snapshot_input_nodes
 left join snapshot_owners using (owner);
 

@@ -1,6 +1,6 @@
-"""Splits nodes and searches into words with one analyser for the snapshot's index, the overlay and the past.
+"""Turns nodes and searches into the words that are compared: for the snapshot's index, the overlay and the past alike.
 
-A word is a run of letters and digits in lower case. Properties are searched by their values, not by their names.
+Properties are searched by their values, not by their names.
 """
 
 from __future__ import annotations
@@ -9,63 +9,109 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import tantivy
-
-ANALYZER = "words"
-LONGEST_WORD_BYTES = 100
-"""A hash of 32 bytes in hex is a word; longer runs are not."""
+from contracts.world.records import Node
+from warehouse.world.language import DEFAULT, LANGUAGES, content_words, folded, languages_of, split_words, stems
 
 SHORTEST_PREFIX = 3
+CHANGING_LETTERS = 2
+"""Letters at the end of a stem that its words may have otherwise: "happi" is the stem of "happy"."""
 
-analyzer = (
-    tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    .filter(tantivy.Filter.remove_long(LONGEST_WORD_BYTES + 1))
-    .filter(tantivy.Filter.lowercase())
-    .build()
-)
+SHORTEST_MISTYPED = 5
+"""Characters that a word needs at least to be found although one letter of it is wrong."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class NodeWords:
+    """The words of a node: all as they are written, in order and folded; the stems of its content words; those of its
+    title."""
+
+    written: tuple[str, ...]
+    stems: frozenset[str]
+    title: frozenset[str]
+
+    @property
+    def length(self) -> int:
+        """Returns the number of words."""
+        return len(self.written)
+
+
+def words_of(node: Node) -> NodeWords:
+    """Returns the words of a node."""
+    return words_of_text(node.title, node.properties)
+
+
+def words_of_text(title: str, properties: Mapping[str, Any]) -> NodeWords:
+    """Returns the words of a title and of every value within the properties."""
+    in_title, below = split_words(title), split_words("\n".join(_values(properties)))
+    languages = languages_of([*in_title, *below]) or DEFAULT
+
+    def stems_of(words: list[str]) -> frozenset[str]:
+        return frozenset().union(*(stems(word, languages) for word in content_words(words, languages)))
+
+    of_title = stems_of(in_title)
+    return NodeWords(tuple(map(folded, (*in_title, *below))), of_title | stems_of(below), of_title)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchWord:
+    """One word of a search: as it is written, its stems, and whether the beginning of a word is enough.
+
+    A word that no visible node has is `mistyped` if it is long enough: then words that differ by one letter match.
+    """
+
+    written: str
+    stems: frozenset[str]
+    is_prefix: bool = False
+    mistyped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Search:
-    """A search. It matches nodes with one of `words`, or with a word that begins with one of `prefixes`."""
+    """A search. It matches nodes with one of its words."""
 
-    words: tuple[str, ...]
-    prefixes: tuple[str, ...]
+    words: tuple[SearchWord, ...]
 
-    def matches(self, words: frozenset[str]) -> bool:
-        """Returns True if a node with these words matches."""
-        if not words.isdisjoint(self.words):
-            return True
-        return bool(self.prefixes) and any(word.startswith(self.prefixes) for word in words)
+    @property
+    def roots(self) -> frozenset[str]:
+        """Returns letters of which every matching node has some: stems without the letters in which forms differ."""
+        forms = {form for word in self.words for form in (word.written, *word.stems)}
+        return frozenset(form[: max(SHORTEST_PREFIX, len(form) - CHANGING_LETTERS)] for form in forms)
+
+    def matches(self, words: NodeWords) -> bool:
+        """Returns True if a node with these words has one of the search, rightly spelt."""
+        return any(has_word(words, word) for word in self.words)
+
+
+def has_word(words: NodeWords, word: SearchWord) -> bool:
+    """Returns True if a node with these words has `word`, rightly spelt."""
+    if not words.stems.isdisjoint(word.stems) or word.written in words.written:
+        return True
+    return word.is_prefix and any(written.startswith(word.written) for written in words.written)
 
 
 def parse_search(text: str) -> Search:
-    """Returns the distinct words of a search.
+    """Returns the distinct content words of a search, or all its words if it has only function words.
 
-    With three characters or more, the last word, and any word before a `*`, is also a prefix. Example: "open pro" has
-    the words open and pro, and the prefix pro, which finds "proof".
+    With three characters or more, the last word, and any word before a `*`, is also a prefix. Example: "what are the
+    open pro" has the words open and pro, and pro also finds "proof". A search whose language its function words do not
+    show is looked up by the stems of all languages.
     """
     words: list[str] = []
-    prefixes: list[str] = []
+    prefixes: set[str] = set()
     parts = text.split("*")
     for number, part in enumerate(parts):
-        part_words = analyzer.analyze(part)
+        part_words = split_words(part)
         words += part_words
         before_star = number < len(parts) - 1 and part and not part[-1].isspace()
         at_end = number == len(parts) - 1
         if part_words and (before_star or at_end) and len(part_words[-1]) >= SHORTEST_PREFIX:
-            prefixes.append(part_words[-1])
-    return Search(tuple(dict.fromkeys(words)), tuple(dict.fromkeys(prefixes)))
-
-
-def searched_text(title: str, properties: Mapping[str, Any]) -> str:
-    """Returns the searched text: the title and every value within the properties, in order."""
-    return "\n".join((title, *_values(properties)))
-
-
-def words_of(title: str, properties: Mapping[str, Any]) -> list[str]:
-    """Returns the words of a node, as often as they occur."""
-    return list(analyzer.analyze(searched_text(title, properties)))
+            prefixes.add(part_words[-1])
+    languages = languages_of(words)
+    kept = content_words(words, languages) or words
+    distinct = dict.fromkeys(word for word in words if word in kept or (word in prefixes and word != words[-1]))
+    return Search(
+        tuple(SearchWord(folded(word), stems(word, languages or LANGUAGES), word in prefixes) for word in distinct)
+    )
 
 
 def _values(value: Any) -> Iterator[str]:

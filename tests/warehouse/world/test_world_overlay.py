@@ -17,7 +17,7 @@ from warehouse.world.query import RANKED_AT_MOST, Filter, Query, Traversal, answ
 
 IDS = [f"n{number}" for number in range(5)]
 OWNERS = [None, "0xaa", "0xbb"]
-WORDS = ["agent", "agents", "goal", "golden", "go", "zürich", "0xabc"]
+WORDS = ["agent", "agents", "goal", "golden", "go", "zürich", "0xabc", "the"]
 
 nodes = st.builds(
     lambda node_id, owner, words, note, type, over, erased: node(
@@ -65,7 +65,7 @@ def _sound(states: list[Node | Edge]) -> list[Node | Edge]:
     return kept
 
 
-searches = st.lists(st.sampled_from([*WORDS, "gol*", "age", "nothing"]), min_size=1, max_size=2).map(" ".join)
+searches = st.lists(st.sampled_from([*WORDS, "gol*", "age", "nothing", "goldne", "zurichs"]), min_size=1, max_size=2).map(" ".join)
 filters = st.builds(
     Filter,
     st.sampled_from([None, *DOMAIN_OF.values()]),
@@ -137,28 +137,27 @@ def _with(question: Query, **changes: object) -> Query:
     return replace(question, **changes)  # type: ignore[arg-type]
 
 
-def test_better_matches_come_first_and_equal_ones_by_id(tmp_path: Path) -> None:
-    events = events_of(
-        [
-            node("b", title="treasury"),
-            node("a", title="treasury"),
-            node("c", title="treasury treasury"),
-            node("d", title="the long tale of a treasury that was lost at sea"),
-            node("e", title="sea"),
-        ]
-    )
-    for known in (events, events[:0]):
-        graph = Graph.of(write(tmp_path / "snapshot", known), events)
-        assert [each.id for each in answer(graph.seen_by(None), Query(search="treasury")).nodes] == ["c", "a", "b", "d"]
+def test_equal_matches_come_with_the_short_ones_first_and_then_by_id(tmp_path: Path) -> None:
+    titles = {
+        "b": "treasury",
+        "a": "treasury",
+        "c": "treasury treasury",
+        "d": "the long tale of a treasury that was lost at sea",
+        "e": "sea",
+    }
+    events = events_of(node(each, title=title, source=each) for each, title in titles.items())
+    for known in (events, events[:3], events[:0]):
+        graph = Graph.of(write(tmp_path / f"snapshot{len(known)}", known), events)
+        assert [each.id for each in answer(graph.seen_by(None), Query(search="treasury")).nodes] == ["a", "b", "c", "d"]
 
 
-def test_ranks_of_snapshot_and_overlay_are_fused(tmp_path: Path) -> None:
+def test_snapshot_and_overlay_are_ranked_as_one(tmp_path: Path) -> None:
     events = events_of(
         [
-            node("m", title="plan plan"),
-            node("n", title="plan for many other things"),
-            node("a", title="plan plan"),
-            node("z", title="plan for many other things"),
+            node("m", title="plan", source="m"),
+            node("n", title="plan for many other things", source="n"),
+            node("a", title="plan", source="a"),
+            node("z", title="plan for many other things", source="z"),
         ]
     )
     graph = Graph.of(write(tmp_path / "snapshot", events[:2]), events)

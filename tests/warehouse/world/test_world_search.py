@@ -1,0 +1,140 @@
+"""Searches: which words find which nodes, in which order, and what a search without hits says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from world_graphs import Graph, events_of, node, write
+
+from contracts.world.records import Node
+from warehouse.world.query import Answer, Filter, Hints, Query, Scope, answer
+from warehouse.world.text import parse_search
+
+ME, OTHER = "0xaa", "0xbb"
+
+
+@pytest.fixture(params=["snapshot", "overlay"])
+def search(request: pytest.FixtureRequest, tmp_path: Path):
+    """Answers a search of a graph of these nodes as `owner` sees it, from a snapshot or without one."""
+
+    def asked(nodes: list[Node], text: str, owner: str | None = ME, within: Filter = Filter()) -> Answer:
+        events = events_of(nodes)
+        directory = write(tmp_path / f"graph{len(list(tmp_path.iterdir()))}", events)
+        graph = Graph.of(directory if request.param == "snapshot" else None, events)
+        return answer(graph.seen_by(owner), Query(search=text, filter=within))
+
+    return asked
+
+
+def ids(found: Answer) -> list[str]:
+    return [each.id for each in found.nodes]
+
+
+def titled(*titles: str, owner: str | None = None) -> list[Node]:
+    """Nodes with these titles as ids, each from a source of its own, so that none is a neighbour of another."""
+    return [node(title, title=title, owner=owner, source=title) for title in titles]
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("Invoice 17", "invoices"),
+        ("Paying invoices", "invoice"),
+        ("Die Rechnung ist bezahlt", "Rechnungen"),
+        ("Les factures sont payées", "la facture"),
+        ("Las facturas de la empresa", "factura"),
+        ("Zürich office", "zurich"),
+        ("ＡＣＭＥ Holding", "acme"),
+        ("Treasury", "treas"),
+        ("Kubernetes cluster", "kuberntes"),
+        ("Maximilian", "Maxmilian"),
+        ("The Who", "the who"),
+    ],
+)
+def test_a_word_is_found_in_any_form(search, title, text):
+    assert ids(search(titled(title, "something else entirely"), text)) == [title]
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("What the report is about", "what is the status"),
+        ("Port", "pert"),  # four letters: too short for a mistake
+        ("Kubernetes", "kubrntes"),  # two letters
+        ("goal", "goat"),
+    ],
+)
+def test_function_words_and_other_words_find_nothing(search, title, text):
+    assert ids(search(titled(title), text)) == []
+
+
+def test_a_mistake_is_only_looked_for_where_nobody_has_the_word(search):
+    assert ids(search(titled("Marina", "Martina"), "Marina")) == ["Marina"]
+    assert ids(search(titled("Marina", "Martina", owner=OTHER) + titled("Martinas"), "Martina")) == ["Martinas"]
+
+
+def test_rare_words_count_more_than_common_ones(search):
+    nodes = titled("plan of apollo", *(f"plan number {number}" for number in range(20)))
+    assert ids(search([*nodes, *titled("apollo thirteen")], "apollo plan"))[:2] == ["plan of apollo", "apollo thirteen"]
+
+
+def test_a_title_counts_more_than_a_text(search):
+    below = node("below", title="Minutes", properties={"text": "budget"}, source="s")
+    assert ids(search([below, *titled("Budget of the whole year")], "budget")) == ["Budget of the whole year", "below"]
+
+
+def test_the_owner_s_nodes_stand_before_public_ones_of_the_same_words(search):
+    nodes = [node("a", title="CEO of Acme", source="a"), node("b", title="CEO of Acme", owner=ME, source="b")]
+    assert ids(search(nodes, "who is the CEO of Acme")) == ["b", "a"]
+    assert ids(search(nodes, "who is the CEO of Acme", owner=OTHER)) == ["a"]
+
+
+@pytest.mark.parametrize(("scope", "found"), [("own", ["b"]), ("public", ["a"]), ("both", ["b", "a"])])
+def test_a_scope_keeps_to_own_or_public_nodes(search, scope: Scope, found):
+    nodes = [node("a", title="plan", source="a"), node("b", title="plan", owner=ME, source="b")]
+    assert ids(search(nodes, "plan", within=Filter(scope=scope))) == found
+    for known in (len(nodes), 0):
+        view = Graph.of(None, events_of(nodes)[:known] or events_of(nodes)).seen_by(ME)
+        listed = answer(view, Query(filter=Filter(scope=scope)))
+        assert sorted(ids(listed)) == sorted(found) and listed.matched == len(found)
+
+
+def test_nodes_of_one_source_lift_the_nodes_beside_them(search):
+    said = ["Where do we meet?", "At the harbour in Lisbon", "When shall we meet?", "On Friday", "Fine", "See you"]
+    talk = [node(f"{place}", title=text, owner=ME, source="talk") for place, text in enumerate(said)]
+    alone = node("x", title="We meet on Friday or later", owner=ME, source="other")
+    assert ids(search([*talk, alone], "Lisbon Friday"))[0] == "1"
+    assert ids(search([*talk, alone], "meet harbour Lisbon"))[:2] == ["1", "0"]
+
+
+def test_what_others_have_moves_no_rank_and_is_no_neighbour(search):
+    mine = [node("a", title="alpha beta", owner=ME, source="s"), node("b", title="alpha", owner=ME, source="s")]
+    hidden = [node(f"h{number}", title="beta " * 3, owner=OTHER, source="s") for number in range(30)]
+    plain = ids(search(mine, "alpha beta"))
+    assert ids(search([*mine, *hidden], "alpha beta")) == plain == ["a", "b"]
+
+
+def test_a_search_without_hits_names_near_words_and_what_was_searched(search):
+    nodes = titled("Kubernetes", "Postgres") + titled("Kubernauts", owner=ME) + titled("Kubernetic", owner=OTHER)
+    assert search(nodes, "Kubermetis").hints == Hints(("kubernetes",), {"Goal": 3}, own=1, public=2)
+    assert search(nodes, "Kubermauds").hints == Hints(("kubernauts",), {"Goal": 3}, own=1, public=2)
+    assert search(nodes, "Kubermauds", owner=None).hints == Hints((), {"Goal": 2}, own=0, public=2)
+    own = search(nodes, "Kubermetis", within=Filter(scope="own"))
+    assert own.hints == Hints((), {"Goal": 1}, own=1, public=0)
+    assert search(nodes, "Postgres").hints is None
+
+
+def test_recent_nodes_come_newest_first_page_by_page(tmp_path: Path):
+    events = events_of([*(node(each, title=each) for each in "cab"), node("d", owner=OTHER), node("c", title="again")])
+    for known in (0, 3, 5):
+        view = Graph.of(write(tmp_path / f"{known}", events[:known]), events).seen_by(ME)
+        first = answer(view, Query(order="recent", limit=2))
+        assert (ids(first), first.matched, first.next_skip) == (["c", "b"], 3, 2)
+        assert ids(answer(view, Query(order="recent", limit=2, skip=2))) == ["a"]
+
+
+def test_a_search_is_read_by_the_language_of_its_function_words():
+    german, unknown = parse_search("Wo sind die Rechnungen"), parse_search("Rechnungen")
+    assert [word.written for word in german.words] == ["rechnungen"]
+    assert german.words[0].stems == {"rechnung"} < unknown.words[0].stems

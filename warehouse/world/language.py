@@ -1,0 +1,93 @@
+"""Reduces the words of a text to what a search compares: guesses the language, drops its function words, cuts endings.
+
+The stemmers are Snowball's. A language is guessed by its function words, because names and numbers say nothing of it.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import tantivy
+
+LONGEST_WORD_BYTES = 100
+"""A hash of 32 bytes in hex is a word; longer runs are not."""
+
+_WORDS_REMEMBERED = 200_000
+
+LANGUAGES = (
+    "english",
+    "danish",
+    "dutch",
+    "finnish",
+    "french",
+    "german",
+    "hungarian",
+    "italian",
+    "norwegian",
+    "portuguese",
+    "russian",
+    "spanish",
+    "swedish",
+)
+DEFAULT = ("english",)
+"""The language of nodes whose function words show none."""
+
+_ENGLISH_FUNCTION_WORDS = Path(__file__).with_name("english_function_words.txt").read_text().split()
+"""Articles, pronouns, auxiliaries, prepositions and their like: tantivy's own list for English has 33 words only."""
+
+_split = (
+    tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    .filter(tantivy.Filter.remove_long(LONGEST_WORD_BYTES + 1))
+    .filter(tantivy.Filter.lowercase())
+    .build()
+)
+_fold = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(tantivy.Filter.ascii_fold()).build()
+
+
+def _filtered(word_filter: tantivy.Filter) -> tantivy.TextAnalyzer:
+    return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(word_filter).build()
+
+
+_stop_filters = {name: _filtered(tantivy.Filter.stopword(name)) for name in LANGUAGES} | {
+    "english": _filtered(tantivy.Filter.custom_stopword(_ENGLISH_FUNCTION_WORDS))
+}
+_stemmers = {name: _filtered(tantivy.Filter.stemmer(name)) for name in LANGUAGES}
+
+
+def split_words(text: str) -> list[str]:
+    """Returns the words of a text in order: runs of letters and digits, compatibility forms unified, in lower case."""
+    return list(_split.analyze(text if text.isascii() else unicodedata.normalize("NFKC", text)))
+
+
+@lru_cache(_WORDS_REMEMBERED)
+def folded(word: str) -> str:
+    """Returns a word without its diacritics."""
+    return word if word.isascii() else "".join(_fold.analyze(word))
+
+
+@lru_cache(_WORDS_REMEMBERED)
+def languages_with(word: str) -> tuple[str, ...]:
+    """Returns the languages in which the word is a function word."""
+    return tuple(name for name, words in _stop_filters.items() if not words.analyze(word))
+
+
+@lru_cache(_WORDS_REMEMBERED)
+def stems(word: str, languages: tuple[str, ...]) -> frozenset[str]:
+    """Returns the folded stems that a word has in these languages."""
+    return frozenset(folded("".join(_stemmers[name].analyze(word))) for name in languages)
+
+
+def languages_of(words: Sequence[str]) -> tuple[str, ...]:
+    """Returns the language with most function words among `words`, several if they tie, none if there are none."""
+    counts = Counter(language for word in words for language in languages_with(word))
+    most = max(counts.values(), default=0)
+    return tuple(name for name in LANGUAGES if most and counts[name] == most)
+
+
+def content_words(words: Sequence[str], languages: Sequence[str]) -> list[str]:
+    """Returns `words` without the function words of these languages."""
+    return [word for word in words if not any(name in languages_with(word) for name in languages)]
