@@ -9,6 +9,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from contracts.world.memory.store_kinds import load_store_kinds
+
 MIB = 1024 * 1024
 KIB_64 = 64 * 1024
 ADDRESS = "0x" + "a" * 40
@@ -348,8 +350,8 @@ def _designs() -> Iterator[tuple[str, Any]]:
             f"many goals, {mode}",
             {
                 "agent": {"id": "a", "role": "r" * 200},
-                "goals": long,
-                "sources": long,
+                "goals": [{"title": text, "kinds": [*load_store_kinds().data_kinds]} for text in long],
+                "sources": [{"title": text, "kinds": [*load_store_kinds().data_kinds]} for text in long],
                 "mode": mode,
             },
         )

@@ -225,6 +225,7 @@ async def _graph(recorder: Recorder) -> None:
     await recorder.ask("world_model_signal", body={**linked, "expectedRevision": 0})
     question = {"search": "hour", "domain": "VISION", "include_edges": True, "limit": 5}
     await recorder.ask("world_model_query", "search", body=question)
+    await recorder.ask("world_model_query", "nothingFound", body={"search": "antwort", "scope": "own"})
     await recorder.ask("world_model_query", "traverse", body={"traverse": {"from_id": node_id, "depth": 2}})
     text = "# Notes\n\nWater: a clear liquid.\n\n- Goal: answer within the hour\n"
     document = {"id": "notes", "mediaType": "text/markdown", "text": text}
@@ -238,8 +239,8 @@ async def _graph(recorder: Recorder) -> None:
     await recorder.ask("world_model_live", "past", query={"limit": 1, **then})
     plan = {
         "agent": {"id": "agent-seven", "role": "support"},
-        "goals": ["Answer customers"],
-        "sources": ["Handbook"],
+        "goals": [{"title": "Answer customers", "kinds": ["messages"]}],
+        "sources": ["Handbook", {"title": "Support inbox", "kinds": ["messages", "contacts"], "specialCategories": []}],
         "constraints": {"retention": "P90D", "privacy": "internal", "budgetTokens": 4000},
     }
     for name, mode in (("preview", "preview"), ("written", "apply")):

@@ -24,6 +24,7 @@ from warehouse.world.ranking import (
     LIFTS,
     MISTYPED_SHARE,
     PREFIX_SHARE,
+    PUBLIC_LIFTED_AT_MOST,
     TITLE_BONUS,
     Hits,
     rarity,
@@ -37,6 +38,9 @@ NEAR_LETTERS = 2
 NEAR_WORDS_AT_MOST = 10
 EXPANSIONS_AT_MOST = 64
 """Words of a prefix that are asked for one by one, which is faster than by a pattern."""
+
+DOUBTFUL_AT_MOST = 8
+"""Words of a search whose like is looked for where nobody has them."""
 
 FORMS_AT_MOST = 5_000
 """Words of an index that are compared with one that was not found."""
@@ -101,11 +105,11 @@ class CurrentView:
 
     def ranked(self, search: Search, within: Filter, skip: int, limit: int) -> Page:
         weighed = self._weighed(search)
-        wanted = max(skip + limit, LIFTED_AT_MOST)
         of_overlay = self._scores_in_overlay(weighed, within)
         matched = len(of_overlay)
         numbers, scores = [np.array([*of_overlay], np.int64)], [np.array([*of_overlay.values()], np.float64)]
         for index, owner in self._indexes(within.scope):
+            wanted = max(skip + limit, LIFTED_AT_MOST if owner else PUBLIC_LIFTED_AT_MOST)
             count, found, found_scores = self._best_in_index(index, owner, weighed, within, wanted)
             matched += count
             numbers.append(found)
@@ -124,8 +128,7 @@ class CurrentView:
         public = int(np.count_nonzero(owners == 0))
         near = sorted(
             (OSA.distance(word.written, form), form)
-            for word in search.words
-            if len(word.written) >= SHORTEST_MISTYPED
+            for word in [word for word in search.words if len(word.written) >= SHORTEST_MISTYPED][:DOUBTFUL_AT_MOST]
             for form in self._forms_like(word.written, within.scope)
             if OSA.distance(word.written, form, score_cutoff=NEAR_LETTERS) <= NEAR_LETTERS
         )
@@ -256,12 +259,15 @@ class CurrentView:
     def _weighed(self, search: Search) -> list[tuple[SearchWord, float]]:
         """Returns the words of a search with their rarity among all that the caller sees.
 
-        A word that nobody has, and that is long enough, counts as mistyped.
+        A word that nobody has, and that is long enough, counts as mistyped; only the first few, because looking for its
+        like costs milliseconds.
         """
         weighed = []
+        doubtful = 0
         for word in search.words:
             matching = self._nodes_with(word)
-            if matching == 0 and len(word.written) >= SHORTEST_MISTYPED:
+            if matching == 0 and len(word.written) >= SHORTEST_MISTYPED and doubtful < DOUBTFUL_AT_MOST:
+                doubtful += 1
                 word = replace(word, mistyped=True)
                 matching = self._nodes_with(word)
             weighed.append((word, rarity(matching, self._visible_nodes)))
@@ -277,11 +283,15 @@ class CurrentView:
         return count
 
     def _nodes_with(self, word: SearchWord) -> int:
-        found = self._overlay.words.having(word) | self._overlay.words.beginning(word)
-        count = sum(1 for number in found if self._sees(number))
+        """Returns about how many visible nodes have the word; 0 only if none has."""
+        words = self._overlay.words
+        count = sum(map(self._sees, words.having(word) or words.beginning(word)))
         for index, owner in self._indexes("both"):
-            clauses = [(tantivy.Occur.Should, form) for form, _ in _forms(index, word)]
-            count += index.matching(tantivy.Query.boolean_query(clauses), owner)
+            if owner or word.mistyped:
+                forms = [(tantivy.Occur.Should, form) for form, _ in _forms(index, word)]
+                count += index.matching(tantivy.Query.boolean_query(forms), owner) if forms else 0
+            else:
+                count += _nodes_with_best_form(index, word)
         return count
 
     def _scores_in_overlay(self, weighed: Sequence[tuple[SearchWord, float]], within: Filter) -> dict[int, float]:
@@ -451,38 +461,48 @@ class CurrentView:
                 yield added, number
 
 
+def _nodes_with_best_form(index: TextIndex, word: SearchWord) -> int:
+    """Returns the number of nodes that have the commonest form of a word, or of one that begins so if none has it."""
+    searcher = index.searcher
+    known = max(searcher.doc_freq("forms", form) for form in word.forms)
+    if known or not word.is_prefix:
+        return known
+    return sum(nodes for _, nodes in searcher.terms_with_prefix("written", word.written, limit=1))
+
+
 def _forms(index: TextIndex, word: SearchWord) -> Iterator[tuple[tantivy.Query, float]]:
     """Yields queries of the forms in which a node may have the word, with the share of its weight that each gives."""
     schema, searcher = index.schema, index.searcher
-    for field, forms in (("stems", word.stems), ("written", {word.written})):
-        for form in forms:
-            if searcher.doc_freq(field, form):
-                yield tantivy.Query.term_query(schema, field, form, "basic"), 1.0
+    for form in word.forms:
+        if searcher.doc_freq("forms", form):
+            yield tantivy.Query.term_query(schema, "forms", form, "basic"), 1.0
     if word.is_prefix:
         expansions = searcher.terms_with_prefix("written", word.written, limit=EXPANSIONS_AT_MOST + 1)
         for form, _ in expansions[:EXPANSIONS_AT_MOST]:
-            yield tantivy.Query.term_query(schema, "written", form, "basic"), PREFIX_SHARE
+            if form not in word.forms:
+                yield tantivy.Query.term_query(schema, "written", form, "basic"), PREFIX_SHARE
         if len(expansions) > EXPANSIONS_AT_MOST:
             yield tantivy.Query.regex_query(schema, "written", f"{word.written}.*"), PREFIX_SHARE
     if word.mistyped:
         yield tantivy.Query.fuzzy_term_query(schema, "written", word.written, 1, True), MISTYPED_SHARE
 
 
+def _best_of(scored: list[tantivy.Query]) -> tantivy.Query:
+    return scored[0] if len(scored) == 1 else tantivy.Query.disjunction_max_query(scored)
+
+
 def _scored(index: TextIndex, weighed: Sequence[tuple[SearchWord, float]]) -> tantivy.Query:
     """Returns a query that scores as `ranking.py` says."""
+    const = tantivy.Query.const_score_query
     clauses = []
     for word, weight in weighed:
-        forms = [tantivy.Query.const_score_query(form, weight * share) for form, share in _forms(index, word)]
-        clauses.append((tantivy.Occur.Should, tantivy.Query.disjunction_max_query(forms)))
+        forms = [const(form, weight * share) for form, share in _forms(index, word)]
         in_title = [
-            tantivy.Query.const_score_query(
-                tantivy.Query.term_query(index.schema, "title", stem, "basic"), weight * TITLE_BONUS
-            )
-            for stem in word.stems
-            if index.searcher.doc_freq("title", stem)
+            const(tantivy.Query.term_query(index.schema, "title", form, "basic"), weight * TITLE_BONUS)
+            for form in word.forms
+            if index.searcher.doc_freq("title", form)
         ]
-        if in_title:
-            clauses.append((tantivy.Occur.Should, tantivy.Query.disjunction_max_query(in_title)))
+        clauses += [(tantivy.Occur.Should, _best_of(scored)) for scored in (forms, in_title) if scored]
     return tantivy.Query.boolean_query(clauses)
 
 

@@ -6,8 +6,7 @@ The stemmers are Snowball's. A language is guessed by its function words, becaus
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -81,13 +80,20 @@ def stems(word: str, languages: tuple[str, ...]) -> frozenset[str]:
     return frozenset(folded("".join(_stemmers[name].analyze(word))) for name in languages)
 
 
-def languages_of(words: Sequence[str]) -> tuple[str, ...]:
+def languages_of(words: Iterable[str]) -> tuple[str, ...]:
     """Returns the language with most function words among `words`, several if they tie, none if there are none."""
-    counts = Counter(language for word in words for language in languages_with(word))
-    most = max(counts.values(), default=0)
-    return tuple(name for name in LANGUAGES if most and counts[name] == most)
+    counts: dict[str, int] = {}
+    for word in words:
+        for language in languages_with(word):
+            counts[language] = counts.get(language, 0) + 1
+    if not counts:
+        return ()
+    most = max(counts.values())
+    return tuple(name for name in LANGUAGES if counts.get(name) == most)
 
 
-def content_words(words: Sequence[str], languages: Sequence[str]) -> list[str]:
+def content_words(words: Iterable[str], languages: Sequence[str]) -> list[str]:
     """Returns `words` without the function words of these languages."""
-    return [word for word in words if not any(name in languages_with(word) for name in languages)]
+    return [
+        word for word in words if not (known := languages_with(word)) or not any(name in known for name in languages)
+    ]

@@ -15,7 +15,7 @@ class Postings:
 
     def __init__(self) -> None:
         self._written: dict[str, set[int]] = {}
-        self._stems: dict[str, set[int]] = {}
+        self._forms: dict[str, set[int]] = {}
         self._title: dict[str, set[int]] = {}
         self._words: dict[int, NodeWords] = {}
         self._vocabulary: list[str] = []
@@ -49,14 +49,12 @@ class Postings:
 
     def having(self, word: SearchWord) -> set[int]:
         """Returns the nodes that have the word, or one that differs by one letter if it is mistyped."""
-        forms = self._near(word.written) if word.mistyped else (word.written,)
-        return set().union(
-            *(self._stems.get(stem, ()) for stem in word.stems), *(self._written.get(form, ()) for form in forms)
-        )
+        near = self._near(word.written) if word.mistyped else ()
+        return set().union(*(self._forms.get(form, ()) for form in word.forms), *(self._written[form] for form in near))
 
     def in_title(self, word: SearchWord) -> set[int]:
         """Returns the nodes that have the word in their title."""
-        return set().union(*(self._title.get(stem, ()) for stem in word.stems))
+        return set().union(*(self._title.get(form, ()) for form in word.forms))
 
     def beginning(self, word: SearchWord) -> set[int]:
         """Returns the nodes with a word that begins with this prefix; none if it is no prefix."""
@@ -78,6 +76,6 @@ class Postings:
     def _indexes(self, words: NodeWords) -> tuple[tuple[dict[str, set[int]], frozenset[str]], ...]:
         return (
             (self._written, frozenset(words.written)),
-            (self._stems, words.stems),
+            (self._forms, words.forms),
             (self._title, words.title),
         )

@@ -28,7 +28,9 @@ PREFIX_SHARE = 0.2
 MISTYPED_SHARE = 0.4
 
 LIFTED_AT_MOST = 1_000
-"""Best hits among which neighbours lift one another. A constant, so that the order does not depend on the page."""
+PUBLIC_LIFTED_AT_MOST = 200
+"""Best hits of the caller's own nodes, and of public ones, among which neighbours lift one another. Constants, so that
+the order does not depend on the page."""
 
 LIFTS = (0.5, 0.5, 0.25, 0.25)
 """Shares of their scores that a node is given by the nodes one place before and after it, and two places."""
@@ -44,9 +46,9 @@ def rarity(matching: int, nodes: int) -> float:
 
 def share_of(words: NodeWords, word: SearchWord) -> float:
     """Returns the share of a word's rarity that a node with `words` scores: it has the word, or one that begins so."""
-    if word.stems.isdisjoint(words.stems) and word.written not in words.written:
+    if word.forms.isdisjoint(words.forms):
         return PREFIX_SHARE
-    return 1.0 if word.stems.isdisjoint(words.title) else 1.0 + TITLE_BONUS
+    return 1.0 if word.forms.isdisjoint(words.title) else 1.0 + TITLE_BONUS
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +66,14 @@ class Hits:
         """Returns the numbers, best first; of equal ones the caller's own, then the short, then by id.
 
         `beside` gives for each of these numbers those of the nodes beside it, one column for each of `LIFTS`; any other
-        number stands for none. Only the best `LIFTED_AT_MOST` lift one another; the others follow in their own order.
+        number stands for none. Only the best lift one another; the others follow in their own order.
         """
         # To four digits: a text index computes with fewer than we do.
         scores = np.round(np.where(self.public, self.scores, self.scores * OWN_FACTOR), 4)
         order = self._sorted(scores, np.arange(len(scores)))
-        best, rest = order[:LIFTED_AT_MOST], order[LIFTED_AT_MOST:]
+        public = self.public[order]
+        is_best = np.where(public, np.cumsum(public) <= PUBLIC_LIFTED_AT_MOST, np.cumsum(~public) <= LIFTED_AT_MOST)
+        best, rest = order[is_best], order[~is_best]
         lifted = scores.copy()
         lifted[best] += _lifts(self.numbers[best], scores[best], beside(self.numbers[best]))
         ranked: list[int] = self.numbers[np.concatenate([self._sorted(lifted, best), rest])].tolist()

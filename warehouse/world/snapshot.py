@@ -239,7 +239,7 @@ def index_schema() -> tantivy.Schema:
     for name in ("type", "domain", "owner"):
         builder.add_integer_field(name, indexed=True)
     builder.add_text_field("written", tokenizer_name=SEPARATED, index_option="freq")
-    for name in ("stems", "title"):
+    for name in ("forms", "title"):
         builder.add_text_field(name, tokenizer_name=SEPARATED, index_option="basic")
     return builder.build()
 

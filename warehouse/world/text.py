@@ -22,11 +22,11 @@ SHORTEST_MISTYPED = 5
 
 @dataclass(frozen=True, slots=True)
 class NodeWords:
-    """The words of a node: all as they are written, in order and folded; the stems of its content words; those of its
-    title."""
+    """The words of a node: all as they are written, in order and folded; these and the stems of its content words; the
+    same of its title."""
 
     written: tuple[str, ...]
-    stems: frozenset[str]
+    forms: frozenset[str]
     title: frozenset[str]
 
     @property
@@ -43,24 +43,25 @@ def words_of(node: Node) -> NodeWords:
 def words_of_text(title: str, properties: Mapping[str, Any]) -> NodeWords:
     """Returns the words of a title and of every value within the properties."""
     in_title, below = split_words(title), split_words("\n".join(_values(properties)))
-    languages = languages_of([*in_title, *below]) or DEFAULT
+    languages = languages_of((*in_title, *below)) or DEFAULT
 
-    def stems_of(words: list[str]) -> frozenset[str]:
-        return frozenset().union(*(stems(word, languages) for word in content_words(words, languages)))
+    def forms_of(words: list[str], written: list[str]) -> frozenset[str]:
+        return frozenset(written).union(*(stems(word, languages) for word in content_words(set(words), languages)))
 
-    of_title = stems_of(in_title)
-    return NodeWords(tuple(map(folded, (*in_title, *below))), of_title | stems_of(below), of_title)
+    written_in_title, written_below = [folded(word) for word in in_title], [folded(word) for word in below]
+    of_title = forms_of(in_title, written_in_title)
+    return NodeWords((*written_in_title, *written_below), of_title | forms_of(below, written_below), of_title)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchWord:
-    """One word of a search: as it is written, its stems, and whether the beginning of a word is enough.
+    """One word of a search: as it is written, this and its stems, and whether the beginning of a word is enough.
 
     A word that no visible node has is `mistyped` if it is long enough: then words that differ by one letter match.
     """
 
     written: str
-    stems: frozenset[str]
+    forms: frozenset[str]
     is_prefix: bool = False
     mistyped: bool = False
 
@@ -73,8 +74,8 @@ class Search:
 
     @property
     def roots(self) -> frozenset[str]:
-        """Returns letters of which every matching node has some: stems without the letters in which forms differ."""
-        forms = {form for word in self.words for form in (word.written, *word.stems)}
+        """Returns letters of which every matching node has some: forms without the letters in which they differ."""
+        forms = {form for word in self.words for form in word.forms}
         return frozenset(form[: max(SHORTEST_PREFIX, len(form) - CHANGING_LETTERS)] for form in forms)
 
     def matches(self, words: NodeWords) -> bool:
@@ -84,7 +85,7 @@ class Search:
 
 def has_word(words: NodeWords, word: SearchWord) -> bool:
     """Returns True if a node with these words has `word`, rightly spelt."""
-    if not words.stems.isdisjoint(word.stems) or word.written in words.written:
+    if not words.forms.isdisjoint(word.forms):
         return True
     return word.is_prefix and any(written.startswith(word.written) for written in words.written)
 
@@ -109,9 +110,12 @@ def parse_search(text: str) -> Search:
     languages = languages_of(words)
     kept = content_words(words, languages) or words
     distinct = dict.fromkeys(word for word in words if word in kept or (word in prefixes and word != words[-1]))
-    return Search(
-        tuple(SearchWord(folded(word), stems(word, languages or LANGUAGES), word in prefixes) for word in distinct)
-    )
+    return Search(tuple(_search_word(word, languages or LANGUAGES, word in prefixes) for word in distinct))
+
+
+def _search_word(word: str, languages: tuple[str, ...], is_prefix: bool) -> SearchWord:
+    written = folded(word)
+    return SearchWord(written, stems(word, languages) | {written}, is_prefix)
 
 
 def _values(value: Any) -> Iterator[str]:

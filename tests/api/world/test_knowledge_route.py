@@ -100,6 +100,25 @@ def test_a_memory_plan_is_applied_as_nodes_of_its_owner(service):
     assert retried["nodeIds"] == answer.json()["data"]["nodeIds"]
 
 
+def test_every_route_of_a_plan_finds_what_its_write_rule_wrote(service):
+    headers = bearer(service.key())
+    kinds = ["messages", "tasks", "code", "measurements", "payments", "risks"]
+    body = {"agent": {"id": "helper"}, "goals": [{"title": "Settle the tea bill", "kinds": kinds}], "mode": "apply"}
+    plan = post(service, headers, DESIGN, body).json()["data"]
+    assert len(plan["stores"]) == 9
+    for store, rule, route in zip(plan["stores"], plan["writeRules"], plan["retrieval"], strict=True):
+        signal = {
+            "type": store["nodeTypes"][0],
+            "title": f"Tea bill in {store['id']}",
+            "source": "test",
+            "links": [rule["link"]],
+        }
+        (written,) = service.ask(("POST", "/api/v2/world-model/signal", headers, {"json": signal}))
+        (answer,) = service.ask(("POST", QUERY, headers, {"json": route["query"]}))
+        titles = [node["title"] for node in answer.json()["data"]["nodes"]]
+        assert (written.status_code, answer.status_code) == (201, 200) and signal["title"] in titles
+
+
 @pytest.mark.parametrize(
     ("path", "body", "pointer"),
     [
@@ -115,6 +134,12 @@ def test_a_memory_plan_is_applied_as_nodes_of_its_owner(service):
         (DESIGN, {"agent": {"id": "a\x00"}, "goals": ["x"]}, "/agent/id"),
         (DESIGN, {"agent": {"id": "a"}, "goals": ["x", "a\nb"]}, "/goals/1/title"),
         (DESIGN, {"agent": {"id": "a"}, "goals": ["x"], "constraints": {"privacy": "none"}}, "/constraints/privacy"),
+        (DESIGN, {"agent": {"id": "a"}, "goals": [{"title": "x", "kinds": ["mail"]}]}, "/goals/0/kinds/0"),
+        (
+            DESIGN,
+            {"agent": {"id": "a"}, "goals": ["x"], "constraints": {"privacy": "regulated", "retention": "P2Y"}},
+            "/constraints/retention",
+        ),
     ],
 )
 def test_bad_input_is_400_with_the_place(lasting, path, body, pointer):

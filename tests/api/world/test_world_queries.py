@@ -109,6 +109,20 @@ def test_a_query_searches_fetches_filters_and_traverses(service, mine):
     assert ids(ask(service, mine, traverse={"from_id": "t1", "direction": "inbound"})) == ["t1", "g1", "p1"]
 
 
+def test_a_query_can_keep_to_ones_own_and_list_the_newest(service, mine):
+    assert ids(ask(service, mine, scope="own")) == ["p1"]
+    assert ids(ask(service, mine, scope="public")) == ["g1", "t1", "v1"]
+    newest = [each["revision"] for each in ask(service, mine, order="recent").json()["data"]["nodes"]]
+    assert newest == sorted(newest, reverse=True) and len(newest) == 4
+
+
+def test_a_search_without_hits_says_what_was_searched(service, mine):
+    hints = ask(service, mine, search="treasorys").json()["data"]["hints"]
+    assert hints["near_words"] == ["treasury"]
+    assert (hints["own_nodes"], hints["public_nodes"], sum(hints["node_types"].values())) == (1, 3, 4)
+    assert ask(service, mine, search="treasury").json()["data"]["hints"] is None
+
+
 def test_the_same_question_has_the_same_id(service, mine):
     first, again, other = (ask(service, mine, search=text).json()["data"] for text in ("plan", "plan", "plans"))
     assert first["query_id"] == again["query_id"] != other["query_id"]
@@ -128,6 +142,8 @@ def test_what_is_private_to_others_does_not_exist(service, mine):
     [
         ({"limit": 0}, "/limit"),
         ({"limit": -1}, "/limit"),
+        ({"scope": "mine"}, "/scope"),
+        ({"order": "newest"}, "/order"),
         ({"limit": 10**9}, "/limit"),
         ({"limit": "50"}, "/limit"),
         ({"limit": True}, "/limit"),

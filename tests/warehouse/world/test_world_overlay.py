@@ -65,7 +65,9 @@ def _sound(states: list[Node | Edge]) -> list[Node | Edge]:
     return kept
 
 
-searches = st.lists(st.sampled_from([*WORDS, "gol*", "age", "nothing", "goldne", "zurichs"]), min_size=1, max_size=2).map(" ".join)
+searches = st.lists(
+    st.sampled_from([*WORDS, "gol*", "age", "nothing", "goldne", "zurichs"]), min_size=1, max_size=2
+).map(" ".join)
 filters = st.builds(
     Filter,
     st.sampled_from([None, *DOMAIN_OF.values()]),
