@@ -1,7 +1,7 @@
 """What a search finds of recorded conversations: the turns that answer a question, among the first answers.
 
-Each turn becomes a node of one owner through the build route, each question one search with its words, beside the public
-graph. The bounds are those of `docs/measured.md`; all conversations are asked by `make soak`.
+Each turn becomes a node of one owner through the build route, each question one search with its words, beside the
+public graph. The bounds are those of `docs/measured.md`; all conversations are asked by `make soak`.
 """
 
 from itertools import islice
