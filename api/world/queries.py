@@ -28,11 +28,14 @@ from contracts.errors import (
     WorkersBusy,
 )
 from contracts.world import read_api
+from contracts.world.facts import Dispute
 from contracts.world.ontology import DOMAINS
 from contracts.world.paging import Position, decode_position, encode_position, question_of
 from warehouse.world import query
 from warehouse.world.asof import Past
+from warehouse.world.disputes import disputes_among
 from warehouse.world.served import ServedGraph
+from warehouse.world.view import LedgerView
 
 STATES_ASKED_HERE = 2_000
 """Revisions up to which questions about the past run in this process: some 40 ms of CPU. No graph has more states than
@@ -69,6 +72,7 @@ def world_queries_router(stores: Stores) -> APIRouter:
                     "edgeCount": answer.edge_count,
                     "nodes": msgspec.Raw(answer.nodes),
                     "edges": msgspec.Raw(answer.edges or b"[]"),
+                    "disputes": msgspec.Raw(answer.disputes),
                     "truncated": answer.truncated,
                     "cursor": _cursor(answer, question),
                     "revision": answer.revision,
@@ -111,6 +115,7 @@ async def answer_query(stores: Stores, request: read_api.GraphQueryRequest, owne
         "matched_nodes": answer.matched,
         "nodes": msgspec.Raw(answer.nodes),
         "edges": None if answer.edges is None else msgspec.Raw(answer.edges),
+        "disputes": msgspec.Raw(answer.disputes),
         "truncated": answer.truncated,
         "cursor": _cursor(answer, question),
         "revision": answer.revision,
@@ -181,7 +186,14 @@ def _answer_now(stores: Stores, wanted: query.Query, owner: str, counted: bool) 
     with stores.graph.seen_by(owner) as now:
         answer = query.answer(now.view, wanted)
         nodes, edges = (sum(now.view.node_counts().values()), now.view.edge_count()) if counted else (0, 0)
-    return shown(answer, owner, nodes, edges)
+    return shown(answer, _disputes_now(stores, answer), owner, nodes, edges)
+
+
+def _disputes_now(stores: Stores, answer: query.Answer) -> list[Dispute]:
+    if not any(node.disputed for node in answer.nodes):
+        return []
+    with stores.ledger.read() as reader:
+        return disputes_among(answer.nodes, LedgerView(reader).holding)
 
 
 def _revisions(stores: Stores) -> tuple[int, int]:

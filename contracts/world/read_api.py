@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 
 from contracts.base import Document
-from contracts.world.graph_documents import EdgeDocument, Instant, NodeDocument
+from contracts.world.graph_documents import DisputeDocument, EdgeDocument, Instant, NodeDocument
 from contracts.world.ontology import DOMAINS, load_ontology
 from contracts.world.proposal import HIGHEST_REVISION
 
@@ -83,6 +83,7 @@ class GraphQueryResult(Document):
     matched_nodes: int = Field(alias="matched_nodes", ge=0, description="On all pages together")
     nodes: list[NodeDocument]
     edges: list[EdgeDocument] | None = Field(description="Between these nodes; null unless asked for")
+    disputes: list[DisputeDocument] = Field(description="All values of what is disputed among these nodes")
     truncated: bool = Field(description="Whether there is more than this page holds")
     cursor: str | None = Field(description="Asks for the next page; null on the last")
     revision: int = Field(description="The graph's revision that was asked")
@@ -100,6 +101,7 @@ class LiveGraph(Document):
     edge_count: int = Field(ge=0)
     nodes: list[NodeDocument]
     edges: list[EdgeDocument]
+    disputes: list[DisputeDocument] = Field(description="All values of what is disputed among these nodes")
     truncated: bool = Field(description="Whether there is more than this page holds")
     cursor: str | None = Field(description="Asks for the next page; null on the last")
     revision: int = Field(description="The graph's revision that was asked")

@@ -12,6 +12,8 @@ from typing import Any
 import duckdb
 import msgspec
 
+from contracts.world import identity
+from contracts.world.ontology import load_ontology
 from contracts.world.records import Edge, Event, Node
 from warehouse.statements import read_sql, without_comments
 from warehouse.world.query import RANKED_AT_MOST, VISITED_AT_MOST, Filter, Page, Traversal
@@ -53,6 +55,12 @@ class PastView:
 
     def node(self, node_id: str) -> Node | None:
         return next(iter(self._nodes([node_id])), None)
+
+    def holding(self, fact_key: str) -> list[Node]:
+        """Returns the facts of one subject and single-valued predicate that held then, if the viewer sees them."""
+        rows = self._connection.execute("select body from nodes_then where body like '%\"predicate\":%'").fetchall()
+        facts = [_node(body) for (body,) in rows]
+        return [fact for fact in facts if identity.fact_key(load_ontology(), fact.owner, fact.properties) == fact_key]
 
     def node_count(self) -> int:
         """Returns the number of visible nodes."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from contracts.errors import OwnerInvalid
+from contracts.standing import UNSTATED
 from contracts.times import utc_text
 from contracts.world.capsule import owner_of
 from contracts.world.proposal import Actor, Proposal, StageResult
@@ -136,6 +137,13 @@ def _blank_node(node: Node, recorded_at: str) -> Node:
         actor=FORGOTTEN,
         recorded_at=recorded_at,
         erased=True,
+        source_class=UNSTATED,
+        stated_at=None,
+        stated_to=None,
+        ended_by=None,
+        confirmed_as=None,
+        confirmed_at=None,
+        disputed=False,
     )
 
 

@@ -52,6 +52,14 @@ left join world_decisions on world_decisions.seq = ledger_changes.seq
 where ledger_changes.kind = 'world_decision' and world_decisions.seq is null
 order by ledger_changes.seq
 
+-- name: world_due_edges
+-- One row per edge that began or ended to hold by :now since it was recorded, at most :limit: its newest state as JSON.
+select body from world_edges where due is not null and due <= :now order by due, id limit :limit
+
+-- name: world_due_nodes
+-- One row per node that began or ended to hold by :now since it was recorded, at most :limit: its newest state as JSON.
+select body from world_nodes where due is not null and due <= :now order by due, id limit :limit
+
 -- name: world_edge
 -- At most one row: the newest state of the edge :id as JSON.
 select body from world_edges where id = :id
@@ -196,6 +204,15 @@ from (
     select max(revision) as revision from world_edges where owner = :owner
 ) as newest
 
+-- name: world_next_due
+-- One row: the next time at which a node or an edge begins or ends to hold; null if none is known.
+select min(due) as due
+from (
+    select min(due) as due from world_nodes where due is not null
+    union all
+    select min(due) as due from world_edges where due is not null
+) as next
+
 -- name: world_node
 -- At most one row: the newest state of the node :id as JSON.
 select body from world_nodes where id = :id
@@ -248,8 +265,8 @@ select domain, count(*) as nodes from world_nodes where visibility = 'public' an
 
 -- name: world_put_edge
 -- One row per edge: its newest state.
-insert into world_edges (id, source, target, type, owner, visibility, live, revision, body)
-values (:id, :source, :target, :type, :owner, :visibility, :live, :revision, :body)
+insert into world_edges (id, source, target, type, owner, visibility, live, due, revision, body)
+values (:id, :source, :target, :type, :owner, :visibility, :live, :due, :revision, :body)
 on conflict (id) do update set
     source = excluded.source,
     target = excluded.target,
@@ -257,13 +274,14 @@ on conflict (id) do update set
     owner = excluded.owner,
     visibility = excluded.visibility,
     live = excluded.live,
+    due = excluded.due,
     revision = excluded.revision,
     body = excluded.body
 
 -- name: world_put_node
 -- One row per node: its newest state.
-insert into world_nodes (id, owner, visibility, domain, live, dedupe_key, fact_key, revision, body)
-values (:id, :owner, :visibility, :domain, :live, :dedupe_key, :fact_key, :revision, :body)
+insert into world_nodes (id, owner, visibility, domain, live, dedupe_key, fact_key, due, revision, body)
+values (:id, :owner, :visibility, :domain, :live, :dedupe_key, :fact_key, :due, :revision, :body)
 on conflict (id) do update set
     owner = excluded.owner,
     visibility = excluded.visibility,
@@ -271,6 +289,7 @@ on conflict (id) do update set
     live = excluded.live,
     dedupe_key = excluded.dedupe_key,
     fact_key = excluded.fact_key,
+    due = excluded.due,
     revision = excluded.revision,
     body = excluded.body
 

@@ -30,7 +30,8 @@ where later.revision > known_revision.revision;
 
 create or replace temp macro holds(state) as case
     when getvariable('as_of') is null
-        then not coalesce(state.erased, false) and (state.validTo is null or state.validTo > state.recordedAt)
+        then not coalesce(state.erased, false) and state.validFrom <= state.recordedAt
+            and (state.validTo is null or state.validTo > state.recordedAt)
     else state.validFrom <= getvariable('as_of') and (state.validTo is null or getvariable('as_of') < state.validTo)
 end;
 
