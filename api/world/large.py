@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from api.world.shown import shown_state
 from contracts.settings import Settings
 from contracts.standing import UNSTATED, SourceClass
 from contracts.world.alignment import alignment
@@ -23,23 +24,19 @@ from contracts.world.identity import dedupe_key
 from contracts.world.memory.design import design_memory, plan_proposal
 from contracts.world.memory.memory_plan import DesignRequest
 from contracts.world.proposal import Actor, Proposal, checked
-from contracts.world.records import Edge, Node
 from contracts.world.stages import Judgement
 from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.world import query
-from warehouse.world.asof import Past, PastView
+from warehouse.world.asof import PastView
 from warehouse.world.disputes import disputes_among
 from warehouse.world.events import events_after
+from warehouse.world.history import Past
 from warehouse.world.judging import Judgment
 from warehouse.world.view import LedgerView
 from warehouse.world.write import is_large, judge_outside
 
 if TYPE_CHECKING:
     from warehouse.publish.serving import ServedGenerations
-
-PARTS_OF_THE_SERVICE = ("pipeline", "intake", "constitution")
-OPERATOR = "operator"
-OTHERS = "other"
 
 MOST_EVENTS = 1_000_000
 """Events that a query of the past lays over a generation: all of them."""
@@ -98,8 +95,8 @@ def shown(
     return ShownAnswer(
         revision=answer.revision,
         matched=answer.matched,
-        nodes=_json([_shown(node, owner) for node in answer.nodes]),
-        edges=None if answer.edges is None else _json([_shown(edge, owner) for edge in answer.edges]),
+        nodes=_json([shown_state(node, owner) for node in answer.nodes]),
+        edges=None if answer.edges is None else _json([shown_state(edge, owner) for edge in answer.edges]),
         disputes=_json(disputes),
         truncated=answer.truncated,
         next_after=answer.next_after,
@@ -107,14 +104,6 @@ def shown(
         node_count=node_count,
         edge_count=edge_count,
     )
-
-
-def _shown(state: Node | Edge, owner: str) -> Node | Edge:
-    """Returns a state that names its author only if that is a part of the service or `owner`: others are people."""
-    actor = state.actor
-    if actor != owner and actor not in PARTS_OF_THE_SERVICE:
-        actor = OPERATOR if actor.startswith(f"{OPERATOR}:") else OTHERS
-    return msgspec.structs.replace(state, actor=actor)
 
 
 def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor) -> Prepared:

@@ -1,7 +1,7 @@
 """Serves signals over HTTP: an agent states something, the validator decides."""
 
-import json
 from collections.abc import Callable
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
@@ -49,14 +49,14 @@ def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRou
         operation_id="world_model_signal",
     )
     async def signal(body: SignalRequest, request: Request) -> Response:
-        caller, sent = caller_of(request), await request.body()
+        caller, sent = caller_of(request), await request.json()
         return await run_in_threadpool(_state, ledger, alignment, body, caller, sent)
 
     return router
 
 
 def _state(
-    ledger: Callable[[], Ledger], alignment: Alignment, signal: SignalRequest, caller: Caller, sent: bytes
+    ledger: Callable[[], Ledger], alignment: Alignment, signal: SignalRequest, caller: Caller, sent: dict[str, Any]
 ) -> Response:
     actor = actor_of(caller, signed=_is_signed(caller, signal, sent))
     proposal = signal_proposal(signal, actor, load_ontology())
@@ -69,10 +69,10 @@ def _state(
     return _answer(proposal.nodes[0].id, decision, disputes)
 
 
-def _is_signed(caller: Caller, signal: SignalRequest, sent: bytes) -> bool:
+def _is_signed(caller: Caller, signal: SignalRequest, sent: dict[str, Any]) -> bool:
     if caller.signer is None or signal.signature is None:
         return False
-    return is_signed(json.loads(sent), signal.signature, caller.signer)
+    return is_signed(sent, signal.signature, caller.signer)
 
 
 def _answer(signal_id: str, decision: Decision, disputes: list[Dispute]) -> Response:

@@ -142,14 +142,16 @@ def _integrity(case: Case) -> Iterator[str]:
             yield f"a {known.name} is of {known.domain}, not of {change.draft.domain}"
         for fault in case.ontology.faults_of(known.name, change.draft.properties):
             yield f"{change.draft.id}: {fault}"
+    stated = {(draft.source, draft.type, draft.target) for draft in case.proposal.edges}
     for edge in case.edges:
-        yield from _edge_faults(case, edge)
+        is_stated = (edge.draft.source, edge.draft.type, edge.draft.target) in stated
+        yield from _edge_faults(case, edge, is_stated=is_stated)
     for draft in case.proposal.edges:
         if draft.type in ACT_EDGES:
             yield f"{draft.type} is stated by `{draft.type.lower()}` of a signal, which names a reason"
 
 
-def _edge_faults(case: Case, change: EdgeChange) -> Iterator[str]:
+def _edge_faults(case: Case, change: EdgeChange, *, is_stated: bool) -> Iterator[str]:
     draft = change.draft
     known = case.ontology.edge_types.get(draft.type)
     source, target = case.end(draft.source), case.end(draft.target)
@@ -164,7 +166,7 @@ def _edge_faults(case: Case, change: EdgeChange) -> Iterator[str]:
             yield f"{draft.type} can't go from a {source.type} to a {target.type}"
         if draft.visibility == "public" and "private" in (source.visibility, target.visibility):
             yield f"{draft.source} {draft.type} {draft.target} can't be public: an end of it is private"
-        if draft.type == SUPERSEDES:
+        if draft.type == SUPERSEDES and is_stated:  # what the rule of standing implies has no circles
             yield from _superseding_faults(case, source, target)
 
 

@@ -1,35 +1,32 @@
-"""Answers questions about the past graph: what held at an instant, as known at a revision. Filters only, no ranking.
+"""Answers questions about the past graph: what held at an instant, as known at a revision.
 
-Reads the bi-temporal rows of a generation and the events that came after them.
+Reads the bi-temporal rows of a generation and the events that came after them. What matches a search is ranked by the
+code that ranks the present.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import duckdb
 import msgspec
 
-from contracts.world import identity
+from contracts.world.facts import dispute_of, ranked_facts
+from contracts.world.identity import fact_key
 from contracts.world.ontology import load_ontology
 from contracts.world.records import Edge, Event, Node
 from warehouse.statements import read_sql, without_comments
+from warehouse.world.current import CurrentView
+from warehouse.world.history import Past
+from warehouse.world.overlay import Overlay
 from warehouse.world.query import RANKED_AT_MOST, VISITED_AT_MOST, Filter, Page, Traversal
+from warehouse.world.snapshot import Snapshot
 from warehouse.world.text import Search, words_of
 
 _node = msgspec.json.Decoder(Node).decode
 _edge = msgspec.json.Decoder(Edge).decode
-
-
-@dataclass(frozen=True)
-class Past:
-    """The requested past. `as_of` is RFC 3339 text in UTC with microseconds, or None for what was live at the revision;
-    `revision` is a `seq` of the ledger."""
-
-    as_of: str | None
-    revision: int
 
 
 class PastView:
@@ -41,9 +38,12 @@ class PastView:
         """Prepares the view over an exclusive cursor on a query copy; `events` are all those that the copy may lack."""
         self.revision = past.revision
         self._connection = connection
+        self._owner = owner
+        self._as_of = past.as_of
         for name, value in (
             ("as_of", past.as_of),
             ("at_revision", past.revision),
+            ("include_ended", past.include_ended),
             ("viewer", owner),
             ("later_nodes", _encoded([event.node for event in events if event.node])),
             ("later_edges", _encoded([event.edge for event in events if event.edge])),
@@ -58,9 +58,7 @@ class PastView:
 
     def holding(self, fact_key: str) -> list[Node]:
         """Returns the facts of one subject and single-valued predicate that held then, if the viewer sees them."""
-        rows = self._connection.execute("select body from nodes_then where body like '%\"predicate\":%'").fetchall()
-        facts = [_node(body) for (body,) in rows]
-        return [fact for fact in facts if identity.fact_key(load_ontology(), fact.owner, fact.properties) == fact_key]
+        return self._facts.get(fact_key, [])
 
     def node_count(self) -> int:
         """Returns the number of visible nodes."""
@@ -75,8 +73,10 @@ class PastView:
         return Page(self._nodes([node_id for node_id in ids if node_id > after][:limit]), len(ids))
 
     def ranked(self, search: Search, within: Filter, skip: int, limit: int) -> Page:
-        matching = self._matching(search, self._passing(within))
-        return Page(self._nodes(matching[skip : skip + limit]), len(matching))
+        matching = self._nodes(self._matching(search, self._passing(within)))
+        by_id = {node.id: node for node in matching}
+        ranked = _ranked(matching, search, skip, limit, self._owner)
+        return Page([by_id[node.id] for node in ranked], len(matching))
 
     def reached(self, traversal: Traversal, search: Search | None, within: Filter, skip: int, limit: int) -> Page:
         passing = set(self._passing(within))
@@ -129,14 +129,47 @@ class PastView:
 
     def _nodes(self, ids: Sequence[str]) -> list[Node]:
         """Returns the nodes with these ids, in their order; leaves out ids that are not visible."""
-        nodes = {node_id: _node(body) for node_id, body in self._rows("past_nodes", {"ids": list(ids)})}
+        nodes = {node_id: self._marked(_node(body)) for node_id, body in self._rows("past_nodes", {"ids": list(ids)})}
         return [nodes[node_id] for node_id in ids if node_id in nodes]
+
+    def _marked(self, node: Node) -> Node:
+        """Returns a node that is marked as disputed if it was at the instant, not when it was recorded."""
+        if self._as_of is None or "predicate" not in node.properties:
+            return node
+        disputed = node.id in self._disputed
+        return node if node.disputed == disputed else msgspec.structs.replace(node, disputed=disputed)
+
+    @cached_property
+    def _facts(self) -> dict[str, list[Node]]:
+        """The facts that held then, by their key."""
+        facts: dict[str, list[Node]] = {}
+        for (body,) in self._rows("past_facts", {}):
+            fact = _node(body)
+            key = fact_key(load_ontology(), fact.owner, fact.properties)
+            if key is not None:
+                facts.setdefault(key, []).append(fact)
+        return facts
+
+    @cached_property
+    def _disputed(self) -> frozenset[str]:
+        disputed = (facts for facts in self._facts.values() if dispute_of(ranked_facts(facts)) is not None)
+        return frozenset(fact.id for facts in disputed for fact in facts)
 
     def _rows(self, question: str, parameters: Mapping[str, object]) -> list[Any]:
         return list(self._connection.execute(read_sql(question), dict(parameters)).fetchall())
 
     def _count(self, statement: str) -> int:
         return int(self._connection.execute(statement).fetchall()[0][0])
+
+
+def _ranked(nodes: Sequence[Node], search: Search, skip: int, limit: int, owner: str | None) -> list[Node]:
+    """Returns a page of matching nodes, best first, as the present would rank them if it held no others."""
+    if not nodes:
+        return []
+    as_if_live = [msgspec.structs.replace(node, valid_from=node.recorded_at, valid_to=None) for node in nodes]
+    overlay = Overlay(Snapshot(None))
+    overlay.apply(Event(seq=node.revision, node=node) for node in as_if_live)
+    return CurrentView(Snapshot(None), overlay, 0, owner).ranked(search, Filter(), skip, limit).nodes
 
 
 def _encoded(states: Sequence[Node | Edge]) -> str:

@@ -6,7 +6,7 @@ facts of its subject at that time, and the result is written as one decision.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -60,10 +60,19 @@ def _due_states(tx: Transaction) -> list[Node | Edge]:
 def _with_facts(view: LedgerView, due: Sequence[Node], now: str) -> list[Node]:
     """Returns the nodes that are due, and the other facts of their subjects that change with them."""
     states = {node.id: node for node in due}
-    keys = dict.fromkeys(fact_key(load_ontology(), node.owner, node.properties) for node in due)
-    for key in keys:
+    states |= {node.id: node for node in placed_again(view, due, now, always=states)}
+    return list(states.values())
+
+
+def placed_again(view: LedgerView, nodes: Sequence[Node], now: str, *, always: Collection[str] = ()) -> list[Node]:
+    """Returns the facts about the subjects and predicates of these nodes that stand otherwise at `now` than recorded.
+
+    The facts in `always` are returned in any case.
+    """
+    changed = []
+    for key in dict.fromkeys(fact_key(load_ontology(), node.owner, node.properties) for node in nodes):
         known = {} if key is None else {node.id: node for node in view.facts(key) if not node.erased}
         for node_id, placed in place(known.values(), now).items():
-            if node_id in states or placed != known[node_id]:
-                states[node_id] = placed
-    return list(states.values())
+            if node_id in always or placed != known[node_id]:
+                changed.append(placed)
+    return changed
