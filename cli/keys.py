@@ -14,6 +14,8 @@ from cli.stores import opened_ledger
 from contracts.access.consent import CONSENT_PATH
 from contracts.access.tiers import Role, Tier
 from contracts.errors import SettingsInvalid
+from contracts.standing import SourceClass
+from contracts.world.signed import is_public_key
 from warehouse.access.keys import IssuedKey, KeyUsage, create_key, list_keys, revoke_key, rotate_key
 from warehouse.access.owners import MovedKey, moved_keys
 from warehouse.access.signing_keys import SigningKeys
@@ -22,14 +24,32 @@ from warehouse.ledger.master_secret import load_secrets
 LONGEST_OWNER = 100
 
 
-def create(tier: Tier, owner: str, role: Role, as_json: bool) -> None:
+def create(tier: Tier, owner: str, role: Role, max_class: SourceClass, signer: str | None, as_json: bool) -> None:
     """Makes a key and prints it, for the only time."""
     with operator_problems(as_json):
         name = _owner(owner)
+        if (max_class is SourceClass.SIGNED_SYSTEM) != (signer is not None):
+            raise SettingsInvalid(
+                "A key of the class signed_system has a --signer, and no other key has one.",
+                cure="Give the public Ed25519 key of the system in base64url: --max-class signed_system --signer KEY.",
+            )
+        if signer is not None and not is_public_key(signer):
+            raise SettingsInvalid(
+                "--signer is no Ed25519 public key.", cure="Give its 32 bytes in base64url, 43 characters."
+            )
         with opened_ledger() as (settings, ledger):
             pepper = load_secrets(settings).pepper
             with ledger.transaction() as tx:
-                issued = create_key(tx, pepper, tier=tier, owner=name, role=role, now=datetime.now(UTC))
+                issued = create_key(
+                    tx,
+                    pepper,
+                    tier=tier,
+                    owner=name,
+                    role=role,
+                    max_class=max_class,
+                    signer=signer,
+                    now=datetime.now(UTC),
+                )
     _print_issued(issued, as_json)
 
 
@@ -119,11 +139,15 @@ def _print_issued(issued: IssuedKey, as_json: bool) -> None:
                 "tier": record.tier,
                 "owner": record.owner,
                 "role": record.role,
+                "maxClass": record.max_class,
             }
         )
         return
     say(issued.key.reveal())
-    say(f"{record.key_id}, tier {record.tier}, role {record.role}, of {record.owner}. The key is not shown again.")
+    say(
+        f"{record.key_id}, tier {record.tier}, role {record.role}, claims up to {record.max_class}, of {record.owner}. "
+        "The key is not shown again."
+    )
 
 
 def _moved(key: MovedKey) -> dict[str, Any]:
@@ -147,6 +171,7 @@ def _key_fields(usage: KeyUsage) -> dict[str, Any]:
         "tier": key.tier,
         "owner": key.owner,
         "role": key.role,
+        "maxClass": key.max_class,
         "state": key.state,
         "claimId": key.claim_id,
         "paidUntil": key.paid_until,

@@ -13,6 +13,7 @@ import typer
 from cli.library_commands import LibraryCommands
 from cli.output import AsJson, note, say
 from contracts.access.tiers import Role, Tier
+from contracts.standing import KEYS_CLAIM, SourceClass
 from warehouse.file_modes import keep_files_private
 
 RUNNING: Final = "Run the service"
@@ -379,6 +380,16 @@ def keys_create(
     role: Annotated[
         Role, typer.Option(help="An operator's key also approves what the guardrail blocks for others.")
     ] = Role.CALLER,
+    max_class: Annotated[
+        SourceClass,
+        typer.Option(
+            help="Highest class of sources that it may claim, correct and confirm; `owner`: only in the owner's hands."
+        ),
+    ] = KEYS_CLAIM,
+    signer: Annotated[
+        str | None,
+        typer.Option(help="Public Ed25519 key (base64url) of the system that signs; for --max-class signed_system."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Create a key and print it. It is not shown again.
@@ -387,7 +398,7 @@ def keys_create(
     """
     from cli.keys import create
 
-    create(tier, owner, role, as_json)
+    create(tier, owner, role, max_class, signer, as_json)
 
 
 @keys.command("list")

@@ -10,7 +10,7 @@ ServiceError
 │   ├── OriginForbidden   403     a page of another origin
 │   ├── OperatorRoleNeeded 403    the key is no operator's
 │   ├── OwnApproval       403     an operator approves its own action
-│   ├── NotFound          404     RouteUnknown, ClaimTokenUnknown
+│   ├── NotFound          404     RouteUnknown, NodeUnknown, ClaimTokenUnknown
 │   ├── PaymentNotMatched 402     and the other refusals of a claim, in contracts/access/refusals.py
 │   ├── MethodNotAllowed  405
 │   ├── NotAcceptable     406     the client excluded every encoding of a published file
@@ -131,6 +131,11 @@ class NotFound(RequestProblem):
 
 class RouteUnknown(NotFound):
     code = "route_unknown"
+
+
+class NodeUnknown(NotFound):
+    code = "node_unknown"
+    title = "You can see no node of this id"
 
 
 class ClaimTokenUnknown(NotFound):

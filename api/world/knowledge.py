@@ -14,6 +14,7 @@ from api.deps import authenticated_router, caller_of
 from api.responses import problems
 from api.stores import Stores
 from api.workers import CLIENT_LEFT, unless_disconnected
+from api.world.actors import actor_of
 from api.world.large import (
     Prepared,
     judge_in_worker,
@@ -30,7 +31,7 @@ from contracts.secret_texts import SecretInText
 from contracts.world.extraction.build import MOST_PIECES, BuildAnswer, BuildRequest
 from contracts.world.graph_documents import StageDocument
 from contracts.world.memory.memory_plan import DesignAnswer, DesignRequest
-from contracts.world.proposal import Decision
+from contracts.world.proposal import Actor, Decision
 from warehouse.ledger.ledger import Ledger
 from warehouse.world.events import head_revision
 from warehouse.world.write import JUDGED_AT_MOST, decide, is_large, overtaken, write_judged
@@ -60,12 +61,12 @@ def knowledge_router(stores: Stores) -> APIRouter:
     )
     async def build(build_request: BuildRequest, request: Request) -> Response:
         async def answer(caller: Caller) -> Response:
-            owner = caller.owner
+            actor = actor_of(caller)
             if await _is_small(build_request.mode, request):
-                prepared = await run_in_threadpool(_prepare_build, stores, build_request, owner)
+                prepared = await run_in_threadpool(_prepare_build, stores, build_request, actor)
             else:
                 body = await request.body()
-                prepared = await stores.workers.run(owner, prepare_build_in_worker, stores.settings, body, owner)
+                prepared = await stores.workers.run(caller.owner, prepare_build_in_worker, stores.settings, body, actor)
             decision = await _written_down(stores, prepared.to_be_written, caller)
             return await run_in_threadpool(_answer, stores.ledger, prepared, build_request.mode, decision, {})
 
@@ -82,12 +83,14 @@ def knowledge_router(stores: Stores) -> APIRouter:
     )
     async def design(design_request: DesignRequest, request: Request) -> Response:
         async def answer(caller: Caller) -> Response:
-            owner = caller.owner
+            actor = actor_of(caller)
             if await _is_small(design_request.mode, request):
-                prepared = await run_in_threadpool(_prepare_design, stores, design_request, owner)
+                prepared = await run_in_threadpool(_prepare_design, stores, design_request, actor)
             else:
                 body = await request.body()
-                prepared = await stores.workers.run(owner, prepare_design_in_worker, stores.settings, body, owner)
+                prepared = await stores.workers.run(
+                    caller.owner, prepare_design_in_worker, stores.settings, body, actor
+                )
             decision = await _written_down(stores, prepared.to_be_written, caller)
             approved = decision is not None and decision.verdict == "approved"
             more = {"nodeIds": prepared.node_ids if approved else ()}
@@ -98,12 +101,12 @@ def knowledge_router(stores: Stores) -> APIRouter:
     return router
 
 
-def _prepare_build(stores: Stores, request: BuildRequest, owner: str) -> Prepared:
-    return prepare_build(stores.ledger, request, owner)
+def _prepare_build(stores: Stores, request: BuildRequest, actor: Actor) -> Prepared:
+    return prepare_build(stores.ledger, request, actor)
 
 
-def _prepare_design(stores: Stores, request: DesignRequest, owner: str) -> Prepared:
-    return prepare_design(stores.ledger, request, owner)
+def _prepare_design(stores: Stores, request: DesignRequest, actor: Actor) -> Prepared:
+    return prepare_design(stores.ledger, request, actor)
 
 
 async def _is_small(mode: str, request: Request) -> bool:

@@ -6,6 +6,7 @@ that answers does all writing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,29 +14,29 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from api.world.shown import shown_state
 from contracts.settings import Settings
+from contracts.standing import UNSTATED, SourceClass
 from contracts.world.alignment import alignment
 from contracts.world.extraction.build import BuildRequest, BuiltGraph, PossibleDuplicate, build_graph, graph_proposal
+from contracts.world.facts import Dispute
 from contracts.world.identity import dedupe_key
 from contracts.world.memory.design import design_memory, plan_proposal
 from contracts.world.memory.memory_plan import DesignRequest
 from contracts.world.proposal import Actor, Proposal, checked
-from contracts.world.records import Edge, Node
 from contracts.world.stages import Judgement
 from warehouse.ledger.ledger import Ledger, open_ledger
 from warehouse.world import query
-from warehouse.world.asof import Past, PastView
+from warehouse.world.asof import PastView
+from warehouse.world.disputes import disputes_among
 from warehouse.world.events import events_after
+from warehouse.world.history import Past
 from warehouse.world.judging import Judgment
 from warehouse.world.view import LedgerView
 from warehouse.world.write import is_large, judge_outside
 
 if TYPE_CHECKING:
     from warehouse.publish.serving import ServedGenerations
-
-PARTS_OF_THE_SERVICE = ("pipeline", "intake", "constitution")
-OPERATOR = "operator"
-OTHERS = "other"
 
 MOST_EVENTS = 1_000_000
 """Events that a query of the past lays over a generation: all of them."""
@@ -79,6 +80,7 @@ class ShownAnswer:
     matched: int
     nodes: bytes
     edges: bytes | None
+    disputes: bytes
     truncated: bool
     next_after: str | None
     next_skip: int | None
@@ -87,13 +89,16 @@ class ShownAnswer:
     hints: query.Hints | None
 
 
-def shown(answer: query.Answer, owner: str, node_count: int, edge_count: int) -> ShownAnswer:
+def shown(
+    answer: query.Answer, disputes: Sequence[Dispute], owner: str, node_count: int, edge_count: int
+) -> ShownAnswer:
     """Returns `answer` in the form that `owner` is shown."""
     return ShownAnswer(
         revision=answer.revision,
         matched=answer.matched,
-        nodes=_json([_shown(node, owner) for node in answer.nodes]),
-        edges=None if answer.edges is None else _json([_shown(edge, owner) for edge in answer.edges]),
+        nodes=_json([shown_state(node, owner) for node in answer.nodes]),
+        edges=None if answer.edges is None else _json([shown_state(edge, owner) for edge in answer.edges]),
+        disputes=_json(disputes),
         truncated=answer.truncated,
         next_after=answer.next_after,
         next_skip=answer.next_skip,
@@ -103,33 +108,32 @@ def shown(answer: query.Answer, owner: str, node_count: int, edge_count: int) ->
     )
 
 
-def _shown(state: Node | Edge, owner: str) -> Node | Edge:
-    """Returns a state that names its author only if that is a part of the service or `owner`: others are people."""
-    actor = state.actor
-    if actor != owner and actor not in PARTS_OF_THE_SERVICE:
-        actor = OPERATOR if actor.startswith(f"{OPERATOR}:") else OTHERS
-    return msgspec.structs.replace(state, actor=actor)
-
-
-def prepare_build(ledger: Ledger, request: BuildRequest, owner: str) -> Prepared:
+def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor) -> Prepared:
     """Returns the graph of a request, and its proposal if it is to be applied. Raises the errors of `build_graph` and
     `propose`."""
-    built = build_graph(request, owner)
-    graph = built.model_copy(update={"duplicates": [*built.duplicates, *_in_live_graph(ledger, built, owner)]})
+    built = build_graph(request, actor.name)
+    graph = built.model_copy(update={"duplicates": [*built.duplicates, *_in_live_graph(ledger, built, actor.name)]})
     fields = graph.model_dump_json(by_alias=True).encode()
     if request.mode == "preview":
         return Prepared(fields)
-    proposal = graph_proposal(graph, Actor("caller", owner), request.visibility)
+    proposal = msgspec.structs.replace(
+        graph_proposal(graph, actor, request.visibility), source_class=_class_of(request)
+    )
     return Prepared(fields, to_be_written=_judged(ledger, proposal))
 
 
-def prepare_design(ledger: Ledger, request: DesignRequest, owner: str) -> Prepared:
+def _class_of(request: BuildRequest) -> SourceClass:
+    """Returns the class of a built graph: documents can be read again, what a caller worked out is inferred."""
+    return UNSTATED if request.triples or request.nodes or request.edges else SourceClass.DOCUMENT
+
+
+def prepare_design(ledger: Ledger, request: DesignRequest, actor: Actor) -> Prepared:
     """Returns the memory plan of a request, and its proposal if it is to be applied. Raises the errors of `propose`."""
-    plan = design_memory(request, owner)
+    plan = design_memory(request, actor.name)
     fields = plan.model_dump_json(by_alias=True).encode()
     if request.mode == "preview":
         return Prepared(fields)
-    proposal = plan_proposal(plan, request.goals, Actor("caller", owner))
+    proposal = plan_proposal(plan, request.goals, actor)
     return Prepared(fields, tuple(node.id for node in proposal.nodes), _judged(ledger, proposal))
 
 
@@ -144,19 +148,21 @@ def answer_past(
         events = events_after(reader, after, MOST_EVENTS)
     with served.reading() as generation:
         view = PastView(generation.context.connection, events, past, owner)
-        return shown(query.answer(view, wanted), owner, view.node_count(), view.edge_count())
+        answer = query.answer(view, wanted)
+        disputes = disputes_among(answer.nodes, view.holding)
+        return shown(answer, disputes, owner, view.node_count(), view.edge_count())
 
 
-def prepare_build_in_worker(settings: Settings, body: bytes, owner: str) -> Prepared:
+def prepare_build_in_worker(settings: Settings, body: bytes, actor: Actor) -> Prepared:
     """Calls `prepare_build` with a worker's stores. `body` is the request's valid body."""
     request = BuildRequest.model_validate_json(body)
-    return prepare_build(_ledger(settings), request, owner)
+    return prepare_build(_ledger(settings), request, actor)
 
 
-def prepare_design_in_worker(settings: Settings, body: bytes, owner: str) -> Prepared:
+def prepare_design_in_worker(settings: Settings, body: bytes, actor: Actor) -> Prepared:
     """Calls `prepare_design` with a worker's stores."""
     request = DesignRequest.model_validate_json(body)
-    return prepare_design(_ledger(settings), request, owner)
+    return prepare_design(_ledger(settings), request, actor)
 
 
 def judge_in_worker(settings: Settings, packed: bytes) -> bytes:

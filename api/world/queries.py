@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from api.deps import AuthenticatedReadingRoute, authenticated_router, caller_of
@@ -13,6 +13,7 @@ from api.routes import WorkRoute
 from api.stores import Stores
 from api.workers import CLIENT_LEFT, unless_disconnected
 from api.world.large import ShownAnswer, answer_past, answer_past_in_worker, shown
+from api.world.nodes import history_fields
 from contracts.canonical import canonical_sha256
 from contracts.errors import (
     BodyInvalid,
@@ -21,6 +22,7 @@ from contracts.errors import (
     InternalFault,
     MediaTypeUnsupported,
     MethodNotAllowed,
+    NodeUnknown,
     NotReady,
     ParameterInvalid,
     RateLimited,
@@ -28,11 +30,14 @@ from contracts.errors import (
     WorkersBusy,
 )
 from contracts.world import read_api
+from contracts.world.facts import Dispute
 from contracts.world.ontology import DOMAINS
 from contracts.world.paging import Position, decode_position, encode_position, question_of
 from warehouse.world import query
-from warehouse.world.asof import Past
+from warehouse.world.disputes import disputes_among
+from warehouse.world.history import Past, known_revision, node_history
 from warehouse.world.served import ServedGraph
+from warehouse.world.view import LedgerView
 
 STATES_ASKED_HERE = 2_000
 """Revisions up to which questions about the past run in this process: some 40 ms of CPU. No graph has more states than
@@ -55,20 +60,19 @@ def world_queries_router(stores: Stores) -> APIRouter:
     )
     async def live(request: Request, parameters: Annotated[read_api.LiveParameters, Query()]) -> Response:
         owner = caller_of(request).owner
-        question = question_of("live", parameters.as_of, parameters.at_revision)
+        question = question_of("live", parameters.as_of, parameters.recorded)
         position = _position(parameters.cursor, question)
         wanted = query.Query(limit=parameters.limit, include_edges=True, after=position.after)
 
         async def answered() -> Response:
-            answer = await _ask(
-                stores, wanted, owner, parameters.as_of, parameters.at_revision, ParameterInvalid, counted=True
-            )
+            answer = await _ask(stores, wanted, owner, parameters, ParameterInvalid, counted=True)
             return _json(
                 {
                     "nodeCount": answer.node_count,
                     "edgeCount": answer.edge_count,
                     "nodes": msgspec.Raw(answer.nodes),
                     "edges": msgspec.Raw(answer.edges or b"[]"),
+                    "disputes": msgspec.Raw(answer.disputes),
                     "truncated": answer.truncated,
                     "cursor": _cursor(answer, question),
                     "revision": answer.revision,
@@ -94,7 +98,34 @@ def world_queries_router(stores: Stores) -> APIRouter:
 
         return await _unless_gone(request, answered())
 
+    @router.get(
+        "/world-model/nodes/{nodeId:path}",
+        response_model=read_api.NodeHistoryAnswer,
+        responses=problems(ParameterInvalid, NodeUnknown, *_UNAVAILABLE),
+        summary="One node with its history",
+        description="The node now or then, also if it ended, with its states, the decisions that wrote them, their "
+        "sources, and what corrected, retracted or confirmed it. A node of somebody else is answered as an unknown "
+        "one.",
+        operation_id="world_model_node",
+    )
+    def node(
+        request: Request,
+        node_id: Annotated[str, Path(alias="nodeId", min_length=1, max_length=300)],
+        parameters: Annotated[read_api.PastParameters, Query()],
+    ) -> Response:
+        return _json(_node(stores, node_id, caller_of(request).owner, parameters))
+
     return router
+
+
+def _node(stores: Stores, node_id: str, owner: str, asked: read_api.PastParameters) -> dict[str, Any]:
+    newest, _ = _revisions(stores)
+    revision = _known_revision(stores, asked, newest, ParameterInvalid)
+    with stores.ledger.read() as reader:
+        found = node_history(reader, node_id, owner, Past(asked.as_of, revision))
+    if found is None:
+        raise NodeUnknown("There is no node of this id, or none that your key can see.")
+    return history_fields(found, owner, revision)
 
 
 async def answer_query(stores: Stores, request: read_api.GraphQueryRequest, owner: str) -> dict[str, Any]:
@@ -105,12 +136,13 @@ async def answer_query(stores: Stores, request: read_api.GraphQueryRequest, owne
     body = request.model_dump(mode="json", exclude={"cursor", "limit"})
     question = question_of("query", body)
     wanted = _query(request, _position(request.cursor, question))
-    answer = await _ask(stores, wanted, owner, request.as_of, request.at_revision, BodyInvalid)
+    answer = await _ask(stores, wanted, owner, request, BodyInvalid, include_ended=request.include_ended)
     return {
         "query_id": f"qry_{canonical_sha256([request.model_dump(mode='json'), owner, answer.revision])[:24]}",
         "matched_nodes": answer.matched,
         "nodes": msgspec.Raw(answer.nodes),
         "edges": None if answer.edges is None else msgspec.Raw(answer.edges),
+        "disputes": msgspec.Raw(answer.disputes),
         "truncated": answer.truncated,
         "cursor": _cursor(answer, question),
         "revision": answer.revision,
@@ -163,21 +195,19 @@ async def _ask(
     stores: Stores,
     wanted: query.Query,
     owner: str,
-    as_of: str | None,
-    at_revision: int | None,
+    asked: read_api.PastParameters,
     invalid: type[ParameterInvalid] | type[BodyInvalid],
     *,
+    include_ended: bool = False,
     counted: bool = False,
 ) -> ShownAnswer:
     """Answers from the current graph, or from the past one if requested. The current graph's size is only counted if
     `counted`."""
-    if as_of is None and at_revision is None:
+    if asked.as_of is None and asked.recorded is None and not include_ended:
         return await run_in_threadpool(_answer_now, stores, wanted, owner, counted)
     newest, snapshot_revision = await run_in_threadpool(_revisions, stores)
-    if at_revision is not None and at_revision > newest:
-        where = "/atRevision" if invalid is BodyInvalid else "/query/atRevision"
-        raise invalid(f"The newest revision is {newest}.", errors=[(where, f"is above {newest}")])
-    past = Past(as_of, newest if at_revision is None else at_revision)
+    revision = await run_in_threadpool(_known_revision, stores, asked, newest, invalid)
+    past = Past(asked.as_of, revision, include_ended)
     if newest <= STATES_ASKED_HERE:
         return await run_in_threadpool(
             answer_past, stores.ledger, stores.served, wanted, past, owner, snapshot_revision
@@ -187,11 +217,36 @@ async def _ask(
     )
 
 
+def _known_revision(
+    stores: Stores,
+    asked: read_api.PastParameters,
+    newest: int,
+    invalid: type[ParameterInvalid] | type[BodyInvalid],
+) -> int:
+    """Returns the revision that a question is about. Raises `invalid` for one that is still to come."""
+    recorded = asked.recorded
+    if isinstance(recorded, int) and recorded > newest:
+        name = "atRevision" if asked.recorded_as_of is None else "recordedAsOf"
+        where = f"/{name}" if invalid is BodyInvalid else f"/query/{name}"
+        raise invalid(f"The newest revision is {newest}.", errors=[(where, f"is above {newest}")])
+    if recorded is None:
+        return newest
+    with stores.ledger.read() as reader:
+        return min(known_revision(reader, recorded), newest)
+
+
 def _answer_now(stores: Stores, wanted: query.Query, owner: str, counted: bool) -> ShownAnswer:
     with stores.graph.seen_by(owner) as now:
         answer = query.answer(now.view, wanted)
         nodes, edges = (sum(now.view.node_counts().values()), now.view.edge_count()) if counted else (0, 0)
-    return shown(answer, owner, nodes, edges)
+    return shown(answer, _disputes_now(stores, answer), owner, nodes, edges)
+
+
+def _disputes_now(stores: Stores, answer: query.Answer) -> list[Dispute]:
+    if not any(node.disputed for node in answer.nodes):
+        return []
+    with stores.ledger.read() as reader:
+        return disputes_among(answer.nodes, LedgerView(reader).holding)
 
 
 def _revisions(stores: Stores) -> tuple[int, int]:

@@ -1,11 +1,15 @@
 """Serves signals over HTTP: an agent states something, the validator decides."""
 
 from collections.abc import Callable
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from starlette.concurrency import run_in_threadpool
 
 from api.deps import authenticated_router, caller_of
 from api.responses import problems
+from api.world.actors import actor_of
+from contracts.access.tiers import Caller
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
@@ -15,11 +19,15 @@ from contracts.errors import (
 )
 from contracts.secret_texts import SecretInText
 from contracts.world.alignment import Alignment
-from contracts.world.graph_documents import decision_fields
+from contracts.world.facts import Dispute
+from contracts.world.graph_documents import decision_fields, dispute_document
 from contracts.world.ontology import load_ontology
-from contracts.world.proposal import Actor, Decision
+from contracts.world.proposal import Decision
 from contracts.world.signal import SignalAnswer, SignalRequest, SignalResult, pointed_at_signal, signal_proposal
+from contracts.world.signed import is_signed
 from warehouse.ledger.ledger import Ledger
+from warehouse.world.disputes import disputes_among
+from warehouse.world.view import LedgerView
 from warehouse.world.write import propose
 
 
@@ -40,19 +48,35 @@ def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRou
         "unless `public` is asked for and an operator agrees.",
         operation_id="world_model_signal",
     )
-    def signal(body: SignalRequest, request: Request) -> Response:
-        caller = caller_of(request)
-        proposal = signal_proposal(body, Actor("caller", caller.owner), load_ontology())
-        try:
-            decision = propose(ledger(), proposal, alignment=alignment, key_id=caller.key_id)
-        except BodyInvalid as problem:
-            raise pointed_at_signal(problem) from None
-        return _answer(proposal.nodes[0].id, decision)
+    async def signal(body: SignalRequest, request: Request) -> Response:
+        caller, sent = caller_of(request), await request.json()
+        return await run_in_threadpool(_state, ledger, alignment, body, caller, sent)
 
     return router
 
 
-def _answer(signal_id: str, decision: Decision) -> Response:
-    answer = SignalAnswer(data=SignalResult(signal_id=signal_id, **decision_fields(decision)))
+def _state(
+    ledger: Callable[[], Ledger], alignment: Alignment, signal: SignalRequest, caller: Caller, sent: dict[str, Any]
+) -> Response:
+    actor = actor_of(caller, signed=_is_signed(caller, signal, sent))
+    proposal = signal_proposal(signal, actor, load_ontology())
+    try:
+        decision = propose(ledger(), proposal, alignment=alignment, key_id=caller.key_id)
+    except BodyInvalid as problem:
+        raise pointed_at_signal(problem) from None
+    with ledger().read() as reader:
+        disputes = disputes_among(decision.nodes, LedgerView(reader).holding)
+    return _answer(proposal.nodes[0].id, decision, disputes)
+
+
+def _is_signed(caller: Caller, signal: SignalRequest, sent: dict[str, Any]) -> bool:
+    if caller.signer is None or signal.signature is None:
+        return False
+    return is_signed(sent, signal.signature, caller.signer)
+
+
+def _answer(signal_id: str, decision: Decision, disputes: list[Dispute]) -> Response:
+    shown = [dispute_document(dispute) for dispute in disputes]
+    answer = SignalAnswer(data=SignalResult(signal_id=signal_id, disputes=shown, **decision_fields(decision)))
     status = 200 if decision.verdict == "rejected" else 201
     return Response(answer.model_dump_json(by_alias=True), status, media_type="application/json")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from contracts.standing import KEYS_CLAIM, SourceClass
+
 
 class Tier(StrEnum):
     """The daily quota of a key. The ledger is the authority; a key's prefix shows the tier for which it was made."""
@@ -34,3 +36,7 @@ class Caller:
     owner: str
     tier: Tier
     role: Role = Role.CALLER
+    max_class: SourceClass = KEYS_CLAIM
+    """The highest class of sources that the key may claim."""
+    signer: str | None = None
+    """The public Ed25519 key (base64url) of the system whose signature a statement as `signed_system` needs."""

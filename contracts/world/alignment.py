@@ -46,7 +46,11 @@ def aligned_with(guardrail: Guardrail, proposal: Proposal) -> Judgement:
     """
     warned: list[str] = []
     verdicts: dict[tuple[str, Severity], Verdict] = {}  # names of properties are the same in many drafts
-    drafts: tuple[NodeDraft | EdgeDraft, ...] = (*proposal.nodes, *proposal.edges)
+    drafts: tuple[NodeDraft | EdgeDraft, ...] = (
+        *proposal.nodes,
+        *proposal.edges,
+        *(act.edge() for act in proposal.acts),
+    )
     for draft in drafts:
         name = draft.id if isinstance(draft, NodeDraft) else f"{draft.source} {draft.type} {draft.target}"
         impact = _impact(draft)

@@ -1,25 +1,41 @@
-"""Computes the states that a proposal would write, the states they replace, and the facts they end. It judges nothing.
+"""Computes the states that a proposal would write, and the known states that change with them. It judges nothing.
 
-Example: the fact (token, holders) = 100 holds since 09:00. A proposal states (token, holders) = 120 from 10:00. The
-change set ends the old fact at 10:00 and adds an edge new SUPERSEDES old. A proposal with the same predicate from 08:00
-and without an end clashes instead, because both facts would hold after 09:00.
+Example: the fact (token, holders) = 100 holds since 09:00. A proposal of the same standing states 120 from 10:00. The
+change set ends the old fact at 10:00 and adds an edge new SUPERSEDES old. A proposal of 90 from 08:00 goes into
+history: it holds until 09:00. One from 10:00 that stands lower holds beside the old fact, and both are disputed.
+`facts.py` decides this.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
+from typing import Any
 
 import msgspec
 
-from contracts.times import utc_text
+from contracts.standing import SourceClass, higher
+from contracts.times import instant_of, is_instant, utc_text
+from contracts.world.facts import (
+    Claim,
+    claim_of,
+    place,
+    standing_at,
+    stated_end,
+    supersedes,
+)
 from contracts.world.identity import edge_id, fact_key
 from contracts.world.ontology import SUPERSEDES, Ontology
-from contracts.world.proposal import Actor, EdgeDraft, NodeDraft, Proposal
+from contracts.world.proposal import Act, Actor, EdgeDraft, NodeDraft, Proposal
 from contracts.world.records import Edge, Node
+from contracts.world.text import folded
 from contracts.world.view import GraphView
+
+MOST_NAMED = 5
+CLOCK_SKEW = timedelta(minutes=5)
+"""Time by which a sender's clock may be ahead of ours."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +76,14 @@ class Case:
     now: str
     nodes: tuple[NodeChange, ...]
     edges: tuple[EdgeChange, ...]
-    ended_nodes: tuple[tuple[Node, str], ...]
-    """Facts that the proposal supersedes, with the time of their end."""
-    ended_edges: tuple[tuple[Edge, str], ...]
-    """Edges that a new one of a single-valued type, or their own public form, replaces, with the time of their end."""
+    changed_nodes: tuple[tuple[Node, Node], ...]
+    """Known nodes that the proposal supersedes, corrects, retracts, confirms or disputes: before and after."""
+    changed_edges: tuple[tuple[Edge, Edge], ...]
+    """Edges that a new one of a single-valued type, or their own public form, ends or disputes: before and after."""
     clashes: tuple[str, ...]
-    """Facts whose time conflicts with known facts."""
+    """Facts that the proposal states twice for one instant, and stated successions that the rule does not give."""
+    outcomes: tuple[str, ...] = ()
+    """What the rule of standing decided about the facts of the proposal, for people."""
     _proposed: dict[str, Node] = field(default_factory=dict)
 
     @property
@@ -80,9 +98,7 @@ class Case:
 
     def sees(self, state: Node | Edge) -> bool:
         """Decides whether the actor may know a state. An operator sees everything, to review the requests of others."""
-        if state.visibility == "public" or self.actor.kind == "operator":
-            return True
-        return state.owner is not None and state.owner in (self.actor.owner, self.actor.takes_over)
+        return sees(self.actor, state)
 
     def end(self, node_id: str) -> Node | None:
         """Returns a node that an edge may use as its end, or None.
@@ -104,24 +120,44 @@ class Case:
             *(change.before for change in self.nodes),
             *(change.before for change in self.edges),
         ]
-        states += [*(state for state, _ in self.ended_nodes), *(state for state, _ in self.ended_edges), *ends]
+        states += [*(state for state, _ in self.changed_nodes), *(state for state, _ in self.changed_edges), *ends]
+        states += [self.view.node(act.target) for act in self.proposal.acts]
         return tuple(state for state in states if state is not None and self.sees(state))
+
+
+def sees(actor: Actor, state: Node | Edge) -> bool:
+    """Decides whether an actor may know a state."""
+    if state.visibility == "public" or actor.kind == "operator":
+        return True
+    return state.owner is not None and state.owner in (actor.owner, actor.takes_over)
 
 
 def plan(proposal: Proposal, view: GraphView, ontology: Ontology, now: datetime) -> Case:
     """Computes the changes that a proposal (from `checked`) would write at `now`."""
     recorded_at = utc_text(now)
-    nodes = tuple(_node_change(draft, proposal, view, ontology, recorded_at) for draft in proposal.nodes)
-    proposed = {change.after.id: change.after for change in nodes}
-    facts = _Facts(view, ontology, proposed)
-    superseding = [edge for draft in proposal.edges if draft.type == SUPERSEDES for edge in facts.stated(draft)]
-    placed = [edge for change in nodes if change.is_new_state for edge in facts.placed(change.after)]
-    stated = {(draft.source, draft.type, draft.target) for draft in superseding}
-    implied = [draft for draft in placed if (draft.source, draft.type, draft.target) not in stated]
-    edges = tuple(_edge_change(draft, proposal, view, recorded_at) for draft in (*proposal.edges, *implied))
+    acts = _Acts(proposal, view, recorded_at)
+    drafted = [_node_change(draft, proposal, view, ontology, acts, recorded_at) for draft in proposal.nodes]
+    changed = {change.after.id: change.after for change in drafted if change.is_new_state}
+    facts = _Facts(view, ontology, recorded_at, changed, acts.targets)
+    for change in drafted:
+        facts.place(change)
+    for target in acts.targets.values():
+        facts.place_again(target)
+    nodes = tuple(
+        NodeChange(change.draft, change.before, facts.proposed.get(change.after.id, change.after)) for change in drafted
+    )
+    superseding = [edge for edge in proposal.edges if edge.type == SUPERSEDES]
+    facts.refuse_unfounded(superseding)
+    stated = {(draft.source, draft.type, draft.target) for draft in proposal.edges}
+    implied = [
+        draft
+        for draft in (*facts.successions(), *acts.edges())
+        if (draft.source, draft.type, draft.target) not in stated
+    ]
     single_valued = _SingleValuedEdges(view, ontology)
-    for change in edges:
-        single_valued.make_for(change)
+    edges = tuple(
+        single_valued.placed(_edge_change(draft, proposal, view, recorded_at)) for draft in (*proposal.edges, *implied)
+    )
     return Case(
         proposal=proposal,
         view=view,
@@ -129,40 +165,121 @@ def plan(proposal: Proposal, view: GraphView, ontology: Ontology, now: datetime)
         now=recorded_at,
         nodes=nodes,
         edges=edges,
-        ended_nodes=tuple(facts.ended.values()),
-        ended_edges=tuple((_replaced_private_edges(edges, proposal, view) | single_valued.ended).values()),
+        changed_nodes=tuple(facts.changed()),
+        changed_edges=tuple((_replaced_private_edges(edges, proposal, view) | single_valued.changed).values()),
         clashes=(*facts.clashes, *single_valued.clashes),
-        _proposed=proposed,
+        outcomes=(*facts.outcomes, *single_valued.outcomes),
+        _proposed={change.after.id: change.after for change in nodes},
     )
 
 
 def _statement(state: Node | Edge) -> tuple[object, ...]:
-    common = (state.type, state.properties, state.visibility, state.owner, state.valid_from, state.valid_to)
+    common = (state.type, state.properties, state.visibility, state.owner, state.valid_from)
     if isinstance(state, Node):
-        return (*common, state.title, state.immutable, state.erased)
-    return (*common, state.source, state.target)
+        return (*common, stated_end(state), state.title, state.immutable, state.erased, state.retracted)
+    return (*common, state.valid_to, state.source, state.target)
 
 
-def _node_change(draft: NodeDraft, proposal: Proposal, view: GraphView, ontology: Ontology, now: str) -> NodeChange:
+@dataclass
+class _Acts:
+    """What the nodes of a proposal do to known nodes: correct, retract or confirm them."""
+
+    proposal: Proposal
+    view: GraphView
+    now: str
+    targets: dict[str, Node] = field(default_factory=dict)
+    """The new states of the known nodes."""
+
+    def __post_init__(self) -> None:
+        for act in self.proposal.acts:
+            known = self.view.node(act.target)
+            if known is not None and sees(self.proposal.actor, known) and not known.erased and not known.retracted:
+                self.targets[act.target] = self._done(act, known)
+
+    def corrected_by(self, node_id: str) -> Node | None:
+        """Returns the known node that a node of the proposal corrects."""
+        corrected = [act.target for act in self.proposal.acts if (act.kind, act.by) == ("corrects", node_id)]
+        return self.view.node(corrected[0]) if corrected and corrected[0] in self.targets else None
+
+    def edges(self) -> Iterator[EdgeDraft]:
+        """Yields the edge of every act, which holds its reason."""
+        public = {draft.id for draft in self.proposal.nodes if draft.visibility == "public"}
+        for act in self.proposal.acts:
+            target = self.targets.get(act.target)
+            both_public = act.by in public and target is not None and target.visibility == "public"
+            yield act.edge("public" if both_public else "private")
+
+    def _done(self, act: Act, known: Node) -> Node:
+        if act.kind == "confirms":
+            ceiling = authority_of(self.proposal.actor)
+            return msgspec.structs.replace(
+                known,
+                confirmed_as=higher(claim_of(known).stands_as, ceiling),
+                confirmed_at=max(self.now, known.valid_from),
+            )
+        return msgspec.structs.replace(
+            known,
+            retracted=True,
+            valid_to=known.valid_from,
+            stated_to=stated_end(known),
+            ended_by=act.by,
+            disputed=False,
+        )
+
+
+def authority_of(actor: Actor) -> SourceClass:
+    """Returns the class up to which an actor corrects, retracts and confirms. An operator decides for everybody."""
+    return SourceClass.OWNER if actor.kind == "operator" else actor.max_class
+
+
+def _node_change(
+    draft: NodeDraft, proposal: Proposal, view: GraphView, ontology: Ontology, acts: _Acts, now: str
+) -> NodeChange:
     before = view.node(draft.id)
     known = ontology.node_types.get(draft.type)
+    corrected = acts.corrected_by(draft.id)
+    properties, source_class = draft.properties, proposal.actor.claimed(proposal.source_class)
+    start = draft.valid_from or (before.valid_from if before else corrected.valid_from if corrected else now)
     after = Node(
         id=draft.id,
         title=draft.title,
         type=draft.type,
         domain=known.domain if known else draft.domain or "",
-        properties=draft.properties,
+        properties=properties,
         visibility=draft.visibility,
         owner=proposal.actor.owner if draft.visibility == "private" else None,
         immutable=draft.immutable,
-        valid_from=draft.valid_from or (before.valid_from if before else now),
+        valid_from=_observed(start, properties, now),
         valid_to=draft.valid_to,
         recorded_at=now,
         source=proposal.source,
         actor=proposal.actor.name,
         revision=0,
+        source_class=source_class,
+        stated_at=now,
     )
+    if corrected is not None:
+        after = _correction(after, corrected, authority_of(proposal.actor), now)
     return NodeChange(draft, before, after)
+
+
+def _correction(after: Node, corrected: Node, authority: SourceClass, now: str) -> Node:
+    """Returns a correction about the subject of what it corrects, standing no lower, and confirmed by its writer."""
+    about = {name: corrected.properties[name] for name in ("subject", "predicate") if name in corrected.properties}
+    return msgspec.structs.replace(
+        after,
+        properties=about | after.properties,
+        source_class=higher(after.source_class, claim_of(corrected).stands_as),
+        confirmed_as=authority,
+        confirmed_at=max(now, after.valid_from),
+    )
+
+
+def _observed(start: str, properties: dict[str, Any], now: str) -> str:
+    """Returns the start of an observation: now, if the sender's clock is a little ahead. A plan keeps its start."""
+    if start <= now or properties.get("observed_at") != start or not is_instant(start):
+        return start
+    return now if instant_of(start) <= instant_of(now) + CLOCK_SKEW else start
 
 
 def _edge_change(draft: EdgeDraft, proposal: Proposal, view: GraphView, now: str) -> EdgeChange:
@@ -183,14 +300,15 @@ def _edge_change(draft: EdgeDraft, proposal: Proposal, view: GraphView, now: str
         stated_in=proposal.source,
         actor=proposal.actor.name,
         revision=0,
+        source_class=proposal.actor.claimed(proposal.source_class),
     )
     return EdgeChange(draft, before, after)
 
 
 def _replaced_private_edges(
     edges: tuple[EdgeChange, ...], proposal: Proposal, view: GraphView
-) -> dict[str, tuple[Edge, str]]:
-    """Returns the private edges that an operator makes public, with the time of their end.
+) -> dict[str, tuple[Edge, Edge]]:
+    """Returns the private edges that an operator makes public, ended.
 
     The public edge replaces them. Otherwise their owner would see both.
     """
@@ -198,96 +316,183 @@ def _replaced_private_edges(
     for public in (change.after for change in edges if proposal.actor.on_behalf_of and change.after.owner is None):
         private = view.edge(edge_id(proposal.actor.on_behalf_of, public.source, public.type, public.target))
         if private is not None and (private.valid_to is None or private.valid_to > public.valid_from):
-            ended[private.id] = (private, max(public.valid_from, private.valid_from))
+            end = max(public.valid_from, private.valid_from)
+            ended[private.id] = (private, msgspec.structs.replace(private, valid_to=end))
     return ended
 
 
 @dataclass
 class _Facts:
-    """Orders facts in time: for a subject and a single-valued predicate, one fact holds at any instant."""
+    """Places the facts of a proposal among the known facts of the same subjects and predicates."""
 
     view: GraphView
     ontology: Ontology
+    now: str
     proposed: dict[str, Node]
-    ended: dict[str, tuple[Node, str]] = field(default_factory=dict)
+    acted: dict[str, Node]
+    """New states of known nodes that the proposal corrects, retracts or confirms."""
     clashes: list[str] = field(default_factory=list)
+    outcomes: list[str] = field(default_factory=list)
+    _known: dict[str, Node] = field(default_factory=dict)
+    _after: dict[str, Node] = field(default_factory=dict)
+    _placed: set[str] = field(default_factory=set)
+    _proposed_ids: dict[str, list[str]] = field(default_factory=dict)
 
-    def placed(self, fact: Node) -> Iterator[EdgeDraft]:
-        """Ends the fact that holds when `fact` begins and yields the edge that states it. Records clashes."""
-        key = fact_key(self.ontology, fact.owner, fact.properties)
-        if key is None:
-            return
-        others = {node.id: node for node in self.view.facts(key) if not node.erased}
-        others |= {
-            node.id: node
-            for node in self.proposed.values()
-            if fact_key(self.ontology, node.owner, node.properties) == key
-        }
-        others.pop(fact.id, None)
-        for other in others.values():
-            if other.id in self.ended:
-                other = msgspec.structs.replace(other, valid_to=self.ended[other.id][1])
-            if other.valid_from < fact.valid_from:
-                if other.valid_to is not None and other.valid_to <= fact.valid_from:
-                    continue
-                if other.id in self.proposed:
-                    self.clashes.append(f"{fact.id} and {other.id} of the proposal would hold at once")
-                else:
-                    self.ended[other.id] = (other, fact.valid_from)
-                    yield _superseding_edge(fact, other)
-            elif other.valid_from == fact.valid_from:
-                self.clashes.append(f"{other.id} says the same of the same instant; correct it by its id")
-            elif fact.valid_to is None or fact.valid_to > other.valid_from:
-                self.clashes.append(f"{other.id} holds from {other.valid_from}; the fact has to end by then")
+    def __post_init__(self) -> None:
+        for node in self.proposed.values():
+            if (key := self._key(node)) is not None:
+                self._proposed_ids.setdefault(key, []).append(node.id)
 
-    def stated(self, draft: EdgeDraft) -> Iterator[EdgeDraft]:
-        """Records a SUPERSEDES edge of the proposal, and ends its target if that still holds."""
-        yield draft
-        source = self.proposed.get(draft.source) or self.view.node(draft.source)
-        target = self.view.node(draft.target)
-        if source is None or target is None or draft.target in self.proposed:
+    def place(self, change: NodeChange) -> None:
+        """Places a changed fact, and those that hold where it was before."""
+        if change.is_new_state:
+            if change.before is not None:
+                self._place_key(self._key(change.before))
+            self._place_key(self._key(change.after))
+
+    def place_again(self, target: Node) -> None:
+        """Places the facts of the subject and predicate of a node that the proposal acts on."""
+        self._known[target.id] = self.view.node(target.id) or target
+        self._after[target.id] = self._after.get(target.id, target)
+        self._place_key(self._key(target))
+
+    def changed(self) -> Iterator[tuple[Node, Node]]:
+        """Yields the known nodes that change, except those of the proposal: their state before and after."""
+        for node_id, before in self._known.items():
+            after = self._after.get(node_id, before)
+            if node_id not in self.proposed and after != before:
+                yield before, after
+
+    def successions(self) -> Iterator[EdgeDraft]:
+        """Yields an edge for every fact that another one ends now."""
+        placed = self._after | self.proposed
+        for node_id in (*self._known, *self.proposed):
+            after, before = placed.get(node_id), self._known.get(node_id)
+            if after is None or after.ended_by is None or after.retracted:
+                continue
+            successor = placed.get(after.ended_by) or self.view.node(after.ended_by)
+            if successor is None or (before is not None and before.ended_by == after.ended_by):
+                continue
+            if successor.valid_from == after.valid_to:  # a confirmation ends others later, and does not succeed them
+                yield EdgeDraft(
+                    source=successor.id,
+                    target=node_id,
+                    type=SUPERSEDES,
+                    visibility=successor.visibility,
+                    valid_from=successor.valid_from,
+                )
+
+    def refuse_unfounded(self, superseding: list[EdgeDraft]) -> None:
+        """Records a clash for every stated succession that the rule does not give."""
+        placed = self._after | self.proposed
+        for draft in superseding:
+            source = placed.get(draft.source) or self.view.node(draft.source)
+            target = placed.get(draft.target) or self.view.node(draft.target)
+            if source is None or target is None:
+                continue  # another stage names what is missing
+            if target.valid_to is None or target.valid_to > source.valid_from:
+                self.clashes.append(f"{source.id} does not supersede {target.id}, which stands higher or is not older")
+
+    def _key(self, node: Node) -> str | None:
+        return fact_key(self.ontology, node.owner, node.properties)
+
+    def _place_key(self, key: str | None) -> None:
+        if key is None or key in self._placed:
             return
-        if target.valid_to is None or target.valid_to > source.valid_from:
-            if target.valid_from >= source.valid_from:
-                self.clashes.append(f"{target.id} begins no earlier than what would supersede it")
+        self._placed.add(key)
+        known = {node.id: node for node in self.view.facts(key) if not node.erased}
+        proposed = {node_id: self.proposed[node_id] for node_id in self._proposed_ids.get(key, ())}
+        states = {**known, **{node_id: self.acted[node_id] for node_id in known if node_id in self.acted}}
+        # a known node of the proposal may be about something else from now on
+        states = {node_id: node for node_id, node in states.items() if node_id not in self.proposed} | proposed
+        self._refuse_contradictions([claim_of(node) for node in proposed.values()])
+        placed = place(states.values(), self.now)
+        for node_id, after in placed.items():
+            if node_id in proposed:
+                self.proposed[node_id] = after
             else:
-                self.ended[target.id] = (target, source.valid_from)
+                self._after[node_id] = after
+        self._known |= {node_id: node for node_id, node in known.items() if node_id not in proposed}
+        if len(placed) > 1:
+            self.outcomes += [_outcome(placed[node_id], placed, self.now) for node_id in proposed if node_id in placed]
+
+    def _refuse_contradictions(self, proposed: list[Claim]) -> None:
+        for number, claim in enumerate(proposed):
+            for other in proposed[:number]:
+                if claim.valid_from == other.valid_from and claim.value != other.value:
+                    self.clashes.append(f"{other.id} and {claim.id} of the proposal contradict each other")
 
 
-def _superseding_edge(fact: Node, other: Node) -> EdgeDraft:
-    return EdgeDraft(
-        source=fact.id,
-        target=other.id,
-        type=SUPERSEDES,
-        visibility=fact.visibility,
-        valid_from=fact.valid_from,
-    )
+def _outcome(fact: Node, placed: dict[str, Node], now: str) -> str:
+    """Returns what became of a fact among the others, in words."""
+    if fact.ended_by is not None:
+        return f"{fact.id} goes into history: {fact.ended_by} holds from {fact.valid_to}"
+    if fact.disputed:
+        highest, *_ = standing_at(placed.values(), now)
+        others = [node_id for node_id, node in placed.items() if node.disputed and node_id != fact.id][:MOST_NAMED]
+        why = (
+            "it stands highest"
+            if highest.id == fact.id
+            else f"{highest.id} stands highest, as {claim_of(highest).stands_as} by {highest.source!r}"
+        )
+        return f"{fact.id} is disputed beside {', '.join(others)}: {why}"
+    ended = [node_id for node_id, node in placed.items() if node.ended_by == fact.id][:MOST_NAMED]
+    return f"{fact.id} supersedes {', '.join(ended)}" if ended else f"{fact.id} holds"
 
 
 @dataclass
 class _SingleValuedEdges:
-    """Orders edges of single-valued types in time: for one source, one edge holds at any instant."""
+    """Orders edges of single-valued types in time, by the rule of standing as for facts."""
 
     view: GraphView
     ontology: Ontology
-    ended: dict[str, tuple[Edge, str]] = field(default_factory=dict)
+    changed: dict[str, tuple[Edge, Edge]] = field(default_factory=dict)
     clashes: list[str] = field(default_factory=list)
+    outcomes: list[str] = field(default_factory=list)
     _sources: set[tuple[str, str]] = field(default_factory=set)
 
-    def make_for(self, change: EdgeChange) -> None:
-        """Ends the edge that `change` replaces. A conflict in time is a clash."""
+    def placed(self, change: EdgeChange) -> EdgeChange:
+        """Returns the change as it stands beside the known edges, and ends or disputes those."""
         edge = change.after
         known = self.ontology.edge_types.get(edge.type)
         if known is None or not known.single_valued or not change.is_new_state:
-            return
+            return change
         if (edge.source, edge.type) in self._sources:
             self.clashes.append(f"{edge.source} has two {edge.type} in the proposal; one holds at a time")
         self._sources.add((edge.source, edge.type))
-        for other in self.view.edges_from(edge.source, edge.type):
-            over = other.valid_to is not None and other.valid_to <= edge.valid_from
-            if other.id == edge.id or other.owner != edge.owner or over:
-                continue
-            if other.valid_from >= edge.valid_from:
-                self.clashes.append(f"{edge.source} {edge.type} {other.target} holds from {other.valid_from} already")
+        others = [
+            other
+            for other in self.view.edges_from(edge.source, edge.type)
+            if other.id != edge.id and other.owner == edge.owner and _overlap(edge, other)
+        ]
+        claim = _claim_of_edge(edge)
+        for other in others:
+            if other.valid_from <= edge.valid_from and supersedes(claim, _claim_of_edge(other)):
+                ended = msgspec.structs.replace(other, valid_to=edge.valid_from, disputed=False)
+                self.changed[other.id] = (other, ended)
+            elif other.valid_from > edge.valid_from and supersedes(_claim_of_edge(other), claim):
+                edge = msgspec.structs.replace(edge, valid_to=min(edge.valid_to or other.valid_from, other.valid_from))
             else:
-                self.ended[other.id] = (other, edge.valid_from)
+                self.changed[other.id] = (other, msgspec.structs.replace(other, disputed=True))
+                edge = msgspec.structs.replace(edge, disputed=True)
+                self.outcomes.append(f"{edge.source} {edge.type} {edge.target} is disputed beside {other.target}")
+        return EdgeChange(change.draft, change.before, edge)
+
+
+def _overlap(one: Edge, other: Edge) -> bool:
+    return (other.valid_to is None or one.valid_from < other.valid_to) and (
+        one.valid_to is None or other.valid_from < one.valid_to
+    )
+
+
+def _claim_of_edge(edge: Edge) -> Claim:
+    confidence = edge.properties.get("confidence")
+    return Claim(
+        id=edge.id,
+        source=folded(edge.stated_in),
+        value=edge.target,
+        valid_from=edge.valid_from,
+        source_class=edge.source_class,
+        confidence=confidence if isinstance(confidence, int | float) else None,
+        stated_at=edge.recorded_at,
+    )

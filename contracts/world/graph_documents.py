@@ -8,7 +8,9 @@ import msgspec
 from pydantic import AfterValidator, Field, StringConstraints
 
 from contracts.base import Document
+from contracts.standing import SourceClass
 from contracts.times import normal_instant
+from contracts.world.facts import MOST_CLAIMS, Dispute
 from contracts.world.proposal import Decision, Verdict
 from contracts.world.records import Edge, Node, Visibility
 from contracts.world.text import fault_of_title
@@ -50,6 +52,35 @@ class NodeDocument(Document):
     actor: str = Field(description="Who wrote it")
     revision: int = Field(description="The graph's revision that wrote this state")
     erased: bool = Field(description="Whether its texts were deleted for the rights of a person")
+    source_class: SourceClass = Field(description="How strongly it stands, as far as its writer may claim that")
+    stated_at: str | None = Field(description="When its statement was taken in (UTC); null in what is older than this")
+    stated_to: str | None = Field(description="The end that its writer stated, if another statement ended it")
+    ended_by: str | None = Field(description="The node that superseded, overruled, corrected or retracted it")
+    retracted: bool = Field(description="Whether it was corrected or retracted: as is known now, it never held")
+    confirmed_as: SourceClass | None = Field(description="The class of its highest confirmation")
+    confirmed_at: str | None
+    disputed: bool = Field(description="Whether another value holds for its subject and predicate beside it")
+
+
+class ClaimDocument(Document):
+    """One of several values that hold for a subject and predicate."""
+
+    id: str = Field(description="The node that states it")
+    title: str
+    value: Any
+    source: str
+    source_class: SourceClass = Field(description="Its class, or that of its confirmation if it is higher")
+    confidence: float | None
+    valid_from: str
+
+
+class DisputeDocument(Document):
+    """The values of a disputed subject and predicate, highest standing first, of equal ones the newest."""
+
+    subject: str
+    predicate: str
+    total: int = Field(description="How many claims hold")
+    claims: list[ClaimDocument] = Field(description=f"The first {MOST_CLAIMS} of them")
 
 
 class EdgeDocument(Document):
@@ -68,6 +99,8 @@ class EdgeDocument(Document):
     stated_in: str = Field(description="Where the statement comes from")
     actor: str
     revision: int
+    source_class: SourceClass
+    disputed: bool = Field(description="Whether another edge of its single-valued type holds beside it")
 
 
 class StageDocument(Document):
@@ -106,6 +139,11 @@ def decision_fields(decision: Decision) -> dict[str, Any]:
 def node_document(node: Node) -> NodeDocument:
     """Returns a node as a document."""
     return NodeDocument(**msgspec.structs.asdict(node))
+
+
+def dispute_document(dispute: Dispute) -> DisputeDocument:
+    """Returns a dispute as a document."""
+    return DisputeDocument.model_validate(msgspec.structs.asdict(dispute), from_attributes=True)
 
 
 def edge_document(edge: Edge) -> EdgeDocument:

@@ -11,10 +11,10 @@ A node has three identities, which answer different questions:
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from contracts.canonical import canonical_sha256
+from contracts.world.text import folded
 
 if TYPE_CHECKING:
     from contracts.world.ontology import Ontology
@@ -34,13 +34,15 @@ def edge_id(owner: str | None, source: str, edge_type: str, target: str) -> str:
 
 def dedupe_key(owner: str | None, node_type: str, title: str) -> str:
     """Returns the key that possible duplicates share: owner, type, and title, ignoring case, width and spaces."""
-    plain = " ".join(unicodedata.normalize("NFKC", title).casefold().split())
-    return canonical_sha256([owner, node_type, plain])
+    return canonical_sha256([owner, node_type, folded(title)])
 
 
 def fact_key(ontology: Ontology, owner: str | None, properties: dict[str, Any]) -> str | None:
-    """Returns the key of facts of which one holds at a time: owner, subject and predicate. None for other nodes."""
+    """Returns the key of facts of which one holds at a time: owner, subject and predicate. None for other nodes.
+
+    "Acme" and "ACME" are one subject.
+    """
     subject, predicate = properties.get("subject"), properties.get("predicate")
     if not isinstance(subject, str) or predicate not in ontology.single_valued_predicates:
         return None
-    return canonical_sha256([owner, subject, predicate])
+    return canonical_sha256([owner, folded(subject), predicate])

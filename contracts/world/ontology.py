@@ -14,6 +14,8 @@ from contracts.times import is_instant
 DOMAINS = ("FOUNDATION", "VISION", "STRATEGY", "TACTICS", "EXECUTION", "TRACK", "SYMBIOSIS")
 ANY = "ANY"
 SUPERSEDES = "SUPERSEDES"
+ACT_EDGES = frozenset({"CORRECTS", "RETRACTS", "CONFIRMS"})
+"""Relationships that only an act of a signal states."""
 
 
 @dataclass(frozen=True)

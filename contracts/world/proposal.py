@@ -10,6 +10,7 @@ import msgspec
 
 from contracts.canonical import canonical_json, canonical_sha256
 from contracts.errors import BodyInvalid
+from contracts.standing import KEYS_CLAIM, UNSTATED, SourceClass, lower
 from contracts.times import normal_instant
 from contracts.world.records import Edge, Node, Visibility
 from contracts.world.text import fault_of_text, fault_of_title
@@ -23,10 +24,12 @@ MOST_NODES = 10_000
 MOST_EDGES = 50_000
 HIGHEST_REVISION = 2**53 - 1
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@#-]{0,199}")
+ID_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._:/@#-]{0,199}"
+_ID = re.compile(ID_PATTERN)
 
 ActorKind = Literal["caller", "capsule", "claimant", "pipeline", "intake", "constitution", "operator"]
 Verdict = Literal["approved", "rejected", "escalated"]
+ActKind = Literal["corrects", "retracts", "confirms"]
 StageName = Literal[
     "immutability", "temporal", "referential_integrity", "authority", "deduplication", "provenance", "alignment"
 ]
@@ -45,11 +48,18 @@ class Actor(msgspec.Struct, frozen=True):
     """The owner whose proposal an operator approves."""
     takes_over: str | None = None
     """The capsule whose nodes and edges a claimant takes over."""
+    max_class: SourceClass = KEYS_CLAIM
+    """The highest class that it may claim, and that it may correct, retract or confirm."""
 
     @property
     def owner(self) -> str | None:
         """Returns the owner of the private part that the actor writes, or None if it writes the public part."""
         return self.name if self.kind in ("caller", "capsule", "claimant") else self.on_behalf_of
+
+    def claimed(self, source_class: SourceClass) -> SourceClass:
+        """Returns the class of a statement that claims `source_class`. The owner's is only given by his acts."""
+        most = KEYS_CLAIM if self.max_class is SourceClass.OWNER else self.max_class
+        return lower(source_class, most)
 
 
 PIPELINE = Actor("pipeline", "pipeline")
@@ -87,6 +97,25 @@ class EdgeDraft(msgspec.Struct, frozen=True, kw_only=True):
     valid_to: str | None = None
 
 
+class Act(msgspec.Struct, frozen=True):
+    """What a node of the proposal does to an existing node: `by` is the node of the proposal."""
+
+    kind: ActKind
+    by: str
+    target: str
+    reason: str
+
+    def edge(self, visibility: Visibility = "private") -> EdgeDraft:
+        """Returns the edge that states the act in the graph."""
+        return EdgeDraft(
+            source=self.by,
+            target=self.target,
+            type=self.kind.upper(),
+            properties={"reason": self.reason},
+            visibility=visibility,
+        )
+
+
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     """Nodes and edges that an actor wants to write, all of them or none. `source` is the origin of the statements."""
 
@@ -101,11 +130,22 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     """
     idempotency_key: str | None = None
     """The actor's own name for this request. A repetition gets the same answer."""
+    source_class: SourceClass = UNSTATED
+    """The class that the statements claim. What the actor may claim limits it."""
+    acts: tuple[Act, ...] = ()
 
     def request_sha256(self) -> str:
-        """Returns the digest of the request's statements. The revision that the actor has seen is not part of it."""
-        stated = msgspec.structs.replace(self, idempotency_key=None, expected_revision=None)
-        return canonical_sha256(msgspec.to_builtins(stated))
+        """Returns the digest of the request's statements. The revision that the actor has seen is not part of it.
+
+        What earlier versions did not know is left out where it says nothing, so that their requests keep their digests.
+        """
+        stated = msgspec.to_builtins(msgspec.structs.replace(self, idempotency_key=None, expected_revision=None))
+        del stated["actor"]["max_class"]
+        if not self.acts:
+            del stated["acts"]
+        if self.source_class is UNSTATED:
+            del stated["source_class"]
+        return canonical_sha256(stated)
 
 
 class StageResult(msgspec.Struct, frozen=True):
@@ -173,6 +213,9 @@ def _faults(proposal: Proposal) -> Iterator[tuple[str, str]]:
         if fault := fault_of_title(node.title, LONGEST_TITLE):
             yield f"{at}/title", fault
         yield from _common_faults(at, node)
+    for number, act in enumerate(proposal.acts):
+        yield from _id_faults(f"/acts/{number}/target", act.target)
+        yield from _text_faults(f"/acts/{number}/reason", act.reason, LONGEST_SOURCE)
     for number, edge in enumerate(proposal.edges):
         at = f"/edges/{number}"
         yield from _id_faults(f"{at}/source", edge.source)
@@ -196,8 +239,8 @@ def _id_faults(pointer: str, text: str) -> Iterator[tuple[str, str]]:
         yield pointer, "is no id: 1 to 200 letters, digits and . _ : / @ # -"
 
 
-def _text_faults(pointer: str, text: str) -> Iterator[tuple[str, str]]:
-    if fault := fault_of_title(text, LONGEST_KEY):
+def _text_faults(pointer: str, text: str, longest: int = LONGEST_KEY) -> Iterator[tuple[str, str]]:
+    if fault := fault_of_title(text, longest):
         yield pointer, fault
 
 

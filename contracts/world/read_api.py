@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo, field_validator
 
 from contracts.base import Document
-from contracts.world.graph_documents import EdgeDocument, Instant, NodeDocument
+from contracts.standing import SourceClass
+from contracts.times import normal_instant
+from contracts.world.graph_documents import DisputeDocument, EdgeDocument, Instant, NodeDocument, StageDocument
 from contracts.world.ontology import DOMAINS, load_ontology
 from contracts.world.proposal import HIGHEST_REVISION
 
@@ -36,8 +38,45 @@ NodeId = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 Cursor = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 
 _CURSOR = "Of the page before; only `limit` may differ from it"
-_AS_OF = "What held in the world at this instant, by what is known now or was known `atRevision`"
-_AT_REVISION = "What was known when the ledger had come to this `seq`"
+_AS_OF = "What held in the world at this instant, by what is known now or was `recordedAsOf`"
+_RECORDED_AS_OF = (
+    "What was believed at this instant (RFC 3339) or revision (an integer). All changes of one decision count together"
+)
+_AT_REVISION = "The older name of a revision as `recordedAsOf`; one of the two"
+_INCLUDE_ENDED = "Whether nodes that were superseded, corrected, retracted or over by then are answered too"
+
+
+def _recorded(value: object) -> object:
+    if isinstance(value, str):
+        if not (value.isascii() and value.isdecimal() and len(value) <= len(str(HIGHEST_REVISION))):
+            return normal_instant(value)
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= HIGHEST_REVISION:
+        raise ValueError("is neither an RFC 3339 time with its offset nor a revision")
+    return value
+
+
+RecordedAsOf = Annotated[int | str, BeforeValidator(_recorded)]
+
+
+class PastParameters(Document):
+    """The time in the world and the time of belief that a question is about."""
+
+    as_of: Instant | None = Field(default=None, description=_AS_OF)
+    recorded_as_of: RecordedAsOf | None = Field(default=None, description=_RECORDED_AS_OF)
+    at_revision: int | None = Field(default=None, ge=0, le=HIGHEST_REVISION, description=_AT_REVISION)
+
+    @field_validator("at_revision")
+    @classmethod
+    def _is_the_only_one(cls, revision: int | None, given: ValidationInfo) -> int | None:
+        if revision is not None and given.data.get("recorded_as_of") is not None:
+            raise ValueError("is the same as recordedAsOf; send one of the two")
+        return revision
+
+    @property
+    def recorded(self) -> int | str | None:
+        """Returns the instant or revision of the belief; None for now."""
+        return self.at_revision if self.recorded_as_of is None else self.recorded_as_of
 
 
 class Traverse(Document):
@@ -48,7 +87,7 @@ class Traverse(Document):
     direction: Literal["outbound", "inbound", "both"] = "outbound"
 
 
-class GraphQueryRequest(Document):
+class GraphQueryRequest(PastParameters):
     """Conditions that a node has to fulfil together. Without any: all nodes, by id."""
 
     search: Annotated[str, StringConstraints(max_length=1_000)] | None = Field(
@@ -69,17 +108,15 @@ class GraphQueryRequest(Document):
     order: Literal["id", "recent"] = Field(
         default="id", description="Of nodes that are neither searched nor reached: by id, or the newest first"
     )
-    as_of: Instant | None = Field(default=None, description=_AS_OF)
     at_revision: int | None = Field(default=None, strict=True, ge=0, le=HIGHEST_REVISION, description=_AT_REVISION)
+    include_ended: bool = Field(default=False, strict=True, alias="include_ended", description=_INCLUDE_ENDED)
     cursor: Cursor | None = Field(default=None, description=_CURSOR)
 
 
-class LiveParameters(Document):
+class LiveParameters(PastParameters):
     """Selects a part of the graph and its time."""
 
     limit: int = Field(default=NODES_LIVE, ge=1, le=NODES_LIVE_AT_MOST)
-    as_of: Instant | None = Field(default=None, description=_AS_OF)
-    at_revision: int | None = Field(default=None, ge=0, le=HIGHEST_REVISION, description=_AT_REVISION)
     cursor: Cursor | None = Field(default=None, description=_CURSOR)
 
 
@@ -99,6 +136,7 @@ class GraphQueryResult(Document):
     matched_nodes: int = Field(alias="matched_nodes", ge=0, description="On all pages together")
     nodes: list[NodeDocument]
     edges: list[EdgeDocument] | None = Field(description="Between these nodes; null unless asked for")
+    disputes: list[DisputeDocument] = Field(description="All values of what is disputed among these nodes")
     truncated: bool = Field(description="Whether there is more than this page holds")
     cursor: str | None = Field(description="Asks for the next page; null on the last")
     revision: int = Field(description="The graph's revision that was asked")
@@ -117,6 +155,7 @@ class LiveGraph(Document):
     edge_count: int = Field(ge=0)
     nodes: list[NodeDocument]
     edges: list[EdgeDocument]
+    disputes: list[DisputeDocument] = Field(description="All values of what is disputed among these nodes")
     truncated: bool = Field(description="Whether there is more than this page holds")
     cursor: str | None = Field(description="Asks for the next page; null on the last")
     revision: int = Field(description="The graph's revision that was asked")
@@ -125,6 +164,61 @@ class LiveGraph(Document):
 class LiveGraphAnswer(Document):
     ok: Literal[True] = True
     data: LiveGraph
+
+
+class NodeStateDocument(Document):
+    """One state of the node."""
+
+    node: NodeDocument
+    decision: int = Field(description="Number of the decision that let it in")
+    retired_at: str | None = Field(description="When the next state was recorded; null for the newest")
+
+
+class NodeDecisionDocument(Document):
+    """A decision that wrote a state of the node."""
+
+    decision: int
+    decided_at: str
+    verdict: str
+    stages: list[StageDocument] | None = Field(
+        description="Null where it is of somebody else, forgotten, or very large"
+    )
+
+
+class NodeSourceDocument(Document):
+    """A source that stated the node."""
+
+    source: str
+    source_class: SourceClass
+    actor: str
+    stated_at: str = Field(description="When it first did")
+
+
+class NodeActDocument(Document):
+    """A correction, retraction or confirmation of the node."""
+
+    kind: Literal["corrects", "retracts", "confirms"]
+    by: str = Field(description="The node that did it")
+    reason: str
+    recorded_at: str
+
+
+class NodeHistoryData(Document):
+    """A node at a time, and how it came to that."""
+
+    node: NodeDocument | None = Field(description="Its state then; null if it did not hold `asOf`, or was not known")
+    history: list[NodeStateDocument] = Field(description="Its states known then, newest first")
+    decisions: list[NodeDecisionDocument] = Field(description="The decisions on these states, newest first")
+    sources: list[NodeSourceDocument] = Field(description="The sources of these states, newest first")
+    acts: list[NodeActDocument]
+    disputes: list[DisputeDocument] = Field(description="All values that held beside it then, if they differ")
+    truncated: bool = Field(description="Whether it has older states than these")
+    revision: int = Field(description="The graph's revision that was asked")
+
+
+class NodeHistoryAnswer(Document):
+    ok: Literal[True] = True
+    data: NodeHistoryData
 
 
 class GraphCounts(Document):

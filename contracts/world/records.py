@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from contracts.standing import UNSTATED, SourceClass
+
 Visibility = Literal["public", "private"]
 
 
@@ -37,6 +39,21 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     """`seq` of the event that wrote this state."""
     erased: bool = False
     """A tombstone: title and properties were deleted for the rights of a person."""
+    source_class: SourceClass = UNSTATED
+    """How strongly it stands, as far as its writer may claim that (`contracts/standing.yaml`)."""
+    stated_at: str | None = None
+    """The time at which its statement was recorded, which later states of it keep; null in states from before."""
+    stated_to: str | None = None
+    """The end that its writer stated, if another statement ended it."""
+    ended_by: str | None = None
+    """The node that superseded, overruled, corrected or retracted it."""
+    retracted: bool = False
+    """True if it was corrected or retracted: by what is known now, it never held."""
+    confirmed_as: SourceClass | None = None
+    """The class of the highest confirmation, which stands for its own if it is higher."""
+    confirmed_at: str | None = None
+    disputed: bool = False
+    """True if another value for the same subject and predicate holds beside it."""
 
 
 class Edge(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=False):
@@ -55,6 +72,9 @@ class Edge(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     stated_in: str
     actor: str
     revision: int
+    source_class: SourceClass = UNSTATED
+    disputed: bool = False
+    """True if its type is single-valued and another edge of its source holds beside it."""
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -68,9 +88,20 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 def is_live(state: Node | Edge) -> bool:
     """Decides whether a state is part of the live graph: not erased, and not over already when it was recorded.
 
-    A superseded fact is over. A fact with an end in the future is not, until a later state says so. The rule uses no
-    clock, so every reader of one revision counts the same. An edge is shown and counted if both of its ends are live
-    too.
+    A superseded fact is over. A fact with an end in the future is not, and a planned one is not live yet, until a later
+    state says so: when the day has come (`due_at`), the state is recorded again. The rule uses no clock, so every
+    reader of one revision counts the same. An edge is shown and counted if both of its ends are live too.
     """
-    over = state.valid_to is not None and state.valid_to <= state.recorded_at
-    return not over and not (isinstance(state, Node) and state.erased)
+    holds = state.valid_from <= state.recorded_at and (state.valid_to is None or state.recorded_at < state.valid_to)
+    return holds and not (isinstance(state, Node) and state.erased)
+
+
+def due_at(state: Node | Edge) -> str | None:
+    """Returns the time at which a state begins or ends to hold after it was recorded, or None if none is known."""
+    if isinstance(state, Node) and (state.erased or state.retracted):
+        return None
+    if state.valid_to is not None and state.valid_to <= state.valid_from:
+        return None
+    if state.valid_from > state.recorded_at:
+        return state.valid_from
+    return state.valid_to if state.valid_to is not None and state.valid_to > state.recorded_at else None

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictInt
 
 from contracts.base import Document, Listed
 from contracts.canonical import canonical_sha256
 from contracts.errors import BodyInvalid
-from contracts.world.graph_documents import DecisionFields, Instant
+from contracts.standing import UNSTATED, SourceClass
+from contracts.world.graph_documents import DecisionFields, DisputeDocument, Instant, OneLine
 from contracts.world.identity import content_id
 from contracts.world.ontology import Ontology, load_ontology
-from contracts.world.proposal import HIGHEST_REVISION, LONGEST_TITLE, Actor, EdgeDraft, NodeDraft, Proposal
+from contracts.world.proposal import (
+    HIGHEST_REVISION,
+    ID_PATTERN,
+    LONGEST_SOURCE,
+    LONGEST_TITLE,
+    Act,
+    ActKind,
+    Actor,
+    EdgeDraft,
+    NodeDraft,
+    Proposal,
+)
 from contracts.world.records import Visibility
 
 MOST_LINKS = 100
+
+_LATER_FIELDS = {"source_class", "valid_from", "corrects", "retracts", "confirms"}
+"""Fields that earlier versions did not know. They count for a signal's identity only where they say something."""
 
 
 class SignalLink(Document):
@@ -33,8 +48,21 @@ class SignalLink(Document):
     )
 
 
+class SignalAct(Document):
+    """An existing node that the signal corrects, retracts or confirms, and why."""
+
+    id: str = Field(pattern=f"^{ID_PATTERN}$", description="The id of a node of yours; a public one escalates")
+    reason: Annotated[str, OneLine] = Field(
+        min_length=1, max_length=LONGEST_SOURCE, description="One line, kept with the change"
+    )
+
+
 class SignalRequest(Document):
-    """One statement. With a `subject` and a single-valued `predicate` in the payload it supersedes the earlier fact."""
+    """One statement. With a `subject` and a single-valued `predicate` in the payload it is a fact.
+
+    It supersedes an earlier fact of the same source, or of equal or lower standing: `sourceClass`, then `confidence`
+    below 0.3, below 0.7 or above. Else both stand as disputed. An older observation goes into history.
+    """
 
     type: str = Field(
         min_length=1,
@@ -46,10 +74,29 @@ class SignalRequest(Document):
     domain: str | None = Field(default=None, description="The domain of the type; only to be checked")
     payload: dict[str, Any] = Field(default={}, description="The node's properties")
     source: str = Field(description="Where the statement comes from")
-    observed_at: Instant | None = Field(default=None, description="From when it holds; default now")
+    source_class: SourceClass = Field(
+        default=UNSTATED, description="How strongly it stands, highest first; your key limits what it may claim"
+    )
+    observed_at: Instant | None = Field(default=None, description="When it was observed; default now")
+    valid_from: Instant | None = Field(
+        default=None,
+        description="From when it holds; default `observedAt`, or the start of what it corrects. A start to come is "
+        "a plan, which waits for its day",
+    )
     valid_to: Instant | None = Field(default=None, description="Until when it holds; default until further notice")
     confidence: float | None = Field(default=None, ge=0, le=1, strict=True)
     links: Listed[SignalLink] = Field(default=[], max_length=MOST_LINKS)
+    corrects: SignalAct | None = Field(default=None, description="A node that was wrong: this one stands in its place")
+    retracts: SignalAct | None = Field(default=None, description="A node that was wrong, with nothing in its place")
+    confirms: SignalAct | None = Field(
+        default=None, description="A node that holds: it ends its dispute; confirmed by the owner, it stands as his own"
+    )
+    signature: str | None = Field(
+        default=None,
+        max_length=200,
+        description="Ed25519 signature (base64url) by the key's signer over RFC 8785 of this body without it; "
+        "`sourceClass` `signed_system` needs it",
+    )
     visibility: Visibility = Field(default="private", description="`public` waits for an operator")
     idempotency_key: str | None = Field(
         default=None,
@@ -70,6 +117,7 @@ class SignalResult(DecisionFields):
     """The decision about a signal."""
 
     signal_id: str = Field(description="The id of its node")
+    disputes: list[DisputeDocument] = Field(description="Those of the nodes that were written")
 
 
 class SignalAnswer(Document):
@@ -82,7 +130,8 @@ class SignalAnswer(Document):
 def signal_proposal(signal: SignalRequest, actor: Actor, ontology: Ontology) -> Proposal:
     """Returns the proposal of a signal: one node and its edges. Raises `BodyInvalid` for an unknown type or domain."""
     _refuse_unknown(signal, ontology)
-    stated = signal.model_dump(mode="json", by_alias=True, exclude={"expected_revision"})
+    stated = signal.model_dump(mode="json", by_alias=True, exclude={"expected_revision", "signature", *_LATER_FIELDS})
+    stated |= signal.model_dump(mode="json", by_alias=True, include=_LATER_FIELDS, exclude_defaults=True)
     try:
         key = f"signal:{signal.idempotency_key}" if signal.idempotency_key else f"content:{canonical_sha256(stated)}"
     except ValueError:
@@ -103,7 +152,7 @@ def signal_proposal(signal: SignalRequest, actor: Actor, ontology: Ontology) -> 
         domain=signal.domain,
         properties=properties,
         visibility=signal.visibility,
-        valid_from=signal.observed_at,
+        valid_from=signal.valid_from or signal.observed_at,
         valid_to=signal.valid_to,
     )
     return Proposal(
@@ -113,7 +162,13 @@ def signal_proposal(signal: SignalRequest, actor: Actor, ontology: Ontology) -> 
         edges=tuple(_edge(node_id, link, signal.visibility) for link in signal.links),
         expected_revision=signal.expected_revision,
         idempotency_key=key,
+        source_class=signal.source_class,
+        acts=tuple(Act(kind, node_id, act.id, act.reason) for kind, act in _acts(signal).items() if act is not None),
     )
+
+
+def _acts(signal: SignalRequest) -> dict[ActKind, SignalAct | None]:
+    return {"corrects": signal.corrects, "retracts": signal.retracts, "confirms": signal.confirms}
 
 
 def pointed_at_signal(problem: BodyInvalid) -> BodyInvalid:
@@ -128,6 +183,9 @@ def _refuse_unknown(signal: SignalRequest, ontology: Ontology) -> None:
         faults.append(("/type", f"is none of {', '.join(sorted(ontology.node_types))}"))
     if signal.domain is not None and signal.domain not in ontology.domains:
         faults.append(("/domain", f"is none of {', '.join(ontology.domains)}"))
+    acted = [act.id for act in _acts(signal).values() if act is not None]
+    if len(acted) != len(set(acted)):
+        faults.append(("/confirms", "names the node of another act"))
     for number, link in enumerate(signal.links):
         if link.type not in ontology.edge_types:
             faults.append((f"/links/{number}/type", f"is none of {', '.join(sorted(ontology.edge_types))}"))
@@ -152,7 +210,7 @@ def _edge(node_id: str, link: SignalLink, visibility: Visibility) -> EdgeDraft:
 def _pointer(pointer: str) -> str:
     part, *rest = pointer.strip("/").split("/")
     if part == "nodes" and len(rest) > 1:
-        return {"properties": "/payload", "validFrom": "/observedAt"}.get(rest[1], f"/{rest[1]}")
+        return {"properties": "/payload"}.get(rest[1], f"/{rest[1]}")
     if part == "edges" and rest:
         return f"/links/{rest[0]}"
     return pointer

@@ -11,20 +11,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from contracts.standing import rank
 from contracts.times import instant_of, is_instant, utc_text
-from contracts.world.change_set import Case, EdgeChange, NodeChange
+from contracts.world.change_set import CLOCK_SKEW, MOST_NAMED, Case, EdgeChange, NodeChange, authority_of
+from contracts.world.facts import claim_of, may_replace, stated_end
 from contracts.world.identity import dedupe_key, fact_key
-from contracts.world.ontology import SUPERSEDES
+from contracts.world.ontology import ACT_EDGES, SUPERSEDES
 from contracts.world.proposal import StageName, StageResult
 from contracts.world.records import Node
 
 FURTHEST_START = timedelta(days=3653)
 FURTHEST_END = timedelta(days=36525)
-CLOCK_SKEW = timedelta(minutes=5)
-"""Time by which a sender's clock may be ahead of ours."""
-
 LONGEST_CHAIN = 10_000
-MOST_NAMED = 5
 LITTLE_CONFIDENCE = 0.3
 
 DERIVED_SOURCES = ("core_world__", "out_world__", "document/", "generation")
@@ -70,9 +68,9 @@ def _immutability(case: Case) -> Iterator[str]:
             yield f"{change.draft.id} is immutable"
     if case.actor.kind == "constitution":
         return
-    for node, _ in case.ended_nodes:
-        if node.immutable:
-            yield f"{node.id} is immutable and can't be superseded"
+    for node, _ in case.changed_nodes:
+        if node.immutable and case.sees(node):
+            yield f"{node.id} is immutable: it can't be superseded, corrected, retracted or confirmed"
     for edge in case.edges:
         source = case.end(edge.draft.source)
         if source is not None and source.immutable and source.visibility == edge.after.visibility and edge.is_new_state:
@@ -80,11 +78,16 @@ def _immutability(case: Case) -> Iterator[str]:
 
 
 def temporal(case: Case) -> Judgement:
-    """Checks that times are ordered and not far off, and that one fact holds at a time."""
-    judged = _judgement(_temporal(case), "Validity is in order, and no two facts hold at once.")
+    """Checks that times are ordered and not far off, and names what the rule of standing decided about facts."""
+    outcomes = f" {_named(list(case.outcomes))}." if case.outcomes else ""
+    judged = _judgement(_temporal(case), f"Validity is in order.{outcomes}")
+    if judged.result == "fail":
+        return judged
     later = [change.draft.id for change in case.nodes if change.after.valid_from > case.now]
-    if judged.result == "pass" and later:
-        return Judgement("warn", f"{_named(later)}: holds only from a time to come.")
+    if later:
+        return Judgement("warn", f"{_named(later)}: holds only from a time to come.{outcomes}")
+    if any(change.after.disputed for change in case.changes):
+        return Judgement("warn", judged.reason)
     return judged
 
 
@@ -93,17 +96,30 @@ def _temporal(case: Case) -> Iterator[str]:
     latest_start, latest_end = utc_text(now + FURTHEST_START), utc_text(now + FURTHEST_END)
     for change in case.changes:
         state = change.after
-        if state.valid_to is not None and state.valid_to <= state.valid_from:
-            yield f"{state.id} would end at {state.valid_to}, not after it starts at {state.valid_from}"
+        stated_to = stated_end(state) if isinstance(state, Node) else change.draft.valid_to
+        if stated_to is not None and stated_to <= state.valid_from:
+            yield f"{state.id} would end at {stated_to}, not after it starts at {state.valid_from}"
         if state.valid_from > latest_start:
             yield f"{state.id} would start at {state.valid_from}, more than ten years from now"
-        if state.valid_to is not None and state.valid_to > latest_end:
-            yield f"{state.id} would end at {state.valid_to}, more than a hundred years from now"
+        if stated_to is not None and stated_to > latest_end:
+            yield f"{state.id} would end at {stated_to}, more than a hundred years from now"
     soon = now + CLOCK_SKEW
     for node in case.nodes:
         observed_at = node.after.properties.get("observed_at")
         if isinstance(observed_at, str) and is_instant(observed_at) and instant_of(observed_at) > soon:
             yield f"{node.draft.id} was observed at {observed_at}, which is still to come"
+    for act in case.proposal.acts:
+        target = case.view.node(act.target)
+        if target is None or target.erased or not case.sees(target):
+            continue  # referential integrity answers for it as for one that does not exist
+        if target.retracted:
+            yield f"{target.id} was corrected or retracted by {target.ended_by} already"
+        elif act.kind == "confirms" and target.valid_to is not None and target.valid_to <= case.now:
+            yield f"{target.id} ended at {target.valid_to}; state it again, or correct what holds"
+    for node in case.nodes:
+        before = node.before
+        if before is not None and before.retracted and case.sees(before) and case.actor.kind != "constitution":
+            yield f"{before.id} was corrected or retracted by {before.ended_by}; state it under another id"
     yield from case.clashes
 
 
@@ -126,11 +142,16 @@ def _integrity(case: Case) -> Iterator[str]:
             yield f"a {known.name} is of {known.domain}, not of {change.draft.domain}"
         for fault in case.ontology.faults_of(known.name, change.draft.properties):
             yield f"{change.draft.id}: {fault}"
+    stated = {(draft.source, draft.type, draft.target) for draft in case.proposal.edges}
     for edge in case.edges:
-        yield from _edge_faults(case, edge)
+        is_stated = (edge.draft.source, edge.draft.type, edge.draft.target) in stated
+        yield from _edge_faults(case, edge, is_stated=is_stated)
+    for draft in case.proposal.edges:
+        if draft.type in ACT_EDGES:
+            yield f"{draft.type} is stated by `{draft.type.lower()}` of a signal, which names a reason"
 
 
-def _edge_faults(case: Case, change: EdgeChange) -> Iterator[str]:
+def _edge_faults(case: Case, change: EdgeChange, *, is_stated: bool) -> Iterator[str]:
     draft = change.draft
     known = case.ontology.edge_types.get(draft.type)
     source, target = case.end(draft.source), case.end(draft.target)
@@ -145,16 +166,15 @@ def _edge_faults(case: Case, change: EdgeChange) -> Iterator[str]:
             yield f"{draft.type} can't go from a {source.type} to a {target.type}"
         if draft.visibility == "public" and "private" in (source.visibility, target.visibility):
             yield f"{draft.source} {draft.type} {draft.target} can't be public: an end of it is private"
-        if draft.type == SUPERSEDES:
+        if draft.type == SUPERSEDES and is_stated:  # what the rule of standing implies has no circles
             yield from _superseding_faults(case, source, target)
 
 
 def _superseding_faults(case: Case, source: Node, target: Node) -> Iterator[str]:
     key = fact_key(case.ontology, source.owner, source.properties)
-    if source.type != target.type or key is None or key != fact_key(case.ontology, target.owner, target.properties):
+    if key is None or key != fact_key(case.ontology, target.owner, target.properties):
         yield (
-            f"{source.id} can't supersede {target.id}: both have to be of one type, one subject and one "
-            "single-valued predicate"
+            f"{source.id} can't supersede {target.id}: both have to be of one subject and one single-valued predicate"
         )
     elif _reaches(case, target.id, source.id):
         yield f"{source.id} can't supersede {target.id}, which supersedes it"
@@ -180,16 +200,22 @@ def _reaches(case: Case, start: str, end: str) -> bool:
 
 
 def authority(case: Case) -> Judgement:
-    """Checks that an actor writes only its own part. An operator has to agree to everything public."""
+    """Checks that an actor writes only its own part, and changes nothing that stands above what it may claim.
+
+    An operator has to agree to everything public.
+    """
     judged = _judgement(_authority(case), f"{case.actor.name} may write this.")
     if judged.result == "pass" and case.actor.kind in ("caller", "capsule", "claimant"):
         public = [change.after.id for change in case.changes if change.after.visibility == "public"]
+        public += [before.id for before, _ in case.changed_nodes if before.visibility == "public"]
         if public:
             return Judgement("warn", f"{_named(public)}: what is public waits for an operator.", escalates=True)
     return judged
 
 
 def _authority(case: Case) -> Iterator[str]:
+    if case.actor.kind != "constitution":
+        yield from _standing_faults(case)
     match case.actor.kind:
         case "caller" | "capsule" | "claimant":
             yield from _authority_of_caller(case)
@@ -219,6 +245,32 @@ def _authority(case: Case) -> Iterator[str]:
         case "operator":
             if case.actor.owner is None:
                 yield from _private_faults(case)
+
+
+def _standing_faults(case: Case) -> Iterator[str]:
+    """Yields what an actor would change although it stands above what the actor may claim."""
+    ceiling = authority_of(case.actor)
+    for act in case.proposal.acts:
+        target = case.view.node(act.target)
+        if target is None or target.erased or not case.sees(target):
+            continue
+        stands_as = claim_of(target).stands_as
+        if rank(stands_as) > rank(ceiling):
+            yield f"{target.id} stands as {stands_as}; this key {act.kind} up to {ceiling}"
+    for change in case.nodes:
+        before, after = change.before, change.after
+        if before is None or not change.is_new_state or not case.sees(before) or before.erased:
+            continue
+        if fact_key(case.ontology, before.owner, before.properties) is None:
+            continue
+        if case.actor.kind != "operator" and not may_replace(claim_of(after), claim_of(before)):
+            yield f"{before.id} stands as {claim_of(before).stands_as}, higher than this; state it under another id"
+    for before, after in case.changed_nodes:
+        successor = next((change.after for change in case.nodes if change.after.id == after.ended_by), None)
+        if successor is None or successor.id == before.ended_by or after.retracted:
+            continue
+        if rank(before.source_class) > rank(ceiling) and claim_of(successor).source == claim_of(before).source:
+            yield f"{before.source} stated {before.id} as {before.source_class}; this key claims up to {ceiling}"
 
 
 def _authority_of_caller(case: Case) -> Iterator[str]:

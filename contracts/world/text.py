@@ -13,6 +13,11 @@ Letters and marks of right-to-left scripts don't need them.
 """
 
 
+def folded(text: str) -> str:
+    """Returns the form in which texts are compared: without differences of case, width, composition and spaces."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
 def is_blank(text: str) -> bool:
     """Decides whether a text has nothing visible."""
     return all(character.isspace() or unicodedata.category(character) == "Cf" for character in text)

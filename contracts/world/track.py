@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from contracts.standing import SourceClass
 from contracts.times import utc_text
 from contracts.world.identity import content_id
 from contracts.world.proposal import PIPELINE, EdgeDraft, NodeDraft, Proposal
@@ -92,7 +93,13 @@ def metric_proposal(reading: Reading, fact_before: Node | None) -> Proposal | No
             EdgeDraft(source=noticed.id, target="pattern:threshold", type="DERIVED_FROM", visibility="public"),
             EdgeDraft(source=noticed.id, target=reading.metric, type="TRACKS", visibility="public"),
         ]
-    return Proposal(actor=PIPELINE, source=reading.source, nodes=tuple(nodes), edges=tuple(edges))
+    return Proposal(
+        actor=PIPELINE,
+        source=reading.source,
+        nodes=tuple(nodes),
+        edges=tuple(edges),
+        source_class=SourceClass.DOCUMENT,
+    )
 
 
 def noticed_proposal(noticed: Noticed) -> Proposal:

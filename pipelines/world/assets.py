@@ -10,6 +10,7 @@ from pipelines.resources import Runtime
 from warehouse.duck.inspection import preview
 from warehouse.ledger.ledger import open_ledger
 from warehouse.token.holder_lists import lists_dir
+from warehouse.world.due import settle_due
 from warehouse.world.fold import fold_events
 from warehouse.world.load import load_constitution
 from warehouse.world.track import track
@@ -85,11 +86,12 @@ def world_signals(context: dg.AssetExecutionContext, runtime: dg.ResourceParam[R
     pool=POOL,
 )
 def fold_world(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
-    """Folds the ledger's graph events above the last fold, and counts."""
+    """Lets begin and end what does so by now, folds the ledger's graph events above the last fold, and counts."""
     with (
         runtime.warehouse.connect() as connection,
         closing(open_ledger(runtime.settings, runtime.data_dir)) as ledger,
     ):
+        settle_due(ledger)
         folded = fold_events(connection, ledger)
         metadata_by_table = {table: row_count(connection, table) for table in TABLES}
         counts = preview(connection, "graph_counts")

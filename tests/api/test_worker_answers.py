@@ -25,7 +25,7 @@ from contracts.world.memory.memory_plan import DesignRequest
 from warehouse.ledger.ledger import open_ledger
 from warehouse.publish.serving import ServedGenerations
 from warehouse.world import query
-from warehouse.world.asof import Past
+from warehouse.world.history import Past
 from warehouse.world.write import propose
 
 BUILD = {"mode": "apply", "documents": [{"markdown": "".join(f"# Part {number}\n" for number in range(150))}]}
@@ -36,17 +36,17 @@ def test_a_worker_gives_what_this_process_gives(tmp_path: Path) -> None:
     async def scene() -> None:
         pool = WorkerPool()
         body = json.dumps(BUILD).encode()
-        here = prepare_build(ledger, BuildRequest.model_validate(BUILD), ADA.name)
-        there = await pool.run("ada", prepare_build_in_worker, settings, body, ADA.name)
+        here = prepare_build(ledger, BuildRequest.model_validate(BUILD), ADA)
+        there = await pool.run("ada", prepare_build_in_worker, settings, body, ADA)
         assert there.fields == here.fields
         assert here.to_be_written is not None and there.to_be_written is not None
         assert unpacked(there.to_be_written).proposal == unpacked(here.to_be_written).proposal
         judged = unpacked(await pool.run("ada", judge_in_worker, settings, here.to_be_written)).judgment
         assert judged is not None and judged.judged.verdict == "approved"
 
-        plan = prepare_design(ledger, DesignRequest.model_validate(DESIGN), ADA.name)
+        plan = prepare_design(ledger, DesignRequest.model_validate(DESIGN), ADA)
         body = json.dumps(DESIGN).encode()
-        planned = await pool.run("ada", prepare_design_in_worker, settings, body, ADA.name)
+        planned = await pool.run("ada", prepare_design_in_worker, settings, body, ADA)
         assert (planned.fields, planned.node_ids) == (plan.fields, plan.node_ids)
 
         wanted, past = query.Query(limit=5), Past(None, revision)

@@ -16,6 +16,7 @@ import pysqlite3.dbapi2 as sqlite
 from contracts.access.api_keys import parse_key
 from contracts.access.tiers import Caller, Role, Tier
 from contracts.settings import Settings
+from contracts.standing import SourceClass
 from warehouse.ledger.drivers import driver_statement, problem_of
 from warehouse.ledger.engine import ledger_location
 from warehouse.ledger.ledger import SQL
@@ -57,10 +58,11 @@ class KeyLookup:
         row = self._store.fetch("key_by_digest", {"digest": key.digest(self._pepper)})
         if row is None:
             return None
-        key_id, family_id, tier, owner, role, paid_until, used = row
+        key_id, family_id, tier, owner, role, max_class, signer, paid_until, used = row
         if paid_until is not None and datetime.fromisoformat(paid_until).timestamp() <= now_s:
             tier = Tier.FREE
-        return FoundKey(Caller(key_id, owner, Tier(tier), Role(role)), family_id, bool(used))
+        caller = Caller(key_id, owner, Tier(tier), Role(role), SourceClass(max_class), signer)
+        return FoundKey(caller, family_id, bool(used))
 
     def close(self) -> None:
         """Closes the store. No key can be looked up any more."""

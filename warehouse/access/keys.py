@@ -16,6 +16,7 @@ from contracts.access.api_keys import ApiKey, new_key
 from contracts.access.tiers import Role, Tier
 from contracts.errors import KeyUnknown
 from contracts.secrets import PEPPER_VERSION
+from contracts.standing import KEYS_CLAIM, SourceClass
 from warehouse.ledger.ledger import Reader, Transaction, utc_text
 
 KEY_CHANGED = "key"
@@ -40,6 +41,8 @@ class KeyRecord:
     tier: Tier
     owner: str
     role: Role
+    max_class: SourceClass
+    signer: str | None
     claim_id: str | None
     state: KeyState
     paid_until: datetime | None
@@ -84,6 +87,8 @@ def create_key(
     owner: str,
     now: datetime,
     role: Role = Role.CALLER,
+    max_class: SourceClass = KEYS_CLAIM,
+    signer: str | None = None,
     claim_id: str | None = None,
     paid_until: datetime | None = None,
     key: ApiKey | None = None,
@@ -95,14 +100,28 @@ def create_key(
     `key` is one that the caller made with `new_key` in order to seal it; `sealed` is its sealed text, which is stored
     until the key's first use.
     """
-    return _insert(tx, pepper, key or new_key(tier), None, tier, owner, role, claim_id, paid_until, sealed, now)
+    return _insert(
+        tx,
+        pepper,
+        key or new_key(tier),
+        None,
+        tier,
+        owner,
+        role,
+        max_class,
+        signer,
+        claim_id,
+        paid_until,
+        sealed,
+        now,
+    )
 
 
 def rotate_key(
     tx: Transaction, pepper: bytes, key_id: str, *, now: datetime, key: ApiKey | None = None, sealed: str | None = None
 ) -> IssuedKey:
-    """Revokes a key and creates the next one of its family with its tier, owner, role, claim, paid time, quota and
-    suspension.
+    """Revokes a key and creates the next one of its family with its tier, owner, role, standing, claim, paid time,
+    quota and suspension.
 
     Raises `KeyUnknown` if there is no such key or it is revoked.
     """
@@ -118,6 +137,8 @@ def rotate_key(
         current.tier,
         current.owner,
         current.role,
+        current.max_class,
+        current.signer,
         current.claim_id,
         current.paid_until,
         sealed,
@@ -199,6 +220,8 @@ def _insert(
     tier: Tier,
     owner: str,
     role: Role,
+    max_class: SourceClass,
+    signer: str | None,
     claim_id: str | None,
     paid_until: datetime | None,
     sealed: str | None,
@@ -215,6 +238,8 @@ def _insert(
         tier=tier.value,
         owner=owner,
         role=role.value,
+        max_class=max_class.value,
+        signer=signer,
         claim_id=claim_id,
         paid_until=None if paid_until is None else utc_text(paid_until),
         sealed=sealed,
@@ -249,6 +274,8 @@ def _record(row: Any) -> KeyRecord:
         tier=Tier(row["tier"]),
         owner=row["owner"],
         role=Role(row["role"]),
+        max_class=SourceClass(row["max_class"]),
+        signer=row["signer"],
         claim_id=row["claim_id"],
         state=KeyState(row["state"]),
         paid_until=_instant(row["paid_until"]),

@@ -377,8 +377,8 @@ on conflict (key_id, day) do update set
 
 -- name: alive_key_of_claim
 -- At most one row: the key of a claim that is not revoked; times in UTC.
-select key_id, family_id, hint, tier, owner, role, claim_id, state, paid_until, created_at, changed_at, first_used_at
-from api_keys where claim_id = :claim_id and state <> 'revoked'
+select {key_columns}
+from api_keys k where claim_id = :claim_id and state <> 'revoked'
 
 -- name: callers_of_owner
 -- One row per caller that has acted for :owner: ids of keys and of sessions.
@@ -402,11 +402,11 @@ update api_keys set sealed = null where sealed is not null and created_at < :cre
 -- name: insert_key
 -- One row: a key, active and not used yet; times in UTC.
 insert into api_keys (
-    key_id, family_id, digest, pepper_version, hint, tier, owner, role, claim_id, state, paid_until, sealed,
-    created_at, changed_at, first_used_at
+    key_id, family_id, digest, pepper_version, hint, tier, owner, role, max_class, signer, claim_id, state, paid_until,
+    sealed, created_at, changed_at, first_used_at
 ) values (
-    :key_id, :family_id, :digest, :pepper_version, :hint, :tier, :owner, :role, :claim_id, 'active', :paid_until,
-    :sealed, :created_at, :created_at, null
+    :key_id, :family_id, :digest, :pepper_version, :hint, :tier, :owner, :role, :max_class, :signer, :claim_id, 'active',
+    :paid_until, :sealed, :created_at, :created_at, null
 )
 
 -- name: key
@@ -416,13 +416,13 @@ from api_keys k where k.key_id = :key_id
 
 -- name: key_by_digest
 -- At most one row: who a presented key stands for, what it may use, and whether it was used before; asked by each request.
-select key_id, family_id, tier, owner, role, paid_until, first_used_at is not null as used
+select key_id, family_id, tier, owner, role, max_class, signer, paid_until, first_used_at is not null as used
 from api_keys where digest = :digest and state = 'active'
 
 -- name: key_columns
 -- The columns of a key without its digest and sealed form; times in UTC.
-k.key_id, k.family_id, k.hint, k.tier, k.owner, k.role, k.claim_id, k.state, k.paid_until, k.created_at, k.changed_at,
-k.first_used_at
+k.key_id, k.family_id, k.hint, k.tier, k.owner, k.role, k.max_class, k.signer, k.claim_id, k.state, k.paid_until,
+k.created_at, k.changed_at, k.first_used_at
 
 -- name: keys
 -- One row per key, newest first, with the requests of all its days and of :day (YYYY-MM-DD); times in UTC.

@@ -1,36 +1,32 @@
 """Answers questions about the past graph: what held at an instant, as known at a revision.
 
-Reads the bi-temporal rows of a generation and the events that came after them.
+Reads the bi-temporal rows of a generation and the events that came after them. What matches a search is ranked by the
+code that ranks the present.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import duckdb
 import msgspec
 import numpy as np
 
+from contracts.world.facts import dispute_of, ranked_facts
+from contracts.world.identity import fact_key
+from contracts.world.ontology import load_ontology
 from contracts.world.records import Edge, Event, Node
 from warehouse.statements import read_sql, without_comments
+from warehouse.world.history import Past
 from warehouse.world.query import RANKED_AT_MOST, VISITED_AT_MOST, Filter, Hints, Page, Traversal
 from warehouse.world.ranking import LIFTS, Hits, rarity, share_of
 from warehouse.world.text import Search, has_word, words_of
 
 _node = msgspec.json.Decoder(Node).decode
 _edge = msgspec.json.Decoder(Edge).decode
-
-
-@dataclass(frozen=True)
-class Past:
-    """The requested past. `as_of` is RFC 3339 text in UTC with microseconds, or None for what was live at the revision;
-    `revision` is a `seq` of the ledger."""
-
-    as_of: str | None
-    revision: int
 
 
 class PastView:
@@ -42,9 +38,12 @@ class PastView:
         """Prepares the view over an exclusive cursor on a query copy; `events` are all those that the copy may lack."""
         self.revision = past.revision
         self._connection = connection
+        self._owner = owner
+        self._as_of = past.as_of
         for name, value in (
             ("as_of", past.as_of),
             ("at_revision", past.revision),
+            ("include_ended", past.include_ended),
             ("viewer", owner),
             ("later_nodes", _encoded([event.node for event in events if event.node])),
             ("later_edges", _encoded([event.edge for event in events if event.edge])),
@@ -56,6 +55,10 @@ class PastView:
 
     def node(self, node_id: str) -> Node | None:
         return next(iter(self._nodes([node_id])), None)
+
+    def holding(self, fact_key: str) -> list[Node]:
+        """Returns the facts of one subject and single-valued predicate that held then, if the viewer sees them."""
+        return self._facts.get(fact_key, [])
 
     def node_count(self) -> int:
         """Returns the number of visible nodes."""
@@ -96,7 +99,7 @@ class PastView:
             places,
         )
         ranked = hits.in_order(lambda numbers: np.full((len(numbers), len(LIFTS)), -1))[:RANKED_AT_MOST]
-        return Page([words[found[place]][0] for place in ranked[skip : skip + limit]], len(found))
+        return Page([self._marked(words[found[place]][0]) for place in ranked[skip : skip + limit]], len(found))
 
     def hints(self, search: Search, within: Filter) -> Hints:
         """Names no near words: the past has no list of its words."""
@@ -154,8 +157,31 @@ class PastView:
 
     def _nodes(self, ids: Sequence[str]) -> list[Node]:
         """Returns the nodes with these ids, in their order; leaves out ids that are not visible."""
-        nodes = {node_id: _node(body) for node_id, body in self._rows("past_nodes", {"ids": list(ids)})}
+        nodes = {node_id: self._marked(_node(body)) for node_id, body in self._rows("past_nodes", {"ids": list(ids)})}
         return [nodes[node_id] for node_id in ids if node_id in nodes]
+
+    def _marked(self, node: Node) -> Node:
+        """Returns a node that is marked as disputed if it was at the instant, not when it was recorded."""
+        if self._as_of is None or "predicate" not in node.properties:
+            return node
+        disputed = node.id in self._disputed
+        return node if node.disputed == disputed else msgspec.structs.replace(node, disputed=disputed)
+
+    @cached_property
+    def _facts(self) -> dict[str, list[Node]]:
+        """The facts that held then, by their key."""
+        facts: dict[str, list[Node]] = {}
+        for (body,) in self._rows("past_facts", {}):
+            fact = _node(body)
+            key = fact_key(load_ontology(), fact.owner, fact.properties)
+            if key is not None:
+                facts.setdefault(key, []).append(fact)
+        return facts
+
+    @cached_property
+    def _disputed(self) -> frozenset[str]:
+        disputed = (facts for facts in self._facts.values() if dispute_of(ranked_facts(facts)) is not None)
+        return frozenset(fact.id for facts in disputed for fact in facts)
 
     def _rows(self, question: str, parameters: Mapping[str, object]) -> list[Any]:
         return list(self._connection.execute(read_sql(question), dict(parameters)).fetchall())

@@ -12,7 +12,7 @@ import msgspec
 
 from contracts.world.identity import dedupe_key, fact_key
 from contracts.world.ontology import load_ontology
-from contracts.world.records import Edge, Event, Node, is_live
+from contracts.world.records import Edge, Event, Node, due_at, is_live
 from warehouse.ledger.ledger import Reader, Row, Transaction
 
 NODE_CHANGED = "world_node"
@@ -124,6 +124,7 @@ def _node_row(node: Node, body: str) -> dict[str, Any]:
         "live": int(is_live(node)),
         "dedupe_key": dedupe_key(node.owner, node.type, node.title),
         "fact_key": fact_key(load_ontology(), node.owner, node.properties),
+        "due": due_at(node),
         "revision": node.revision,
         "body": body,
     }
@@ -138,6 +139,7 @@ def _edge_row(edge: Edge, body: str) -> dict[str, Any]:
         "owner": edge.owner or "",
         "visibility": edge.visibility,
         "live": int(is_live(edge)),
+        "due": due_at(edge),
         "revision": edge.revision,
         "body": body,
     }

@@ -8,13 +8,16 @@ from collections.abc import Sequence
 import msgspec
 
 from contracts.errors import OwnerInvalid
+from contracts.standing import UNSTATED
 from contracts.times import utc_text
 from contracts.world.capsule import owner_of
 from contracts.world.proposal import Actor, Proposal, StageResult
 from contracts.world.records import Edge, Event, Node
 from warehouse.ledger.ledger import Ledger, Reader, Transaction
 from warehouse.world.audit import DECISION, record
+from warehouse.world.due import placed_again
 from warehouse.world.events import append_states, decode_edges, decode_events, decode_nodes
+from warehouse.world.view import LedgerView
 
 FORGOTTEN = "forgotten"
 """Owner, actor and source of tombstones."""
@@ -87,7 +90,8 @@ def _erase(
 ) -> int:
     """Blanks every state of these nodes and edges and appends tombstones.
 
-    For `given_up` entities, which are public or somebody else's now, it states the newest state again instead.
+    For `given_up` entities, which are public or somebody else's now, it states the newest state again instead. Facts
+    that a forgotten one had ended or disputed stand as if it had never been stated.
     """
     if not nodes and not edges and not given_up:
         return 0
@@ -105,6 +109,8 @@ def _erase(
         *(msgspec.structs.replace(state, recorded_at=now) for state in given_up),
     ]
     events = append_states(tx, states, seq)
+    freed = placed_again(LedgerView(tx), nodes, now)
+    events += append_states(tx, [msgspec.structs.replace(fact, recorded_at=now) for fact in freed], seq)
     actor = Actor("operator", f"operator:{operator}")
     stages = (StageResult("authority", "pass", f"{actor.name} serves the rights of a person."),)
     record(tx, seq, "approved", Proposal(actor=actor, source=FORGOTTEN), stages, events)
@@ -136,6 +142,13 @@ def _blank_node(node: Node, recorded_at: str) -> Node:
         actor=FORGOTTEN,
         recorded_at=recorded_at,
         erased=True,
+        source_class=UNSTATED,
+        stated_at=None,
+        stated_to=None,
+        ended_by=None,
+        confirmed_as=None,
+        confirmed_at=None,
+        disputed=False,
     )
 
 

@@ -144,7 +144,7 @@ def judge_at(reader: Reader, proposal: Proposal, aligned: Judgement, clock: Cloc
 def new_states(case: Case) -> list[Node | Edge]:
     """Returns every state that an approved case writes, in order."""
     return [
-        *(msgspec.structs.replace(fact, valid_to=end, recorded_at=case.now) for fact, end in case.ended_nodes),
-        *(msgspec.structs.replace(edge, valid_to=end, recorded_at=case.now) for edge, end in case.ended_edges),
+        *(msgspec.structs.replace(node, recorded_at=case.now) for _, node in case.changed_nodes),
+        *(msgspec.structs.replace(edge, recorded_at=case.now) for _, edge in case.changed_edges),
         *(change.after for change in case.changes if change.is_new_state),
     ]

@@ -52,6 +52,14 @@ left join world_decisions on world_decisions.seq = ledger_changes.seq
 where ledger_changes.kind = 'world_decision' and world_decisions.seq is null
 order by ledger_changes.seq
 
+-- name: world_due_edges
+-- One row per edge that began or ended to hold by :now since it was recorded, at most :limit: its newest state as JSON.
+select body from world_edges where due is not null and due <= :now order by due, id limit :limit
+
+-- name: world_due_nodes
+-- One row per node that began or ended to hold by :now since it was recorded, at most :limit: its newest state as JSON.
+select body from world_nodes where due is not null and due <= :now order by due, id limit :limit
+
 -- name: world_edge
 -- At most one row: the newest state of the edge :id as JSON.
 select body from world_edges where id = :id
@@ -108,6 +116,17 @@ left join world_decisions on world_decisions.seq = world_events.decision_seq
 where world_decisions.verdict is null or world_decisions.verdict <> 'approved'
 order by world_events.seq
 
+-- name: world_facts_then
+-- One row per node of one owner, subject and single-valued predicate: its newest state up to :revision as JSON, or null.
+select (
+    select body from world_events
+    where entity_id = world_nodes.id and kind = 'node' and seq <= :revision
+    order by seq desc
+    limit 1
+) as body
+from world_nodes
+where fact_key = :fact_key
+
 -- name: world_facts
 -- One row per node of one owner, subject and single-valued predicate: its newest state as JSON.
 select body from world_nodes where fact_key = :fact_key order by revision
@@ -148,6 +167,18 @@ insert into world_decision_payloads (seq, owner, salt, payload, key_id) values (
 -- name: world_keep_request
 -- One row per request that was approved or escalated.
 insert into world_requests (scope, key, request_sha256, seq) values (:scope, :key, :request_sha256, :seq)
+
+-- name: world_last_event_by
+-- At most one row: the newest event up to :seq and its decision.
+select seq, decision_seq from world_events where seq <= :seq order by seq desc limit 1
+
+-- name: world_last_event_of
+-- One row: the newest event of a decision.
+select max(seq) as seq from world_events where decision_seq = :decision_seq
+
+-- name: world_last_recorded_by
+-- One row: the newest event recorded by :instant (UTC); null if there is none.
+select max(seq) as seq from world_events where recorded_at <= :instant
 
 -- name: world_last_decision
 -- At most one row: the newest decision's number and link.
@@ -196,6 +227,15 @@ from (
     select max(revision) as revision from world_edges where owner = :owner
 ) as newest
 
+-- name: world_next_due
+-- One row: the next time at which a node or an edge begins or ends to hold; null if none is known.
+select min(due) as due
+from (
+    select min(due) as due from world_nodes where due is not null
+    union all
+    select min(due) as due from world_edges where due is not null
+) as next
+
 -- name: world_node
 -- At most one row: the newest state of the node :id as JSON.
 select body from world_nodes where id = :id
@@ -228,6 +268,13 @@ select link from world_decisions where number = :number
 -- At most one row: what the decision :seq was about, as JSON.
 select payload from world_decision_payloads where seq = :seq
 
+-- name: world_payload_for
+-- At most one row: what the decision :seq was about, as JSON, if it is of :owner or of the public part, and not longer
+-- than :longest characters.
+select payload
+from world_decision_payloads
+where seq = :seq and owner in ('', :owner) and length(payload) <= :longest
+
 -- name: world_pend
 -- One row per proposal that waits for an operator, as JSON, and whose it is.
 insert into world_pending (seq, owner, proposal, decided_seq) values (:seq, :owner, :proposal, null)
@@ -248,8 +295,8 @@ select domain, count(*) as nodes from world_nodes where visibility = 'public' an
 
 -- name: world_put_edge
 -- One row per edge: its newest state.
-insert into world_edges (id, source, target, type, owner, visibility, live, revision, body)
-values (:id, :source, :target, :type, :owner, :visibility, :live, :revision, :body)
+insert into world_edges (id, source, target, type, owner, visibility, live, due, revision, body)
+values (:id, :source, :target, :type, :owner, :visibility, :live, :due, :revision, :body)
 on conflict (id) do update set
     source = excluded.source,
     target = excluded.target,
@@ -257,13 +304,14 @@ on conflict (id) do update set
     owner = excluded.owner,
     visibility = excluded.visibility,
     live = excluded.live,
+    due = excluded.due,
     revision = excluded.revision,
     body = excluded.body
 
 -- name: world_put_node
 -- One row per node: its newest state.
-insert into world_nodes (id, owner, visibility, domain, live, dedupe_key, fact_key, revision, body)
-values (:id, :owner, :visibility, :domain, :live, :dedupe_key, :fact_key, :revision, :body)
+insert into world_nodes (id, owner, visibility, domain, live, dedupe_key, fact_key, due, revision, body)
+values (:id, :owner, :visibility, :domain, :live, :dedupe_key, :fact_key, :due, :revision, :body)
 on conflict (id) do update set
     owner = excluded.owner,
     visibility = excluded.visibility,
@@ -271,6 +319,7 @@ on conflict (id) do update set
     live = excluded.live,
     dedupe_key = excluded.dedupe_key,
     fact_key = excluded.fact_key,
+    due = excluded.due,
     revision = excluded.revision,
     body = excluded.body
 
@@ -286,6 +335,16 @@ select request_sha256, seq from world_requests where scope = :scope and key = :k
 -- name: world_settle
 -- The proposal :seq waits no longer.
 update world_pending set decided_seq = :decided_seq where seq = :seq and decided_seq is null
+
+-- name: world_states_of_node
+-- One row per state of the node :id up to :revision, newest first, at most :limit: its record as JSON, and the decision
+-- that let it in.
+select e.seq, e.kind, e.body, e.decision_seq, d.decided_at, d.verdict
+from world_events e
+join world_decisions d on d.seq = e.decision_seq
+where e.entity_id = :id and e.kind = 'node' and e.seq <= :revision
+order by e.seq desc
+limit :limit
 
 -- name: world_states_unlike_events
 -- One row per node or edge whose newest state is not that of its newest event, or that has no event, or no state.

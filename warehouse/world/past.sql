@@ -28,10 +28,12 @@ from (
 ) as later, known_revision
 where later.revision > known_revision.revision;
 
-create or replace temp macro holds(state) as case
+create or replace temp macro holds(state, with_ended) as case
     when getvariable('as_of') is null
-        then not coalesce(state.erased, false) and (state.validTo is null or state.validTo > state.recordedAt)
-    else state.validFrom <= getvariable('as_of') and (state.validTo is null or getvariable('as_of') < state.validTo)
+        then not coalesce(state.erased, false) and state.validFrom <= state.recordedAt
+            and (with_ended or state.validTo is null or state.validTo > state.recordedAt)
+    else state.validFrom <= getvariable('as_of')
+        and (with_ended or state.validTo is null or getvariable('as_of') < state.validTo)
 end;
 
 create or replace temp macro sees(state) as
@@ -54,7 +56,7 @@ erased as (
 )
 select id, state.type, state.domain, body
 from states
-where holds(state) and sees(state) and not coalesce(state.erased, false)
+where holds(state, getvariable('include_ended')) and sees(state) and not coalesce(state.erased, false)
     and id not in (select id from erased);
 
 create or replace temp table edges_then as
@@ -74,5 +76,5 @@ forgotten as (
 )
 select id, state.source, state.target, body
 from states
-where holds(state) and sees(state) and id not in (select id from forgotten)
+where holds(state, getvariable('include_ended')) and sees(state) and id not in (select id from forgotten)
     and state.source in (select id from nodes_then) and state.target in (select id from nodes_then);

@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from contracts.errors import OperatorProblem
+from contracts.errors import OperatorProblem, StoreBusy
+from contracts.times import utc_text
 from contracts.world.records import Event
 from warehouse.ledger.ledger import Ledger
 from warehouse.publish.generations import current_generation, current_pointer
 from warehouse.world.current import CurrentView
+from warehouse.world.due import next_due, settle_due
 from warehouse.world.events import events_after
 from warehouse.world.overlay import Overlay
 from warehouse.world.snapshot import Snapshot
@@ -55,6 +57,9 @@ class ServedGraph:
         self._overlay = Overlay(self._snapshot)
         self._caught_up_to = 0
         self._revision = 0
+        self._next_due: str | None = None
+        self._due_known_at = -1
+        """The ledger's head at which `_next_due` was read."""
 
     @contextmanager
     def seen_by(self, owner: str | None) -> Iterator[Served]:
@@ -62,6 +67,7 @@ class ServedGraph:
         with self._lock:
             self._follow_pointer()
             self._catch_up()
+            self._settle_due()
             view = CurrentView(self._snapshot, self._overlay, self._revision, owner)
             yield Served(view, self._snapshot.revision, self._overlay.events)
 
@@ -95,10 +101,23 @@ class ServedGraph:
     def _catch_up(self) -> None:
         with self._ledger().read() as reader:
             head = reader.head()
+            if head != self._due_known_at:
+                self._next_due, self._due_known_at = next_due(reader), head
             while self._caught_up_to < head:
                 events = events_after(reader, self._caught_up_to, EVENTS_AT_ONCE)
                 self._apply(events)
                 self._caught_up_to = events[-1].seq if len(events) == EVENTS_AT_ONCE else head
+
+    def _settle_due(self) -> None:
+        """Lets begin and end what does so by now. While others write, the next question does it."""
+        ledger = self._ledger()
+        if self._next_due is None or self._next_due > utc_text(ledger.now()):
+            return
+        try:
+            settle_due(ledger)
+        except StoreBusy:
+            return
+        self._catch_up()
 
     def _apply(self, events: list[Event]) -> None:
         self._overlay.apply(events)

@@ -101,6 +101,13 @@ where source in (select unnest($ids::varchar[])) and target in (select unnest($i
 order by source, target, id
 limit $limit
 
+-- name: past_facts
+-- One row per node that names a predicate and held when facts are compared: its record as JSON.
+select body from nodes_then
+where body like '%"predicate":%' and holds(from_json(body, '{
+    "validFrom": "VARCHAR", "validTo": "VARCHAR", "recordedAt": "VARCHAR", "erased": "BOOLEAN"
+}'), false)
+
 -- name: past_ids
 -- One row per node of a domain (null: any), of one of the types (none: any) and of a scope (own, public, both), by id.
 select id from nodes_then

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contracts.world.records import Edge, Node
+from contracts.world.records import Edge, Node, is_live
 from warehouse.ledger.ledger import Reader
 from warehouse.world.events import current_edge, current_node, decode_edges, decode_nodes
 
@@ -28,6 +28,10 @@ class LedgerView:
     def facts(self, fact_key: str) -> list[Node]:
         """Returns every node of one subject and single-valued predicate, ended or not."""
         return decode_nodes(self._reader.rows("world_facts", fact_key=fact_key))
+
+    def holding(self, fact_key: str) -> list[Node]:
+        """Returns the facts of one subject and single-valued predicate that are live."""
+        return [node for node in self.facts(fact_key) if is_live(node)]
 
     def edges_from(self, source: str, edge_type: str) -> list[Edge]:
         """Returns every edge of a type from a node, ended or not."""

@@ -144,7 +144,9 @@ def approve(ledger: Ledger, seq: int, operator: str, *, alignment: Alignment = g
     """
     with ledger.read() as reader:
         waiting = _waiting(reader, seq)
-    actor = Actor("operator", f"operator:{operator}", on_behalf_of=waiting.actor.owner)
+    actor = Actor(
+        "operator", f"operator:{operator}", on_behalf_of=waiting.actor.owner, max_class=waiting.actor.max_class
+    )
     proposal = msgspec.structs.replace(waiting, actor=actor, expected_revision=None, idempotency_key=None)
     aligned = alignment(proposal)
     with ledger.transaction() as tx:

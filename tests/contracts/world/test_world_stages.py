@@ -6,7 +6,8 @@ import pytest
 from world_writes import ADA, BOB, at, case, fact, goal, held_edge, held_node, no_rules, proposal, tie
 
 from contracts.errors import BodyInvalid, RevisionConflict
-from contracts.world.proposal import CONSTITUTION, PIPELINE, Actor, NodeDraft, checked
+from contracts.standing import SourceClass
+from contracts.world.proposal import CONSTITUTION, PIPELINE, Act, Actor, NodeDraft, checked
 from contracts.world.records import Edge, Node
 from contracts.world.stages import (
     authority,
@@ -88,19 +89,40 @@ CASES = {
     ),
     "a long past": (temporal, proposal(goal("g", valid_from="0001-01-01T00:00:00Z")), [], "pass", "in order"),
     "a fact after the one that holds": (temporal, proposal(fact("b", "open")), [door("a")], "pass", "in order"),
-    "a fact of the same instant": (
-        temporal, proposal(fact("b", "open", valid_from=at(hours=-1))), [door("a")], "fail", "same of the same instant",
+    "a fact of the same instant and another source": (
+        temporal, proposal(fact("b", "open", valid_from=at(hours=-1)), source="s"), [door("a")], "warn", "disputed",
     ),
     "an older fact without an end": (
-        temporal, proposal(fact("b", "open", valid_from=at(hours=-2))), [door("a")], "fail", "has to end by then",
+        temporal, proposal(fact("b", "open", valid_from=at(hours=-2))), [door("a")], "pass", "goes into history",
     ),
     "an older fact that ends in time": (
         temporal, proposal(fact("b", "open", valid_from=at(hours=-2), valid_to=at(hours=-1))), [door("a")],
         "pass", "in order",
     ),
-    "two facts of one proposal": (
+    "two facts of one proposal, one after the other": (
         temporal, proposal(fact("b", 1, valid_from=at(hours=-3)), fact("c", 2, valid_from=at(hours=-2))), [],
-        "fail", "would hold at once",
+        "pass", "c supersedes b",
+    ),
+    "two facts of one proposal that contradict each other": (
+        temporal, proposal(fact("b", 1), fact("c", 2)), [], "fail", "b and c of the proposal contradict each other",
+    ),
+    "a fact that stands lower than the one that holds": (
+        temporal, proposal(fact("b", "open"), source="a joke", source_class=SourceClass.HEARSAY), [door("a")],
+        "warn", "disputed beside a: a stands highest, as inference by 'a test'",
+    ),
+    "a stated succession that the rule does not give": (
+        temporal,
+        proposal(fact("b", "open"), tie("b", "SUPERSEDES", "a"), source="s", source_class=SourceClass.HEARSAY),
+        [door("a")], "fail", "b does not supersede a",
+    ),
+    "a correction of what was corrected": (
+        temporal, proposal(goal("g"), acts=(Act("corrects", "g", "hers", "it is wrong"),)),
+        [held_node("hers", owner="local:ada", retracted=True, ended_by="h")],
+        "fail", "hers was corrected or retracted by h already",
+    ),
+    "a confirmation of what ended": (
+        temporal, proposal(goal("g"), acts=(Act("confirms", "g", "hers", "it is right"),)),
+        [held_node("hers", owner="local:ada", valid_to=at(minutes=-1))], "fail", "state it again",
     ),
     "two targets at once": (
         temporal, proposal(tie("hers", "OWNED_BY", "p"), tie("hers", "OWNED_BY", "q")),
@@ -178,7 +200,40 @@ CASES = {
         [door("a"), door("b"), door("c"), held_edge("b", "SUPERSEDES", "a", owner="local:ada")],
         "fail", "which supersedes it",
     ),
+    "an act on a node of somebody else": (
+        referential_integrity, proposal(goal("g"), acts=(Act("retracts", "g", "his", "I say so"),)), [HIS],
+        "fail", "there is no node his",
+    ),
+    "an act on nothing": (
+        referential_integrity, proposal(goal("g"), acts=(Act("retracts", "g", "x", "I say so"),)), [],
+        "fail", "there is no node x",
+    ),
+    "an act on what is forgotten": (
+        referential_integrity, proposal(goal("g"), acts=(Act("retracts", "g", "e", "I say so"),)),
+        [held_node("e", owner="local:ada", erased=True)], "fail", "there is no node e",
+    ),
+    "a relationship of acts as a link": (
+        referential_integrity, proposal(goal("g"), tie("g", "CORRECTS", "hers")), [HERS],
+        "fail", "stated by `corrects` of a signal",
+    ),
     # authority
+    "an act on what stands higher than the key may claim": (
+        authority, proposal(goal("g"), acts=(Act("corrects", "g", "a", "so"),)),
+        [door("a", confirmed_as=SourceClass.OWNER, confirmed_at=at(hours=-1))],
+        "fail", "a stands as owner; this key corrects up to document",
+    ),
+    "an act on what is public": (
+        authority, proposal(goal("g"), acts=(Act("retracts", "g", "p", "so"),)), [held_node("p")],
+        "warn", "p: what is public waits for an operator",
+    ),
+    "a known fact changed in place by a weaker source": (
+        authority, proposal(fact("a", "open"), source="s", source_class=SourceClass.HEARSAY), [door("a")],
+        "fail", "a stands as inference, higher than this",
+    ),
+    "the name of a source that stands higher": (
+        authority, proposal(fact("b", "open")), [door("a", source_class=SourceClass.SIGNED_SYSTEM)],
+        "fail", "a test stated a as signed_system; this key claims up to document",
+    ),
     "one's own part": (authority, proposal(goal("hers")), [HERS], "pass", "local:ada may write this"),
     "what is to become public": (
         authority, proposal(public(goal("g"))), [], "warn", "waits for an operator",
@@ -267,13 +322,13 @@ def test_what_becomes_public_escalates_and_a_fail_beside_it_rejects() -> None:
 
 def test_a_fact_ends_the_one_before_and_says_so_by_an_edge() -> None:
     planned = case(proposal(fact("b", "open")), door("a"))
-    assert [(node.id, end) for node, end in planned.ended_nodes] == [("a", at())]
+    assert [(node.id, node.valid_to, node.ended_by) for _, node in planned.changed_nodes] == [("a", at(), "b")]
     assert [(e.draft.source, e.draft.type, e.draft.target) for e in planned.edges] == [("b", "SUPERSEDES", "a")]
 
 
 def test_a_fact_of_somebody_else_ends_nothing() -> None:
     planned = case(proposal(fact("b", "open"), actor=BOB), door("a"))
-    assert planned.ended_nodes == ()
+    assert planned.changed_nodes == ()
     assert planned.edges == ()
 
 

@@ -216,12 +216,13 @@ def test_a_judgement_falls_with_a_write_that_touches_a_subject_of_it(ledger: Led
 
 def test_a_judgement_falls_when_a_fact_in_its_way_turns_out_to_be_of_another_subject(ledger: Ledger) -> None:
     write(ledger, proposal(fact("later", 0, valid_from=at(days=900))))
-    clashing = proposal(*goals(JUDGED_UNDER_LOCK_AT_MOST), fact("f", 1))
-    judgment = judged(ledger, clashing)
-    assert judgment is not None and judgment.judged.verdict == "rejected"
+    early = proposal(*goals(JUDGED_UNDER_LOCK_AT_MOST), fact("f", 1))
+    judgment = judged(ledger, early)
+    assert judgment is not None
+    assert next(state.valid_to for state in judgment.states if state.id == "f") == at(days=900)
     write(ledger, proposal(fact("later", 0, valid_from=at(days=900), properties=GATE)))
-    assert write_judged(ledger, checked(clashing), judgment) is None
-    assert write(ledger, clashing).verdict == "approved"
+    assert write_judged(ledger, checked(early), judgment) is None
+    assert next(node.valid_to for node in write(ledger, early).nodes if node.id == "f") is None
 
 
 def test_a_newer_revision_of_the_owner_is_a_conflict_also_for_a_judgement_before_it(ledger: Ledger) -> None:

@@ -360,8 +360,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
         ("update world_nodes set body = replace(body, 'Title', 'Tale') where id = 't'", "t is not as its newest event"),
         ("delete from world_edges", "is not as its newest event says"),
         (
-            "insert into world_nodes select 'x', owner, visibility, domain, live, dedupe_key, fact_key, revision, body "
-            "from world_nodes where id = 't'",
+            "create temp table copied as select * from world_nodes where id = 't'; update copied set id = 'x'; "
+            "insert into world_nodes select * from copied",
             "x is not as its newest event says",
         ),
     ],

@@ -1,0 +1,257 @@
+"""Facts over HTTP: disputes, corrections, retractions, confirmations, plans, and what a key may claim."""
+
+from __future__ import annotations
+
+import base64
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from keyed_service import bearer, serving
+from openapi_schema_validator import OAS30Validator
+
+from contracts.access.tiers import Tier
+from contracts.canonical import canonical_json
+from contracts.discovery.openapi import OPENAPI_FILE
+from contracts.settings import Settings
+from contracts.standing import SourceClass
+from contracts.times import utc_text
+from warehouse.access.keys import create_key, rotate_key
+from warehouse.ledger.ledger import open_ledger
+from warehouse.world.write import approve
+
+SIGNAL = "/api/v2/world-model/signal"
+QUERY = "/api/v2/world-model/query"
+DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
+CTO = {"subject": "CTO of Acme", "predicate": "value"}
+
+
+@pytest.fixture
+def service(tmp_path):
+    with serving(Settings(_env_file=None, data_dir=tmp_path, rate_limit_per_minute=0)) as running:
+        yield running
+
+
+def key(service, owner="local:ada", **options):
+    with service.ledger.transaction() as tx:
+        issued = create_key(tx, service.pepper, tier=Tier.PRO, owner=owner, now=datetime.now(UTC), **options)
+    return bearer(issued)
+
+
+def ask(service, path, headers, body):
+    (answer,) = service.ask(("POST", path, headers, {"json": body}))
+    schema = DESCRIPTION["paths"][path]["post"]["responses"][str(answer.status_code)]["content"]
+    schema = schema[answer.headers["content-type"].partition(";")[0]]["schema"]
+    OAS30Validator({**schema, "components": DESCRIPTION["components"]}).validate(answer.json())
+    return answer.json()["data"]
+
+
+def state(service, headers, value=None, *, verdict="approved", **fields):
+    payload = {} if value is None else CTO | {"value": value}
+    signal = {"type": "Observation", "title": f"About {value}", "source": "a letter", "payload": payload, **fields}
+    data = ask(service, SIGNAL, headers, signal)
+    assert data["verdict"] == verdict, [stage for stage in data["stages"] if stage["result"] != "pass"]
+    return data
+
+
+def cto(service, headers, **conditions):
+    """The values that hold now, with whether they are disputed, and the disputes."""
+    data = ask(service, QUERY, headers, {"search": "CTO", **conditions})
+    facts = {node["properties"]["value"]: node["disputed"] for node in data["nodes"] if "value" in node["properties"]}
+    return facts, data["disputes"]
+
+
+def stage(data, name):
+    return next(each for each in data["stages"] if each["stage"] == name)
+
+
+def test_a_joke_does_not_replace_the_cto_and_both_are_shown_with_their_sources(service):
+    ada = key(service)
+    state(service, ada, "Grace", confidence=0.9, sourceClass="document")
+    joke = state(service, ada, "Bozo", confidence=0.05, source="a joke in the chat")
+    assert stage(joke, "temporal")["result"] == "warn"
+    facts, disputes = cto(service, ada)
+    assert facts == {"Grace": True, "Bozo": True}
+    (dispute,) = disputes
+    assert joke["disputes"] == disputes
+    assert [(each["value"], each["source"], each["sourceClass"]) for each in dispute["claims"]] == [
+        ("Grace", "a letter", "document"),
+        ("Bozo", "a joke in the chat", "inference"),
+    ]
+    state(service, ada, "Linus", sourceClass="document", confidence=0.8, source="the register")
+    assert cto(service, ada) == ({"Linus": False}, [])
+
+
+def test_the_same_source_updates_what_it_said_and_an_older_observation_goes_into_history(service):
+    ada = key(service)
+    state(service, ada, "Grace", confidence=0.9, sourceClass="document", observedAt="2026-02-01T00:00:00Z")
+    state(service, ada, "Linus", confidence=0.2)
+    assert cto(service, ada)[0] == {"Linus": False}
+    older = state(service, ada, "Alan", source="an old letter", observedAt="2026-01-01T00:00:00Z")
+    assert "goes into history" in stage(older, "temporal")["reason"]
+    assert older["nodes"][0]["validTo"] == "2026-02-01T00:00:00.000000Z"
+    assert cto(service, ada)[0] == {"Linus": False}
+
+
+def test_a_correction_stands_in_the_place_of_what_was_wrong(service):
+    ada = key(service)
+    wrong = state(service, ada, "Grase", observedAt="2026-02-01T00:00:00Z")["signalId"]
+    corrected = state(service, ada, corrects={"id": wrong, "reason": "a typo"}, payload={"value": "Grace"})
+    states = {node["id"]: node for node in corrected["nodes"]}
+    assert states[wrong]["retracted"] and states[wrong]["endedBy"] == corrected["signalId"]
+    assert states[corrected["signalId"]]["validFrom"] == "2026-02-01T00:00:00.000000Z"
+    assert states[corrected["signalId"]]["properties"] == {**CTO, "value": "Grace"}
+    assert [(edge["type"], edge["properties"]) for edge in corrected["edges"]] == [("CORRECTS", {"reason": "a typo"})]
+    assert cto(service, ada)[0] == {"Grace": False}
+    again = state(service, ada, corrects={"id": wrong, "reason": "again"}, source="x", verdict="rejected")
+    assert "was corrected or retracted" in stage(again, "temporal")["reason"]
+
+
+def test_what_a_retracted_fact_had_ended_holds_again(service):
+    ada = key(service)
+    state(service, ada, "Grace")
+    wrong = state(service, ada, "Bozo", source="another letter")["signalId"]
+    assert cto(service, ada)[0] == {"Bozo": False}
+    state(service, ada, retracts={"id": wrong, "reason": "a forgery"}, type="Signal")
+    assert cto(service, ada)[0] == {"Grace": False}
+
+
+@pytest.mark.parametrize("way", ["confirms", "corrects"])
+def test_a_dispute_ends_by_a_confirmation_or_a_correction(service, way):
+    ada = key(service)
+    right = state(service, ada, "Grace", sourceClass="document", confidence=0.9)["signalId"]
+    state(service, ada, "Bozo", source="hearsay", sourceClass="hearsay")
+    assert cto(service, ada)[0] == {"Grace": True, "Bozo": True}
+    payload = {"value": "Grace H."} if way == "corrects" else {}
+    state(service, ada, type="Signal", source="me", payload=payload, **{way: {"id": right, "reason": "I asked her"}})
+    assert cto(service, ada) == ({"Grace H." if way == "corrects" else "Grace": False}, [])
+
+
+def test_the_owners_confirmation_stands_above_everything_his_agents_may_claim(service):
+    agent, owner = key(service), key(service, max_class=SourceClass.OWNER)
+    fact = state(service, agent, "Grace", sourceClass="owner")
+    assert fact["nodes"][0]["sourceClass"] == "document", "his own statement comes only by his confirmation"
+    confirmed = state(service, owner, type="Signal", confirms={"id": fact["signalId"], "reason": "so it is"})
+    assert next(n for n in confirmed["nodes"] if n["id"] == fact["signalId"])["confirmedAs"] == "owner"
+    state(service, agent, "Linus", sourceClass="document", confidence=1.0)
+    assert cto(service, agent)[1][0]["claims"][0]["sourceClass"] == "owner"
+    for act in ("corrects", "retracts", "confirms"):
+        refused = state(
+            service, agent, type="Signal", verdict="rejected", **{act: {"id": fact["signalId"], "reason": "x"}}
+        )
+        assert "stands as owner" in stage(refused, "authority")["reason"]
+
+
+def test_a_key_claims_no_class_above_its_own(service):
+    weak = key(service, max_class=SourceClass.HEARSAY)
+    assert state(service, weak, "Bozo", sourceClass="document")["nodes"][0]["sourceClass"] == "hearsay"
+    strong = key(service)
+    document = state(service, strong, "Grace", sourceClass="document", source="the register")["signalId"]
+    spoofed = state(service, weak, "Bozo2", source="the register", verdict="rejected")
+    assert "claims up to hearsay" in stage(spoofed, "authority")["reason"]
+    refused = state(service, weak, type="Signal", retracts={"id": document, "reason": "x"}, verdict="rejected")
+    assert "stands as document" in stage(refused, "authority")["reason"]
+    linked = state(
+        service, weak, "Bozo3", source="y", links=[{"type": "SUPERSEDES", "target": document}], verdict="rejected"
+    )
+    assert "does not supersede" in stage(linked, "temporal")["reason"]
+
+
+def test_a_signed_system_stands_so_only_with_its_signature(service):
+    private = Ed25519PrivateKey.generate()
+    public = base64.urlsafe_b64encode(private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)).decode()
+    headers = key(service, max_class=SourceClass.SIGNED_SYSTEM, signer=public.rstrip("="))
+    body = {
+        "type": "Observation", "source": "payroll", "payload": CTO | {"value": "Grace"}, "sourceClass": "signed_system",
+        "observedAt": "2026-01-01T00:00:00Z",
+    }  # fmt: skip
+    signature = base64.urlsafe_b64encode(private.sign(canonical_json(body))).decode()
+    signed = ask(service, SIGNAL, headers, {**body, "signature": signature})
+    assert signed["nodes"][0]["sourceClass"] == "signed_system"
+    for forged in ("", "A" * 86, signature[:-4] + "AAAA"):
+        data = ask(service, SIGNAL, headers, {**body, "title": "Other", "source": "s", "signature": forged})
+        assert data["nodes"][0]["sourceClass"] == "document"
+
+
+def test_rotation_keeps_what_a_key_may_claim(service):
+    with service.ledger.transaction() as tx:
+        first = create_key(
+            tx, service.pepper, tier=Tier.PRO, owner="local:ada", max_class=SourceClass.HEARSAY, now=datetime.now(UTC)
+        )
+        second = rotate_key(tx, service.pepper, first.record.key_id, now=datetime.now(UTC))
+    assert second.record.max_class == SourceClass.HEARSAY
+    assert state(service, bearer(second), "x", sourceClass="document")["nodes"][0]["sourceClass"] == "hearsay"
+
+
+def test_acts_on_nodes_of_others_and_on_nothing_are_answered_alike(service):
+    ada, bob = key(service), key(service, "local:bob")
+    his = state(service, bob, "Grace")["signalId"]
+    for act in ("corrects", "retracts", "confirms"):
+        reasons = []
+        for number, target in enumerate((his, "signal:" + "0" * 32)):
+            data = state(
+                service, ada, type="Signal", source=f"s{number}", verdict="rejected",
+                **{act: {"id": target, "reason": "mine"}},
+            )  # fmt: skip
+            reasons.append(
+                [
+                    {**each, "reason": each["reason"].replace(target, "X").replace(f"s{number}", "s")}
+                    for each in data["stages"]
+                ]
+            )
+            assert data["nodes"] == data["edges"] == data["disputes"] == []
+        assert reasons[0] == reasons[1]
+    assert cto(service, bob)[0] == {"Grace": False}
+
+
+def test_acts_on_what_is_public_wait_for_an_operator(service):
+    ada = key(service)
+    public = state(service, ada, "Grace", visibility="public", verdict="escalated")
+    approve(service.ledger, public["decision"], "eve")
+    waiting = state(
+        service, ada, type="Signal", retracts={"id": public["signalId"], "reason": "she left"}, verdict="escalated"
+    )
+    assert cto(service, ada)[0] == {"Grace": False}
+    approve(service.ledger, waiting["decision"], "eve")
+    assert cto(service, ada)[0] == {}
+
+
+def test_a_planned_fact_waits_for_its_day(tmp_path):
+    shift = [timedelta(0)]
+    settings = Settings(_env_file=None, data_dir=tmp_path, rate_limit_per_minute=0)
+    with serving(settings) as service:
+        ada = key(service)
+        day = utc_text(datetime.now(UTC) + timedelta(days=1))
+        state(service, ada, "Grace")
+        planned = state(service, ada, "Linus", source="the board", validFrom=day)
+        assert "a time to come" in stage(planned, "temporal")["reason"]
+        assert cto(service, ada)[0] == {"Grace": False}
+        state(service, ada, "Alan", source="a newer letter")
+        assert cto(service, ada)[0] == {"Alan": False}
+        ledger = open_ledger(settings, tmp_path, clock=lambda: datetime.now(UTC) + shift[0])
+        service.stores.graph._ledger = lambda: ledger
+        shift[0] = timedelta(days=1, seconds=1)
+        assert cto(service, ada)[0] == {"Linus": False}
+        ledger.close()
+
+
+@pytest.mark.parametrize(
+    ("fields", "pointer"),
+    [
+        ({"sourceClass": "gospel"}, "/sourceClass"),
+        ({"validFrom": "tomorrow"}, "/validFrom"),
+        ({"corrects": "x"}, "/corrects"),
+        ({"corrects": {"id": "x"}}, "/corrects/reason"),
+        ({"corrects": {"id": "x", "reason": ""}}, "/corrects/reason"),
+        ({"retracts": {"id": "a b", "reason": "r"}}, "/retracts/id"),
+        ({"confirms": {"id": "x", "reason": "a\nb"}}, "/confirms/reason"),
+        ({"corrects": {"id": "x", "reason": "r"}, "retracts": {"id": "x", "reason": "r"}}, "/confirms"),
+    ],
+)
+def test_what_can_not_be_an_act_is_400_with_a_pointer(service, fields, pointer):
+    body = {"type": "Signal", "title": "t", "source": "s", **fields}
+    (answer,) = service.ask(("POST", SIGNAL, key(service), {"json": body}))
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["pointer"] == pointer

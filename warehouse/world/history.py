@@ -1,0 +1,176 @@
+"""Reads the history of a node from the ledger: its states, the decisions on them, and what held of it at a time.
+
+A node that a caller can't see, or that was forgotten, has no history for that caller.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from contracts.world.facts import Dispute
+from contracts.world.ontology import ACT_EDGES
+from contracts.world.proposal import StageResult, Verdict
+from contracts.world.records import Edge, Node
+from warehouse.ledger.ledger import Reader
+from warehouse.world.disputes import disputes_among
+from warehouse.world.events import current_node, decode_edges, decode_nodes, head_revision
+
+MOST_STATES = 100
+"""States in one answer, the newest ones."""
+
+LONGEST_PAYLOAD = 200_000
+"""Characters of a decision's payload above which its stages are not read: it is about thousands of nodes."""
+
+
+class _Payload(msgspec.Struct):
+    stages: list[StageResult]
+
+
+_payload = msgspec.json.Decoder(_Payload).decode
+
+
+@dataclass(frozen=True)
+class Past:
+    """The requested past. `as_of` is RFC 3339 text in UTC with microseconds, or None for what was live at the revision;
+    `revision` is a `seq` of the ledger."""
+
+    as_of: str | None
+    revision: int
+    include_ended: bool = False
+    """True if states that had ended by then are part of it."""
+
+    def contains(self, node: Node) -> bool:
+        """Decides whether a node's newest state known then held at the time."""
+        if node.erased:
+            return False
+        instant = node.recorded_at if self.as_of is None else self.as_of
+        return node.valid_from <= instant and (self.include_ended or node.valid_to is None or instant < node.valid_to)
+
+
+@dataclass(frozen=True)
+class PastState:
+    """One state of a node, the decision that let it in, and the time at which the next one was recorded."""
+
+    node: Node
+    decision: int
+    retired_at: str | None
+
+
+@dataclass(frozen=True)
+class PastDecision:
+    """A decision that wrote a state of the node. `stages` is None if they are others', forgotten or too many."""
+
+    seq: int
+    decided_at: str
+    verdict: Verdict
+    stages: tuple[StageResult, ...] | None
+
+
+@dataclass(frozen=True)
+class NodeHistory:
+    """A node at the requested time, and its states known then, newest first."""
+
+    node: Node | None
+    states: list[PastState]
+    decisions: list[PastDecision]
+    acts: list[Edge]
+    """Edges of the acts on the node."""
+    disputes: list[Dispute]
+    truncated: bool
+
+
+def known_revision(reader: Reader, recorded: int | str | None) -> int:
+    """Returns the revision at an instant (UTC text), or a revision itself; None is the newest.
+
+    The changes of one decision become visible together: a revision between them is that before the decision.
+    """
+    if recorded is None:
+        return head_revision(reader)
+    if isinstance(recorded, str):
+        row = reader.row("world_last_recorded_by", instant=recorded)
+        recorded = 0 if row is None or row["seq"] is None else int(row["seq"])
+    last = reader.row("world_last_event_by", seq=recorded)
+    if last is None:
+        return recorded
+    end = reader.row("world_last_event_of", decision_seq=last["decision_seq"])
+    is_whole = end is not None and end["seq"] <= recorded
+    return recorded if is_whole else int(last["decision_seq"])
+
+
+def node_history(reader: Reader, node_id: str, owner: str, past: Past) -> NodeHistory | None:
+    """Returns the history of a node as `owner` sees it, or None if there is no node that `owner` can see."""
+    if not _is_seen(current_node(reader, node_id), owner):
+        return None
+    rows = reader.rows("world_states_of_node", id=node_id, revision=past.revision, limit=MOST_STATES + 1)
+    states: list[PastState] = []
+    decisions: dict[int, PastDecision] = {}
+    retired_at: str | None = None
+    for row, state in zip(rows[:MOST_STATES], decode_nodes(rows[:MOST_STATES]), strict=True):
+        if _is_seen(state, owner):
+            seq = row["decision_seq"]
+            states.append(PastState(state, seq, retired_at))
+            decisions[seq] = PastDecision(seq, row["decided_at"], row["verdict"], _stages(reader, seq, owner))
+        retired_at = state.recorded_at
+    node = _node_of(reader, [state.node for state in states], past)
+    return NodeHistory(
+        node,
+        states,
+        list(decisions.values()),
+        _acts_on(reader, node_id, owner, past),
+        [] if node is None else disputes_among([node], lambda key: facts_then(reader, key, past)),
+        len(rows) > MOST_STATES,
+    )
+
+
+def node_then(reader: Reader, node_id: str, owner: str, past: Past) -> Node | None:
+    """Returns the state of a node that held at a time, as it was known then; None if none did or `owner` can't see it.
+
+    A fact is marked as disputed if others that held then had another value.
+    """
+    if not _is_seen(current_node(reader, node_id), owner):
+        return None
+    rows = reader.rows("world_states_of_node", id=node_id, revision=past.revision, limit=1)
+    return _node_of(reader, [node for node in decode_nodes(rows) if _is_seen(node, owner)], past)
+
+
+def facts_then(reader: Reader, fact_key: str, past: Past) -> list[Node]:
+    """Returns the facts of a subject and predicate that held at a time, as it was known then."""
+    rows = reader.rows("world_facts_then", fact_key=fact_key, revision=past.revision)
+    at_the_time = Past(past.as_of, past.revision)
+    return [node for node in decode_nodes(row for row in rows if row["body"]) if at_the_time.contains(node)]
+
+
+def _node_of(reader: Reader, states: list[Node], past: Past) -> Node | None:
+    """Returns the newest state, if it held at the requested instant. Without an instant it may be over."""
+    if not states or past.as_of is None:
+        return states[0] if states else None
+    node = states[0]
+    if not past.contains(node):
+        return None
+    might_be = msgspec.structs.replace(node, disputed=True)
+    return msgspec.structs.replace(
+        node, disputed=bool(disputes_among([might_be], lambda key: facts_then(reader, key, past)))
+    )
+
+
+def _is_seen(node: Node | None, owner: str) -> bool:
+    return node is not None and not node.erased and node.owner in (None, owner)
+
+
+def _stages(reader: Reader, seq: int, owner: str) -> tuple[StageResult, ...] | None:
+    row = reader.row("world_payload_for", seq=seq, owner=owner, longest=LONGEST_PAYLOAD)
+    return None if row is None else tuple(_payload(row["payload"]).stages)
+
+
+def _acts_on(reader: Reader, node_id: str, owner: str, past: Past) -> list[Edge]:
+    edges = decode_edges(reader.rows("world_edges_at", node_id=node_id))
+    return [
+        edge
+        for edge in edges
+        if edge.type in ACT_EDGES
+        and edge.target == node_id
+        and edge.owner in (None, owner)
+        and edge.revision <= past.revision
+    ]
