@@ -167,6 +167,56 @@ class TrustProtocol(TelemetryDocument):
     consistency: TrustConsistency | None
 
 
+LISTED_AT_MOST: Final = 500
+"""Agents, attesters and attestations in the lists of the registry."""
+
+
+class ListedAgent(Document):
+    """One agent of the registry."""
+
+    agent: AddressText
+    weighted_score: int
+    trust_score: int = Field(description="Plain mean of all attestations, rounded down")
+    level: Literal["none", "low", "medium", "high"]
+    attestation_count: int
+    last_attested_at: Timestamp
+
+
+class ListedAttester(Document):
+    """One account that attested."""
+
+    attester: AddressText
+    attestation_count: int
+    agent_count: int = Field(description="Agents that it attested")
+    mean_score: int = Field(description="Of its attestations, rounded down")
+    last_attested_at: Timestamp
+
+
+class ListedAttestation(Document):
+    """One attestation, and the agent's score after it."""
+
+    agent: AddressText
+    attester: AddressText
+    score: int
+    weighted_score: int = Field(description="The agent's after it")
+    job_id: HexHash
+    block: int
+    attested_at: Timestamp
+
+
+class TrustRegistry(TelemetryDocument):
+    """Who was attested by whom. The totals cover everything, even if only a part is listed."""
+
+    registry: AddressText | None
+    network: str | None = Field(description="CAIP-2 chain id; null before any run")
+    totals: TrustTotals | None
+    agents: list[ListedAgent] = Field(description="The best first")
+    attesters: list[ListedAttester] = Field(description="Those with most attestations first")
+    attestations: list[ListedAttestation] = Field(description="The newest first")
+    truncated: bool = Field(description="Whether there are more than these")
+    consistency: TrustConsistency | None
+
+
 WEIGHTING_RULE: Final = (
     "A new attestation weighs 1. Its weight falls in a straight line to a half over one half-life, to a quarter over "
     "the next, and so on; between attestations all weights fall alike, so that a score stands still. Integer "

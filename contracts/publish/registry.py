@@ -78,7 +78,7 @@ from contracts.token.holder_documents import (
     TokenHoldersMap,
     TokenHoldersTemporal,
 )
-from contracts.trust import TrustProtocol, TrustScore
+from contracts.trust import TrustProtocol, TrustRegistry, TrustScore
 from contracts.world.public_projection import RenderParameters, RenderView, WorldProjection, WorldRender
 
 Fields = Mapping[str, Any]
@@ -418,6 +418,17 @@ PROJECTIONS: tuple[Projection, ...] = (
         summary="What trust scores are",
         description="Registry and escrow contracts, thresholds, weighting and totals, with the block that scores hold "
         "at and a sample of them as the contract itself answers.",
+    ),
+    Projection(
+        name="trust_registry",
+        path="/api/v2/trust/registry",
+        model=TrustRegistry,
+        group="trust",
+        reader="trust.attestations:read_trust_registry",
+        max_age_s=trust.MAX_AGE_S,
+        summary="Who attested whom",
+        description="Agents by their scores, attesters by the number of their attestations, and the newest "
+        "attestations, with the block that they hold at.",
     ),
     Projection(
         name="world_live",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import re
 from enum import StrEnum
 from typing import Literal
 
 from pydantic import Field
 
-from contracts.base import Document
+from contracts.base import Document, Timestamp
+from contracts.outside_texts import outside_text
 
 NODES_SHOWN = 5_000
 """Most nodes in the live projection. A larger graph shows those with the most edges."""
@@ -24,9 +26,31 @@ _PERSONAL = re.compile(
 )
 
 
+_MARKUP = re.compile(r"<!--.*?(?:-->|$)|</?[A-Za-z][^<>]*>", re.DOTALL)
+"""Comments and tags of HTML. A sign that opens none, as in "3 < 5", is text."""
+
+LONGEST_TITLE = 300
+LONGEST_DESCRIPTION = 500
+
+
 def public_title(node_type: str, title: str) -> str:
-    """Returns a title that may be published, without names of persons and without contact data."""
-    return "Person" if node_type == "Person" else _PERSONAL.sub(REDACTED, title)
+    """Returns a title that may be published: without names of persons, contact data and markup."""
+    return "Person" if node_type == "Person" else public_text(title, LONGEST_TITLE) or node_type
+
+
+def public_text(text: str, longest: int) -> str | None:
+    """Returns one visible line of a text without contact data and markup, or None if nothing is left."""
+    plain = html.unescape(text)
+    while plain != (without := _MARKUP.sub(" ", plain)):
+        plain = without
+    return outside_text(_PERSONAL.sub(REDACTED, plain), longest)
+
+
+def public_url(url: object) -> str | None:
+    """Returns a link of a node that may be published: an https address without credentials, or None."""
+    if not isinstance(url, str) or not re.fullmatch(r"https://[^\s@<>\"']{3,300}", url):
+        return None
+    return None if _PERSONAL.search(url) else url
 
 
 class RenderView(StrEnum):
@@ -49,12 +73,17 @@ class RenderParameters(Document):
 
 
 class ProjectedNode(Document):
-    """A public node."""
+    """A public node. Texts are one line each, without markup and contact data."""
 
     id: str
     title: str
     type: str
     domain: str
+    description: str | None = Field(description="Null where it has none, and for persons")
+    url: str | None = Field(description="An https address that the node names")
+    source: str | None = Field(description="Where the statement comes from; null for persons")
+    valid_from: Timestamp = Field(description="From when it holds")
+    recorded_at: Timestamp = Field(description="When it was taken in")
 
 
 class ProjectedEdge(Document):
@@ -63,6 +92,18 @@ class ProjectedEdge(Document):
     source: str = Field(description="Id of the node it leads from")
     target: str = Field(description="Id of the node it leads to")
     type: str
+
+
+class ProjectedChange(Document):
+    """What one decision changed in the public graph."""
+
+    revision: int = Field(description="The graph's revision after it")
+    recorded_at: Timestamp
+    source: str | None = Field(description="Where the statements come from")
+    added: int = Field(ge=0, description="Nodes that were new")
+    changed: int = Field(ge=0, description="Nodes that were stated again")
+    ended: int = Field(ge=0, description="Nodes that no longer hold")
+    titles: list[str] = Field(description="Of these nodes, the first three by id")
 
 
 class WorldProjection(Document):
@@ -75,6 +116,7 @@ class WorldProjection(Document):
     nodes: list[ProjectedNode] = Field(description="By id")
     edges: list[ProjectedEdge] = Field(description="Among these nodes, by their ends")
     truncated: bool = Field(description="Whether the graph has nodes or edges beyond these")
+    changes: list[ProjectedChange] = Field(description="The newest twenty decisions that changed public nodes")
 
 
 class DrawnDomain(Document):

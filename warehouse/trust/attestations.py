@@ -14,12 +14,17 @@ from contracts.base import Quality, unpublished
 from contracts.trust import (
     ERC8004,
     FUNCTIONS,
+    LISTED_AT_MOST,
     NEW,
     WEIGHTING_RULE,
+    ListedAgent,
+    ListedAttestation,
+    ListedAttester,
     SampledScores,
     Standing,
     TrustConsistency,
     TrustProtocol,
+    TrustRegistry,
     TrustScore,
     TrustTotals,
     Weighting,
@@ -238,6 +243,38 @@ def read_trust_protocol(context: DocumentContext) -> TrustProtocol:
         erc8004=ERC8004,
         consistency=status.consistency,
     )
+
+
+def read_trust_registry(context: DocumentContext) -> TrustRegistry:
+    """Reads who was attested by whom."""
+    status = _status(context.connection)
+    lists = {
+        name: _listed(context.connection, f"trust_listed_{name}") for name in ("agents", "attesters", "attestations")
+    }
+    counted = status.totals is not None
+    return TrustRegistry(
+        **status.freshness,
+        registry=status.registry,
+        network=status.network,
+        totals=status.totals,
+        agents=[
+            ListedAgent(**row | {"level": level_of(row["weighted_score"], True)}) for row in lists["agents"] if counted
+        ],
+        attesters=[ListedAttester(**row) for row in lists["attesters"] if counted],
+        attestations=[ListedAttestation(**row) for row in lists["attestations"] if counted],
+        truncated=any(getattr(status.totals, name, 0) > len(rows) for name, rows in lists.items() if counted),
+        consistency=status.consistency,
+    )
+
+
+def _listed(connection: duckdb.DuckDBPyConnection, question: str) -> list[dict[str, Any]]:
+    cursor = connection.execute(read_sql(question), {"limit": LISTED_AT_MOST})
+    names = [column[0] for column in cursor.description or ()]
+    rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    return [
+        {name: aware_utc(value) if isinstance(value, datetime) else value for name, value in row.items()}
+        for row in rows
+    ]
 
 
 def read_trust_score(context: DocumentContext, agent: str) -> TrustScore:

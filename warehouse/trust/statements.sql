@@ -84,6 +84,33 @@ from core_trust__checks
 where block = (select max(block) from core_trust__checks)
 order by agent, min_score
 
+-- name: trust_listed_agents
+-- One row per agent, the best first, at most $limit. Times are UTC.
+select agent, weighted_score, average_score as trust_score, attestation_count, last_attested_at
+from core_trust__scores
+order by weighted_score desc, agent
+limit $limit
+
+-- name: trust_listed_attestations
+-- One row per attestation, the newest first, at most $limit. Times are UTC.
+select agent, attester, score, weighted_score, job_id, block, attested_at
+from core_trust__history
+order by block desc, log_index desc
+limit $limit
+
+-- name: trust_listed_attesters
+-- One row per attester, those with most attestations first, at most $limit. Times are UTC.
+select
+    attester,
+    count(*) as attestation_count,
+    count(distinct agent) as agent_count,
+    (sum(score) // count(*))::bigint as mean_score,
+    max(attested_at) as last_attested_at
+from core_trust__history
+group by attester
+order by attestation_count desc, attester
+limit $limit
+
 -- name: trust_newest_attestations
 -- One row per attestation with the scores after it, the newest ten first. Times are UTC.
 select block, agent, number, score, weighted_score, average_score, attester, attested_at

@@ -7,18 +7,23 @@ from typing import Any
 
 from contracts.world.layout import home_of, place
 from contracts.world.public_projection import (
+    LONGEST_DESCRIPTION,
+    LONGEST_TITLE,
     NODES_DRAWN,
     NODES_SHOWN,
     DrawnDomain,
     DrawnEdge,
     DrawnNode,
+    ProjectedChange,
     ProjectedEdge,
     ProjectedNode,
     RenderParameters,
     RenderView,
     WorldProjection,
     WorldRender,
+    public_text,
     public_title,
+    public_url,
 )
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Connection
@@ -49,18 +54,31 @@ def read_world_live(context: DocumentContext) -> WorldProjection:
     nodes, edges = _shown(context.connection, NODES_SHOWN)
     return WorldProjection(
         **counts.fields,
-        nodes=[
-            ProjectedNode(
-                id=node["id"],
-                title=public_title(node["type"], node["title"]),
-                type=node["type"],
-                domain=node["domain"],
-            )
-            for node in sorted(nodes, key=lambda node: node["id"])
-        ],
+        nodes=[_projected(node) for node in sorted(nodes, key=lambda node: node["id"])],
         edges=[ProjectedEdge(**edge) for edge in edges],
         truncated=len(nodes) < counts.nodes or len(edges) < counts.edges,
+        changes=[_change(row) for row in _rows(context.connection, "world_public_changes", {})],
     )
+
+
+def _projected(node: dict[str, Any]) -> ProjectedNode:
+    is_person = node["type"] == "Person"
+    return ProjectedNode(
+        id=node["id"],
+        title=public_title(node["type"], node["title"]),
+        type=node["type"],
+        domain=node["domain"],
+        description=None if is_person else public_text(node["description"] or "", LONGEST_DESCRIPTION),
+        url=None if is_person else public_url(node["url"]),
+        source=None if is_person else public_text(node["source"], LONGEST_TITLE),
+        valid_from=node["valid_from"],
+        recorded_at=node["recorded_at"],
+    )
+
+
+def _change(row: dict[str, Any]) -> ProjectedChange:
+    shown = [public_title(title["type"], title["title"]) for title in row.pop("titles")]
+    return ProjectedChange(**row | {"source": public_text(row["source"], LONGEST_TITLE), "titles": shown})
 
 
 def read_world_render(context: DocumentContext, asked: RenderParameters) -> WorldRender:

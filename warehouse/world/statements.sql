@@ -223,6 +223,36 @@ from (
     select owner from snapshot_input_edges where owner is not null and live
 );
 
+-- name: world_public_changes
+-- One row per decision that changed public nodes, the newest twenty first: what is written together has one time, source
+-- and author. A node of a first state is added, one that no longer lives has ended.
+with states as (
+    select
+        id,
+        revision,
+        live,
+        body->>'$.type' as type,
+        body->>'$.title' as title,
+        body->>'$.source' as source,
+        body->>'$.actor' as actor,
+        body->>'$.recordedAt' as recorded_at,
+        row_number() over (partition by id order by revision) as number
+    from out_world__nodes
+    where body->>'$.visibility' = 'public'
+)
+select
+    max(revision) as revision,
+    recorded_at,
+    source,
+    count(*) filter (live and number = 1) as added,
+    count(*) filter (live and number > 1) as changed,
+    count(*) filter (not live) as ended,
+    list({type: type, title: title} order by id)[:3] as titles
+from states
+group by recorded_at, source, actor
+order by revision desc
+limit 20
+
 -- name: world_shown_edges
 -- One row per live public edge between two of the nodes $ids, by its ends.
 select source, target, body->>'$.type' as type
@@ -245,7 +275,19 @@ edges as (
 weights as (
     select id, count(*) as weight from (select source as id from edges union all select target from edges) group by id
 )
-select nodes.id, nodes.body->>'$.title' as title, nodes.type, nodes.domain, coalesce(weight, 0) as weight, x, y
+select
+    nodes.id,
+    nodes.body->>'$.title' as title,
+    nodes.type,
+    nodes.domain,
+    nodes.body->>'$.properties.description' as description,
+    nodes.body->>'$.properties.url' as url,
+    nodes.body->>'$.source' as source,
+    nodes.body->>'$.validFrom' as valid_from,
+    nodes.body->>'$.recordedAt' as recorded_at,
+    coalesce(weight, 0) as weight,
+    x,
+    y
 from nodes
 left join weights on weights.id = nodes.id
 left join out_world__positions as positions on positions.id = nodes.id

@@ -21,6 +21,7 @@ from warehouse.token.chain_head import SeenHead
 from warehouse.trust.attestations import (
     fold_scores,
     read_trust_protocol,
+    read_trust_registry,
     read_trust_score,
     read_trust_state,
     record_checks,
@@ -125,6 +126,26 @@ def test_a_sample_is_asked_of_the_contract_and_said(place):
     body = read_trust_score(place.serve(), AGENTS[0])
     assert (body.quality, body.reason) == ("estimated", "score_mismatch")
     assert body.consistency.sampled.verdict == "failed"
+
+
+def test_agents_attesters_and_attestations_are_listed(place):
+    empty = read_trust_registry(place.serve())
+    assert (empty.agents, empty.attesters, empty.attestations, empty.totals) == ([], [], [], None)
+    for agent, score in ((AGENTS[0], 90), (AGENTS[1], 60), (AGENTS[0], 81)):
+        place.attest(agent, score)
+    place.count()
+    lists = read_trust_registry(place.serve())
+    assert [(each.agent, each.level, each.attestation_count) for each in lists.agents] == [
+        (AGENTS[0], "high", 2),
+        (AGENTS[1], "low", 1),
+    ]
+    (attester,) = lists.attesters
+    assert (attester.attester, attester.attestation_count, attester.agent_count) == (place.attester.lower(), 3, 2)
+    assert attester.mean_score == (90 + 60 + 81) // 3
+    newest = lists.attestations[0]
+    assert (newest.agent, newest.score, newest.job_id) == (AGENTS[0], 81, f"0x{3:064x}")
+    assert newest.weighted_score == lists.agents[0].weighted_score
+    assert (len(lists.attestations), lists.truncated, lists.totals.attesters) == (3, False, 1)
 
 
 def test_an_unknown_agent_is_not_registered_and_a_registry_without_attestations_is_exact(place):

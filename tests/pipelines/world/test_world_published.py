@@ -10,7 +10,7 @@ from publishing import House
 from world_graphs import T0, T1, T2, edge, node
 
 from contracts.publish.registry import PROJECTIONS
-from contracts.world.public_projection import public_title
+from contracts.world.public_projection import public_text, public_title, public_url
 from pipelines.publish.generation import publish
 from warehouse.duck.connection import Warehouse
 from warehouse.ledger.ledger import open_ledger
@@ -233,6 +233,62 @@ def test_paths_answer_alias_redirect_variants_and_validators(house):
 def test_a_persons_name_is_not_published():
     assert public_title("Person", "Ada Lovelace") == "Person"
     assert public_title("Metric", "Holders of 0xabc at 5:00") == "Holders of 0xabc at 5:00"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<b>Ship</b> <script>alert(1)</script>it", "Ship alert(1) it"),
+        ("&lt;img src=x onerror=alert(1)&gt; hi", "hi"),
+        ("<<b>script>x</<b>script>", "x"),
+        ("<!-- hidden --> seen", "seen"),
+        ("3 < 5 and 7 > 2", "3 < 5 and 7 > 2"),
+        ("two\nlines \u202e here", "two lines here"),
+        ("mail ada@x.example now", "mail [removed] now"),
+        ("<i></i>", None),
+    ],
+)
+def test_a_public_text_is_one_line_without_markup(text, shown):
+    assert public_text(text, 300) == shown
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://a.example/x?y=1", True),
+        ("http://a.example", False),
+        ("javascript:alert(1)", False),
+        ("https://ada:pw@a.example", False),
+        ('https://a.example/"onload=', False),
+        (7, False),
+    ],
+)
+def test_only_plain_https_links_are_published(url, shown):
+    assert public_url(url) == (url if shown else None)
+
+
+def test_nodes_are_shown_with_what_a_page_of_the_graph_needs_and_the_newest_changes(house):
+    described = {"description": "Ship <b>it</b>", "url": "https://a.example/goal"}
+    house.accept(
+        node("a", title="Goal <i>one</i>", properties=described, source="asset:x"),
+        node("p", type="Person", title="Ada Lovelace", properties={"description": "keep this"}, source="Ada Lovelace"),
+        node("mine", owner="0xowner", title="keep this"),
+    )
+    house.publish()
+    house.accept(
+        node("a", title="Goal one", properties=described, source="asset:y", recorded_at=T2),
+        node("b", source="asset:y", recorded_at=T2),
+        node("p", type="Person", title="Ada Lovelace", source="asset:y", valid_to=T0, recorded_at=T2),
+    )
+    house.publish()
+    body = house.body(LIVE)
+    goal = next(shown for shown in body["nodes"] if shown["id"] == "a")
+    assert (goal["title"], goal["description"], goal["url"]) == ("Goal one", "Ship it", "https://a.example/goal")
+    assert (goal["source"], goal["recordedAt"]) == ("asset:y", "2026-11-21T12:00:00Z")
+    newest, first = body["changes"]
+    assert (newest["source"], newest["added"], newest["changed"], newest["ended"]) == ("asset:y", 1, 1, 1)
+    assert newest["titles"] == ["Goal one", "b", "Person"]
+    assert (first["source"], first["added"]) in (("asset:x", 1), ("Ada Lovelace", 1))
 
 
 def test_the_past_is_asked_over_http(tmp_path):
