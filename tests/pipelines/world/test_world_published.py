@@ -43,8 +43,10 @@ class GraphHouse(House):
         self.ledger = open_ledger(self.settings, data_dir)
 
     def accept(self, *states):
+        """Writes each state as if by a decision of its own."""
         with self.ledger.transaction() as tx:
-            append_states(tx, states, 1)
+            for state in states:
+                append_states(tx, [state], -tx.head())
 
     def publish(self):
         self.now += timedelta(minutes=1)
