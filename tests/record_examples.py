@@ -223,6 +223,11 @@ async def _graph(recorder: Recorder) -> None:
     await recorder.ask("world_model_signal", "rejected", body=wrong)
     await recorder.ask("world_model_signal", body={**goal, "title": "Another one"})
     await recorder.ask("world_model_signal", body={**linked, "expectedRevision": 0})
+    correction = {"type": "Goal", "title": "Answer within two hours", "source": "agent-seven"}
+    correction["corrects"] = {"id": node_id, "reason": "Two hours were agreed"}
+    node_id = (await recorder.ask("world_model_signal", "corrected", body=correction))["data"]["signalId"]
+    await recorder.ask("world_model_node", path={"nodeId": correction["corrects"]["id"]})
+    await recorder.ask("world_model_node", path={"nodeId": "nothing-of-this-name"})
     question = {"search": "hour", "domain": "VISION", "include_edges": True, "limit": 5}
     await recorder.ask("world_model_query", "search", body=question)
     await recorder.ask("world_model_query", "nothingFound", body={"search": "antwort", "scope": "own"})

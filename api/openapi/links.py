@@ -136,6 +136,22 @@ LINKS = (
         body={"node_id": _from("/data/signalId")},
     ),
     Link(
+        "world_model_signal",
+        201,
+        "history",
+        "world_model_node",
+        "The history of the node that was written",
+        {"nodeId": _from("/data/signalId")},
+    ),
+    Link(
+        "world_model_query",
+        200,
+        "history",
+        "world_model_node",
+        "The history of the first node",
+        {"nodeId": _from("/data/nodes/0/id")},
+    ),
+    Link(
         "knowledge_graph_build",
         201,
         "query",

@@ -81,7 +81,9 @@ class ProjectedNode(Document):
     domain: str
     description: str | None = Field(description="Null where it has none, and for persons")
     url: str | None = Field(description="An https address that the node names")
-    source: str | None = Field(description="Where the statement comes from; null for persons")
+    source: str | None = Field(
+        description="Where the statement comes from; null where others than this service made it"
+    )
     valid_from: Timestamp = Field(description="From when it holds")
     recorded_at: Timestamp = Field(description="When it was taken in")
 
@@ -99,7 +101,7 @@ class ProjectedChange(Document):
 
     revision: int = Field(description="The graph's revision after it")
     recorded_at: Timestamp
-    source: str | None = Field(description="Where the statements come from")
+    source: str | None = Field(description="Where the statements come from; null where others made them")
     added: int = Field(ge=0, description="Nodes that were new")
     changed: int = Field(ge=0, description="Nodes that were stated again")
     ended: int = Field(ge=0, description="Nodes that no longer hold")

@@ -13,6 +13,9 @@ from contracts.standing import UNSTATED, SourceClass
 
 Visibility = Literal["public", "private"]
 
+PARTS_OF_THE_SERVICE = ("pipeline", "intake", "constitution")
+"""Authors of states that are no persons."""
+
 
 class Node(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=False):
     """One node as of one revision. Every change of a node writes its whole new state."""

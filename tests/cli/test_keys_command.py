@@ -21,7 +21,9 @@ def installation(ledger_settings):
 def test_no_byte_of_an_issued_key_is_left_anywhere(installation, tmp_path):
     made = installation.keys("create", "--tier", "basic", "--owner", "alice")
     issued = {"apiKey": made["apiKey"], "keyId": made["keyId"]}
-    assert made == {**issued, "tier": "basic", "owner": "local:alice", "role": "caller"}
+    assert made == {
+        **issued, "tier": "basic", "owner": "local:alice", "role": "caller", "maxClass": "document"
+    }  # fmt: skip
     text = made["apiKey"]
     assert re.fullmatch(r"svc_basic_[0-9A-Za-z]{36}", text)
     log = tmp_path / "serve.log"
@@ -52,6 +54,15 @@ def test_no_byte_of_an_issued_key_is_left_anywhere(installation, tmp_path):
             assert key not in content
             assert key[-36:-6] not in content
         assert key[-4:] in said[1]
+
+
+def test_a_key_of_a_signed_system_has_its_signer_and_no_other_key_has_one(installation):
+    signer = "A" * 43
+    options = ("create", "--tier", "free", "--owner", "payroll", "--max-class")
+    assert installation.keys(*options, "signed_system", "--signer", signer)["maxClass"] == "signed_system"
+    assert installation.keys(*options, "hearsay")["maxClass"] == "hearsay"
+    for refused in (("signed_system",), ("document", "--signer", signer), ("signed_system", "--signer", "AAAA")):
+        assert "--signer" in installation.called("keys", *options, *refused, code=1).output
 
 
 def _content(file: Path) -> str:

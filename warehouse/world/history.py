@@ -11,7 +11,7 @@ import msgspec
 
 from contracts.world.facts import Dispute
 from contracts.world.ontology import ACT_EDGES
-from contracts.world.proposal import StageResult, Verdict
+from contracts.world.proposal import Actor, StageResult, Verdict
 from contracts.world.records import Edge, Node
 from warehouse.ledger.ledger import Reader
 from warehouse.world.disputes import disputes_among
@@ -25,6 +25,7 @@ LONGEST_PAYLOAD = 200_000
 
 
 class _Payload(msgspec.Struct):
+    actor: Actor
     stages: list[StageResult]
 
 
@@ -161,7 +162,16 @@ def _is_seen(node: Node | None, owner: str) -> bool:
 
 def _stages(reader: Reader, seq: int, owner: str) -> tuple[StageResult, ...] | None:
     row = reader.row("world_payload_for", seq=seq, owner=owner, longest=LONGEST_PAYLOAD)
-    return None if row is None else tuple(_payload(row["payload"]).stages)
+    if row is None:
+        return None
+    payload = _payload(row["payload"])
+    if payload.actor.kind != "operator":
+        return tuple(payload.stages)
+    # operators are people: their names are for the audit
+    return tuple(
+        msgspec.structs.replace(stage, reason=stage.reason.replace(payload.actor.name, "operator"))
+        for stage in payload.stages
+    )
 
 
 def _acts_on(reader: Reader, node_id: str, owner: str, past: Past) -> list[Edge]:

@@ -25,6 +25,7 @@ from contracts.world.public_projection import (
     public_title,
     public_url,
 )
+from contracts.world.records import PARTS_OF_THE_SERVICE
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Connection
 from warehouse.statements import read_sql
@@ -70,7 +71,7 @@ def _projected(node: dict[str, Any]) -> ProjectedNode:
         domain=node["domain"],
         description=None if is_person else public_text(node["description"] or "", LONGEST_DESCRIPTION),
         url=None if is_person else public_url(node["url"]),
-        source=None if is_person else public_text(node["source"], LONGEST_TITLE),
+        source=_public_source(node["source"], node["actor"]),
         valid_from=node["valid_from"],
         recorded_at=node["recorded_at"],
     )
@@ -78,7 +79,13 @@ def _projected(node: dict[str, Any]) -> ProjectedNode:
 
 def _change(row: dict[str, Any]) -> ProjectedChange:
     shown = [public_title(title["type"], title["title"]) for title in row.pop("titles")]
-    return ProjectedChange(**row | {"source": public_text(row["source"], LONGEST_TITLE), "titles": shown})
+    source = _public_source(row["source"], row.pop("actor"))
+    return ProjectedChange(**row | {"source": source, "titles": shown})
+
+
+def _public_source(source: str, actor: str) -> str | None:
+    """Returns the source of a statement of this service; those of others may name people."""
+    return public_text(source, LONGEST_TITLE) if actor in PARTS_OF_THE_SERVICE else None
 
 
 def read_world_render(context: DocumentContext, asked: RenderParameters) -> WorldRender:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rounds import ROUNDS
-from world_graphs import DOMAIN_OF, T0, T1, T2, T3, Model, edge, events_of, node
+from world_graphs import DOMAIN_OF, T0, T1, T2, T3, Graph, Model, edge, events_of, node
 
 from contracts.world.records import Event, Node
 from warehouse.world.asof import PastView
@@ -143,3 +143,53 @@ def test_a_superseded_fact_holds_until_its_end_and_is_known_from_when_it_was_rec
     assert titles(T3, 1) == ["nine"]
     assert titles(T3, 0) == []
     assert titles("2020-01-01T00:00:00.000000Z", 3) == []
+
+
+def test_the_past_is_ranked_as_the_present_was(connection: duckdb.DuckDBPyConnection) -> None:
+    history = events_of(
+        [
+            node("b", title="treasury"),
+            node("c", title="treasury treasury"),
+            node("d", title="the long tale of a treasury that was lost at sea"),
+            node("e", title="sea"),
+        ]
+    )
+    gone = events_of([node("c", title="treasury treasury", valid_to=T1, recorded_at=T2)], first=5)
+    question = Query(search="treasury")
+    present = answer(Graph.of(None, history).seen_by(None), question)
+    past = answer(view(connection, [*history, *gone], 3, Past(None, 4), None), question)
+    assert [each.id for each in past.nodes] == [each.id for each in present.nodes] == ["c", "b", "d"]
+
+
+def test_what_ended_is_found_only_where_it_is_asked_for(connection: duckdb.DuckDBPyConnection) -> None:
+    history = events_of(
+        [
+            node("over", title="a plan", valid_from=T0, valid_to=T1, recorded_at=T1),
+            node("wrong", title="a plan", valid_from=T0, valid_to=T0, retracted=True),
+            node("gone", title="a plan", erased=True, valid_to=T1),
+            node("later", title="a plan", valid_from=T3, recorded_at=T1),
+            node("now", title="a plan"),
+        ]
+    )
+
+    def found(as_of: str | None, include_ended: bool) -> set[str]:
+        seen = view(connection, history, 2, Past(as_of, 5, include_ended), None)
+        return {each.id for each in answer(seen, Query(search="plan")).nodes}
+
+    assert found(None, False) == {"now"}
+    assert found(None, True) == {"now", "over", "wrong"}
+    assert found(T2, True) == {"now", "over", "wrong"}
+    assert found(T3, False) == {"now", "later"}
+
+
+def test_a_fact_is_disputed_at_the_instant_that_is_asked_about(connection: duckdb.DuckDBPyConnection) -> None:
+    about = {"subject": "s", "predicate": "state"}
+    history = events_of(
+        [
+            node("a", properties={**about, "value": 1}, valid_from=T0, disputed=True),
+            node("b", properties={**about, "value": 2}, valid_from=T2, disputed=True),
+        ]
+    )
+    for as_of, disputed in ((T1, [False]), (T2, [True, True])):
+        seen = view(connection, history, 1, Past(as_of, 2), None)
+        assert [each.disputed for each in answer(seen, Query()).nodes] == disputed
