@@ -279,6 +279,7 @@ def test_nodes_are_shown_with_what_a_page_of_the_graph_needs_and_the_newest_chan
             properties={"description": "keep this"},
             actor="0xowner",
             source="Ada Lovelace",
+            valid_from=T0,
             recorded_at=T0,
         ),
         node("mine", owner="0xowner", title="keep this"),
