@@ -4,8 +4,6 @@ glibc keeps freed memory in an arena for each thread that allocated some, and re
 arena. After large requests it kept tens of megabytes as long as the process lived.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ctypes
 import time

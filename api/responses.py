@@ -3,8 +3,6 @@
 `api.openapi.headers` describes header fields that every answer of its kind carries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Implements `svc claim unmatched` and `svc claim resolve`: the operator's decisions on money that no claim uses."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Implements `svc claim`: redeems a paid quote; shows the operator claims and money that no claim uses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from cli.environment import effective_settings

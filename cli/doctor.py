@@ -1,7 +1,5 @@
 """`svc doctor`: checks this machine, the settings and the stores, and prints a cure for each failing line."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import socket

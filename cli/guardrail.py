@@ -1,7 +1,5 @@
 """Implements `svc guardrail approve`: a person on the service's host lets a blocked action pass once."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Lists and reviews intakes, and serves the rights of the people who sent them (`svc intake`)."""
 
-from __future__ import annotations
-
 import getpass
 from dataclasses import asdict
 

@@ -3,8 +3,6 @@
 An API key's text is printed once.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

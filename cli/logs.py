@@ -1,7 +1,5 @@
 """Configures the logs of the service's processes: lines for people or JSON objects for machines, on stderr."""
 
-from __future__ import annotations
-
 import json
 import logging
 import logging.config

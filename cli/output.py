@@ -1,7 +1,5 @@
 """Prints the results of commands: lines for people, one JSON value for programs, problems with their cure."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Implements `svc pair`: makes a pairing code where this installation has no companion application for it."""
 
-from __future__ import annotations
-
 from cli.environment import effective_settings
 from cli.output import operator_problems, print_json, say
 from cli.stores import opened_ledger

@@ -1,7 +1,5 @@
 """Runs the pipeline and publishes without any Dagster process (`svc pipeline`, `svc publish`)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any

@@ -4,8 +4,6 @@ A purchase is stored in `DATA_DIR/purchases/<quoteId>.json`, readable only by it
 can claim what its payer paid. A signed payment is stored before it is sent, so that sending again can't pay twice.
 """
 
-from __future__ import annotations
-
 import getpass
 import json
 import os

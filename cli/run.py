@@ -1,7 +1,5 @@
 """Implements `svc run`: demo chain where no RPC is set, API, pipeline and Dagster, all in the foreground."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import subprocess

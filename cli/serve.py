@@ -1,7 +1,5 @@
 """Implements `svc serve`: the API on HOST:PORT, answering 503 until there is a generation."""
 
-from __future__ import annotations
-
 import os
 
 import uvicorn

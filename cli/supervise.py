@@ -1,7 +1,5 @@
 """Supervises child processes of `svc run`: starts each in its own group, ends all, finds them after a `kill -9`."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

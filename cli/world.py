@@ -1,7 +1,5 @@
 """Loads the constitution, verifies the audit, decides waiting proposals and forgets owners (`svc world`)."""
 
-from __future__ import annotations
-
 import getpass
 from dataclasses import asdict
 from typing import Any

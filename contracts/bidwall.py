@@ -1,7 +1,5 @@
 """Defines the contract-balance documents and their query parameters, and computes the progress to the trigger. Pure."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Final, Literal
 

@@ -1,8 +1,6 @@
 """Bodies of the guardrail's route. The interface gives their names in snake_case. The judging itself is the library
 `guardrail`; here is only how a check is asked for and answered."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from functools import cache
 from typing import Any, Literal

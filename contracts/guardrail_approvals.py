@@ -3,8 +3,6 @@
 The token itself is the library's (`guardrail.approval`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

@@ -3,8 +3,6 @@
 The modules of `pipelines/market/sources/` parse the answers of the sources.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -4,8 +4,6 @@ Every step can be repeated, so an operator runs a killed command again. Backups 
 are the operator's responsibility: docs/erasure.md.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import closing

@@ -5,8 +5,6 @@ The umask of every process of the service keeps new files private; only the publ
 explicitly. Other users can pass through the directories above that tree, but can't list them.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

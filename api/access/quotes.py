@@ -1,7 +1,5 @@
 """Creates signed quotes and stores them before returning them."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Records money that arrives for a quote after it was redeemed, so that none is lost."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Redeems quotes for the routes, over the ledger, the RPC providers and the signing keys."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac

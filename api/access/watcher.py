@@ -3,8 +3,6 @@
 Every process does so independently, because doing it twice changes nothing.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter

@@ -1,7 +1,5 @@
 """Serves published documents as resources of `/mcp`, under separate URIs, if the generation has them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Implements the MCP tools. A failure is returned as a result with a reason and a fix."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """Serves approvals over HTTP: an operator's key lets one blocked action of somebody else pass once."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

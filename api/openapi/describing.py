@@ -1,7 +1,5 @@
 """Makes the whole description: what the framework derives from routes and models, completed part by part."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -3,8 +3,6 @@
 A route names the fields of its own; those that follow from path and status are added here.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from contracts.publish.routes import is_limited

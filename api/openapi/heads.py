@@ -1,7 +1,5 @@
 """Answers of every path to a request whose head is too large, defined once and referred to by each operation."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from api.openapi.headers import header_refs

@@ -1,7 +1,5 @@
 """Which operation goes on from an answer, and with what of it. Pure: a table, and putting it into the description."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """From OpenAPI 3.1, as the framework writes it, to 3.0.3: the same in that version's dialect of JSON Schema. Pure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 OPENAPI_VERSION = "3.0.3"

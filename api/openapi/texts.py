@@ -1,7 +1,5 @@
 """What the description says about the service as a whole: its info, and its tags in order of a first visit. Pure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from api.bodies import DEEPEST, MOST_CONTAINERS, MOST_KEYS

@@ -1,7 +1,5 @@
 """Implements `svc demo`: runs only the local chain, in the foreground."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from typing import Final

@@ -3,8 +3,6 @@
 Seeded like the token's own history, and written into the same blocks.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections import defaultdict

@@ -5,8 +5,6 @@ power law, and some leave with exactly nothing. Rewards are minted and tokens bu
 nothing (zero value, to oneself), and the bidwall takes in tokens and native coin.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections import defaultdict

@@ -4,8 +4,6 @@ The recording holds every log and block time of the written history, dated so th
 sources and an equal anvil give an equal file.
 """
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

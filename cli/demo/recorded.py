@@ -4,8 +4,6 @@
 never materialised, so a sparse history of millions of blocks costs only its logs.
 """
 
-from __future__ import annotations
-
 import hashlib
 import socket
 import threading

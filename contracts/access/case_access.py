@@ -1,7 +1,5 @@
 """Lets the sender of a case's money read the case: a challenge to sign, and the answer."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any, Literal
 

@@ -5,8 +5,6 @@ no quote hash. Each message names the operator, so nobody can pass a consent off
 somebody else.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Loads the plans of `plans.yaml` and makes the catalog with their prices and the steps to buy one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path

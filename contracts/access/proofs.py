@@ -4,8 +4,6 @@ Signatures are checked, never compared or stored, because anybody can derive ano
 `eth_account` is imported on first use, because few callers need it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal

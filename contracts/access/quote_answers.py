@@ -1,7 +1,5 @@
 """Makes the signed answer with a quote, and its payment as call data, link and QR code."""
 
-from __future__ import annotations
-
 import json
 import re
 import string

@@ -3,8 +3,6 @@
 A challenge is good for one rotation, because that revokes the key that it names. So the service stores no challenges.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 

@@ -4,8 +4,6 @@ A key file is PEM text: private keys one after another, oldest first, each excep
 <RFC 3339>`. `warehouse/access/signing_keys.py` reads and writes that file.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Defines the tiers of keys and the caller that a valid key identifies."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

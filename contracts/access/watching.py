@@ -4,8 +4,6 @@ A block's hash commits to its whole content, so a payment is there as long as th
 If that block is gone, the payment may be in another one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

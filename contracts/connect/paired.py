@@ -1,7 +1,5 @@
 """Defines the requests of a paired session to the rest of the service. The answers are those of the HTTP routes."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import ConfigDict, Field

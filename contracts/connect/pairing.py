@@ -1,7 +1,5 @@
 """Makes, checks and hashes pairing codes and limits their lifetime. The ledger records which ones were used."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

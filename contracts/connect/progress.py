@@ -6,8 +6,6 @@ Example: a plan has the steps a, b (optional) and c, which needs b. A report "b 
 report "b done" makes c pending again, and active once all steps before it are done or skipped.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import Annotated, Literal

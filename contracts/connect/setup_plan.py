@@ -3,8 +3,6 @@
 `progress.py` tracks how much of it is done. Nothing here runs a command.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Annotated, Any, Literal, get_args

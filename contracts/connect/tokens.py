@@ -3,8 +3,6 @@
 Only the digest of a token is stored.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

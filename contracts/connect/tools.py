@@ -1,7 +1,5 @@
 """Lists the tools of `/mcp` in order: names, descriptions, arguments and results. `api/connect` runs them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

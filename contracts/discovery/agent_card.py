@@ -1,7 +1,5 @@
 """Makes the agent card (A2A 1.0) and its signature. We run no A2A transport, as the card's bindings state."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import jwt

@@ -3,8 +3,6 @@
 Every document follows it in what it includes. `registry.py` adds the results of probes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum

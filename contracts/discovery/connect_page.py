@@ -1,7 +1,5 @@
 """Collects the content of the connect page and its Markdown twin: plans, a quote of this installation, real answers."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

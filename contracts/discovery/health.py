@@ -1,7 +1,5 @@
 """The service's health, as it says it itself."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

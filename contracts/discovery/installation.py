@@ -3,8 +3,6 @@
 Nothing secret belongs here: everything here may be published.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit

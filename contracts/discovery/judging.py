@@ -1,7 +1,5 @@
 """Derives each capability's status from the probes. Pure: documents and answers in, findings out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime

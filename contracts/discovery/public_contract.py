@@ -1,7 +1,5 @@
 """The public contract: what the service is in the words that hold, and where its live numbers are. It states none."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, get_args

@@ -1,7 +1,5 @@
 """Makes the agent-assisted registration contract: ways to register with steps, endpoints, consent, and the request."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal

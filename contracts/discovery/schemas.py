@@ -1,7 +1,5 @@
 """Makes the JSON Schemas of our own documents from their models, and their paths."""
 
-from __future__ import annotations
-
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 

@@ -4,8 +4,6 @@ Templates contain only wording: prices, limits, paths and states come from the r
 browser reads is in `site/`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from functools import cache

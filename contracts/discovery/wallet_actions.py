@@ -3,8 +3,6 @@
 No transaction is ever made: the specification has none for an EVM chain. Header fields are in `publish.routes`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal
 

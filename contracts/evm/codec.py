@@ -3,8 +3,6 @@
 Pure: no network and no waiting. `pipelines/token/decode.py` validates Transfer rows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

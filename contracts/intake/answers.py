@@ -1,7 +1,5 @@
 """Builds the answers about an intake for its holder. The same record gives the same answer."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Defines the models of the documents under `/artifacts/` that intakes link to."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from pydantic import Field

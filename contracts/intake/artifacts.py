@@ -3,8 +3,6 @@
 Texts come from `artifacts.yaml`, the rest from plans, profiles, settings and the ledger's counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime

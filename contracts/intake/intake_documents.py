@@ -1,7 +1,5 @@
 """Defines the answers about intakes: registration, status, capsule, statistics and recent activity."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Builds the URLs of the documents that an intake links to."""
 
-from __future__ import annotations
-
 from contracts.discovery.service import CONNECT_PAGE_PATH
 
 PAGE_WITHOUT_APP = CONNECT_PAGE_PATH

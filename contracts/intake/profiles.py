@@ -1,7 +1,5 @@
 """Loads runtime profiles and checklists from `profiles.yaml` and chooses the profile of a request."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache

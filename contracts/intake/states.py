@@ -7,8 +7,6 @@ activates (active) -> the payment leaves the chain (suspended) -> the payment re
 activate before any review; the public launch then waits for the approval.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal

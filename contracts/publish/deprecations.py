@@ -1,7 +1,5 @@
 """Deprecated paths for headers and documents: since when, until when, and what to use instead."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from email.utils import format_datetime

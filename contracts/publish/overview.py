@@ -1,7 +1,5 @@
 """Bodies that put others together: the site's metrics, the context an agent starts with, and what the service is."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Literal
 

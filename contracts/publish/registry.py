@@ -5,8 +5,6 @@ other bodies too; `reader`, a function of a room of the warehouse; else the stat
 `warehouse.publish.readers.read` follows it, and `contracts.publish.rendering` turns the content into bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial

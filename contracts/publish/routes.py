@@ -3,8 +3,6 @@
 Web server configuration, CDN files and the API's map in memory are all made from it.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

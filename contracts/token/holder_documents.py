@@ -1,7 +1,5 @@
 """Defines the holder documents: count, map and temporal comparison."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field

@@ -3,8 +3,6 @@
 The adapter decides what an answer means, including an error inside a 200. Chain nodes have `rpc.py`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Mapping

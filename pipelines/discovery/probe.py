@@ -1,7 +1,5 @@
 """Probes the service at its public address. Read-only: HEAD, OPTIONS and `/health`."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta

@@ -3,8 +3,6 @@
 A source's fault is an answer without a quote, never an error.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Sequence

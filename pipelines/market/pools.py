@@ -1,7 +1,5 @@
 """Derives one quote from a token's pools in a market index: rejects unsound pools and picks the price setter. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

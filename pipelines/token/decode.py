@@ -3,8 +3,6 @@
 Strict: a row that differs from the request is a `LogsInvalid`, never a wrong row.
 """
 
-from __future__ import annotations
-
 import binascii
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence

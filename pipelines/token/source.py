@@ -3,8 +3,6 @@
 It decides which answers to believe: from a lagging node, an empty answer, two nodes that differ.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """Decodes sparse events into rows: transfers of any token that touch a contract, attestations of the registry. Pure."""
 
-from __future__ import annotations
-
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence

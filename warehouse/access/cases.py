@@ -1,7 +1,5 @@
 """Stores cases: payments that came with a claim but that no claim uses, and the quotes for the missing amount."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from datetime import datetime

@@ -3,8 +3,6 @@
 `issue.py` issues a claim; payments that no claim uses are in `cases.py`.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta

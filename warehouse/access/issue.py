@@ -1,7 +1,5 @@
 """Redeems a quote in one transaction: claim, key and receipt are all created, or none is."""
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections.abc import Sequence

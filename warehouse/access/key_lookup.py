@@ -3,8 +3,6 @@
 A key that is revoked, suspended or past its paid time is therefore invalid in every process from that commit on.
 """
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass
 from datetime import datetime

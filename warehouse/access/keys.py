@@ -3,8 +3,6 @@
 A key's text is returned once, by the function that creates it. `key_lookup.py` answers every request's lookup.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass

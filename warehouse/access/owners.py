@@ -1,8 +1,6 @@
 """Manages who owns a paid key: the payer, until the operator named by the quote has signed. Also finishes the migration
 that took keys from operators that never signed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any

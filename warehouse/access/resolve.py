@@ -1,8 +1,6 @@
 """Applies an operator's decision on a case: a key is issued, or the money is refunded. The operator sends refunds
 itself; the service never sends money."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

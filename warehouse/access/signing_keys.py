@@ -4,8 +4,6 @@ first use.
 A file named by the settings is never created here: several hosts need the same one.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 from datetime import datetime

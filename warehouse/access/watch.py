@@ -1,7 +1,5 @@
 """Checks payments of issued claims against the chain until they are final, and applies the results."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Stores the contract's balances, and reads the content of the room's documents."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal

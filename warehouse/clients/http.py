@@ -5,8 +5,6 @@ warehouse is the only layer below them that may open connections. Bulk reads of 
 (`pipelines/clients/rpc.py`), which takes their large bodies four times faster, with the same trust roots.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

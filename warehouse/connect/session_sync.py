@@ -1,7 +1,5 @@
 """Syncs set-up sessions from the ledger to the graph and to DuckDB: copies what changed since the last seq."""
 
-from __future__ import annotations
-
 from contracts.connect.anonymised import session_key, session_row, step_rows
 from contracts.connect.graph import setup_proposal
 from contracts.connect.progress import Progress

@@ -4,8 +4,6 @@ progress.
 Only digests of codes and tokens are stored. This module knows nothing about plans and how a session moves in them.
 """
 
-from __future__ import annotations
-
 import secrets
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,8 +1,6 @@
 """Stores intakes in the ledger: accepts them once, moves them between states and counts them. `rights.py` serves the
 rights of their senders."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

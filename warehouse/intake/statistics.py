@@ -1,7 +1,5 @@
 """Reads the inputs of the documents under `/artifacts/`: the observed settings, the funnel and the daily counts."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from contracts.access.rail import rail_of

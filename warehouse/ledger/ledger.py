@@ -4,8 +4,6 @@ A room brings its tables by a migration, its questions in `ledger.sql` of its fo
 take a `Transaction` or a `Reader`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass

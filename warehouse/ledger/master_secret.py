@@ -1,7 +1,5 @@
 """Loads the master secret from the settings, or from a private file that is created on first use."""
 
-from __future__ import annotations
-
 import os
 import secrets
 from pathlib import Path

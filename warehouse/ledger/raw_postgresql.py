@@ -3,8 +3,6 @@
 SQLAlchemy would cost some 200 us a statement; this costs only what the driver costs.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Composes documents of others (site metrics, context). Each value is copied from the document that owns it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Writes the query copy inside a generation from the warehouse, and reads it while generations come and go."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

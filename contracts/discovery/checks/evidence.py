@@ -1,7 +1,5 @@
 """Defines the input of a check, a service's answers, and its output: defects, each with its cure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 How each is served is not repeated here: the deployment's own description states it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

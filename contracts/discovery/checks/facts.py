@@ -1,7 +1,5 @@
 """Compares facts in several documents: names, addresses, versions, tools, statuses. One document owns each fact."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Checks how documents are served: status, type, ETag and 304, CORS, caching, Link; and answers of unknown paths."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from urllib.parse import urljoin

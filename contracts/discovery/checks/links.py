@@ -1,7 +1,5 @@
 """Checks every address that documents name: on this host it must answer, elsewhere it is listed."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator

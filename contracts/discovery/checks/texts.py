@@ -1,7 +1,5 @@
 """Checks text documents by their standards: llms.txt, agents.txt, robots.txt, security.txt, sitemaps, skills, pages."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Chainlink's ETH/USD feed on the chain, believed while the sequencer's uptime feed is sound."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal

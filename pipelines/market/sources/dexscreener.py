@@ -1,7 +1,5 @@
 """DexScreener's pairs of the token (`/latest/dex/tokens/{token}`)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from contracts.market import HIGHEST_USD, LOWEST_USD, Quote, Refusal, inner, number, usd_price

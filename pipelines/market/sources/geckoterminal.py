@@ -1,7 +1,5 @@
 """GeckoTerminal's pools of the token (`/networks/{network}/tokens/{token}/pools`). All of its numbers are strings."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

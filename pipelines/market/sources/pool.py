@@ -1,7 +1,5 @@
 """The token's own pool on the chain, a Uniswap v2 pair: the price follows from its reserves."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
