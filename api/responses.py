@@ -11,8 +11,28 @@ from pydantic import BaseModel
 
 from api.openapi.headers import header_refs
 from contracts.discovery.examples import PROBLEM_CODES
-from contracts.errors import NotReady, RequestProblem
+from contracts.errors import (
+    BodyInvalid,
+    BodyTooLarge,
+    InternalFault,
+    MediaTypeUnsupported,
+    MethodNotAllowed,
+    NotReady,
+    RateLimited,
+    RequestProblem,
+    StoreUnavailable,
+)
 from contracts.problems import PROBLEM_MEDIA_TYPE
+from contracts.secret_texts import SecretInText
+
+STORE_ERRORS = (MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
+"""Errors of every limited route that reads a store."""
+
+BODY_ERRORS = (BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
+"""Errors of every route that takes a JSON body."""
+
+TEXT_ERRORS = (BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported)
+"""The same where texts of the body are stored."""
 
 PROBLEM_SCHEMA = {"$ref": "#/components/schemas/Problem"}
 

@@ -3,23 +3,16 @@
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Request, Response
 
 from api.deps import authenticated_router, caller_of
-from api.responses import private_document, problems
+from api.responses import TEXT_ERRORS, private_document, problems
 from contracts.access.tiers import Caller, Role
-from contracts.errors import (
-    BodyInvalid,
-    BodyTooLarge,
-    MediaTypeUnsupported,
-    OperatorProblem,
-    OperatorRoleNeeded,
-    OwnApproval,
-    ParameterInvalid,
-)
+from contracts.errors import BodyInvalid, OperatorProblem, OperatorRoleNeeded, OwnApproval, ParameterInvalid
 from contracts.guardrail import GuardrailRequest
 from contracts.guardrail_approvals import (
     ApprovalAnswer,
@@ -32,7 +25,6 @@ from contracts.guardrail_approvals import (
     repeated_id,
 )
 from contracts.idempotency import IDEMPOTENCY_HEADER, LONGEST_IDEMPOTENCY_KEY
-from contracts.secret_texts import SecretInText
 from guardrail.approval import Approval, Approvals
 from warehouse.guardrail.approvals import take_approval
 from warehouse.ledger.ledger import Ledger
@@ -51,18 +43,13 @@ SharedUse = Annotated[
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, eq=False)
 class ApprovalDesk:
     """Makes approvals and accepts them. Threads may share it. `ledger` and `key` may raise `OperatorProblem`."""
 
-    def __init__(
-        self,
-        ledger: Callable[[], Ledger],
-        key: Callable[[], bytes],
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        self._ledger = ledger
-        self._key = key
-        self._clock = clock
+    ledger: Callable[[], Ledger]
+    key: Callable[[], bytes]
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     @contextmanager
     def approvals(self, request: GuardrailRequest, owner: str) -> Iterator[Approvals | None]:
@@ -74,8 +61,8 @@ class ApprovalDesk:
         if not carries_token(request):
             yield None
             return
-        store = _LedgerStore(self._ledger)
-        yield Approvals(self._key(), owner, int(self._clock().timestamp()), store)
+        store = _LedgerStore(self.ledger)
+        yield Approvals(self.key(), owner, int(self.clock().timestamp()), store)
         if store.problem is not None:
             raise store.problem
 
@@ -89,11 +76,11 @@ class ApprovalDesk:
         if owner is None:
             fault = "names no owner of a key or session: send an address, local:NAME or profile:ID"
             raise BodyInvalid(f"The owner {fault}.", errors=[("/owner", fault)])
-        key, lives = self._key(), timedelta(seconds=asked.expires_in)
+        key, lives = self.key(), timedelta(seconds=asked.expires_in)
         shared = (
             None if idempotency_key is None else repeated_id(key, caller.owner, idempotency_key, asked.digest, owner)
         )
-        issued = issue_approval(key, asked.digest, owner, lives, self._clock(), shared)
+        issued = issue_approval(key, asked.digest, owner, lives, self.clock(), shared)
         # A warning, because the service's log keeps nothing less, and who let an action pass has to be found.
         _log.warning("Key %s approved %s for %s: approval %s", caller.key_id, asked.digest, owner, issued.approval.id)
         return issued
@@ -112,15 +99,7 @@ def approvals_router(desk: ApprovalDesk) -> APIRouter:
         "/guardrail/approvals",
         response_model=ApprovalAnswer,
         status_code=201,
-        responses=problems(
-            BodyInvalid,
-            SecretInText,
-            ParameterInvalid,
-            OperatorRoleNeeded,
-            OwnApproval,
-            BodyTooLarge,
-            MediaTypeUnsupported,
-        ),
+        responses=problems(*TEXT_ERRORS, ParameterInvalid, OperatorRoleNeeded, OwnApproval),
         summary="Approve a blocked action, once",
         description="For keys of the role `operator`, and never for checks of their own owner. The token is bound to "
         "the digest of a check (its action, severity, context and ruleset) and to the owner of the key or session that "
@@ -138,16 +117,16 @@ def approvals_router(desk: ApprovalDesk) -> APIRouter:
     return router
 
 
+@dataclass(eq=False)
 class _LedgerStore:
     """Takes approvals in the ledger and remembers why that failed."""
 
-    def __init__(self, ledger: Callable[[], Ledger]) -> None:
-        self._ledger = ledger
-        self.problem: OperatorProblem | None = None
+    ledger: Callable[[], Ledger]
+    problem: OperatorProblem | None = field(default=None, init=False)
 
     def take(self, approval: Approval) -> bool:
         try:
-            with self._ledger().transaction() as tx:
+            with self.ledger().transaction() as tx:
                 return take_approval(tx, approval)
         except OperatorProblem as problem:
             self.problem = problem

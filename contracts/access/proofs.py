@@ -62,6 +62,9 @@ class AskContract:
     data: str
 
 
+Proof = Proved | NotProved | AskContract
+
+
 def claim_typed_data(quote_hash: str, chain_id: int) -> dict[str, Any]:
     """Returns the EIP-712 message that a payer signs to claim a quote, in the form that wallets accept."""
     return typed_data("PaidClaim", [("quoteHash", "bytes32")], {"quoteHash": f"0x{quote_hash}"}, chain_id)
@@ -90,9 +93,7 @@ def typed_data(kind: str, fields: list[tuple[str, str]], message: dict[str, Any]
     }
 
 
-def check_claim_proof(
-    proof: PayerProof, *, payer: str, quote_hash: str, chain_id: int
-) -> Proved | NotProved | AskContract:
+def check_claim_proof(proof: PayerProof, *, payer: str, quote_hash: str, chain_id: int) -> Proof:
     """Decides whether `payer` (lower case) signed the quote with this hash."""
     if proof.type == "eip191":
         return check_message(quote_hash, proof.signature, payer)
