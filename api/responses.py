@@ -37,7 +37,7 @@ TEXT_ERRORS = (BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported)
 PROBLEM_SCHEMA = {"$ref": "#/components/schemas/Problem"}
 
 UNCHANGED: dict[int | str, dict[str, Any]] = {304: {"description": "Unchanged for the entity tags in If-None-Match"}}
-"""What a document answers that may be kept."""
+"""The 304 of a document that caches may keep."""
 
 
 def private_document(document: BaseModel, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -51,12 +51,12 @@ def private_json(body: str | bytes, status: int = 200, headers: Mapping[str, str
 
 
 def not_ready() -> NotReady:
-    """What a published path answers before the first generation."""
+    """Returns the problem of a published path before the first generation."""
     return NotReady("The first generation is still being built.", headers={"Retry-After": "5"})
 
 
 def cached(model: type[BaseModel] | None) -> dict[int | str, dict[str, Any]]:
-    """200 with `model` (None: any JSON object) and 304, as every published path answers."""
+    """Describes the 200 with `model` (None: any JSON object) and the 304 of a published path."""
     any_object = {"content": {"application/json": {"schema": {"type": "object"}}}}
     body: dict[str, Any] = any_object if model is None else {"model": model}
     varies = header_refs("Vary")

@@ -34,7 +34,7 @@ _ORIGIN = "https://page.example"
 _MCP_PATH = "/mcp"
 _LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
-Heard = Callable[[str, int, int], None]
+ProgressListener = Callable[[str, int, int], None]
 """Called with the path that is read next, the number of documents read and the number of all."""
 
 
@@ -46,8 +46,12 @@ class NothingToCheck(OperatorProblem):
 
 def check(base_url: str, as_json: bool) -> None:
     """Reads every document, follows every link, compares their facts. Exits with 0 only if nothing is wrong."""
-    with operator_problems(as_json), blocking_client(_TIMEOUT_S, proxied=True) as client, _shown_progress() as heard:
-        evidence = gather(client, given_address("BASE_URL", base_url).rstrip("/"), heard=heard)
+    with (
+        operator_problems(as_json),
+        blocking_client(_TIMEOUT_S, proxied=True) as client,
+        _shown_progress() as on_progress,
+    ):
+        evidence = gather(client, given_address("BASE_URL", base_url).rstrip("/"), on_progress=show)
     defects = defects_of(evidence)
     external = sorted(external_addresses(evidence))
     if as_json:
@@ -78,7 +82,7 @@ def gather(
     client: httpx.Client,
     base_url: str,
     *,
-    heard: Heard = lambda what, done, of: None,
+    on_progress: ProgressListener = lambda what, done, of: None,
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> Evidence:
@@ -89,7 +93,7 @@ def gather(
     readings: dict[str, Reading] = {}
     description = reader.ask("GET", DESCRIPTION).value
     for number, path in enumerate(SHAPES):
-        heard(path, number, len(SHAPES))
+        on_progress(path, number, len(SHAPES))
         served = served_as(description, path)
         readings[path] = _read(reader, path, is_kept=served is not None and served.is_kept)
     evidence = Evidence(
@@ -103,7 +107,7 @@ def gather(
     links = sorted(_links(evidence), key=lambda url: (is_limited(_below(base_url, url)), url))
     for number, url in enumerate(links):
         path = _below(base_url, url)
-        heard(path, len(SHAPES) + number, len(SHAPES) + len(links))
+        on_progress(path, len(SHAPES) + number, len(SHAPES) + len(links))
         linked[url] = reader.ask("GET", path)
     return replace(evidence, linked=linked, unread=reader.unread)
 
@@ -213,7 +217,7 @@ class _Reader:
 
 
 @contextmanager
-def _shown_progress() -> Iterator[Heard]:
+def _shown_progress() -> Iterator[ProgressListener]:
     """Shows the path that is being read in a line on a terminal; nothing elsewhere."""
     if not sys.stderr.isatty():
         yield lambda what, done, of: None

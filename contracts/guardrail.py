@@ -90,7 +90,7 @@ class GuardrailStage(_Snake):
 
 
 class GuardrailTarget(_Snake):
-    """What an effect reaches, with what is known of it."""
+    """A target of an effect, with the known facts about it."""
 
     text: str
     place: Place
@@ -132,7 +132,7 @@ class GuardrailReliance(_Snake):
 
 
 class GuardrailProblem(_Snake):
-    """Why the action could not be judged; it is denied then."""
+    """The reason why the action could not be judged. It is denied then."""
 
     code: ProblemCode
     pointer: str = Field(description="JSON pointer into the body")

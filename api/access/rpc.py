@@ -72,14 +72,14 @@ class Providers:
         async with client(self._timeout_s) as http:
             return list(
                 await asyncio.gather(
-                    *(self._heard(provider.host, question(provider, http)) for provider in self._providers)
+                    *(self._answer_of(provider.host, question(provider, http)) for provider in self._providers)
                 )
             )
 
-    async def _heard(self, host: str, asked: Coroutine[Any, Any, Value]) -> Value | Silence:
+    async def _answer_of(self, host: str, question: Coroutine[Any, Any, Value]) -> Value | Silence:
         try:
             async with asyncio.timeout(self._all_calls_timeout_s):
-                return await asked
+                return await question
         except TimeoutError:
             return _silent(host, "timeout")
         except httpx.HTTPError as error:

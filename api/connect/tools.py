@@ -108,10 +108,10 @@ class McpTools:
 
     async def _guardrail_check(self, session: Session, arguments: GuardrailCheckArguments) -> GuardrailResult:
         judge = self._capabilities.judge
-        return await asyncio.to_thread(judge, arguments.asked, session.session_id, session.owner)
+        return await asyncio.to_thread(judge, arguments.request, session.session_id, session.owner)
 
     async def _world_query(self, session: Session, arguments: WorldQueryArguments) -> dict[str, Any]:
-        return await self._capabilities.ask_graph(arguments.asked, session.owner)
+        return await self._capabilities.ask_graph(arguments.request, session.owner)
 
     async def _plans(self, _: Session, __: Any) -> PlansAnswer:
         return await asyncio.to_thread(self._capabilities.plans)

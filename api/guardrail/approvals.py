@@ -66,23 +66,23 @@ class ApprovalDesk:
         if store.problem is not None:
             raise store.problem
 
-    def approve(self, asked: ApprovalRequest, caller: Caller, idempotency_key: str | None) -> IssuedApproval:
+    def approve(self, request: ApprovalRequest, caller: Caller, idempotency_key: str | None) -> IssuedApproval:
         """Makes a token for an action of another owner.
 
         Raises `BodyInvalid`, `OperatorRoleNeeded`, `OwnApproval`, `OperatorProblem`.
         """
-        owner = owner_named(asked.owner)
+        owner = owner_named(request.owner)
         refuse_others(is_operator=caller.role is Role.OPERATOR, caller_owner=caller.owner, owner=owner or "")
         if owner is None:
             fault = "names no owner of a key or session: send an address, local:NAME or profile:ID"
             raise BodyInvalid(f"The owner {fault}.", errors=[("/owner", fault)])
-        key, lives = self.key(), timedelta(seconds=asked.expires_in)
+        key, lives = self.key(), timedelta(seconds=request.expires_in)
         shared = (
-            None if idempotency_key is None else repeated_id(key, caller.owner, idempotency_key, asked.digest, owner)
+            None if idempotency_key is None else repeated_id(key, caller.owner, idempotency_key, request.digest, owner)
         )
-        issued = issue_approval(key, asked.digest, owner, lives, self.clock(), shared)
+        issued = issue_approval(key, request.digest, owner, lives, self.clock(), shared)
         # A warning, because the service's log keeps nothing less, and who let an action pass has to be found.
-        _log.warning("Key %s approved %s for %s: approval %s", caller.key_id, asked.digest, owner, issued.approval.id)
+        _log.warning("Key %s approved %s for %s: approval %s", caller.key_id, request.digest, owner, issued.approval.id)
         return issued
 
 
@@ -108,9 +108,9 @@ def approvals_router(desk: ApprovalDesk) -> APIRouter:
     )
     def approve(body: ApprovalRequest, request: Request, idempotency_key: SharedUse = None) -> Response:
         issued = desk.approve(body, caller_of(request), idempotency_key)
-        said = issued.approval
+        approval = issued.approval
         result = ApprovalResult(
-            approval_token=issued.token, digest=said.digest, owner=said.owner, expires_at=issued.expires_at
+            approval_token=issued.token, digest=approval.digest, owner=approval.owner, expires_at=issued.expires_at
         )
         return private_document(ApprovalAnswer(data=result), 201)
 

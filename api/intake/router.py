@@ -73,12 +73,12 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         operation_id="intake_register",
     )
     def register(
-        request: Request, asked: Annotated[IntakeRequest, Body()], idempotency_key: IdempotencyKey = None
+        request: Request, body: Annotated[IntakeRequest, Body()], idempotency_key: IdempotencyKey = None
     ) -> Response:
         secret, owner = pepper(), key_owner(request)
         key = None if idempotency_key is None else request_digest(secret, INTAKE_PATH, owner, idempotency_key)
         with ledger().transaction() as tx:
-            accepted = accept(tx, secret, asked, key)
+            accepted = accept(tx, secret, body, key)
         answer = answers.registered(accepted.record, urls, accepted.erase_token)
         return private_document(answer, 201, replayed_header(accepted.replayed))
 
@@ -138,8 +138,8 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         "unknown id and a wrong token get the same answer.",
         operation_id="intake_erase",
     )
-    def erase(intake_id: IntakeId, asked: IntakeEraseRequest) -> Response:
-        erase_intake(ledger(), pepper(), intake_id, asked.erase_token)
+    def erase(intake_id: IntakeId, body: IntakeEraseRequest) -> Response:
+        erase_intake(ledger(), pepper(), intake_id, body.erase_token)
         return private_document(IntakeErased(intake_id=intake_id))
 
     return router

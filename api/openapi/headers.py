@@ -1,6 +1,6 @@
-"""Which header fields an answer carries, by what the front does with every answer. Pure.
+"""Describes the header fields that the front sends with every answer. Pure.
 
-A route names the fields of its own; those that follow from path and status are added here.
+A route names its own fields; those that follow from path and status are added here.
 """
 
 from typing import Any
@@ -72,9 +72,9 @@ _POLICY, _LEFT = "RateLimit-Policy", "RateLimit"
 
 
 def headers_of(path: str, status: int, *, document: bool) -> tuple[str, ...]:
-    """Names of the fields that an answer of `path` carries. `document`: it may be kept by caches and has a 304.
+    """Returns the names of the fields of an answer of `path`. A `document` may be kept by caches and has a 304.
 
-    A cache would hand one client's counter to all, so what may be kept names the policy alone.
+    A cache would hand one client's counter to all, so an answer that may be kept names only the policy.
     """
     limits = (_POLICY, _LEFT) if is_limited(path) else ()
     if status >= 400:
@@ -87,12 +87,12 @@ def headers_of(path: str, status: int, *, document: bool) -> tuple[str, ...]:
 
 
 def header_refs(*names: str) -> dict[str, dict[str, str]]:
-    """References to the definitions."""
+    """Returns references to the definitions of these fields."""
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
 def add_headers(document: dict[str, Any]) -> None:
-    """Describe the header fields of every answer, in place."""
+    """Describes the header fields of every answer, in place."""
     for path, operations in document["paths"].items():
         for operation in operations.values():
             responses = operation["responses"]

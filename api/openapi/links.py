@@ -1,4 +1,4 @@
-"""Which operation goes on from an answer, and with what of it. Pure: a table, and putting it into the description."""
+"""Describes which operation follows an answer, and which of its fields that operation takes. Pure."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Link:
-    """From the answer of one operation to a request of another: parameters, and fields of the body."""
+    """A link from the answer of one operation to a request of another: its parameters, and fields of its body."""
 
     of: str
     status: int
@@ -169,7 +169,7 @@ LINKS = (
 
 
 def add_links(document: dict[str, Any], links: tuple[Link, ...] = LINKS) -> None:
-    """Put `links` into the answers they go on from, in place."""
+    """Adds each link to the answer that it starts from, in place."""
     answers = {
         (operation["operationId"], int(status)): response
         for operations in document["paths"].values()
@@ -177,7 +177,7 @@ def add_links(document: dict[str, Any], links: tuple[Link, ...] = LINKS) -> None
         for status, response in operation["responses"].items()
     }
     for link in links:
-        said: dict[str, Any] = {"operationId": link.to, "description": link.description}
-        said |= {"parameters": link.parameters} if link.parameters else {}
-        said |= {"requestBody": link.body} if link.body else {}
-        answers[link.of, link.status].setdefault("links", {})[link.name] = said
+        described: dict[str, Any] = {"operationId": link.to, "description": link.description}
+        described |= {"parameters": link.parameters} if link.parameters else {}
+        described |= {"requestBody": link.body} if link.body else {}
+        answers[link.of, link.status].setdefault("links", {})[link.name] = described

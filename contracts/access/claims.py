@@ -86,7 +86,7 @@ class ClaimRequest(Document):
 
     @property
     def digest(self) -> str:
-        """The same for the same request, however it is written."""
+        """Returns a hash that is equal for equal requests, however they are written."""
         return canonical_sha256(self.model_dump(mode="json"))
 
 

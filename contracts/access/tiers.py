@@ -13,7 +13,7 @@ class Tier(StrEnum):
 
 
 class Role(StrEnum):
-    """What a key may do beside what its tier pays for. Only the operator makes keys of the role `operator`."""
+    """The rights of a key besides those of its tier. Only the operator makes keys of the role `operator`."""
 
     CALLER = "caller"
     OPERATOR = "operator"

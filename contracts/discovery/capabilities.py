@@ -25,7 +25,7 @@ Way = Literal["document", "asked", "health", "settings"]
 
 
 class Status(StrEnum):
-    """Whether something can be used now, is not built yet, or can't be used at this installation."""
+    """The state of a capability: usable now, not built yet, or not usable at this installation."""
 
     LIVE = "live"
     PLANNED = "planned"

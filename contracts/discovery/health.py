@@ -11,7 +11,7 @@ MOST_CLOCK_SKEW_S = 30
 
 
 class Health(Document):
-    """Which generation is served, how old it is, and what of it is stale. Before the first one: 503 `not_ready`."""
+    """The served generation, its age and its stale documents. Before the first one, the answer is 503 `not_ready`."""
 
     ok: Literal[True] = True
     status: Literal["ok", "degraded"] = Field(

@@ -10,7 +10,7 @@ COMPATIBILITY_PATH = "/docs/compatibility.md"
 
 @dataclass(frozen=True, slots=True)
 class Deprecation:
-    """A path, what to use instead, the day since when, and the day until which it is answered (UTC)."""
+    """A deprecated path, its successor, and the days (UTC) of its deprecation and of its removal."""
 
     path: str
     successor: str

@@ -1,4 +1,4 @@
-"""Bodies that put others together: the site's metrics, the context an agent starts with, and what the service is."""
+"""Defines the documents that combine others: site metrics, the context snapshot, the description of the service."""
 
 from enum import StrEnum
 from typing import Literal
@@ -10,7 +10,7 @@ from contracts.token.holder_documents import Token
 from contracts.token.proof import Verdict
 
 OVERVIEW_MAX_AGE_S = 900
-"""Where no part says until when it is fresh."""
+"""The time for which a body is fresh if none of its parts has a time of its own."""
 
 NO_GRAPH = "no_graph"
 """The reason of graph counts before there is a graph."""
@@ -19,7 +19,7 @@ NOT_CONFIGURED = "not_configured"
 
 
 class Part(Document):
-    """Where a number comes from: as in the freshness block of the document that has it in full."""
+    """The source of a number, as in the freshness block of the document that has it in full."""
 
     source: str | None
     quality: Quality
@@ -53,7 +53,7 @@ class SiteMetricValues(Document):
 
 
 class SiteMetrics(TelemetryDocument):
-    """All live metrics in one body. It is stale as soon as one of its numbers is; each says until when it is fresh."""
+    """All live metrics in one body. It is stale as soon as one of them is; each states until when it is fresh."""
 
     ledger_seq: int | None = Field(description="The ledger's sequence number that the graph counts hold at")
     node_count: int | None = Field(description="Public nodes of the graph")
@@ -63,14 +63,14 @@ class SiteMetrics(TelemetryDocument):
 
 
 class OverviewMode(StrEnum):
-    """Whether everything that is configured is fresh, or something is missing or old."""
+    """`live` if everything that is configured is fresh, `fallback` if something is missing or old."""
 
     LIVE = "live"
     FALLBACK = "fallback"
 
 
 class ContextHolders(Part):
-    """Who holds the token."""
+    """The holders of the token."""
 
     holder_count: int | None
     block: int | None
@@ -80,7 +80,7 @@ class ContextHolders(Part):
 
 
 class ContextPrice(Part):
-    """What the token costs."""
+    """The price of the token."""
 
     price_usd: DecimalAmount | None
     change_24h: float | None = Field(alias="change24h", description="Percent")
@@ -110,14 +110,14 @@ class ContextGraph(Part):
 
 
 class NextStep(Document):
-    """Where to go on."""
+    """A further document."""
 
     name: str
     path: str
 
 
 class ContextSnapshot(TelemetryDocument):
-    """What an agent wants to know first, in one body."""
+    """The main facts for an agent that begins, in one body."""
 
     mode: OverviewMode = Field(
         description="`live`: all that is configured is fresh; `fallback`: a part is missing or old, and says so"
@@ -142,7 +142,7 @@ class PublishedPath(Document):
 
 
 class ServiceContext(Document):
-    """What the service is and where everything lies, for an agent that knows nothing of it yet."""
+    """A description of the service and its documents, for an agent that does not know it yet."""
 
     ok: Literal[True] = True
     schema_: Literal["svc.context.v1"] = Field(alias="schema")

@@ -100,7 +100,7 @@ class Alias:
 
 @dataclass(frozen=True)
 class PublishedVariant:
-    """A variant that is published too: the query string that asks for it, and the path of its own that it has."""
+    """A variant that is published too: its query string, and its own path."""
 
     query: str
     path: str
@@ -135,11 +135,11 @@ class Projection:
     """The check of `contracts/discovery/checks/` that `svc docs check` applies to it; None where it looks for none."""
     max_age_s: int | None = None
     when_stale: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """Fields (one word each) that say something else once the document is stale."""
+    """Fields (one word each) that have other values once the document is stale."""
     parameters: type[BaseModel] | None = None
     """Query parameters of variants that are computed on request; None where the file is the only answer."""
     refusals: tuple[type[RequestProblem], ...] = ()
-    """What reading raises on parameters that fit their model and still name nothing."""
+    """Errors that reading raises for parameters that fit their model but name nothing."""
     published_variants: tuple[PublishedVariant, ...] = ()
     aliases: tuple[Alias, ...] = ()
     media_type: str = "application/json"
@@ -426,7 +426,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         summary="The public graph",
         description="Public nodes and the edges among them at a named revision, without anything that is private or "
         "personal. Of a very large graph, the nodes with the most edges.",
-        aliases=tuple(Alias(each.path, each.headers) for each in DEPRECATED if each.successor == WORLD_LIVE_PATH),
+        aliases=tuple(Alias(old.path, old.headers) for old in DEPRECATED if old.successor == WORLD_LIVE_PATH),
     ),
     Projection(
         name="world_render",

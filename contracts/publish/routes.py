@@ -66,8 +66,8 @@ ACTION_HEADERS = {
     "X-Action-Version": ACTION_VERSION,
     "X-Blockchain-Ids": "{network}",
 }
-"""What wallet clients need with every answer, also with errors and OPTIONS: without the chain they take an action for
-one of Solana's. `{network}` stands for the chain."""
+"""Header fields that wallet clients need with every answer, also with errors and OPTIONS: without the chain they assume
+Solana. `{network}` stands for the chain."""
 
 
 def action_headers(chain_id: int) -> dict[str, str]:

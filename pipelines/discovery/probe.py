@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import httpx
 
 from contracts.discovery.capabilities import Status
-from contracts.discovery.judging import Answers, Asked
+from contracts.discovery.judging import Answers, Request
 from contracts.discovery.registry import NOT_ANSWERING
 from contracts.discovery.service import HEALTH_PATH
 from contracts.settings import Settings
@@ -64,7 +64,7 @@ def is_due(connection: Connection, now: datetime) -> bool:
 
 async def ask_ourselves(
     base_url: str,
-    requests: Sequence[Asked],
+    requests: Sequence[Request],
     is_ours: Callable[[str], bool],
     *,
     transport: httpx.AsyncBaseTransport | None = None,
@@ -85,8 +85,8 @@ async def ask_ourselves(
 
 
 async def _statuses(
-    base_url: str, requests: Sequence[Asked], transport: httpx.AsyncBaseTransport | None
-) -> dict[Asked, int | None]:
+    base_url: str, requests: Sequence[Request], transport: httpx.AsyncBaseTransport | None
+) -> dict[Request, int | None]:
     async with http_client(TIMEOUT_S, proxied=True, transport=transport) as client:
 
         async def status(method: str, path: str) -> int | None:

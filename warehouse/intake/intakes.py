@@ -41,7 +41,7 @@ INTAKE_CHANGED = "intake"
 """Kind of intakes on the change feed; the entity id is the intake's id."""
 
 CONSENT_SKEW = timedelta(seconds=60)
-"""How far a sender's clock may be ahead of ours."""
+"""The greatest time by which a sender's clock may be ahead of ours."""
 
 DAYS_COUNTED = 30
 MOST_RECENT = 20

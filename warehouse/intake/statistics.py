@@ -14,7 +14,7 @@ from warehouse.duck.rows import aware_utc, upsert
 from warehouse.statements import read_sql
 
 LOOKED_FOR = timedelta(hours=1)
-"""How long unchanged settings are not recorded again, so that documents keep their bytes."""
+"""Unchanged settings are recorded again at most this often, so that documents keep their bytes."""
 
 
 def read_artifact(context: DocumentContext, name: str) -> Artifact:

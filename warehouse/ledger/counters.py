@@ -20,7 +20,7 @@ from warehouse.ledger.raw_store import open_raw_store
 SQL = (Path(__file__).with_name("counters.sql"),)
 
 KEEP_S = 120
-"""How long a counter outlives its window: longer than the clocks of two hosts may differ."""
+"""The time for which a counter outlives its window: longer than the clocks of two hosts may differ."""
 
 _SWEEP_EVERY = 64
 _SWEEP_SIZE = 256
