@@ -25,7 +25,6 @@ _SAY_ONE = "Pass one of --issue, --received CASE, --supplement, --refund and --r
 
 
 def unmatched(as_json: bool) -> None:
-    """Lists the cases of money that no claim uses, newest first."""
     with operator_problems(as_json), opened_ledger() as (settings, ledger), ledger.read() as reader:
         rail, now = rail_of(settings), datetime.now(UTC)
         waiting = [standing_of(reader, case, rail, now=now) for case in cases_in(reader)]
@@ -46,7 +45,6 @@ def resolve(
     refunded: str | None,
     as_json: bool,
 ) -> None:
-    """Settles a case: issues the key of its quote, asks for the rest, or records that money goes back."""
     with operator_problems(as_json):
         if [issue, received is not None, supplement, refund, refunded is not None].count(True) != 1:
             raise PaymentNotSettled("Give one of five options.", cure=_SAY_ONE)

@@ -19,13 +19,11 @@ class ClaimNotHere(OperatorProblem):
 
 
 def claim(quote_id: str | None, transaction: str | None, wait: float, as_json: bool) -> None:
-    """Redeems a paid quote: asks until the payment is settled, and prints the API key."""
     with operator_problems(as_json):
         redeem(effective_settings(), quote_id, transaction, wait, as_json)
 
 
 def show(claim_id: str, as_json: bool) -> None:
-    """Shows a claim: its state, its payment and the state of its key."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
         record = find_claim(reader, claim_id)
         if record is None:

@@ -45,11 +45,10 @@ class NothingToCheck(OperatorProblem):
 
 
 def check(base_url: str, as_json: bool) -> None:
-    """Reads every document, follows every link, compares their facts. Exits with 0 only if nothing is wrong."""
     with (
         operator_problems(as_json),
         blocking_client(_TIMEOUT_S, proxied=True) as client,
-        _shown_progress() as on_progress,
+        _shown_progress() as show,
     ):
         evidence = gather(client, given_address("BASE_URL", base_url).rstrip("/"), on_progress=show)
     defects = defects_of(evidence)

@@ -344,7 +344,6 @@ def _check_findings(check: Check, settings: Settings) -> Iterator[Finding]:
 
 
 def doctor(as_json: bool) -> None:
-    """Checks machine, settings, chain and stores; prints a cure for each failing line. Exits with 1 when one fails."""
     try:
         settings = effective_settings()
     except OperatorProblem as problem:

@@ -21,7 +21,6 @@ LONGEST_OWNER = 100
 
 
 def create(tier: Tier, owner: str, role: Role, as_json: bool) -> None:
-    """Makes a key and prints it, for the only time."""
     with operator_problems(as_json):
         name = _owner(owner)
         with opened_ledger() as (settings, ledger):
@@ -32,7 +31,6 @@ def create(tier: Tier, owner: str, role: Role, as_json: bool) -> None:
 
 
 def list_(as_json: bool) -> None:
-    """Shows every key, newest first: its owner, its state, and its use."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
         keys = list_keys(reader, now=datetime.now(UTC))
     if as_json:
@@ -48,7 +46,6 @@ def list_(as_json: bool) -> None:
 
 
 def moved(as_json: bool) -> None:
-    """Shows keys that a migration gave to the payer's address: their owner was an operator that had never signed."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
         keys = moved_keys(reader)
     if as_json:
@@ -64,7 +61,6 @@ def moved(as_json: bool) -> None:
 
 
 def revoke(key_id: str, as_json: bool) -> None:
-    """Makes a key invalid for ever, at once and in every process."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.transaction() as tx:
         changed = revoke_key(tx, key_id, now=datetime.now(UTC))
     if as_json:
@@ -74,7 +70,6 @@ def revoke(key_id: str, as_json: bool) -> None:
 
 
 def rotate(key_id: str, as_json: bool) -> None:
-    """Revokes a key and prints its successor, which has the same owner, tier and quota."""
     with operator_problems(as_json), opened_ledger() as (settings, ledger):
         pepper = load_secrets(settings).pepper
         with ledger.transaction() as tx:

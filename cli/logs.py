@@ -53,5 +53,4 @@ def log_config(log_format: LogFormat) -> dict[str, Any]:
 
 
 def configure_logs(log_format: LogFormat) -> None:
-    """Sets up the logs of this process."""
     logging.config.dictConfig(log_config(log_format))

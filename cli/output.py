@@ -14,7 +14,6 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value on st
 
 
 def print_json(value: Any) -> None:
-    """Prints one JSON value on stdout."""
     print(json.dumps(value, default=str, ensure_ascii=False), flush=True)
 
 

@@ -10,7 +10,6 @@ from warehouse.ledger.master_secret import load_secrets
 
 
 def pair(as_json: bool) -> None:
-    """Prints a pairing code for an assistant. It works once, for ten minutes."""
     with operator_problems(as_json):
         settings = effective_settings()
         if settings.app_url is not None:

@@ -115,7 +115,6 @@ def disagree(price: Decimal, other: Decimal) -> bool:
 
 
 def change_percent(now: Decimal, before: Decimal) -> float:
-    """Returns 100 (now - before) / before."""
     return round(float(100 * (now - before) / before), 4)
 
 

@@ -101,7 +101,6 @@ class Cases:
 
 
 def cases_router(cases: Cases) -> APIRouter:
-    """Creates the routes over this process's `Cases`."""
     router = APIRouter(tags=["agent access"], route_class=JsonRoute)
 
     @router.get(

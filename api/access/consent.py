@@ -135,7 +135,6 @@ class OperatorConsents:
 
 
 def consent_router(consents: OperatorConsents) -> APIRouter:
-    """Creates the routes over this process's `OperatorConsents`."""
     router = APIRouter(tags=["agent access"], route_class=JsonRoute)
 
     @router.get(

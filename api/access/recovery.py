@@ -104,7 +104,6 @@ class Recovery:
 
 
 def recovery_router(recovery: Recovery) -> APIRouter:
-    """Creates the routes over this process's `Recovery`."""
     router = APIRouter(tags=["agent access"], route_class=JsonRoute)
 
     @router.get(

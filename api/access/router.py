@@ -64,7 +64,6 @@ class Jwks(Document):
 
 
 def access_router(service: AccessService) -> APIRouter:
-    """Creates the routes over this process's service."""
     router = APIRouter(tags=["agent access"], route_class=JsonRoute)
 
     @router.get(

@@ -126,11 +126,9 @@ class AccessService:
         self._pending: dict[tuple[str, str], tuple[float, PendingAnswer]] = {}
 
     def plans(self) -> PlansAnswer:
-        """Returns the catalog."""
         return plans_answer(self.rail, self._base_url, self._requests_per_day)
 
     def key_set(self) -> KeySet:
-        """Returns the keys that sign."""
         return self._key_set()
 
     async def claim(self, request: ClaimRequest, idempotency_key: str | None) -> Redeemed | PendingAnswer:

@@ -76,7 +76,6 @@ class McpTools:
         }
 
     def has(self, name: str) -> bool:
-        """Returns True if there is a tool with this name."""
         return name in self._tools
 
     async def call(self, name: str, arguments: dict[str, Any], client: str) -> Outcome:

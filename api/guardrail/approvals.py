@@ -92,7 +92,6 @@ def carries_token(request: GuardrailRequest) -> bool:
 
 
 def approvals_router(desk: ApprovalDesk) -> APIRouter:
-    """Creates the route."""
     router = authenticated_router("guardrail")
 
     @router.post(

@@ -22,7 +22,6 @@ PROTOCOL_PATH = "/api/v2/trust/protocol"
 
 
 def trust_router(served: ServedGenerations) -> APIRouter:
-    """Creates the route `/api/v2/trust/score/{address}`."""
     router = APIRouter(tags=[TRUST_SCORE.group], route_class=WorkRoute)
 
     @router.get(

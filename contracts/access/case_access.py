@@ -120,7 +120,6 @@ class CaseAnswer(Document):
 
 
 def case_url(base_url: str, case_id: str) -> str:
-    """Returns the URL of a case."""
     return base_url + CASE_PATH.replace("{caseId}", case_id)
 
 
@@ -136,7 +135,6 @@ def recorded_of(case: Case, quote: Quote, base_url: str) -> Recorded:
 
 
 def supplement_url(base_url: str, case_id: str) -> str:
-    """Returns the URL that creates the supplementary quote of a case."""
     return base_url + CASE_SUPPLEMENT_PATH.replace("{caseId}", case_id)
 
 
@@ -147,7 +145,6 @@ def case_typed_data(case_id: str, issued_at: int, chain_id: int) -> dict[str, An
 
 
 def case_challenge(case: Case, *, base_url: str, now: datetime) -> CaseChallenge:
-    """Returns a challenge that is issued `now`."""
     issued_at = int(now.timestamp())
     return CaseChallenge(
         case_id=case.case_id,

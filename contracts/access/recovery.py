@@ -98,7 +98,6 @@ def recovery_typed_data(claim_id: str, key_id: str, issued_at: int, chain_id: in
 def recovery_challenge(
     claim_id: str, key_id: str, signer: str, *, chain_id: int, base_url: str, now: datetime
 ) -> RecoveryChallenge:
-    """Returns a challenge that is issued `now`."""
     issued_at = int(now.timestamp())
     return RecoveryChallenge(
         claim_id=claim_id,

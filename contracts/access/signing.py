@@ -125,7 +125,6 @@ def key_text(private: Ed25519PrivateKey, active_from: datetime | None = None) ->
 
 
 def new_private_key() -> Ed25519PrivateKey:
-    """Returns a random key."""
     return Ed25519PrivateKey.generate()
 
 

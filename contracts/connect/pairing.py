@@ -35,7 +35,6 @@ class Vouched:
 
 
 def new_code() -> str:
-    """Returns a random pairing code."""
     return "".join(secrets.choice(BASE62) for _ in range(CODE_LENGTH))
 
 

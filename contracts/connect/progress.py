@@ -62,12 +62,10 @@ class Progress(ToolModel):
 
     @property
     def finished(self) -> bool:
-        """Returns True if every step is done or skipped."""
         return all(step.state in SETTLED for step in self.steps)
 
     @property
     def steps_done(self) -> int:
-        """Returns the number of steps that are done."""
         return sum(step.state == "done" for step in self.steps)
 
     @property

@@ -14,7 +14,6 @@ _TOKEN = re.compile(r"svcs_[A-Za-z0-9_-]{43}")
 
 
 def new_token() -> str:
-    """Returns a random session token."""
     return TOKEN_PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
 
 

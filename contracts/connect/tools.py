@@ -54,7 +54,6 @@ class Tool:
 
     @property
     def needs_session(self) -> bool:
-        """Decides whether the tool needs a session's token."""
         return self.name != FIRST_TOOL
 
     @property

@@ -56,7 +56,6 @@ class Installation:
 
 
 def installation_of(settings: Settings, keys: KeySet | None = None) -> Installation:
-    """Returns the installation that the settings describe."""
     return Installation(
         base_url=settings.public_base_url,
         rail=rail_of(settings),

@@ -4,5 +4,4 @@ SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_path(name: str) -> str:
-    """Returns the path of a published JSON Schema."""
     return f"/schemas/{name}.json"

@@ -257,7 +257,6 @@ def read_batch(body: bytes, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[
 
 
 def raise_error_object(error: ErrorObject, *, method: str) -> None:
-    """Raises the `RpcError` for an `error` member."""
     failure = classify(method, code=error.code, message=error.message, data=error.data)
     raise RpcError(failure, error.message[:300], code=error.code, data=error.data)
 
@@ -414,7 +413,6 @@ def bloom_may_hold(logs_bloom: bytes, *items: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def checksum_address(address: str) -> str:
-    """Returns the EIP-55 form of an address."""
     from eth_utils.address import to_checksum_address  # The import takes 0.4 s, and few callers need it.
 
     return to_checksum_address(address)

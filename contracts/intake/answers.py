@@ -61,12 +61,10 @@ def registered(record: IntakeRecord, urls: ServiceUrls, erase_token: str | None)
 
 
 def status(record: IntakeRecord, urls: ServiceUrls) -> IntakeStatusResponse:
-    """Returns the current state of the intake."""
     return IntakeStatusResponse(**_fields(record, urls), activation=_activation(record, urls))
 
 
 def capsule(record: IntakeRecord, urls: ServiceUrls) -> IntakeProvisioningCapsule:
-    """Returns the intake as an artifact."""
     return IntakeProvisioningCapsule(
         **_fields(record, urls),
         activation=_activation(record, urls),

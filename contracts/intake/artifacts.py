@@ -106,7 +106,6 @@ def artifact_texts() -> dict[str, dict[str, Any]]:
 
 
 def artifact(name: str, facts: Facts) -> Artifact:
-    """Returns one document."""
     texts, kind = artifact_texts()[name], ARTIFACT_KINDS[name]
     return kind.model(
         artifact=f"svc.intake.{name}",

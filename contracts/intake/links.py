@@ -9,12 +9,10 @@ ARTIFACTS = "/artifacts/"
 
 
 def artifact_path(name: str) -> str:
-    """Returns the path of a published artifact."""
     return f"{ARTIFACTS}{name}"
 
 
 def artifact_url(base_url: str, name: str) -> str:
-    """Returns the URL of a published artifact."""
     return base_url + artifact_path(name)
 
 

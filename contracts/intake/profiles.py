@@ -65,7 +65,6 @@ def load_profiles() -> dict[str, Profile]:
 
 @cache
 def load_checklist(lane: Lane) -> tuple[ChecklistRow, ...]:
-    """Returns the lines of a lane's checklist."""
     rows: list[dict[str, Any]] = _read()["checklists"][lane.value]
     return tuple(ChecklistRow(fields=tuple(row.pop("fields", ())), **row) for row in rows)
 

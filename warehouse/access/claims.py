@@ -79,14 +79,12 @@ def close_quote(tx: Transaction, quote_id: str) -> bool:
 
 
 def find_claim(reader: Reader, claim_id: str) -> Claim | None:
-    """Returns the claim with this id, or None."""
     if "\0" in claim_id:  # PostgreSQL refuses such a text instead of not finding it
         return None
     return _claim(reader.row("access_claim", claim_id=claim_id))
 
 
 def claim_of_quote(reader: Reader, quote_id: str) -> Claim | None:
-    """Returns the claim that redeemed a quote, or None."""
     return _claim(reader.row("access_claim_of_quote", quote_id=quote_id))
 
 
@@ -120,7 +118,6 @@ def spent_positions(reader: Reader, chain_id: int, transaction_hash: str) -> set
 
 
 def find_receipt(reader: Reader, claim_id: str) -> KeptReceipt | None:
-    """Returns the receipt of a claim, or None."""
     row = reader.row("access_receipt", claim_id=claim_id)
     return (
         None if row is None else KeptReceipt(row["body_json"], row["receipt_hash"], json.loads(row["signature_json"]))
@@ -164,7 +161,6 @@ def settle_claim(tx: Transaction, claim: Claim, *, now: datetime) -> bool:
 
 
 def payments_of_claim(reader: Reader, claim_id: str) -> list[Payment]:
-    """Returns every transfer that a claim uses."""
     return [_payment(row) for row in reader.rows("access_payments_of_claim", claim_id=claim_id)]
 
 

@@ -48,7 +48,6 @@ class KeyLookup:
         return FoundKey(Caller(key_id, owner, Tier(tier), Role(role)), family_id, bool(used))
 
     def close(self) -> None:
-        """Closes the store. No key can be looked up any more."""
         self._store.close()
 
 

@@ -337,5 +337,4 @@ def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
 
 
 def _integer(limbs: dict[str, int]) -> int:
-    """Converts a u256 from DuckDB's form."""
     return sum(limbs[f"limb{place}"] << (64 * place) for place in range(4))

@@ -38,7 +38,6 @@ class OpenedSession:
 
 
 def issue_code(tx: Transaction, pepper: bytes) -> IssuedCode:
-    """Creates a pairing code of the built-in companion."""
     code, now = new_code(), tx.now()
     _insert_pairing(tx, code_digest(pepper, code), Vouched(BUILT_IN_PROFILE, now, now + CODE_LIVES), None)
     return IssuedCode(code, now + CODE_LIVES)

@@ -107,7 +107,6 @@ class Counters:
             self._refused.pop(key, None)
 
     def close(self) -> None:
-        """Closes the store. The counters can't be used any more."""
         with self._lock:
             self._store.close()
 

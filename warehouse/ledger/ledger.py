@@ -250,7 +250,6 @@ class Ledger:
                         connection.exec_driver_sql(f'vacuum (full, analyze) "{row["name"]}"')
 
     def close(self) -> None:
-        """Closes every connection. The ledger can't be used any more."""
         self._readers.dispose()
 
 

@@ -72,7 +72,6 @@ class RawPostgresql:
         self.fetch("rewrite", {})
 
     def close(self) -> None:
-        """Closes the connection."""
         self._connection.close()
 
     def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
