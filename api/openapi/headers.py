@@ -7,63 +7,37 @@ from typing import Any
 
 from contracts.publish.routes import is_limited
 
-_TEXT = {"type": "string"}
+
+def _header(description: str, example: object, *, required: bool = True, **schema: object) -> dict[str, Any]:
+    always = {"required": True} if required else {}
+    return {"description": description, **always, "schema": {"type": "string", **schema}, "example": example}
+
 
 HEADERS: dict[str, dict[str, Any]] = {
-    "ETag": {
-        "description": "Strong; changes with the content and its encoding. Send it back in If-None-Match",
-        "required": True,
-        "schema": _TEXT,
-        "example": '"0123456789abcdef0123456789abcdef"',
-    },
-    "Cache-Control": {
-        "description": "How long a copy may be used",
-        "required": True,
-        "schema": _TEXT,
-        "example": "public, max-age=60, stale-while-revalidate=300, stale-if-error=86400",
-    },
-    "Vary": {
-        "description": "What the answer depends on",
-        "required": True,
-        "schema": _TEXT,
-        "example": "Accept-Encoding",
-    },
-    "RateLimit-Policy": {
-        "description": "The budget that the request counts against: `permin` of one client address, or `daily` of one "
-        "API key (draft-ietf-httpapi-ratelimit-headers). Left out where there is no limit",
-        "schema": _TEXT,
-        "example": '"permin";q=20;w=60',
-    },
-    "RateLimit": {
-        "description": "What is left of that budget, and after how many seconds it is whole again",
-        "schema": _TEXT,
-        "example": '"permin";r=19;t=58',
-    },
-    "Retry-After": {
-        "description": "After how many seconds to send the same again",
-        "required": True,
-        "schema": {"type": "integer", "minimum": 0},
-        "example": 5,
-    },
-    "Allow": {"description": "Methods of this path", "required": True, "schema": _TEXT, "example": "GET, HEAD"},
-    "Location": {
-        "description": "The path to go on to",
-        "required": True,
-        "schema": {"type": "string", "format": "uri-reference"},
-        "example": "/api/worldmodel/live",
-    },
-    "WWW-Authenticate": {
-        "description": "How to send a key",
-        "required": True,
-        "schema": _TEXT,
-        "example": 'Bearer realm="svc"',
-    },
-    "X-Request-Id": {
-        "description": "Names the request in our log",
-        "required": True,
-        "schema": _TEXT,
-        "example": "0123456789abcdef",
-    },
+    "ETag": _header(
+        "Strong; changes with the content and its encoding. Send it back in If-None-Match",
+        '"0123456789abcdef0123456789abcdef"',
+    ),
+    "Cache-Control": _header(
+        "How long a copy may be used", "public, max-age=60, stale-while-revalidate=300, stale-if-error=86400"
+    ),
+    "Vary": _header("What the answer depends on", "Accept-Encoding"),
+    "RateLimit-Policy": _header(
+        "The budget that the request counts against: `permin` of one client address, or `daily` of one API key "
+        "(draft-ietf-httpapi-ratelimit-headers). Left out where there is no limit",
+        '"permin";q=20;w=60',
+        required=False,
+    ),
+    "RateLimit": _header(
+        "What is left of that budget, and after how many seconds it is whole again",
+        '"permin";r=19;t=58',
+        required=False,
+    ),
+    "Retry-After": _header("After how many seconds to send the same again", 5, type="integer", minimum=0),
+    "Allow": _header("Methods of this path", "GET, HEAD"),
+    "Location": _header("The path to go on to", "/api/worldmodel/live", format="uri-reference"),
+    "WWW-Authenticate": _header("How to send a key", 'Bearer realm="svc"'),
+    "X-Request-Id": _header("Names the request in our log", "0123456789abcdef"),
 }
 """The definitions, by name: the description's `components.headers`."""
 

@@ -155,11 +155,11 @@ class PendingTransferLog(TransferLog, gc=False):
     blockHash: Word = msgspec.field(default="")
 
 
-Row = TypeVar("Row", bound=TransferLog)
+Row = TypeVar("Row")
 
 
 class LogsAnswer(msgspec.Struct, Generic[Row], gc=False):
-    """The whole answer to `eth_getLogs` for one token's transfers."""
+    """The whole answer to `eth_getLogs`."""
 
     id: Any = None
     result: list[Row] | None = None

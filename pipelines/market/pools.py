@@ -35,6 +35,10 @@ class Pool:
     observed_at: datetime | None = None
 
 
+def as_float(value: Decimal | None) -> float | None:
+    return None if value is None else float(value)
+
+
 def quote_of(pools: Sequence[Pool]) -> Quote | Refusal:
     """Returns the price of the deepest sound pool, with volume and trades summed over all sound ones."""
     if not pools:
