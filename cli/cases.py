@@ -15,7 +15,7 @@ from contracts.errors import PaymentNotSettled
 from contracts.settings import Settings
 from warehouse.access.cases import cases_in, find_case
 from warehouse.access.issue import Issuer
-from warehouse.access.resolve import Accepted, issue_for_case, mark_refund, mark_refunded
+from warehouse.access.resolve import IssuedForCase, issue_for_case, mark_refund, mark_refunded
 from warehouse.access.signing_keys import SigningKeys
 from warehouse.access.supplements import offer_supplement, standing_of
 from warehouse.ledger.ledger import Ledger
@@ -75,7 +75,7 @@ def resolve(
         say(f"{settled['supplement']['quoteId']} asks for {pay['amount']} from {pay['from']} until {pay['notAfter']}")
 
 
-def _issue(settings: Settings, ledger: Ledger, case_id: str, received: str | None) -> Accepted:
+def _issue(settings: Settings, ledger: Ledger, case_id: str, received: str | None) -> IssuedForCase:
     now = datetime.now(UTC)
     signer = SigningKeys(settings).current().signer(now)
     issuer = Issuer(rail_of(settings), settings.public_base_url, load_secrets(settings), signer)
@@ -83,7 +83,7 @@ def _issue(settings: Settings, ledger: Ledger, case_id: str, received: str | Non
         return issue_for_case(tx, issuer, case_id, received, now=now)
 
 
-def _issued(accepted: Accepted) -> dict[str, Any]:
+def _issued(accepted: IssuedForCase) -> dict[str, Any]:
     issued = accepted.issued
     return {
         "claimId": issued.claim.claim_id,

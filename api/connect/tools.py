@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ToolOutcome:
     """The outcome of a call. `fields` are those of the tool's result, or of the problem if it failed."""
 
     failed: bool
@@ -78,10 +78,10 @@ class McpTools:
     def has(self, name: str) -> bool:
         return name in self._tools
 
-    async def call(self, name: str, arguments: dict[str, Any], client: str) -> Outcome:
+    async def call(self, name: str, arguments: dict[str, Any], client: str) -> ToolOutcome:
         """Runs a tool. `client` is the rate-limit key of the client's address. Every failure becomes an outcome."""
         try:
-            return Outcome(False, _fields(await self._run(self._tools[name], arguments, client)))
+            return ToolOutcome(False, _fields(await self._run(self._tools[name], arguments, client)))
         except ToolProblem as problem:
             return _failed(problem)
         except RequestProblem as problem:
@@ -148,7 +148,7 @@ class ArgumentsInvalid(ToolProblem):
         self.faults = faults
 
 
-def _failed(problem: ToolProblem, faults: list[tuple[str, str]] | None = None) -> Outcome:
+def _failed(problem: ToolProblem, faults: list[tuple[str, str]] | None = None) -> ToolOutcome:
     if isinstance(problem, ArgumentsInvalid):
         faults = problem.faults
     fields: dict[str, Any] = {"code": problem.code, "retryable": problem.retryable}
@@ -157,7 +157,7 @@ def _failed(problem: ToolProblem, faults: list[tuple[str, str]] | None = None) -
     fields |= {"detail": problem.detail, "fix": problem.fix}
     if faults:
         fields["errors"] = [{"pointer": pointer, "detail": detail} for pointer, detail in faults]
-    return Outcome(True, fields)
+    return ToolOutcome(True, fields)
 
 
 def _fields(result: BaseModel | dict[str, Any]) -> dict[str, Any]:

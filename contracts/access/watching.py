@@ -37,7 +37,7 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
-class OnChain:
+class Present:
     """The payment is on the chain, in `block`. `final` is True if nobody has to check again."""
 
     block: BlockView
@@ -45,7 +45,7 @@ class OnChain:
 
 
 @dataclass(frozen=True, slots=True)
-class OffChain:
+class Absent:
     """The payment is not on the chain. `for_good` is True after it was searched for long enough."""
 
     for_good: bool
@@ -56,7 +56,7 @@ class Unclear:
     """Providers are silent, behind, or disagree."""
 
 
-Whereabouts = OnChain | OffChain | Unclear
+Whereabouts = Present | Absent | Unclear
 
 
 def recheck(
@@ -84,13 +84,13 @@ def recheck(
     if same and payment.state == "issued":
         block = same[0].held
         assert block is not None
-        return OnChain(block, _final(terms, views, block))
+        return Present(block, _final(terms, views, block))
     settled = settle(terms, views)
     if isinstance(settled, Agreed) and _pays(payment, terms, settled, used):
-        return OnChain(settled.block, _final(terms, views, settled.block))
+        return Present(settled.block, _final(terms, views, settled.block))
     if same:
         return Unclear()  # It is back, but not buried again yet.
-    return OffChain(for_good=payment.state == "reversed" and now - payment.changed_at > LANDS_AGAIN_WITHIN)
+    return Absent(for_good=payment.state == "reversed" and now - payment.changed_at > LANDS_AGAIN_WITHIN)
 
 
 def _pays(payment: Payment, terms: Terms, settled: Agreed, used: Collection[int]) -> bool:

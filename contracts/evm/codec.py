@@ -128,7 +128,7 @@ class ErrorObject(msgspec.Struct, frozen=True):
     data: Any = None
 
 
-class Answer(msgspec.Struct, frozen=True):
+class RpcAnswer(msgspec.Struct, frozen=True):
     """One JSON-RPC answer with its result undecoded."""
 
     id: Any = None
@@ -238,7 +238,7 @@ def quantity(text: str) -> int:
 
 def read_answer(body: bytes, *, method: str) -> Any:
     """Returns the decoded result of one call. Raises `RpcError`, also (transient) for a body that is not JSON-RPC."""
-    answer = _decode(body, Answer)
+    answer = _decode(body, RpcAnswer)
     return _result(answer, method)
 
 
@@ -248,9 +248,9 @@ def read_batch(body: bytes, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[
     Raises `RpcError` if the node refused the whole batch, or if the body is not its answer.
     """
     if body.lstrip()[:1] != b"[":
-        _result(_decode(body, Answer), calls[0][0])
+        _result(_decode(body, RpcAnswer), calls[0][0])
         raise RpcError(Transient(), "a batch answered with one answer")
-    answers = {answer.id: answer for answer in _decode(body, list[Answer])}
+    answers = {answer.id: answer for answer in _decode(body, list[RpcAnswer])}
     if set(answers) != set(range(len(calls))):
         raise RpcError(Transient(), "a batch answered in part")
     return [_result_or_error(answers[place], method) for place, (method, _) in enumerate(calls)]
@@ -268,7 +268,7 @@ def _decode(body: bytes, shape: type[Result]) -> Result:
         raise RpcError(Transient(), "an answer that is no JSON-RPC") from None
 
 
-def _result(answer: Answer, method: str) -> Any:
+def _result(answer: RpcAnswer, method: str) -> Any:
     if answer.error is not None:
         raise_error_object(answer.error, method=method)
     if isinstance(answer.result, msgspec.UnsetType):
@@ -276,7 +276,7 @@ def _result(answer: Answer, method: str) -> Any:
     return msgspec.json.decode(answer.result)
 
 
-def _result_or_error(answer: Answer, method: str) -> Any | RpcError:
+def _result_or_error(answer: RpcAnswer, method: str) -> Any | RpcError:
     try:
         return _result(answer, method)
     except RpcError as error:

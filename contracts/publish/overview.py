@@ -18,7 +18,7 @@ NO_GRAPH = "no_graph"
 NOT_CONFIGURED = "not_configured"
 
 
-class Part(Document):
+class Sourced(Document):
     """The source of a number, as in the freshness block of the document that has it in full."""
 
     source: str | None
@@ -30,7 +30,7 @@ class Part(Document):
     document: str | None = Field(description="Path of the document that has more")
 
 
-class Metric(Part):
+class Metric(Sourced):
     """One live number."""
 
     value: int | float | str | None = Field(description="Amounts of any size are decimal strings")
@@ -69,7 +69,7 @@ class OverviewMode(StrEnum):
     FALLBACK = "fallback"
 
 
-class ContextHolders(Part):
+class ContextHolders(Sourced):
     """The holders of the token."""
 
     holder_count: int | None
@@ -79,7 +79,7 @@ class ContextHolders(Part):
     total_supply: DecimalAmount | None
 
 
-class ContextPrice(Part):
+class ContextPrice(Sourced):
     """The price of the token."""
 
     price_usd: DecimalAmount | None
@@ -87,21 +87,21 @@ class ContextPrice(Part):
     market_cap_usd: float | None
 
 
-class ContextBidwall(Part):
+class ContextBidwall(Sourced):
     """The watched contract."""
 
     balance_wei: RawAmount | None
     progress: float | None = Field(description="Balance by trigger, 0 to 1")
 
 
-class ContextTrust(Part):
+class ContextTrust(Sourced):
     """The trust registry."""
 
     attestations: int | None
     agents: int | None
 
 
-class ContextGraph(Part):
+class ContextGraph(Sourced):
     """The world model."""
 
     node_count: int | None

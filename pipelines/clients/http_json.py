@@ -18,7 +18,7 @@ from pydantic import SecretStr
 
 from contracts.base import Quality
 from contracts.times import retry_after_s
-from warehouse.clients.http import BodyCompressed, BodyTooLarge, Reply, ask, client
+from warehouse.clients.http import BodyCompressed, Reply, ReplyTooLarge, ask, client
 from warehouse.duck.fetch_log import Attempt
 
 TIMEOUT_S = 3.0
@@ -37,7 +37,7 @@ Shape = TypeVar("Shape")
 
 
 @dataclass(frozen=True)
-class Answer(Generic[Shape]):
+class JsonAnswer(Generic[Shape]):
     """A source's value, or the reason why it gave none.
 
     `reason`, a stable code, is set exactly where `value` is missing: timeout, unreachable, rate_limited, http_<status>,
@@ -67,7 +67,7 @@ class _Refused(Exception):
 
 
 class Feeds:
-    """Queries sources; an async context manager. A source's fault is an `Answer` with a reason, never an exception."""
+    """Queries sources; an async context manager. A fault is a `JsonAnswer` with a reason, never an exception."""
 
     def __init__(self, *, timeout_s: float = TIMEOUT_S, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._timeout_s = timeout_s
@@ -85,7 +85,7 @@ class Feeds:
     @overload
     async def get(
         self, url: str, *, headers: Mapping[str, str | SecretStr] | None = None, max_bytes: int = MAX_BYTES
-    ) -> Answer[Any]: ...
+    ) -> JsonAnswer[Any]: ...
 
     @overload
     async def get(
@@ -95,7 +95,7 @@ class Feeds:
         *,
         headers: Mapping[str, str | SecretStr] | None = None,
         max_bytes: int = MAX_BYTES,
-    ) -> Answer[Shape]: ...
+    ) -> JsonAnswer[Shape]: ...
 
     async def get(
         self,
@@ -104,7 +104,7 @@ class Feeds:
         *,
         headers: Mapping[str, str | SecretStr] | None = None,
         max_bytes: int = MAX_BYTES,
-    ) -> Answer[Any]:
+    ) -> JsonAnswer[Any]:
         """Returns the JSON at `url` as a `shape` that msgspec knows.
 
         Numbers with a point become `Decimal` where it is `Any`.
@@ -123,7 +123,7 @@ class Feeds:
         except _Refused as refusal:
             reason, ask_again_at = str(refusal), refusal.ask_again_at
         latency_ms = round((time.monotonic() - started) * 1000)
-        return Answer(value, reason, latency_ms, asked_at + timedelta(milliseconds=latency_ms), ask_again_at)
+        return JsonAnswer(value, reason, latency_ms, asked_at + timedelta(milliseconds=latency_ms), ask_again_at)
 
     async def _body(self, url: str, headers: Mapping[str, str | SecretStr], max_bytes: int) -> bytes:
         for left in reversed(range(_TRIES)):
@@ -141,7 +141,7 @@ class Feeds:
             reply = await ask(self._client, "GET", url, timeout_s=self._timeout_s, max_bytes=max_bytes, headers=plain)
         except httpx.TimeoutException:
             raise _Refused("timeout", again=True) from None
-        except BodyTooLarge:
+        except ReplyTooLarge:
             raise _Refused("too_large") from None
         except BodyCompressed:
             raise _Refused("unreadable") from None

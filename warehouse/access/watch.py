@@ -11,7 +11,7 @@ from contracts.access.matching import Terms
 from contracts.access.provider_views import Silence
 from contracts.access.quotes import terms_of
 from contracts.access.rail import PaymentRail
-from contracts.access.watching import OffChain, OnChain, Sighting, Unclear, recheck
+from contracts.access.watching import Absent, Present, Sighting, Unclear, recheck
 from warehouse.access.claims import (
     find_claim,
     find_quote,
@@ -71,7 +71,7 @@ def apply_sightings(
     match recheck(payment, terms, sightings, now=now):
         case Unclear():
             return "unclear"
-        case OnChain(block, final=False) if payment.state == "issued" and block.hash == payment.block_hash:
+        case Present(block, final=False) if payment.state == "issued" and block.hash == payment.block_hash:
             return "stands"
     with ledger.transaction() as tx:
         claim = find_claim(tx, payment.claim_id)
@@ -79,7 +79,7 @@ def apply_sightings(
             return "overtaken"
         used = used_positions(tx, payment.chain_id, payment.transaction_hash) - {payment.log_position}
         match recheck(payment, terms, sightings, now=now, used=used):
-            case OnChain(block, final):
+            case Present(block, final):
                 moved = payment.state == "reversed" or block.hash != payment.block_hash
                 if moved:
                     move_payment(tx, payment, "issued", block, now=now)
@@ -87,7 +87,7 @@ def apply_sightings(
                 if final:
                     _settle(tx, claim, payment, now=now)
                 return "reinstated" if moved else "final" if final else "stands"
-            case OffChain(for_good):
+            case Absent(for_good):
                 if payment.state == "issued":
                     move_payment(tx, payment, "reversed", None, now=now)
                     _follow_payments(tx, claim, now=now)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from contracts.discovery.checks.evidence import Answer, Defect, Evidence, path_below
+from contracts.discovery.checks.evidence import Defect, Evidence, HttpAnswer, path_below
 from contracts.discovery.checks.money import money_defects
 from contracts.discovery.service import CONTEXT_PATH
 
@@ -233,7 +233,7 @@ def _agree(what: str, stated: Iterable[Stated]) -> Iterator[Defect]:
             )
 
 
-def _lines(answer: Answer) -> Iterator[str]:
+def _lines(answer: HttpAnswer) -> Iterator[str]:
     """Splits a body into pieces that belong together: lines of texts, strings of JSON without its examples."""
     value = answer.value
     if value is None:
