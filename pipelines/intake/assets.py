@@ -16,7 +16,7 @@ RAW, SETTINGS = "raw_ledger__intakes", "out_intake__settings"
 
 
 @dg.multi_asset(
-    name="take_over_intakes",
+    name="sync_intake_tables",
     specs=[
         other_spec(
             "intake_events",
