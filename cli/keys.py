@@ -3,8 +3,11 @@
 An API key's text is printed once.
 """
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
+
+from pydantic.alias_generators import to_camel
 
 from cli.environment import effective_settings, make_data_dir
 from cli.output import operator_problems, print_json, say
@@ -105,48 +108,18 @@ def _owner(name: str) -> str:
 def _print_issued(issued: IssuedKey, as_json: bool) -> None:
     record = issued.record
     if as_json:
-        print_json(
-            {
-                "apiKey": issued.key.reveal(),
-                "keyId": record.key_id,
-                "tier": record.tier,
-                "owner": record.owner,
-                "role": record.role,
-            }
-        )
+        shown = {"tier": record.tier, "owner": record.owner, "role": record.role}
+        print_json({"apiKey": issued.key.reveal(), "keyId": record.key_id, **shown})
         return
     say(issued.key.reveal())
     say(f"{record.key_id}, tier {record.tier}, role {record.role}, of {record.owner}. The key is not shown again.")
 
 
 def _moved(key: MovedKey) -> dict[str, Any]:
-    return {
-        "keyId": key.key_id,
-        "claimId": key.claim_id,
-        "from": key.from_owner,
-        "to": key.to_owner,
-        "nodes": key.nodes,
-        "edges": key.edges,
-        "leftBehind": key.left,
-        "movedAt": key.moved_at,
-    }
+    names = {"from_owner": "from", "to_owner": "to", "left": "leftBehind"}
+    return {names.get(name, to_camel(name)): value for name, value in asdict(key).items()}
 
 
 def _key_fields(usage: KeyUsage) -> dict[str, Any]:
-    key = usage.key
-    return {
-        "keyId": key.key_id,
-        "hint": key.hint,
-        "tier": key.tier,
-        "owner": key.owner,
-        "role": key.role,
-        "state": key.state,
-        "claimId": key.claim_id,
-        "paidUntil": key.paid_until,
-        "createdAt": key.created_at,
-        "changedAt": key.changed_at,
-        "firstUsedAt": key.first_used_at,
-        "lastUsedAt": usage.last_used_at,
-        "requests": usage.requests,
-        "requestsToday": usage.requests_today,
-    }
+    fields = asdict(usage) | asdict(usage.key)
+    return {to_camel(name): value for name, value in fields.items() if name not in ("key", "family_id")}
