@@ -33,7 +33,7 @@ class BidwallEventsParameters(BaseModel):
 
     limit: int = Field(default=20, ge=1, le=MAX_EVENTS, description="Newest events")
     scope: Scope = Field(default="all", description="`all`: of any token; `odai`: of the service token")
-    token: AskedAddress | None = Field(default=None, description="Of this ERC-20 alone; overrides `scope`")
+    token: AskedAddress | None = Field(default=None, description="Only of this ERC-20; overrides `scope`")
 
 
 class BidwallSnapshotParameters(BaseModel):
@@ -43,7 +43,7 @@ class BidwallSnapshotParameters(BaseModel):
 
     events_limit: int = Field(default=8, ge=1, le=20, description="Newest events")
     scope: Scope = Field(default="all", description="`all`: of any token; `odai`: of the service token")
-    token: AskedAddress | None = Field(default=None, description="Of this ERC-20 alone; overrides `scope`")
+    token: AskedAddress | None = Field(default=None, description="Only of this ERC-20; overrides `scope`")
 
 
 class Finality(StrEnum):

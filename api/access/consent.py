@@ -155,7 +155,7 @@ def consent_router(consents: OperatorConsents) -> APIRouter:
         responses=problems(ConsentRefused, OperatorContractUnsure, *TEXT_ERRORS, *_EVERY),
         summary="Make the operator the owner of the key",
         description="By the operator's signature: the key, its replacement and what it wrote become the operator's. "
-        "The key stays the same, so whoever holds it reads the operator's private data from then on; the operator can "
+        "The key stays the same, so its holder reads the operator's private data from then on; the operator can "
         "replace it. The same request again changes nothing.",
         operation_id="agent_access_operator",
     )

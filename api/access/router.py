@@ -83,7 +83,7 @@ def access_router(service: AccessService) -> APIRouter:
         status_code=201,
         responses=problems(*_QUOTE_REFUSALS, *TEXT_ERRORS, *STORE_ERRORS),
         summary="Get a signed quote",
-        description="What to send, where and until when. Its amount belongs to this quote of the payer alone, so send "
+        description="What to send, where and until when. No other open quote of the payer has its amount, so send "
         "exactly that.",
         operation_id="agent_access_quote",
     )
@@ -98,7 +98,7 @@ def access_router(service: AccessService) -> APIRouter:
         responses=_CLAIM_RESPONSES | problems(*CLAIM_REFUSALS, ParameterInvalid, *TEXT_ERRORS, *STORE_ERRORS),
         summary="Redeem a paid quote",
         description="Verifies the payment on the chain and issues an API key with a receipt, exactly once for a quote. "
-        "402 is said of payments that definitely don't match alone, and is no x402 challenge. A repeated "
+        "A 402 means that the payment definitely does not match; it is no x402 challenge. A repeated "
         "Idempotency-Key gives the same key again until that key is first used, or for 24 hours.",
         operation_id="agent_access_claim",
     )

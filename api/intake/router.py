@@ -110,8 +110,8 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         STATUS_PATH,
         response_model=IntakeStatusResponse,
         responses=problems(IntakeNotFound, *STORE_ERRORS),
-        summary="An intake as it stands",
-        description="Its states, what is missing and the links to go on, for whoever holds the id.",
+        summary="The current state of an intake",
+        description="Its states, what is missing and the links to go on, for the holder of the id.",
         operation_id="intake_status",
     )
     def status(intake_id: IntakeId) -> Response:

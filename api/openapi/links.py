@@ -86,7 +86,7 @@ LINKS = {
         Link("approval", "guardrail_approve", "An operator lets the action pass once", body={"digest": "/data/digest"}),
     ),
     ("intake_register", 201): (
-        Link("status", "intake_status", "The intake as it stands", parameters={"intakeId": "/intakeId"}),
+        Link("status", "intake_status", "The current state of the intake", parameters={"intakeId": "/intakeId"}),
         Link("capsule", "intake_capsule", "Its provisioning capsule", parameters={"intakeId": "/intakeId"}),
         Link(
             "erase",

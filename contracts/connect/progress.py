@@ -250,7 +250,7 @@ def _check_evidence(step: PlanStep, report: StepReport) -> None:
     if any(_SECRET_LIKE.search(text) for text in (report.detail, *report.evidence.values())):
         raise ToolProblem(
             "secret_in_report",
-            "The report holds an API key or a session token. A key belongs in the environment file alone.",
+            "The report holds an API key or a session token. A key belongs only in the environment file.",
             fix="Report without it. A key that was shown to others is to be rotated.",
         )
     for name, text in report.evidence.items():

@@ -102,7 +102,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "svc_connect_report_step",
         "Report a step",
-        "Records how a step of the plan went, and answers which is next. Changes the session's progress alone. A step "
+        "Records how a step of the plan went, and answers which is next. Changes only the session's progress. A step "
         "that is not in the plan answers `step_unknown`, one before its turn `step_not_ready`.",
         ReportStepArguments,
         ReportStepResult,

@@ -80,7 +80,7 @@ def agent_card(installation: Installation) -> dict[str, Any]:
                 "apiKeySecurityScheme": {
                     "location": "header",
                     "name": "X-Api-Key",
-                    "description": "The same key in a header of its own.",
+                    "description": "The same key in its own header.",
                 }
             },
         },

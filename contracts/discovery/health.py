@@ -32,5 +32,5 @@ class Health(Document):
     )
     observed_age_s: int = Field(
         ge=0,
-        description="Seconds since ledger, guardrail rules and clock were last looked at; about one while all is well",
+        description="Seconds since ledger, guardrail rules and clock were last checked; about one while all is well",
     )

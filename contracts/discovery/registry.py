@@ -84,11 +84,11 @@ class CapabilityEntry(Document):
     routes: list[Route]
     tools: list[str] = Field(description="Tools of the MCP server")
     determined_by: DeterminedBy = Field(
-        description="`http`: it was asked at its public address; `warehouse`: its data was read; `settings`: they alone"
+        description="`http`: a request to its public address; `warehouse`: its data; `settings`: only the settings"
     )
-    evidence: str | None = Field(description="What was looked at")
+    evidence: str | None = Field(description="The document or path that was checked")
     checked_at: Timestamp | None = Field(
-        description="When it was first found to stand so, said anew hourly (UTC); null before anybody has looked"
+        description="The first check with this result, restated hourly (UTC); null before the first check"
     )
 
 

@@ -644,8 +644,8 @@ PROJECTIONS: tuple[Projection, ...] = (
         shape="markdown",
         make=connect_md,
         summary="Connect page in Markdown",
-        description="The connect page for readers without a browser; `/connect/` answers it to whoever prefers "
-        "Markdown.",
+        description="The connect page for readers without a browser; `/connect/` answers it to clients that "
+        "prefer Markdown.",
         media_type=MARKDOWN,
     ),
     _discovery(
@@ -682,8 +682,8 @@ PROJECTIONS: tuple[Projection, ...] = (
         shape="page",
         make=connect_page_fields,
         summary="Connect page",
-        description="What this is, how to pair, plans, and a paid claim step by step, for a browser. Whoever prefers "
-        "Markdown gets that.",
+        description="What this is, how to pair, plans, and a paid claim step by step, for a browser. Clients that "
+        "prefer Markdown get that.",
         media_type="text/html; charset=utf-8",
         headers={
             **PAGE_HEADERS,
@@ -708,7 +708,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         shape="openapi",
         describe=openapi_json,
         summary="OpenAPI description",
-        description="The OpenAPI 3.0.3 description, with this installation's address and examples of its own.",
+        description="The OpenAPI 3.0.3 description, with the address and the examples of this installation.",
     ),
     Projection(
         name="openapi_v2",

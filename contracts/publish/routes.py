@@ -78,7 +78,7 @@ def action_headers(chain_id: int) -> dict[str, str]:
 class Route(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """One published path. `parameters` are those of variants that the API answers; `variants` says by query string
     which of them are published too, at which path. `document` is the path whose body an alias has, `markdown` that of
-    the twin which is answered here to whoever prefers Markdown."""
+    the twin which is answered here to clients that prefer Markdown."""
 
     file: str
     media_type: str

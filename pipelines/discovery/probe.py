@@ -20,7 +20,7 @@ from warehouse.duck.fetch_log import Attempt
 ALL_WELL_EVERY = timedelta(minutes=5)
 ELSE_EVERY = timedelta(minutes=1)
 HOURLY = timedelta(hours=1)
-DUE = "the service's own answers to be looked at"
+DUE = "the service's own answers are to be checked"
 EARLY = timedelta(seconds=5)
 """Tolerance for a tick that comes before its minute is over."""
 

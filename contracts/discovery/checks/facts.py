@@ -213,7 +213,9 @@ def _routes(evidence: Evidence) -> Iterator[Defect]:
     prefix = urlsplit(str(server)).path.removeprefix(urlsplit(evidence.base_url).path)
     for method, path in sorted(_operations(evidence.value("/openapi-v2.yaml"))):
         if (method, prefix + path) not in described:
-            yield Defect("/openapi-v2.yaml", f"describes {method} {path} alone", "Make it from /openapi.json.")
+            yield Defect(
+                "/openapi-v2.yaml", f"is the only one that describes {method} {path}", "Make it from /openapi.json."
+            )
 
 
 def _operations(description: Any) -> set[tuple[str, str]]:
