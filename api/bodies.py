@@ -4,8 +4,6 @@ The front limits their size; depth and number of parts are counted in the bytes 
 write routes creates its router with `route_class=JsonRoute`.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

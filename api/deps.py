@@ -1,7 +1,5 @@
 """Authenticates routes: the caller that the front found by the request's key, and routes that require one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Coroutine
 from typing import Any
 

@@ -4,8 +4,6 @@ uvicorn with httptools accepts header fields, chunk extensions and trailers of a
 beside its body, and chunk framing as much again as the data that it frames; the answer to more closes the connection.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol

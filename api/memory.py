@@ -4,8 +4,6 @@ glibc keeps freed memory in an arena for each thread that allocated some, and re
 arena. After large requests it kept tens of megabytes as long as the process lived.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ctypes
 import time
@@ -34,9 +32,9 @@ class MemoryKeeper:
         """Runs until cancelled."""
         while True:
             await asyncio.sleep(EVERY_S)
-            await self.look()
+            await self.trim_after_work()
 
-    async def look(self) -> None:
+    async def trim_after_work(self) -> None:
         """Returns free memory if the process has worked since the last time."""
         if self._used_cpu_s() - self._trimmed_at_cpu_s >= WORTH_IT_CPU_S:
             await asyncio.to_thread(self._trim)

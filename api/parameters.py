@@ -1,7 +1,5 @@
 """Parameters that several rooms take: query parameters as a client sent them, and the Idempotency-Key."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Answers every error with one kind of problem body: errors of the front, the rooms and the framework."""
 
-from __future__ import annotations
-
 import logging
 
 from fastapi import FastAPI, Request, Response

@@ -3,8 +3,6 @@
 The HTTP server limits the head too (`api.http_protocol`); here the client gets a readable problem.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 

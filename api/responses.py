@@ -3,8 +3,6 @@
 `api.openapi.headers` describes header fields that every answer of its kind carries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,13 +11,33 @@ from pydantic import BaseModel
 
 from api.openapi.headers import header_refs
 from contracts.discovery.examples import PROBLEM_CODES
-from contracts.errors import NotReady, RequestProblem
+from contracts.errors import (
+    BodyInvalid,
+    BodyTooLarge,
+    InternalFault,
+    MediaTypeUnsupported,
+    MethodNotAllowed,
+    NotReady,
+    RateLimited,
+    RequestProblem,
+    StoreUnavailable,
+)
 from contracts.problems import PROBLEM_MEDIA_TYPE
+from contracts.secret_texts import SecretInText
+
+STORE_ERRORS = (MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
+"""Errors of every limited route that reads a store."""
+
+BODY_ERRORS = (BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
+"""Errors of every route that takes a JSON body."""
+
+TEXT_ERRORS = (BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported)
+"""The same where texts of the body are stored."""
 
 PROBLEM_SCHEMA = {"$ref": "#/components/schemas/Problem"}
 
 UNCHANGED: dict[int | str, dict[str, Any]] = {304: {"description": "Unchanged for the entity tags in If-None-Match"}}
-"""What a document answers that may be kept."""
+"""The 304 of a document that caches may keep."""
 
 
 def private_document(document: BaseModel, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -33,12 +51,12 @@ def private_json(body: str | bytes, status: int = 200, headers: Mapping[str, str
 
 
 def not_ready() -> NotReady:
-    """What a published path answers before the first generation."""
+    """Returns the problem of a published path before the first generation."""
     return NotReady("The first generation is still being built.", headers={"Retry-After": "5"})
 
 
 def cached(model: type[BaseModel] | None) -> dict[int | str, dict[str, Any]]:
-    """200 with `model` (None: any JSON object) and 304, as every published path answers."""
+    """Describes the 200 with `model` (None: any JSON object) and the 304 of a published path."""
     any_object = {"content": {"application/json": {"schema": {"type": "object"}}}}
     body: dict[str, Any] = any_object if model is None else {"model": model}
     varies = header_refs("Vary")

@@ -1,7 +1,5 @@
 """The class of all routes, and merging their routers into one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Coroutine
 from typing import Any
 

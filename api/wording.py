@@ -1,8 +1,6 @@
 """Describes the faults of a request's fields in words for its sender, with their place. Replaces the framework's
 phrases. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 A request that is refused before does not count for a key's day. The front puts a `Work` into the scope and reads it.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, MutableMapping

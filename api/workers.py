@@ -4,8 +4,6 @@ anyio starts a process when one is needed, keeps it for later requests and kills
 module adds limits: few at a time for each caller, a bounded queue, and a low priority.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import resource

@@ -1,7 +1,5 @@
 """Implements `svc claim unmatched` and `svc claim resolve`: the operator's decisions on money that no claim uses."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from typing import Any
@@ -17,7 +15,7 @@ from contracts.errors import PaymentNotSettled
 from contracts.settings import Settings
 from warehouse.access.cases import cases_in, find_case
 from warehouse.access.issue import Issuer
-from warehouse.access.resolve import Accepted, issue_for_case, mark_refund, mark_refunded
+from warehouse.access.resolve import IssuedForCase, issue_for_case, mark_refund, mark_refunded
 from warehouse.access.signing_keys import SigningKeys
 from warehouse.access.supplements import offer_supplement, standing_of
 from warehouse.ledger.ledger import Ledger
@@ -27,7 +25,6 @@ _SAY_ONE = "Pass one of --issue, --received CASE, --supplement, --refund and --r
 
 
 def unmatched(as_json: bool) -> None:
-    """Lists the cases of money that no claim uses, newest first."""
     with operator_problems(as_json), opened_ledger() as (settings, ledger), ledger.read() as reader:
         rail, now = rail_of(settings), datetime.now(UTC)
         waiting = [standing_of(reader, case, rail, now=now) for case in cases_in(reader)]
@@ -48,7 +45,6 @@ def resolve(
     refunded: str | None,
     as_json: bool,
 ) -> None:
-    """Settles a case: issues the key of its quote, asks for the rest, or records that money goes back."""
     with operator_problems(as_json):
         if [issue, received is not None, supplement, refund, refunded is not None].count(True) != 1:
             raise PaymentNotSettled("Give one of five options.", cure=_SAY_ONE)
@@ -79,7 +75,7 @@ def resolve(
         say(f"{settled['supplement']['quoteId']} asks for {pay['amount']} from {pay['from']} until {pay['notAfter']}")
 
 
-def _issue(settings: Settings, ledger: Ledger, case_id: str, received: str | None) -> Accepted:
+def _issue(settings: Settings, ledger: Ledger, case_id: str, received: str | None) -> IssuedForCase:
     now = datetime.now(UTC)
     signer = SigningKeys(settings).current().signer(now)
     issuer = Issuer(rail_of(settings), settings.public_base_url, load_secrets(settings), signer)
@@ -87,7 +83,7 @@ def _issue(settings: Settings, ledger: Ledger, case_id: str, received: str | Non
         return issue_for_case(tx, issuer, case_id, received, now=now)
 
 
-def _issued(accepted: Accepted) -> dict[str, Any]:
+def _issued(accepted: IssuedForCase) -> dict[str, Any]:
     issued = accepted.issued
     return {
         "claimId": issued.claim.claim_id,

@@ -1,7 +1,5 @@
 """Implements `svc claim`: redeems a paid quote; shows the operator claims and money that no claim uses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from cli.environment import effective_settings
@@ -21,13 +19,11 @@ class ClaimNotHere(OperatorProblem):
 
 
 def claim(quote_id: str | None, transaction: str | None, wait: float, as_json: bool) -> None:
-    """Redeems a paid quote: asks until the payment is settled, and prints the API key."""
     with operator_problems(as_json):
         redeem(effective_settings(), quote_id, transaction, wait, as_json)
 
 
 def show(claim_id: str, as_json: bool) -> None:
-    """Shows a claim: its state, its payment and the state of its key."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
         record = find_claim(reader, claim_id)
         if record is None:

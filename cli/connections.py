@@ -41,7 +41,7 @@ class ConnectionLimits:
     """The longest time in which a client may read nothing of an answer."""
     unread_bytes: int = 64 * 1024 * 1024
     """Of all unread answers. Past it, the clients that read least lose their connection."""
-    look_every_s: float = 1.0
+    check_every_s: float = 1.0
 
     @classmethod
     def of_this_process(cls) -> ConnectionLimits:
@@ -78,7 +78,7 @@ class _Connections:
         self.all[connection] = address
         self.of_address[address] += 1
         if self.timer is None:
-            self.timer = connection.loop.call_later(self.limits.look_every_s, self._look, connection.loop)
+            self.timer = connection.loop.call_later(self.limits.check_every_s, self._check, connection.loop)
         return True
 
     def remove(self, connection: TimedHttpProtocol) -> None:
@@ -102,7 +102,7 @@ class _Connections:
         oldest.transport.abort()
         return True
 
-    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _check(self, loop: asyncio.AbstractEventLoop) -> None:
         now = loop.time()
         unread = 0
         stalled: list[tuple[float, TimedHttpProtocol]] = []
@@ -116,7 +116,7 @@ class _Connections:
                 break
             unread -= connection.transport.get_write_buffer_size()
             connection.transport.abort()
-        self.timer = loop.call_later(self.limits.look_every_s, self._look, loop) if self.all else None
+        self.timer = loop.call_later(self.limits.check_every_s, self._check, loop) if self.all else None
 
 
 class TimedHttpProtocol(BoundedHttpProtocol):

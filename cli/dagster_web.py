@@ -4,8 +4,6 @@ The check wraps the application within the process, so that no port exists that 
 loopback address whatever SVC_HOST says: Dagster knows no users.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 from collections.abc import AsyncIterator

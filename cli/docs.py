@@ -16,7 +16,7 @@ import typer
 
 from cli.environment import given_address
 from cli.output import note, operator_problems, print_json, say
-from contracts.discovery.checks.evidence import Answer, Evidence, Reading, path_below
+from contracts.discovery.checks.evidence import DocumentAnswers, Evidence, HttpAnswer, path_below
 from contracts.discovery.checks.expected import DESCRIPTION, SHAPES, STRANGERS, served_as
 from contracts.discovery.checks.judge import defects_of
 from contracts.discovery.checks.links import addresses_in, external_addresses
@@ -34,7 +34,7 @@ _ORIGIN = "https://page.example"
 _MCP_PATH = "/mcp"
 _LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
-Heard = Callable[[str, int, int], None]
+ProgressListener = Callable[[str, int, int], None]
 """Called with the path that is read next, the number of documents read and the number of all."""
 
 
@@ -45,9 +45,12 @@ class NothingToCheck(OperatorProblem):
 
 
 def check(base_url: str, as_json: bool) -> None:
-    """Reads every document, follows every link, compares their facts. Exits with 0 only if nothing is wrong."""
-    with operator_problems(as_json), blocking_client(_TIMEOUT_S, proxied=True) as client, _shown_progress() as heard:
-        evidence = gather(client, given_address("BASE_URL", base_url).rstrip("/"), heard=heard)
+    with (
+        operator_problems(as_json),
+        blocking_client(_TIMEOUT_S, proxied=True) as client,
+        _shown_progress() as show,
+    ):
+        evidence = gather(client, given_address("BASE_URL", base_url).rstrip("/"), on_progress=show)
     defects = defects_of(evidence)
     external = sorted(external_addresses(evidence))
     if as_json:
@@ -78,7 +81,7 @@ def gather(
     client: httpx.Client,
     base_url: str,
     *,
-    heard: Heard = lambda what, done, of: None,
+    on_progress: ProgressListener = lambda what, done, of: None,
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> Evidence:
@@ -86,10 +89,10 @@ def gather(
     reader = _Reader(client, base_url, sleep, clock)
     if reader.ask("GET", "/").status == 0 and reader.ask("GET", "/health").status == 0:
         raise NothingToCheck(f"Nobody answers at {base_url}.", cure="Check that the service runs there.")
-    readings: dict[str, Reading] = {}
+    readings: dict[str, DocumentAnswers] = {}
     description = reader.ask("GET", DESCRIPTION).value
     for number, path in enumerate(SHAPES):
-        heard(path, number, len(SHAPES))
+        on_progress(path, number, len(SHAPES))
         served = served_as(description, path)
         readings[path] = _read(reader, path, is_kept=served is not None and served.is_kept)
     evidence = Evidence(
@@ -99,26 +102,26 @@ def gather(
         strangers={path: reader.ask("GET", path) for path in STRANGERS},
         tools=_tools(reader.ask("POST", _MCP_PATH, body=_LIST_TOOLS)),
     )
-    linked: dict[str, Answer] = {}
+    linked: dict[str, HttpAnswer] = {}
     links = sorted(_links(evidence), key=lambda url: (is_limited(_below(base_url, url)), url))
     for number, url in enumerate(links):
         path = _below(base_url, url)
-        heard(path, len(SHAPES) + number, len(SHAPES) + len(links))
+        on_progress(path, len(SHAPES) + number, len(SHAPES) + len(links))
         linked[url] = reader.ask("GET", path)
     return replace(evidence, linked=linked, unread=reader.unread)
 
 
-def _read(reader: _Reader, path: str, *, is_kept: bool) -> Reading:
+def _read(reader: _Reader, path: str, *, is_kept: bool) -> DocumentAnswers:
     answer = reader.ask("GET", path)
     if not is_kept or answer.status != 200:
-        return Reading(answer)
+        return DocumentAnswers(answer)
     etag = answer.headers.get("etag")
     preflight = {
         "Origin": _ORIGIN,
         "Access-Control-Request-Method": "GET",
         "Access-Control-Request-Headers": "if-none-match",
     }
-    return Reading(
+    return DocumentAnswers(
         answer,
         again=None if etag is None else reader.ask("GET", path, {"If-None-Match": etag}),
         head=reader.ask("HEAD", path),
@@ -140,7 +143,7 @@ def _below(base_url: str, url: str) -> str:
     return path_below(base_url, url) or "/"
 
 
-def _tools(answer: Answer) -> tuple[str, ...] | None:
+def _tools(answer: HttpAnswer) -> tuple[str, ...] | None:
     """Returns the names of the tools that an MCP server lists, or None where it lists none."""
     value = answer.value
     result = value.get("result") if isinstance(value, dict) else None
@@ -161,7 +164,7 @@ class _Reader:
 
     def ask(
         self, method: str, path: str, headers: Mapping[str, str] | None = None, body: dict[str, Any] | None = None
-    ) -> Answer:
+    ) -> HttpAnswer:
         """Returns the answer at a path below the base address.
 
         Waits after a 429; records a path that stays refused as unread.
@@ -178,7 +181,7 @@ class _Reader:
         self.unread[self._base_url + path] = "the rate limit"
         return answer
 
-    def _once(self, method: str, path: str, headers: dict[str, str], body: dict[str, Any] | None) -> Answer:
+    def _once(self, method: str, path: str, headers: dict[str, str], body: dict[str, Any] | None) -> HttpAnswer:
         if body is not None:
             headers["Accept"] = "application/json, text/event-stream"
         try:
@@ -188,10 +191,10 @@ class _Reader:
                 for part in response.iter_bytes():
                     read += part
                     if len(read) > _DOCUMENT_BYTES:
-                        return Answer(0, response_headers, fault=f"more than {_DOCUMENT_BYTES} bytes")
+                        return HttpAnswer(0, response_headers, fault=f"more than {_DOCUMENT_BYTES} bytes")
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            return Answer(0, fault=type(error).__name__)
-        return Answer(response.status_code, response_headers, read)
+            return HttpAnswer(0, fault=type(error).__name__)
+        return HttpAnswer(response.status_code, response_headers, read)
 
     def _keep_pace(self) -> None:
         now = self._clock()
@@ -204,7 +207,7 @@ class _Reader:
                 now = self._clock()
         self._asked.append(now)
 
-    def _learn(self, answer: Answer) -> None:
+    def _learn(self, answer: HttpAnswer) -> None:
         """Reads the service's policy for one address: `"permin";q=20;w=60`."""
         name, *parameters = answer.headers.get("ratelimit-policy", "").split(";")
         policy = dict(pair.split("=", 1) for pair in parameters if "=" in pair)
@@ -213,7 +216,7 @@ class _Reader:
 
 
 @contextmanager
-def _shown_progress() -> Iterator[Heard]:
+def _shown_progress() -> Iterator[ProgressListener]:
     """Shows the path that is being read in a line on a terminal; nothing elsewhere."""
     if not sys.stderr.isatty():
         yield lambda what, done, of: None

@@ -1,7 +1,5 @@
 """`svc doctor`: checks this machine, the settings and the stores, and prints a cure for each failing line."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import socket
@@ -346,7 +344,6 @@ def _check_findings(check: Check, settings: Settings) -> Iterator[Finding]:
 
 
 def doctor(as_json: bool) -> None:
-    """Checks machine, settings, chain and stores; prints a cure for each failing line. Exits with 1 when one fails."""
     try:
         settings = effective_settings()
     except OperatorProblem as problem:

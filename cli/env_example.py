@@ -1,7 +1,5 @@
 """Writes `.env.example` from the settings, so that the two can't disagree: `python -m cli.env_example`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from contracts.settings import PREFIX, Settings

@@ -1,7 +1,5 @@
 """Finds the settings of a command: those of the environment, or the demo's where no RPC is set."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

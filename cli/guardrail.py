@@ -1,7 +1,5 @@
 """Implements `svc guardrail approve`: a person on the service's host lets a blocked action pass once."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 
@@ -14,7 +12,6 @@ from warehouse.ledger.master_secret import load_secrets
 
 
 def approve(digest: str, owner: str, minutes: int, as_json: bool) -> None:
-    """Prints a token that lets one check of the owner pass."""
     with operator_problems(as_json):
         if not re.fullmatch(DIGEST, digest):
             raise SettingsInvalid(

@@ -1,7 +1,5 @@
 """Lists and reviews intakes, and serves the rights of the people who sent them (`svc intake`)."""
 
-from __future__ import annotations
-
 import getpass
 from dataclasses import asdict
 
@@ -13,7 +11,6 @@ from warehouse.intake.rights import export_intake, forget_intake, list_intakes
 
 
 def list_(most: int, as_json: bool) -> None:
-    """Shows the newest intakes, without contact data."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
         intakes = list_intakes(reader, most)
     if as_json:
@@ -29,7 +26,6 @@ def list_(most: int, as_json: bool) -> None:
 
 
 def review(intake_id: str, *, approve: bool, name: str | None, as_json: bool) -> None:
-    """Approves an intake, or asks for changes."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.transaction() as tx:
         record = intakes.review(tx, intake_id, approve=approve, operator=name or getpass.getuser())
     states = record.states
@@ -41,7 +37,6 @@ def review(intake_id: str, *, approve: bool, name: str | None, as_json: bool) ->
 
 
 def export(intake_id: str, as_json: bool) -> None:
-    """Prints everything that is stored of an intake, including contact data."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
         stored = export_intake(reader, intake_id)
     if as_json:

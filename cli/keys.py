@@ -3,10 +3,11 @@
 An API key's text is printed once.
 """
 
-from __future__ import annotations
-
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
+
+from pydantic.alias_generators import to_camel
 
 from cli.environment import effective_settings, make_data_dir
 from cli.output import operator_problems, print_json, say
@@ -25,7 +26,6 @@ LONGEST_OWNER = 100
 
 
 def create(tier: Tier, owner: str, role: Role, max_class: SourceClass, signer: str | None, as_json: bool) -> None:
-    """Makes a key and prints it, for the only time."""
     with operator_problems(as_json):
         name = _owner(owner)
         if (max_class is SourceClass.SIGNED_SYSTEM) != (signer is not None):
@@ -54,7 +54,6 @@ def create(tier: Tier, owner: str, role: Role, max_class: SourceClass, signer: s
 
 
 def list_(as_json: bool) -> None:
-    """Shows every key, newest first: its owner, its state, and its use."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
         keys = list_keys(reader, now=datetime.now(UTC))
     if as_json:
@@ -70,7 +69,6 @@ def list_(as_json: bool) -> None:
 
 
 def moved(as_json: bool) -> None:
-    """Shows keys that a migration gave to the payer's address: their owner was an operator that had never signed."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.read() as reader:
         keys = moved_keys(reader)
     if as_json:
@@ -86,7 +84,6 @@ def moved(as_json: bool) -> None:
 
 
 def revoke(key_id: str, as_json: bool) -> None:
-    """Makes a key invalid for ever, at once and in every process."""
     with operator_problems(as_json), opened_ledger() as (_, ledger), ledger.transaction() as tx:
         changed = revoke_key(tx, key_id, now=datetime.now(UTC))
     if as_json:
@@ -96,7 +93,6 @@ def revoke(key_id: str, as_json: bool) -> None:
 
 
 def rotate(key_id: str, as_json: bool) -> None:
-    """Revokes a key and prints its successor, which has the same owner, tier and quota."""
     with operator_problems(as_json), opened_ledger() as (settings, ledger):
         pepper = load_secrets(settings).pepper
         with ledger.transaction() as tx:
@@ -132,16 +128,8 @@ def _owner(name: str) -> str:
 def _print_issued(issued: IssuedKey, as_json: bool) -> None:
     record = issued.record
     if as_json:
-        print_json(
-            {
-                "apiKey": issued.key.reveal(),
-                "keyId": record.key_id,
-                "tier": record.tier,
-                "owner": record.owner,
-                "role": record.role,
-                "maxClass": record.max_class,
-            }
-        )
+        shown = {"tier": record.tier, "owner": record.owner, "role": record.role, "maxClass": record.max_class}
+        print_json({"apiKey": issued.key.reveal(), "keyId": record.key_id, **shown})
         return
     say(issued.key.reveal())
     say(
@@ -151,34 +139,10 @@ def _print_issued(issued: IssuedKey, as_json: bool) -> None:
 
 
 def _moved(key: MovedKey) -> dict[str, Any]:
-    return {
-        "keyId": key.key_id,
-        "claimId": key.claim_id,
-        "from": key.from_owner,
-        "to": key.to_owner,
-        "nodes": key.nodes,
-        "edges": key.edges,
-        "leftBehind": key.left,
-        "movedAt": key.moved_at,
-    }
+    names = {"from_owner": "from", "to_owner": "to", "left": "leftBehind"}
+    return {names.get(name, to_camel(name)): value for name, value in asdict(key).items()}
 
 
 def _key_fields(usage: KeyUsage) -> dict[str, Any]:
-    key = usage.key
-    return {
-        "keyId": key.key_id,
-        "hint": key.hint,
-        "tier": key.tier,
-        "owner": key.owner,
-        "role": key.role,
-        "maxClass": key.max_class,
-        "state": key.state,
-        "claimId": key.claim_id,
-        "paidUntil": key.paid_until,
-        "createdAt": key.created_at,
-        "changedAt": key.changed_at,
-        "firstUsedAt": key.first_used_at,
-        "lastUsedAt": usage.last_used_at,
-        "requests": usage.requests,
-        "requestsToday": usage.requests_today,
-    }
+    fields = asdict(usage) | asdict(usage.key)
+    return {to_camel(name): value for name, value in fields.items() if name not in ("key", "family_id")}

@@ -1,7 +1,5 @@
 """Joins commands of ours with those of the guardrail's library, which also runs without this service."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Configures the logs of the service's processes: lines for people or JSON objects for machines, on stderr."""
 
-from __future__ import annotations
-
 import json
 import logging
 import logging.config
@@ -55,5 +53,4 @@ def log_config(log_format: LogFormat) -> dict[str, Any]:
 
 
 def configure_logs(log_format: LogFormat) -> None:
-    """Sets up the logs of this process."""
     logging.config.dictConfig(log_config(log_format))

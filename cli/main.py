@@ -1,11 +1,15 @@
 """The `svc` command line: every command with its options and help text. Contains no work.
 
-A command imports its work when it runs. Importing Dagster, the stores or web3 here would cost every `--help` seconds.
+A command names the function that does its work and imports it when it runs: importing Dagster, the stores or web3 here
+would cost every `--help` seconds.
 """
 
 import os
 import sys
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Annotated, Final
 
 import typer
@@ -28,6 +32,19 @@ EXIT_CODES: Final = (
     "2 the arguments or the configuration are wrong, so trying again does not help. With --json stdout is one JSON "
     "value, also when the command fails; progress goes to stderr."
 )
+
+
+def runs(work: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Makes a declared command call `<module>:<function>`, whose parameters have the names of its options."""
+
+    def declare(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(**options: object) -> None:
+            resolve_name(work)(**options)
+
+        return call
+
+    return declare
 
 
 def group(summary: str) -> typer.Typer:
@@ -77,6 +94,7 @@ def main(
 
 
 @app.command(rich_help_panel=RUNNING)
+@runs("cli.run:run")
 def run(
     dagster_launch: Annotated[
         bool, typer.Option("--dagster-launch", help="Let Dagster's pages launch runs and switch schedules.")
@@ -90,12 +108,10 @@ def run(
 
     Example: `SVC_PORT=8080 svc run`
     """
-    from cli.run import run
-
-    run(dagster_launch=dagster_launch, as_json=as_json)
 
 
 @app.command(rich_help_panel=RUNNING)
+@runs("cli.serve:serve")
 def serve(
     workers: Annotated[int, typer.Option(min=1, help="Processes that answer; they share one rate limit.")] = 1,
     as_json: AsJson = False,
@@ -104,12 +120,10 @@ def serve(
 
     Example: `svc serve --workers 4`
     """
-    from cli.serve import serve
-
-    serve(workers, as_json)
 
 
 @app.command(rich_help_panel=RUNNING)
+@runs("cli.demo.command:demo")
 def demo(
     reset: Annotated[
         bool, typer.Option("--reset", help="Delete the chain and everything that was ingested from it.")
@@ -120,15 +134,13 @@ def demo(
 
     Example: `svc demo --reset`
     """
-    from cli.demo.command import demo
-
-    demo(reset=reset, as_json=as_json)
 
 
 app.add_typer(pipeline, name="pipeline", rich_help_panel=RUNNING)
 
 
 @pipeline.command("run")
+@runs("cli.pipeline:run")
 def pipeline_run(
     snapshot: Annotated[
         bool, typer.Option("--snapshot", help="Keep this state as a snapshot to compare with.")
@@ -139,12 +151,10 @@ def pipeline_run(
 
     Example: `svc pipeline run --snapshot`
     """
-    from cli.pipeline import run
-
-    run(snapshot=snapshot, as_json=as_json)
 
 
 @pipeline.command("status")
+@runs("cli.pipeline:status")
 def pipeline_status(as_json: AsJson = False) -> None:
     """Show how far the chain is read, what is proven and what is published.
 
@@ -152,37 +162,31 @@ def pipeline_status(as_json: AsJson = False) -> None:
 
     Example: `svc pipeline status --json`
     """
-    from cli.pipeline import status
-
-    status(as_json)
 
 
 @app.command(rich_help_panel=RUNNING)
+@runs("cli.pipeline:publish")
 def publish(as_json: AsJson = False) -> None:
     """Publish what the warehouse holds, for this SVC_BASE_URL. Reads nothing from the chain.
 
     Example: `SVC_BASE_URL=https://agents.example svc publish`
     """
-    from cli.pipeline import publish
-
-    publish(as_json)
 
 
 # --- Check and measure
 
 
 @app.command(rich_help_panel=CHECKING)
+@runs("cli.doctor:doctor")
 def doctor(as_json: AsJson = False) -> None:
     """Check machine, settings, chain and stores; print a cure for each failing line. Exits with 1 if one fails.
 
     Example: `svc doctor`
     """
-    from cli.doctor import doctor
-
-    doctor(as_json)
 
 
 @app.command(rich_help_panel=CHECKING)
+@runs("cli.verify:verify")
 def verify(
     url: Annotated[str, typer.Argument(help="Address of the service, such as http://127.0.0.1:8000")],
     rpc: Annotated[
@@ -194,9 +198,6 @@ def verify(
 
     Example: `svc verify https://agents.example --rpc https://node.example`
     """
-    from cli.verify import verify
-
-    verify(url, rpc, as_json)
 
 
 app.add_typer(docs, name="docs", rich_help_panel=CHECKING)
@@ -208,6 +209,7 @@ def docs_group() -> None:
 
 
 @docs.command("check")
+@runs("cli.docs:check")
 def docs_check(
     base_url: Annotated[str, typer.Argument(help="Address of the service, such as http://127.0.0.1:8000")],
     as_json: AsJson = False,
@@ -216,9 +218,6 @@ def docs_check(
 
     Example: `svc docs check http://127.0.0.1:8000`
     """
-    from cli.docs import check
-
-    check(base_url, as_json)
 
 
 @app.command(
@@ -244,6 +243,7 @@ QuoteId = Annotated[str | None, typer.Option("--quote", help="Id of the quote; d
 
 
 @app.command(rich_help_panel=BUYING)
+@runs("cli.purchase:quote")
 def quote(
     payer: Annotated[str | None, typer.Option(help="Address that will pay; on the demo chain one of its own.")] = None,
     operator: Annotated[
@@ -259,12 +259,10 @@ def quote(
 
     Example: `svc quote --plan api_basic_monthly`
     """
-    from cli.purchase import quote
-
-    quote(payer, operator, plan, url, as_json)
 
 
 @app.command(rich_help_panel=BUYING)
+@runs("cli.purchase:pay")
 def pay(
     quote_id: QuoteId = None,
     key_file: Annotated[
@@ -281,9 +279,6 @@ def pay(
 
     Example: `svc pay --key-file payer.json`
     """
-    from cli.purchase import pay
-
-    pay(quote_id, key_file, rpc, wait, as_json)
 
 
 app.add_typer(claim, name="claim", rich_help_panel=BUYING)
@@ -312,6 +307,7 @@ def claim_key(
 
 
 @claim.command("show")
+@runs("cli.claim:show")
 def claim_show(
     claim_id: Annotated[str, typer.Argument(help="The claim's id, as its receipt names it.")], as_json: AsJson = False
 ) -> None:
@@ -319,23 +315,19 @@ def claim_show(
 
     Example: `svc claim show claim_685446918d6c85bc22173bd3dc848ed0`
     """
-    from cli.claim import show
-
-    show(claim_id, as_json)
 
 
 @claim.command("unmatched")
+@runs("cli.cases:unmatched")
 def claim_unmatched(as_json: AsJson = False) -> None:
     """List the cases of money that no claim uses, newest first: the amount sent, and the amount asked.
 
     Example: `svc claim unmatched`
     """
-    from cli.cases import unmatched
-
-    unmatched(as_json)
 
 
 @claim.command("resolve")
+@runs("cli.cases:resolve")
 def claim_resolve(
     case_id: Annotated[str, typer.Argument(help="The case's id, as `svc claim unmatched` shows it.")],
     issue: Annotated[
@@ -353,17 +345,6 @@ def claim_resolve(
 
     Example: `svc claim resolve CASE --issue`
     """
-    from cli.cases import resolve
-
-    resolve(
-        case_id,
-        issue=issue,
-        received=received,
-        supplement=supplement,
-        refund=refund,
-        refunded=refunded,
-        as_json=as_json,
-    )
 
 
 # --- Decide as operator
@@ -374,6 +355,7 @@ KeyId = Annotated[str, typer.Argument(help="The key's id, as `svc keys list` sho
 
 
 @keys.command("create")
+@runs("cli.keys:create")
 def keys_create(
     tier: Annotated[Tier, typer.Option(help="Requests a day: 100 (free), 1,000 (basic) or any number (pro).")],
     owner: Annotated[str, typer.Option(help="Name of the owner; what the key writes belongs to local:OWNER.")],
@@ -396,75 +378,60 @@ def keys_create(
 
     Example: `svc keys create --tier free --owner alice`
     """
-    from cli.keys import create
-
-    create(tier, owner, role, max_class, signer, as_json)
 
 
 @keys.command("list")
+@runs("cli.keys:list_")
 def keys_list(as_json: AsJson = False) -> None:
     """List every key, newest first: its owner, its state and its use.
 
     Example: `svc keys list`
     """
-    from cli.keys import list_
-
-    list_(as_json)
 
 
 @keys.command("moved")
+@runs("cli.keys:moved")
 def keys_moved(as_json: AsJson = False) -> None:
     """List the keys that a migration gave to the address that paid, because their operator had never signed.
 
     Example: `svc keys moved`
     """
-    from cli.keys import moved
-
-    moved(as_json)
 
 
 @keys.command("revoke")
+@runs("cli.keys:revoke")
 def keys_revoke(key_id: KeyId, as_json: AsJson = False) -> None:
     """Make a key invalid for ever, at once and in every process.
 
     Example: `svc keys revoke key_71d4bb63da1386487584d9f66e8b83ee`
     """
-    from cli.keys import revoke
-
-    revoke(key_id, as_json)
 
 
 @keys.command("rotate")
+@runs("cli.keys:rotate")
 def keys_rotate(key_id: KeyId, as_json: AsJson = False) -> None:
     """Revoke a key and print its successor, which has the same owner, tier and quota.
 
     Example: `svc keys rotate key_71d4bb63da1386487584d9f66e8b83ee`
     """
-    from cli.keys import rotate
-
-    rotate(key_id, as_json)
 
 
 @keys.command("rotate-signing")
+@runs("cli.keys:rotate_signing")
 def keys_rotate_signing(as_json: AsJson = False) -> None:
     """Add a signing key: published at once, it signs when every cached key set has expired. Older ones still verify.
 
     Example: `svc keys rotate-signing`
     """
-    from cli.keys import rotate_signing
-
-    rotate_signing(as_json)
 
 
 @app.command(rich_help_panel=DECIDING)
+@runs("cli.pair:pair")
 def pair(as_json: AsJson = False) -> None:
     """Print a pairing code for an assistant. It works once, for ten minutes.
 
     Example: `svc pair`
     """
-    from cli.pair import pair
-
-    pair(as_json)
 
 
 OnTrail = Annotated[str | None, typer.Option("--as", help="Your name on the trail; default the name of your account.")]
@@ -475,6 +442,7 @@ IntakeId = Annotated[str, typer.Argument(help="The intake's id, as `svc intake l
 
 
 @intake.command("list")
+@runs("cli.intake:list_")
 def intake_list(
     most: Annotated[int, typer.Option(min=1, max=10_000, help="The greatest number of rows.")] = 100,
     as_json: AsJson = False,
@@ -483,12 +451,10 @@ def intake_list(
 
     Example: `svc intake list --most 20`
     """
-    from cli.intake import list_
-
-    list_(most, as_json)
 
 
 @intake.command("review")
+@runs("cli.intake:review")
 def intake_review(
     intake_id: IntakeId,
     approve: Annotated[bool, typer.Option("--approve/--request-changes", help="Your decision.")],
@@ -499,23 +465,19 @@ def intake_review(
 
     Example: `svc intake review INTAKE --approve`
     """
-    from cli.intake import review
-
-    review(intake_id, approve=approve, name=name, as_json=as_json)
 
 
 @intake.command("export")
+@runs("cli.intake:export")
 def intake_export(intake_id: IntakeId, as_json: AsJson = False) -> None:
     """Print everything that is kept of an intake, including contact data.
 
     Example: `svc intake export INTAKE --json > intake.json`
     """
-    from cli.intake import export
-
-    export(intake_id, as_json)
 
 
 @intake.command("forget")
+@runs("cli.intake:forget")
 def intake_forget(intake_id: IntakeId, name: OnTrail = None, as_json: AsJson = False) -> None:
     """Delete what is kept of an intake from every file, except lane, profile, day and states. Counts stay.
 
@@ -523,9 +485,6 @@ def intake_forget(intake_id: IntakeId, name: OnTrail = None, as_json: AsJson = F
 
     Example: `svc intake forget INTAKE`
     """
-    from cli.intake import forget
-
-    forget(intake_id, name, as_json)
 
 
 app.add_typer(world, name="world", rich_help_panel=DECIDING)
@@ -537,17 +496,16 @@ Number = Annotated[
 
 
 @world.command("load")
+@runs("cli.world:load")
 def world_load(as_json: AsJson = False) -> None:
     """Bring the graph to the constitution's files. Does nothing where it is there already.
 
     Example: `svc world load`
     """
-    from cli.world import load
-
-    load(as_json)
 
 
 @world.command("audit")
+@runs("cli.world:audit")
 def world_audit(
     newest: Annotated[int, typer.Option(min=0, max=1000, help="Print this many of the newest decisions.")] = 0,
     as_json: AsJson = False,
@@ -558,34 +516,28 @@ def world_audit(
 
     Example: `svc world audit --newest 10`
     """
-    from cli.world import audit
-
-    audit(newest, as_json)
 
 
 @world.command("pending")
+@runs("cli.world:pending_")
 def world_pending(as_json: AsJson = False) -> None:
     """List the proposals that wait for an operator, oldest first.
 
     Example: `svc world pending`
     """
-    from cli.world import pending_
-
-    pending_(as_json)
 
 
 @world.command("approve")
+@runs("cli.world:approve_")
 def world_approve(decision: Number, name: OnTrail = None, as_json: AsJson = False) -> None:
     """Let a proposal in. A stage may still reject it: then it keeps waiting, and the exit code is 1.
 
     Example: `svc world approve 42`
     """
-    from cli.world import approve_
-
-    approve_(decision, name, as_json)
 
 
 @world.command("reject")
+@runs("cli.world:reject_")
 def world_reject(
     decision: Number,
     reason: Annotated[str, typer.Option(help="The reason, for the audit.")] = "no reason given",
@@ -596,12 +548,10 @@ def world_reject(
 
     Example: `svc world reject 42 --reason "names a private person"`
     """
-    from cli.world import reject_
-
-    reject_(decision, reason, name, as_json)
 
 
 @world.command("forget")
+@runs("cli.world:forget")
 def world_forget(
     owner: Annotated[str, typer.Argument(help="The owner: an address, local:NAME, profile:ID or capsule:ID.")],
     name: OnTrail = None,
@@ -613,9 +563,6 @@ def world_forget(
 
     Example: `svc world forget local:alice`
     """
-    from cli.world import forget
-
-    forget(owner, name, as_json)
 
 
 app.add_typer(guardrail, name="guardrail", rich_help_panel=DECIDING)
@@ -627,6 +574,7 @@ def guardrail_group() -> None:
 
 
 @guardrail.command("approve")
+@runs("cli.guardrail:approve")
 def guardrail_approve(
     digest: Annotated[str, typer.Argument(help="The `digest` of the check that blocked the action.")],
     owner: Annotated[str, typer.Option(help="Whose check it is: an address, local:NAME or profile:ID.")],
@@ -639,6 +587,3 @@ def guardrail_approve(
 
     Example: `svc guardrail approve DIGEST --owner local:alice`
     """
-    from cli.guardrail import approve
-
-    approve(digest, owner, minutes, as_json)

@@ -1,7 +1,5 @@
 """Prints the results of commands: lines for people, one JSON value for programs, problems with their cure."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator
@@ -16,7 +14,6 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value on st
 
 
 def print_json(value: Any) -> None:
-    """Prints one JSON value on stdout."""
     print(json.dumps(value, default=str, ensure_ascii=False), flush=True)
 
 

@@ -1,7 +1,5 @@
 """Implements `svc pair`: makes a pairing code where this installation has no companion application for it."""
 
-from __future__ import annotations
-
 from cli.environment import effective_settings
 from cli.output import operator_problems, print_json, say
 from cli.stores import opened_ledger
@@ -12,7 +10,6 @@ from warehouse.ledger.master_secret import load_secrets
 
 
 def pair(as_json: bool) -> None:
-    """Prints a pairing code for an assistant. It works once, for ten minutes."""
     with operator_problems(as_json):
         settings = effective_settings()
         if settings.app_url is not None:

@@ -1,7 +1,5 @@
 """Runs the pipeline and publishes without any Dagster process (`svc pipeline`, `svc publish`)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -21,7 +19,6 @@ from warehouse.token.holders import read_state
 
 
 def run(*, snapshot: bool, as_json: bool) -> None:
-    """Runs until the chain is read up to finality and published. Does nothing where nothing is new."""
     with operator_problems(as_json):
         settings = effective_settings()
         refuse_without_chain(settings)
@@ -41,7 +38,6 @@ def run(*, snapshot: bool, as_json: bool) -> None:
 
 
 def status(as_json: bool) -> None:
-    """Shows how far the chain is read, what is proven and what is published."""
     with operator_problems(as_json):
         facts = _status(effective_settings())
     if as_json:
@@ -52,7 +48,6 @@ def status(as_json: bool) -> None:
 
 
 def publish(as_json: bool) -> None:
-    """Publishes the content of the warehouse for this BASE_URL; reads nothing from the chain."""
     with operator_problems(as_json):
         settings = effective_settings()
         make_data_dir(settings.data_dir)

@@ -4,8 +4,6 @@ A purchase is stored in `DATA_DIR/purchases/<quoteId>.json`, readable only by it
 can claim what its payer paid. A signed payment is stored before it is sent, so that sending again can't pay twice.
 """
 
-from __future__ import annotations
-
 import getpass
 import json
 import os
@@ -64,7 +62,6 @@ class Purchase:
 
     @property
     def quote_id(self) -> str:
-        """Returns the quote's id."""
         return str(self.quote["quoteId"])
 
 
@@ -102,7 +99,6 @@ class Purchases:
 
 
 def quote(payer: str | None, operator: str | None, plan: str | None, url: str | None, as_json: bool) -> None:
-    """Asks for a quote and stores it for `svc pay` and `svc claim`."""
     with operator_problems(as_json):
         settings = effective_settings()
         service = given_address("--url", url or settings.public_base_url).rstrip("/")
@@ -123,7 +119,6 @@ def quote(payer: str | None, operator: str | None, plan: str | None, url: str | 
 
 
 def pay(quote_id: str | None, key_file: Path | None, rpc: str | None, wait: float, as_json: bool) -> None:
-    """Pays a quote in one transfer. A repeated call sends the same signed transaction: nothing is paid twice."""
     with operator_problems(as_json):
         settings = effective_settings()
         purchases = Purchases(settings.data_dir)
@@ -162,7 +157,6 @@ def pay(quote_id: str | None, key_file: Path | None, rpc: str | None, wait: floa
 def redeem(
     settings: Settings, quote_id: str | None, transaction_hash: str | None, wait_s: float, as_json: bool
 ) -> None:
-    """Claims a paid quote, repeatedly while it is pending, and prints the key for the only time."""
     purchase = Purchases(settings.data_dir).find(quote_id)
     sent = transaction_hash or purchase.transaction_hash
     if sent is None:

@@ -1,7 +1,5 @@
 """Implements `svc run`: demo chain where no RPC is set, API, pipeline and Dagster, all in the foreground."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import subprocess
@@ -123,7 +121,7 @@ class _Service:
             self._children.stop()
             if self._demo:
                 self._demo.stop()
-            self._tell("stopped", f"every process ended in {time.monotonic() - started:.1f} s")
+            self._announce("stopped", f"every process ended in {time.monotonic() - started:.1f} s")
 
     def _start(self) -> None:
         if not self._settings.rpc_urls:
@@ -139,12 +137,12 @@ class _Service:
                 raise PartEnded("Nothing could be published.", cure="The message above says why; `svc doctor` helps.")
         self._children.start("api", _svc("serve"), environment, logs / "api.log")
         self._until_answering(f"http://{settings.host}:{settings.port}/health", API_READY_S)
-        self._tell("api", f"{settings.public_base_url} answers")
+        self._announce("api", f"{settings.public_base_url} answers")
 
         if self._command("pipeline", "pipeline", environment, "run"):
-            self._tell("pipeline", f"published {settings.public_base_url}/api/token/holders")
+            self._announce("pipeline", f"published {settings.public_base_url}/api/token/holders")
         else:
-            self._tell("pipeline", "the first run failed, as said above; the schedule goes on trying")
+            self._announce("pipeline", "the first run failed, as said above; the schedule goes on trying")
 
         log_format = "json" if settings.log_format == "json" else "colored"
         web = [sys.executable, "-P", "-m", "cli.dagster_web", "--port", str(settings.dagster_port)]
@@ -160,7 +158,7 @@ class _Service:
             may = "and launches runs for anybody on this machine"
         else:
             may = "read-only; `svc run --dagster-launch` lets it launch runs"
-        self._tell("dagster", f"{self._dagster_url} shows lineage and checks, {may}")
+        self._announce("dagster", f"{self._dagster_url} shows lineage and checks, {may}")
         self._next_steps()
 
     @property
@@ -172,7 +170,7 @@ class _Service:
         with self._stopping.at_once():
             self._demo = DemoChain.start(
                 self._settings.data_dir,
-                say=lambda text: self._tell("chain", text.removeprefix("Demo chain: ")),
+                say=lambda text: self._announce("chain", text.removeprefix("Demo chain: ")),
                 held_blocks=lambda: held_blocks(self._settings, demo_dir),
             )
         self._settings = self._settings.model_copy(update=self._demo.settings)
@@ -226,7 +224,7 @@ class _Service:
                 cure="Run it again; the chain goes on from its last dump, or starts over where the stores hold more.",
             )
 
-    def _tell(self, part: str, text: str) -> None:
+    def _announce(self, part: str, text: str) -> None:
         if not self._as_json:
             say(f"{part:<9} {text}")
 
@@ -244,7 +242,7 @@ class _Service:
             ".venv/bin/svc pipeline run --snapshot",
             "Ctrl-C ends everything; `make run` goes on where it stopped.",
         ):
-            self._tell("next", line)
+            self._announce("next", line)
 
 
 def held_blocks(settings: Settings, data_dir: Path) -> list[tuple[int, str]]:

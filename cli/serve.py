@@ -1,7 +1,5 @@
 """Implements `svc serve`: the API on HOST:PORT, answering 503 until there is a generation."""
 
-from __future__ import annotations
-
 import os
 
 import uvicorn
@@ -20,7 +18,6 @@ STOP_WITHIN_S = 5
 
 
 def serve(workers: int, as_json: bool) -> None:
-    """Serves the published generation, and waits for one where there is none yet."""
     with operator_problems(as_json):
         settings = effective_settings()
         refuse_foreign_generation(settings)

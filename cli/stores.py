@@ -1,7 +1,5 @@
 """Opens the stores that commands of the operator work on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 

@@ -1,7 +1,5 @@
 """Supervises child processes of `svc run`: starts each in its own group, ends all, finds them after a `kill -9`."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os
@@ -11,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
@@ -33,13 +32,13 @@ class ServiceRunning(OperatorProblem):
     code = "service_running"
 
 
+@dataclass(eq=False)
 class Children:
     """The processes of one supervisor. `record` stores them on disk for the supervisor after this one."""
 
-    def __init__(self, record: Path, stop_timeout_s: float = STOP_TIMEOUT_S) -> None:
-        self._record = record
-        self._stop_timeout_s = stop_timeout_s
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
+    record: Path
+    stop_timeout_s: float = STOP_TIMEOUT_S
+    _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict, init=False)
 
     def start(self, name: str, command: Sequence[str], environment: Mapping[str, str], log: Path | None = None) -> None:
         """Starts `command` as the leader of its own process group; its output goes to `log`, or to ours."""
@@ -64,7 +63,7 @@ class Children:
         """Ends every group: SIGTERM, then SIGKILL to the rest after `stop_timeout_s`."""
         for child in self._running.values():
             _signal_group(child.pid, signal.SIGTERM)
-        deadline = time.monotonic() + self._stop_timeout_s
+        deadline = time.monotonic() + self.stop_timeout_s
         for child in self._running.values():
             try:
                 child.wait(max(0.0, deadline - time.monotonic()))
@@ -74,7 +73,7 @@ class Children:
             _signal_group(child.pid, signal.SIGKILL)
             child.wait()
         self._running.clear()
-        self._record.unlink(missing_ok=True)
+        self.record.unlink(missing_ok=True)
 
     def _write_record(self) -> None:
         rows = [
@@ -82,9 +81,9 @@ class Children:
             for child in self._running.values()
             if child.poll() is None
         ]
-        draft = self._record.with_suffix(".tmp")
+        draft = self.record.with_suffix(".tmp")
         draft.write_text(json.dumps(rows))
-        draft.replace(self._record)
+        draft.replace(self.record)
 
 
 @contextmanager

@@ -3,8 +3,6 @@
 The judging is pure and elsewhere.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """Loads the constitution, verifies the audit, decides waiting proposals and forgets owners (`svc world`)."""
 
-from __future__ import annotations
-
 import getpass
 from dataclasses import asdict
 from typing import Any
@@ -25,7 +23,6 @@ from warehouse.world.write import approve, pending, reject
 
 
 def load(as_json: bool) -> None:
-    """Brings the graph to the constitution's files. Does nothing where they are loaded already."""
     with operator_problems(as_json), opened_ledger() as (_, ledger):
         decision = load_constitution(ledger)
         with ledger.read() as reader:
@@ -63,7 +60,6 @@ def audit(newest: int, as_json: bool) -> None:
 
 
 def pending_(as_json: bool) -> None:
-    """Lists the proposals that wait for an operator, oldest first."""
     with operator_problems(as_json), opened_ledger() as (_, ledger):
         waiting = pending(ledger)
     if as_json:
@@ -80,7 +76,6 @@ def pending_(as_json: bool) -> None:
 
 
 def approve_(decision: int, name: str | None, as_json: bool) -> None:
-    """Approves a proposal. A stage may still reject it: it waits on then, and the exit code is 1."""
     with operator_problems(as_json), opened_ledger() as (_, ledger):
         decided = approve(ledger, decision, name or getpass.getuser())
     _print_decision(decided, as_json)
@@ -89,7 +84,6 @@ def approve_(decision: int, name: str | None, as_json: bool) -> None:
 
 
 def reject_(decision: int, reason: str, name: str | None, as_json: bool) -> None:
-    """Declines a proposal for good."""
     with operator_problems(as_json), opened_ledger() as (_, ledger):
         decided = reject(ledger, decision, name or getpass.getuser(), reason)
     _print_decision(decided, as_json)

@@ -1,7 +1,5 @@
 """Checks the addresses that requests name and writes them in one form. Pure."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Final
 

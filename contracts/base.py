@@ -3,8 +3,6 @@
 The models of a room are in the module of that room.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeVar

@@ -1,7 +1,5 @@
 """Defines the contract-balance documents and their query parameters, and computes the progress to the trigger. Pure."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Final, Literal
 
@@ -35,7 +33,7 @@ class BidwallEventsParameters(BaseModel):
 
     limit: int = Field(default=20, ge=1, le=MAX_EVENTS, description="Newest events")
     scope: Scope = Field(default="all", description="`all`: of any token; `odai`: of the service token")
-    token: AskedAddress | None = Field(default=None, description="Of this ERC-20 alone; overrides `scope`")
+    token: AskedAddress | None = Field(default=None, description="Only of this ERC-20; overrides `scope`")
 
 
 class BidwallSnapshotParameters(BaseModel):
@@ -45,7 +43,7 @@ class BidwallSnapshotParameters(BaseModel):
 
     events_limit: int = Field(default=8, ge=1, le=20, description="Newest events")
     scope: Scope = Field(default="all", description="`all`: of any token; `odai`: of the service token")
-    token: AskedAddress | None = Field(default=None, description="Of this ERC-20 alone; overrides `scope`")
+    token: AskedAddress | None = Field(default=None, description="Only of this ERC-20; overrides `scope`")
 
 
 class Finality(StrEnum):

@@ -1,7 +1,5 @@
 """Writes canonical JSON (RFC 8785) and SHA-256 hashes. Every hash that leaves the service is computed here."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 

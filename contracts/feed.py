@@ -4,8 +4,6 @@ The rules read stored history and no clock. So the same history gives the same e
 and in whatever pieces it is read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

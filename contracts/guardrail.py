@@ -1,8 +1,6 @@
 """Bodies of the guardrail's route. The interface gives their names in snake_case. The judging itself is the library
 `guardrail`; here is only how a check is asked for and answered."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from functools import cache
 from typing import Any, Literal
@@ -92,7 +90,7 @@ class GuardrailStage(_Snake):
 
 
 class GuardrailTarget(_Snake):
-    """What an effect reaches, with what is known of it."""
+    """A target of an effect, with the known facts about it."""
 
     text: str
     place: Place
@@ -134,7 +132,7 @@ class GuardrailReliance(_Snake):
 
 
 class GuardrailProblem(_Snake):
-    """Why the action could not be judged; it is denied then."""
+    """The reason why the action could not be judged. It is denied then."""
 
     code: ProblemCode
     pointer: str = Field(description="JSON pointer into the body")

@@ -3,8 +3,6 @@
 The token itself is the library's (`guardrail.approval`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re
@@ -70,7 +68,7 @@ class ApprovalAnswer(_Snake):
 
 @dataclass(frozen=True, slots=True)
 class IssuedApproval:
-    """A newly made token and what it says."""
+    """A newly made token and its content."""
 
     approval: Approval
     token: str = field(repr=False)

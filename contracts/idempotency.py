@@ -1,7 +1,5 @@
 """Scopes the Idempotency-Keys of creating requests and limits how long a replay repeats a one-time token. Pure."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from datetime import datetime, timedelta

@@ -3,8 +3,6 @@
 The modules of `pipelines/market/sources/` parse the answers of the sources.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -117,7 +115,6 @@ def disagree(price: Decimal, other: Decimal) -> bool:
 
 
 def change_percent(now: Decimal, before: Decimal) -> float:
-    """Returns 100 (now - before) / before."""
     return round(float(100 * (now - before) / before), 4)
 
 

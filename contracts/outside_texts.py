@@ -3,8 +3,6 @@
 The service cleans a text when it takes it in. Prose names a token by its ticker if that is one, or else by its address.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from typing import Annotated, Any
 

@@ -3,8 +3,6 @@
 The adapters in `pipelines/partner/` parse the answers of the sources.
 """
 
-from __future__ import annotations
-
 from base64 import b64encode
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Writes the one error body: RFC 9457 problem details with the fields by which an agent branches."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Literal
 

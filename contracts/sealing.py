@@ -1,7 +1,5 @@
 """Encrypts texts until their owner acknowledges them: AES-256-GCM, bound to what they belong to."""
 
-from __future__ import annotations
-
 import base64
 import secrets
 

@@ -3,8 +3,6 @@
 It does not search for hexadecimal private keys, which look like the hash of a transaction.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Derives the secrets of an installation from its master secret, which `warehouse/ledger/master_secret.py` provides."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from cryptography.hazmat.primitives.hashes import SHA256

@@ -1,7 +1,5 @@
 """Reads the settings once, from `SVC_*` and `.env`; callers pass them on. Nothing else reads the environment."""
 
-from __future__ import annotations
-
 import difflib
 import os
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Reads and writes times: RFC 3339 in UTC with microseconds and `Z`, which sort as text; and times of header fields."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime

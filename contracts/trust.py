@@ -1,7 +1,5 @@
 """Defines the trust documents and weighs attestations in the registry's own integer arithmetic. Pure."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -27,24 +27,24 @@ BETWEEN = "expect_column_values_to_be_between"
 
 
 @dataclass(frozen=True)
-class Verdict:
+class TableVerdict:
     """The judgement of one row of facts: `failures` holds (expectation, column, observed) for each broken one."""
 
     passed: bool
     failures: tuple[tuple[str, str, Any], ...]
 
 
-def judge(table: str, facts: dict[str, Any]) -> Verdict:
+def judge(table: str, facts: dict[str, Any]) -> TableVerdict:
     """Returns the verdict of the suite of `table` over its row of facts.
 
     A suite asserts only that each count is 0, so a row of zeros passes without running it.
     """
     if all(type(count) is int and count == 0 for count in violations_of(facts).values()):
-        return Verdict(passed=True, failures=())
+        return TableVerdict(passed=True, failures=())
     return run_suite(table, facts)
 
 
-def run_suite(table: str, facts: dict[str, Any]) -> Verdict:
+def run_suite(table: str, facts: dict[str, Any]) -> TableVerdict:
     """Runs the suite of `table` over its row of facts.
 
     A count of null fails too, although the expectation passes it.
@@ -62,7 +62,7 @@ def run_suite(table: str, facts: dict[str, Any]) -> Verdict:
         for outcome in result.results
         if not outcome.success and (config := outcome.expectation_config) is not None
     ]
-    return Verdict(passed=bool(result.success) and not missing, failures=(*missing, *failures))
+    return TableVerdict(passed=bool(result.success) and not missing, failures=(*missing, *failures))
 
 
 def asserted_sha256(facts: dict[str, Any]) -> str:
@@ -113,7 +113,7 @@ def _check(table: str, checks: Checks) -> dg.AssetChecksDefinition:
             facts = gather_facts(connection, table)
             asserted = asserted_sha256(facts)
             passed_at = last_pass(connection, table, asserted)
-            verdict = judge(table, facts) if passed_at is None else Verdict(passed=True, failures=())
+            verdict = judge(table, facts) if passed_at is None else TableVerdict(passed=True, failures=())
             if verdict.passed and passed_at is None:
                 mark_passed(connection, table, asserted, datetime.now(UTC))
             if verdict.passed and "checked_to_block" in facts:

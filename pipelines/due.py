@@ -1,7 +1,5 @@
 """Decides whether a run of the chain job is due, and why."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import closing
 from datetime import datetime

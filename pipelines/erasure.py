@@ -4,8 +4,6 @@ Every step can be repeated, so an operator runs a killed command again. Backups 
 are the operator's responsibility: docs/erasure.md.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -39,12 +37,12 @@ class Erased:
 
 
 def erase_traces(
-    settings: Settings, callers: Sequence[str], logs_dir: Path, tell: Callable[[str], None] = lambda text: None
+    settings: Settings, callers: Sequence[str], logs_dir: Path, on_step: Callable[[str], None] = lambda text: None
 ) -> Erased:
     """Rewrites every store without what the ledger has forgotten, and deletes what can't be rewritten.
 
-    `callers` are ids of keys and sessions whose judged texts are erased too; `tell` is called before each step. Every
-    step is tried, whatever the outcome of the others. Raises `ErasureUnfinished` with what is left.
+    `callers` are ids of keys and sessions whose judged texts are erased too; `on_step` is called before each step.
+    Every step is tried, whatever the outcome of the others. Raises `ErasureUnfinished` with what is left.
     """
     counts = {"generations": 0, "runs": 0, "logs": 0}
 
@@ -69,7 +67,7 @@ def erase_traces(
     }
     problems: dict[str, OperatorProblem | OSError] = {}
     for name, step in steps.items():
-        tell(f"erasing in {name}")
+        on_step(f"erasing in {name}")
         try:
             step()
         except (OperatorProblem, OSError) as problem:

@@ -1,7 +1,5 @@
 """Keeps Dagster's event log in SQLite open between events."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Marks the last good generation stale after a failed run, with the reason. No other module decides what to mark."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

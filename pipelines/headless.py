@@ -1,7 +1,5 @@
 """Runs the jobs that are due without any Dagster process, for `svc pipeline run` and cron."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Publishes the warehouse without reading the chain: the first generation, and one for another address."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Configures Dagster's home: where runs and ticks are stored, and how many runs may go at once."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Declares assets as an analyst sees them in Dagster: headers, column schemas, row counts, tables, charts."""
 
-from __future__ import annotations
-
 import base64
 import io
 import logging

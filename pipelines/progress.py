@@ -1,7 +1,5 @@
 """Shows the progress of a long run: a bar on a terminal, elsewhere one log line every five seconds."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import time

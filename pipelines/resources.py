@@ -1,7 +1,5 @@
 """The resources of assets: the settings and what follows from them. One object per run, made under the run lock."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager

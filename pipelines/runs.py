@@ -1,7 +1,5 @@
 """Manages Dagster's records of runs: finds running ones, ends lost ones, and deletes old ones."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

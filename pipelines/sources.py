@@ -1,7 +1,5 @@
 """A source outside this service: its name, the settings that turn it on, and how often it is asked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta

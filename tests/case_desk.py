@@ -13,7 +13,7 @@ from contracts.access.quote_answers import quote_answer
 from contracts.access.rail import PaymentRail
 from warehouse.access.cases import cases_in, find_case
 from warehouse.access.issue import Issuer
-from warehouse.access.resolve import Accepted, issue_for_case, mark_refund, mark_refunded
+from warehouse.access.resolve import IssuedForCase, issue_for_case, mark_refund, mark_refunded
 from warehouse.access.supplements import offer_supplement, standing_of
 from warehouse.ledger.master_secret import load_secrets
 
@@ -78,7 +78,7 @@ def rail_of(sale: Sale) -> PaymentRail:
     return sale.service.rail
 
 
-def accept(sale: Sale, case_id: str, received: str | None = None) -> Accepted:
+def accept(sale: Sale, case_id: str, received: str | None = None) -> IssuedForCase:
     """The operator's `--issue`, or `--received`."""
     signer = sale.service.key_set().signer(sale.now)
     issuer = Issuer(rail_of(sale), "http://test", load_secrets(sale.settings), signer)

@@ -1,7 +1,5 @@
 """The inputs from which a room reads a document. Publishing and the API make them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 

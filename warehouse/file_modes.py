@@ -5,10 +5,9 @@ The umask of every process of the service keeps new files private; only the publ
 explicitly. Other users can pass through the directories above that tree, but can't list them.
 """
 
-from __future__ import annotations
-
 import errno
 import os
+import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
@@ -68,6 +67,34 @@ def wanted_mode(parts: tuple[str, ...], mode: int) -> int:
             return PUBLIC_DIRECTORY if is_directory else PUBLIC_FILE
         case _:
             return PRIVATE_DIRECTORY if is_directory else stat.S_IMODE(mode) & _OWNER_BITS
+
+
+def write_private_file(path: Path, text: str, *, replace: bool) -> None:
+    """Writes the file completely and privately under another name, then moves it into place.
+
+    Nobody sees half of it. Without `replace` an existing file stays: of two processes that create it, one wins.
+    Raises `OSError`.
+    """
+    draft = path.with_name(f".{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if replace:
+            draft.replace(path)
+        else:
+            try:
+                os.link(draft, path)
+            except FileExistsError:
+                return
+        directory = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def set_mode(data_dir: Path, path: Path) -> None:

@@ -5,8 +5,6 @@
 rooms, and so are those of the ledger.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import cache

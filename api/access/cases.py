@@ -2,14 +2,15 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
-from api.access.rpc import Providers
+from api.access.rpc import Providers, settle
 from api.bodies import JsonRoute
-from api.responses import private_document, problems
+from api.responses import BODY_ERRORS, STORE_ERRORS, private_document, problems
 from contracts.access.case_access import (
     CaseAnswer,
     CaseChallenge,
@@ -23,56 +24,39 @@ from contracts.access.case_access import (
 )
 from contracts.access.cases import Case, CaseStanding
 from contracts.access.plans import CASE_PATH, CASE_SUPPLEMENT_PATH
-from contracts.access.proofs import AskContract, NotProved, contract_says
+from contracts.access.proofs import NotProved, Proof
 from contracts.access.quote_answers import QuoteAnswer, quote_answer
 from contracts.access.rail import PaymentRail
 from contracts.access.refusals import PayerContractUnsure, PaymentsNotConfigured, payer_contract_unsure
 from contracts.access.signing import JWKS_PATH, KeySet
-from contracts.errors import (
-    BodyInvalid,
-    BodyTooLarge,
-    InternalFault,
-    MediaTypeUnsupported,
-    MethodNotAllowed,
-    PaymentUnknown,
-    RateLimited,
-    StoreUnavailable,
-)
+from contracts.errors import PaymentUnknown
 from warehouse.access.cases import find_case
 from warehouse.access.supplements import offer_supplement, standing_of
 from warehouse.ledger.ledger import Ledger, Reader
 
-_EVERY = (CaseUnknown, MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
-_SIGNED = (CaseRefused, PayerContractUnsure, BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
+_EVERY = (CaseUnknown, *STORE_ERRORS)
+_SIGNED = (CaseRefused, PayerContractUnsure, *BODY_ERRORS)
 
 CaseId = Annotated[str, Path(alias="caseId")]
 
 
+@dataclass(frozen=True, eq=False)
 class Cases:
     """Serves cases. One object a process. `ledger` and `key_set` may raise `OperatorProblem`."""
 
-    def __init__(
-        self,
-        rail: PaymentRail,
-        providers: Providers,
-        base_url: str,
-        ledger: Callable[[], Ledger],
-        key_set: Callable[[], KeySet],
-        *,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        self._rail = rail
-        self._providers = providers
-        self._base_url = base_url
-        self._ledger = ledger
-        self._key_set = key_set
-        self._clock = clock
+    rail: PaymentRail
+    providers: Providers
+    base_url: str
+    ledger: Callable[[], Ledger]
+    key_set: Callable[[], KeySet]
+    _: KW_ONLY
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def challenge(self, case_id: str) -> CaseChallenge:
         """Returns the challenge that the sender of a case's money signs. Raises `CaseUnknown`."""
-        with self._ledger().read() as reader:
+        with self.ledger().read() as reader:
             case = _known(reader, case_id)
-        return case_challenge(case, base_url=self._base_url, now=self._clock())
+        return case_challenge(case, base_url=self.base_url, now=self.clock())
 
     async def read(self, case_id: str, request: CaseRequest) -> CaseAnswer:
         """Returns a case to the sender of its money. Raises `CaseUnknown`, `CaseRefused`, `PayerContractUnsure`."""
@@ -82,46 +66,41 @@ class Cases:
     async def supplement(self, case_id: str, request: CaseRequest) -> QuoteAnswer:
         """Returns the quote for the missing amount, the same while it can be paid. Raises `SupplementNotOffered` and
         more."""
-        if self._rail.missing:
-            raise PaymentsNotConfigured(f"The operator has yet to set {', '.join(self._rail.missing)}.")
+        if self.rail.missing:
+            raise PaymentsNotConfigured(f"The operator has yet to set {', '.join(self.rail.missing)}.")
         await self._require_sender(case_id, request)
         return await asyncio.to_thread(self._supplement, case_id)
 
     async def _require_sender(self, case_id: str, request: CaseRequest) -> None:
         proof = await asyncio.to_thread(self._check, case_id, request)
-        if isinstance(proof, AskContract):
-            agreed = contract_says(await self._providers.calls(proof.address, proof.data), self._rail.quorum)
-            if isinstance(agreed, str):
-                raise payer_contract_unsure()
-            if agreed:
-                return
-            proof = NotProved()
-        if isinstance(proof, NotProved):
+        settled = await settle(proof, self.providers, self.rail.quorum)
+        if isinstance(settled, str):
+            raise payer_contract_unsure()
+        if isinstance(settled, NotProved):
             raise CaseRefused("Ask for a fresh challenge and have the sender of the money sign it.")
 
-    def _check(self, case_id: str, request: CaseRequest) -> object:
-        with self._ledger().read() as reader:
+    def _check(self, case_id: str, request: CaseRequest) -> Proof:
+        with self.ledger().read() as reader:
             case = _known(reader, case_id)
-        return check_case_access(request, case, now=self._clock())
+        return check_case_access(request, case, now=self.clock())
 
     def _read(self, case_id: str) -> CaseAnswer:
-        with self._ledger().read() as reader:
-            standing = standing_of(reader, _known(reader, case_id), self._rail, now=self._clock())
-        return _answer(standing, self._rail, self._base_url)
+        with self.ledger().read() as reader:
+            standing = standing_of(reader, _known(reader, case_id), self.rail, now=self.clock())
+        return _answer(standing, self.rail, self.base_url)
 
     def _supplement(self, case_id: str) -> QuoteAnswer:
-        with self._ledger().transaction() as tx:
-            now = self._clock()
-            standing = standing_of(tx, _known(tx, case_id), self._rail, now=now)
-            offered = offer_supplement(tx, standing, self._key_set().signer(now), now=now)
+        with self.ledger().transaction() as tx:
+            now = self.clock()
+            standing = standing_of(tx, _known(tx, case_id), self.rail, now=now)
+            offered = offer_supplement(tx, standing, self.key_set().signer(now), now=now)
         if offered is None:
-            raise SupplementNotOffered(_answer(standing, self._rail, self._base_url).next.detail)
-        keys_url = self._base_url + JWKS_PATH
-        return quote_answer(offered.quote, offered.signature, self._rail, self._base_url, keys_url=keys_url)
+            raise SupplementNotOffered(_answer(standing, self.rail, self.base_url).next.detail)
+        keys_url = self.base_url + JWKS_PATH
+        return quote_answer(offered.quote, offered.signature, self.rail, self.base_url, keys_url=keys_url)
 
 
 def cases_router(cases: Cases) -> APIRouter:
-    """Creates the routes over this process's `Cases`."""
     router = APIRouter(tags=["agent access"], route_class=JsonRoute)
 
     @router.get(

@@ -6,13 +6,14 @@ A contract that can't be asked does not delay a paid claim: the payer owns the k
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
-from api.access.rpc import Providers
+from api.access.rpc import Providers, settle
 from api.bodies import JsonRoute
-from api.responses import private_document, problems
+from api.responses import STORE_ERRORS, TEXT_ERRORS, private_document, problems
 from contracts.access.claims import Claim, ClaimRequest, operator_of
 from contracts.access.consent import (
     CONSENT_PATH,
@@ -27,7 +28,7 @@ from contracts.access.consent import (
     consent_to_quote,
     consent_url,
 )
-from contracts.access.proofs import AskContract, NotProved, Proved, contract_says
+from contracts.access.proofs import AskContract, NotProved, Proof, Proved
 from contracts.access.quotes import Quote
 from contracts.access.rail import PaymentRail
 from contracts.access.refusals import (
@@ -38,23 +39,12 @@ from contracts.access.refusals import (
     OperatorProofInvalid,
     operator_contract_unsure,
 )
-from contracts.errors import (
-    BodyInvalid,
-    BodyTooLarge,
-    InternalFault,
-    MediaTypeUnsupported,
-    MethodNotAllowed,
-    RateLimited,
-    StoreUnavailable,
-)
-from contracts.secret_texts import SecretInText
 from warehouse.access.claims import find_claim, find_quote
 from warehouse.access.keys import alive_key_of_claim
 from warehouse.access.owners import give_to_operator
 from warehouse.ledger.ledger import Ledger, Reader
 
-_EVERY = (ClaimUnknown, OperatorNotProvable, MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
-_BODY = (BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported)
+_EVERY = (ClaimUnknown, OperatorNotProvable, *STORE_ERRORS)
 _log = logging.getLogger(__name__)
 
 ClaimId = Annotated[str, Path(alias="claimId")]
@@ -82,30 +72,29 @@ async def settled_consent(
     consent: Proved | AskContract | None, providers: Providers, rail: PaymentRail
 ) -> Proved | NotProved | None:
     """Returns the consent that comes with a claim after asking the operator's contract; None if that can't be asked."""
-    if not isinstance(consent, AskContract):
-        return consent
-    verdict = contract_says(await providers.calls(consent.address, consent.data), rail.quorum)
-    if isinstance(verdict, str):
-        _log.warning("The contract of operator %s can't be asked: %s", consent.address, verdict)
+    settled = None if consent is None else await settle(consent, providers, rail.quorum)
+    if isinstance(settled, str):
+        assert isinstance(consent, AskContract)
+        _log.warning("The contract of operator %s can't be asked: %s", consent.address, settled)
         return None
-    return Proved() if verdict else NotProved()
+    return settled
 
 
+@dataclass(frozen=True, eq=False)
 class OperatorConsents:
     """Accepts consents after the claim. One object a process; `ledger` may raise `OperatorProblem`."""
 
-    def __init__(self, rail: PaymentRail, providers: Providers, base_url: str, ledger: Callable[[], Ledger]) -> None:
-        self._rail = rail
-        self._providers = providers
-        self._base_url = base_url
-        self._ledger = ledger
+    rail: PaymentRail
+    providers: Providers
+    base_url: str
+    ledger: Callable[[], Ledger]
 
     def challenge(self, claim_id: str) -> OperatorChallenge:
         """Returns the message that the operator of a claim signs. Raises `ClaimUnknown`, `OperatorNotProvable`."""
-        with self._ledger().read() as reader:
+        with self.ledger().read() as reader:
             claim = _provable(reader, claim_id)
         consent = consent_to_claim(claim_id, claim.operator, claim.chain_id)
-        operator = operator_of(claim, self._base_url)
+        operator = operator_of(claim, self.base_url)
         assert operator is not None
         return OperatorChallenge(
             claim_id=claim_id,
@@ -113,42 +102,39 @@ class OperatorConsents:
             operator=operator,
             typed_data=consent.typed_data,
             text=consent.text,
-            url=consent_url(self._base_url, claim_id),
+            url=consent_url(self.base_url, claim_id),
         )
 
     async def accept(self, claim_id: str, request: ConsentRequest) -> ConsentAnswer:
         """Makes the operator the owner, if it is not already. Raises `ConsentRefused` and the errors of `challenge`."""
         proof = await asyncio.to_thread(self._check, claim_id, request)
-        if isinstance(proof, AskContract):
-            verdict = contract_says(await self._providers.calls(proof.address, proof.data), self._rail.quorum)
-            if isinstance(verdict, str):
-                raise operator_contract_unsure()
-            proof = Proved() if verdict else NotProved()
-        if isinstance(proof, NotProved):
+        settled = await settle(proof, self.providers, self.rail.quorum)
+        if isinstance(settled, str):
+            raise operator_contract_unsure()
+        if isinstance(settled, NotProved):
             raise ConsentRefused(
                 "Have the operator that the claim's quote names sign what a GET of this address gives, or with "
                 '`over: "quote"` what the quote gave.'
             )
         return await asyncio.to_thread(self._give, claim_id)
 
-    def _check(self, claim_id: str, request: ConsentRequest) -> Proved | NotProved | AskContract:
-        with self._ledger().read() as reader:
+    def _check(self, claim_id: str, request: ConsentRequest) -> Proof:
+        with self.ledger().read() as reader:
             claim = _provable(reader, claim_id)
             consent = _consent_to(reader, claim, request)
         return check_consent(request.proof, consent)
 
     def _give(self, claim_id: str) -> ConsentAnswer:
-        with self._ledger().transaction() as tx:
+        with self.ledger().transaction() as tx:
             moved = give_to_operator(tx, _provable(tx, claim_id))
             claim = _provable(tx, claim_id)
-        operator = operator_of(claim, self._base_url)
+        operator = operator_of(claim, self.base_url)
         assert operator is not None
         parts = MovedParts(nodes=moved.nodes, edges=moved.edges, left=moved.left)
         return ConsentAnswer(data=ConsentData(claim_id=claim_id, owner=claim.owner, operator=operator, moved=parts))
 
 
 def consent_router(consents: OperatorConsents) -> APIRouter:
-    """Creates the routes over this process's `OperatorConsents`."""
     router = APIRouter(tags=["agent access"], route_class=JsonRoute)
 
     @router.get(
@@ -166,10 +152,10 @@ def consent_router(consents: OperatorConsents) -> APIRouter:
     @router.post(
         CONSENT_PATH,
         response_model=ConsentAnswer,
-        responses=problems(ConsentRefused, OperatorContractUnsure, *_BODY, *_EVERY),
+        responses=problems(ConsentRefused, OperatorContractUnsure, *TEXT_ERRORS, *_EVERY),
         summary="Make the operator the owner of the key",
         description="By the operator's signature: the key, its replacement and what it wrote become the operator's. "
-        "The key stays the same, so whoever holds it reads the operator's private data from then on; the operator can "
+        "The key stays the same, so its holder reads the operator's private data from then on; the operator can "
         "replace it. The same request again changes nothing.",
         operation_id="agent_access_operator",
     )

@@ -1,8 +1,6 @@
 """Fetches and judges what a claim's transaction pays, by itself or together with a first payment that was too
 little."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass

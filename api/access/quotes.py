@@ -1,22 +1,19 @@
 """Creates signed quotes and stores them before returning them."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from typing import Any
 
-from api.access.rpc import Providers
+from api.access.rpc import Providers, settle
 from contracts.access.plans import Plan, load_plans
 from contracts.access.proofs import (
-    AskContract,
     NotProved,
-    Proved,
+    Proof,
     check_typed_data,
     contract_question,
-    contract_says,
     quote_typed_data,
 )
 from contracts.access.quote_answers import QuoteAnswer, payment_uri, qr_code, quote_answer
@@ -36,25 +33,17 @@ from warehouse.access import claims
 from warehouse.ledger.ledger import Ledger
 
 
+@dataclass(frozen=True, eq=False)
 class QuoteService:
     """Creates quotes. One object a process. `ledger` and `key_set` may raise `OperatorProblem`."""
 
-    def __init__(
-        self,
-        rail: PaymentRail,
-        base_url: str,
-        ledger: Callable[[], Ledger],
-        key_set: Callable[[], KeySet],
-        providers: Providers,
-        *,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._rail = rail
-        self._base_url = base_url
-        self._ledger = ledger
-        self._key_set = key_set
-        self._providers = providers
-        self._clock = clock
+    rail: PaymentRail
+    base_url: str
+    ledger: Callable[[], Ledger]
+    key_set: Callable[[], KeySet]
+    providers: Providers
+    _: KW_ONLY
+    clock: Callable[[], datetime]
 
     async def make(self, request: QuoteRequest) -> QuoteAnswer:
         """Creates a quote. Raises `PlanUnknown`, `PlanNotClaimable`, `PayerProofRequired`, `PayerContractUnsure`."""
@@ -62,24 +51,24 @@ class QuoteService:
         if plan is None:
             known = ", ".join(load_plans())
             raise PlanUnknown(f"The plans are {known}.", errors=[("/planId", "no such plan")])
-        if self._rail.missing:
-            raise PlanNotClaimable(f"The operator has yet to set {', '.join(self._rail.missing)}.")
+        if self.rail.missing:
+            raise PlanNotClaimable(f"The operator has yet to set {', '.join(self.rail.missing)}.")
         if request.integrity is not None:
             await self._require_signed(request)
         return await asyncio.to_thread(self._new_quote, request, plan)
 
     def _new_quote(self, request: QuoteRequest, plan: Plan) -> QuoteAnswer:
-        signer = self._key_set().signer(self._clock())
-        with self._ledger().transaction() as tx:
-            now = self._clock()
+        signer = self.key_set().signer(self.clock())
+        with self.ledger().transaction() as tx:
+            now = self.clock()
             reserved = claims.amounts_held(tx, request.payer, now=now)
             if len(reserved) >= (LIVE_QUOTES_MAX if request.integrity is None else PROVEN_QUOTES_MAX):
                 raise self._too_many(request, plan, now)
             quote = make_quote(
                 request,
                 plan,
-                self._rail,
-                self._base_url,
+                self.rail,
+                self.base_url,
                 quote_id=f"quote_{secrets.token_hex(16)}",
                 nonce=secrets.token_hex(16),
                 amount=free_amount(plan.price, reserved, secrets.randbelow(2**32)),
@@ -87,28 +76,26 @@ class QuoteService:
             )
             signature = signer.sign(quote.quote_hash)
             claims.keep_quote(tx, quote, signature)
-        return quote_answer(quote, signature, self._rail, self._base_url, keys_url=self._base_url + JWKS_PATH)
+        return quote_answer(quote, signature, self.rail, self.base_url, keys_url=self.base_url + JWKS_PATH)
 
     async def _require_signed(self, request: QuoteRequest) -> None:
         proof = await asyncio.to_thread(self._check_request, request)
-        if isinstance(proof, AskContract):
-            verdict = contract_says(await self._providers.calls(proof.address, proof.data), self._rail.quorum)
-            if isinstance(verdict, str):
-                raise payer_contract_unsure()
-            proof = Proved() if verdict else NotProved()
-        if isinstance(proof, NotProved):
+        settled = await settle(proof, self.providers, self.rail.quorum)
+        if isinstance(settled, str):
+            raise payer_contract_unsure()
+        if isinstance(settled, NotProved):
             raise PayerProofRequired(
                 "`integrity` is not the payer's signature of this request, or it is too old.",
                 errors=[("/integrity", "sign the typed data in `proof`")],
-                extensions={"proof": self._quote_proof(request, self._clock())},
+                extensions={"proof": self._quote_proof(request, self.clock())},
             )
 
-    def _check_request(self, request: QuoteRequest) -> Proved | NotProved | AskContract:
+    def _check_request(self, request: QuoteRequest) -> Proof:
         proof = request.integrity
         assert proof is not None
-        if abs(self._clock().timestamp() - proof.issued_at) > REQUEST_PROOF_AGE.total_seconds():
+        if abs(self.clock().timestamp() - proof.issued_at) > REQUEST_PROOF_AGE.total_seconds():
             return NotProved()
-        message = quote_typed_data(request.payer, request.plan_id, proof.issued_at, self._rail.chain_id)
+        message = quote_typed_data(request.payer, request.plan_id, proof.issued_at, self.rail.chain_id)
         check = contract_question if proof.type == "erc1271" else check_typed_data
         return check(message, proof.signature, request.payer)
 
@@ -122,7 +109,7 @@ class QuoteService:
         )
 
     def _quote_proof(self, request: QuoteRequest, now: datetime) -> dict[str, Any]:
-        return quote_typed_data(request.payer, request.plan_id, int(now.timestamp()), self._rail.chain_id)
+        return quote_typed_data(request.payer, request.plan_id, int(now.timestamp()), self.rail.chain_id)
 
 
 def warm_up(rail: PaymentRail) -> None:

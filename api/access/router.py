@@ -10,7 +10,7 @@ from api.bodies import JsonRoute
 from api.openapi.headers import header_refs
 from api.parameters import REPLAYED_HEADERS, IdempotencyKey, replayed_header
 from api.publish.negotiation import is_unchanged
-from api.responses import UNCHANGED, private_document, private_json, problems
+from api.responses import STORE_ERRORS, TEXT_ERRORS, UNCHANGED, private_document, private_json, problems
 from contracts.access.claims import RETRY_AFTER_S, ClaimAnswer, ClaimRequest, PendingAnswer, Receipt
 from contracts.access.plans import CLAIM_PATH, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH, PlansAnswer
 from contracts.access.quote_answers import QuoteAnswer
@@ -27,22 +27,10 @@ from contracts.access.refusals import (
 from contracts.access.signing import JWKS_MAX_AGE_S, JWKS_PATH
 from contracts.base import Document
 from contracts.canonical import sha256_hex
-from contracts.errors import (
-    BodyInvalid,
-    BodyTooLarge,
-    InternalFault,
-    MediaTypeUnsupported,
-    MethodNotAllowed,
-    ParameterInvalid,
-    RateLimited,
-    StoreUnavailable,
-)
-from contracts.secret_texts import SecretInText
+from contracts.errors import InternalFault, MethodNotAllowed, ParameterInvalid, StoreUnavailable
 
 PLANS_MAX_AGE_S = 60
 
-_EVERY = (MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
-_BODY = (BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported)
 _QUOTE_REFUSALS = (PlanUnknown, PlanNotClaimable, PayerProofRequired, PayerContractUnsure, PaymentSignatureNotLive)
 
 _CLAIM_RESPONSES: dict[int | str, dict[str, Any]] = {
@@ -76,13 +64,12 @@ class Jwks(Document):
 
 
 def access_router(service: AccessService) -> APIRouter:
-    """Creates the routes over this process's service."""
     router = APIRouter(tags=["agent access"], route_class=JsonRoute)
 
     @router.get(
         PLANS_PATH,
         response_model=PlansAnswer,
-        responses=UNCHANGED | problems(*_EVERY),
+        responses=UNCHANGED | problems(*STORE_ERRORS),
         summary="What can be bought",
         description="Plans with prices, how to pay for them and how payments are verified.",
         operation_id="agent_access_plans",
@@ -94,9 +81,9 @@ def access_router(service: AccessService) -> APIRouter:
         QUOTE_PATH,
         response_model=QuoteAnswer,
         status_code=201,
-        responses=problems(*_QUOTE_REFUSALS, *_BODY, *_EVERY),
+        responses=problems(*_QUOTE_REFUSALS, *TEXT_ERRORS, *STORE_ERRORS),
         summary="Get a signed quote",
-        description="What to send, where and until when. Its amount belongs to this quote of the payer alone, so send "
+        description="What to send, where and until when. No other open quote of the payer has its amount, so send "
         "exactly that.",
         operation_id="agent_access_quote",
     )
@@ -108,10 +95,10 @@ def access_router(service: AccessService) -> APIRouter:
         CLAIM_PATH,
         response_model=ClaimAnswer,
         status_code=201,
-        responses=_CLAIM_RESPONSES | problems(*CLAIM_REFUSALS, ParameterInvalid, *_BODY, *_EVERY),
+        responses=_CLAIM_RESPONSES | problems(*CLAIM_REFUSALS, ParameterInvalid, *TEXT_ERRORS, *STORE_ERRORS),
         summary="Redeem a paid quote",
         description="Verifies the payment on the chain and issues an API key with a receipt, exactly once for a quote. "
-        "402 is said of payments that definitely don't match alone, and is no x402 challenge. A repeated "
+        "A 402 means that the payment definitely does not match; it is no x402 challenge. A repeated "
         "Idempotency-Key gives the same key again until that key is first used, or for 24 hours.",
         operation_id="agent_access_claim",
     )
@@ -125,7 +112,7 @@ def access_router(service: AccessService) -> APIRouter:
     @router.get(
         RECEIPT_PATH,
         response_model=Receipt,
-        responses=problems(ClaimUnknown, *_EVERY),
+        responses=problems(ClaimUnknown, *STORE_ERRORS),
         summary="The receipt of a claim",
         description="The redacted, signed record of a claim, which holds neither the key nor the quote's hashes.",
         operation_id="agent_access_receipt",

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from contracts.access.proofs import AskContract, NotProved, Proof, Proved, Unsure, contract_says
 from contracts.access.provider_views import BlockView, Call, Silence, View, ask_about, read_block, read_chain_id
 from contracts.access.watching import Sighting
 from contracts.evm.codec import RpcError, read_answer, request_body
@@ -50,19 +51,19 @@ class Providers:
         self._providers = [_Provider(url, timeout_s, monotonic) for url in dict.fromkeys(urls)]
 
     async def views(self, transaction_hash: str) -> list[View | Silence]:
-        """What each provider says of a transaction (0x hex, lower case); at most six calls each."""
+        """Asks about a transaction (0x hex, lower case), with at most six calls to each provider."""
         return await self._all(lambda provider, http: provider.view(http, transaction_hash))
 
     async def sightings(self, transaction_hash: str, block_number: int) -> list[Sighting | Silence]:
-        """What each provider says of a transaction, and the block that it has at a height; at most seven calls each."""
+        """Asks about a transaction and the block at a height, with at most seven calls to each provider."""
         return await self._all(lambda provider, http: provider.sighting(http, transaction_hash, block_number))
 
     async def heads(self) -> list[BlockView | Silence]:
-        """Each provider's newest block."""
+        """Asks for the newest block."""
         return await self._all(lambda provider, http: provider.head(http))
 
     async def calls(self, address: str, data: str) -> list[str | Silence]:
-        """What each provider says that `eth_call` gives at its head; a revert is the empty answer `0x`."""
+        """Asks for the result of an `eth_call` at the head; a revert is the empty answer `0x`."""
         return await self._all(lambda provider, http: provider.call_contract(http, address, data))
 
     async def _all(
@@ -71,14 +72,14 @@ class Providers:
         async with client(self._timeout_s) as http:
             return list(
                 await asyncio.gather(
-                    *(self._heard(provider.host, question(provider, http)) for provider in self._providers)
+                    *(self._answer_of(provider.host, question(provider, http)) for provider in self._providers)
                 )
             )
 
-    async def _heard(self, host: str, asked: Coroutine[Any, Any, Value]) -> Value | Silence:
+    async def _answer_of(self, host: str, question: Coroutine[Any, Any, Value]) -> Value | Silence:
         try:
             async with asyncio.timeout(self._all_calls_timeout_s):
-                return await asked
+                return await question
         except TimeoutError:
             return _silent(host, "timeout")
         except httpx.HTTPError as error:
@@ -87,6 +88,16 @@ class Providers:
             return _silent(host, f"an error ({error.code})")
         except ValueError as error:
             return _silent(host, str(error)[:100])
+
+
+async def settle(proof: Proof, providers: Providers, quorum: int) -> Proved | NotProved | Unsure:
+    """Returns a proof after asking the signer's contract where only that can decide."""
+    if not isinstance(proof, AskContract):
+        return proof
+    verdict = contract_says(await providers.calls(proof.address, proof.data), quorum)
+    if isinstance(verdict, str):
+        return verdict
+    return Proved() if verdict else NotProved()
 
 
 class _Provider:

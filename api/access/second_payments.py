@@ -1,11 +1,9 @@
 """Records money that arrives for a quote after it was redeemed, so that none is lost."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -35,26 +33,18 @@ class _Unseen:
     quote: Quote
 
 
+@dataclass(eq=False)
 class SecondPayments:
     """Finds second payments. One object a process. `ledger` may raise `OperatorProblem`."""
 
-    def __init__(
-        self,
-        rail: PaymentRail,
-        providers: Providers,
-        base_url: str,
-        ledger: Callable[[], Ledger],
-        *,
-        clock: Callable[[], datetime],
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._rail = rail
-        self._providers = providers
-        self._base_url = base_url
-        self._ledger = ledger
-        self._clock = clock
-        self._monotonic = monotonic
-        self._ask_again_at: dict[tuple[str, str], float] = {}
+    rail: PaymentRail
+    providers: Providers
+    base_url: str
+    ledger: Callable[[], Ledger]
+    _: KW_ONLY
+    clock: Callable[[], datetime]
+    monotonic: Callable[[], float] = time.monotonic
+    _ask_again_at: dict[tuple[str, str], float] = field(default_factory=dict, init=False)
 
     async def case_of(self, request: ClaimRequest) -> Recorded | None:
         """Returns the case of the payer's money in a transaction that the redeemed quote's claim does not use, or None.
@@ -66,23 +56,23 @@ class SecondPayments:
             return known
         if not self._may_ask(request):
             return None
-        views = await self._providers.views(request.transaction_hash)
+        views = await self.providers.views(request.transaction_hash)
         return await asyncio.to_thread(self._record, request, known.quote, views)
 
     def _known_case(self, request: ClaimRequest) -> Recorded | _Unseen | None:
-        with self._ledger().read() as reader:
+        with self.ledger().read() as reader:
             stored = claims.find_quote(reader, request.quote_id)
             assert stored is not None  # its claim exists
             quote = stored.quote
-            cases = cases_of_transaction(reader, self._rail.chain_id, request.transaction_hash)
-            used = claims.used_positions(reader, self._rail.chain_id, request.transaction_hash)
+            cases = cases_of_transaction(reader, self.rail.chain_id, request.transaction_hash)
+            used = claims.used_positions(reader, self.rail.chain_id, request.transaction_hash)
         of_payer = [case for case in cases if is_senders(case.transfer, quote) and case.transfer.position not in used]
         if of_payer:
-            return recorded_of(of_payer[0], quote, self._base_url)
+            return recorded_of(of_payer[0], quote, self.base_url)
         return None if used else _Unseen(quote)
 
     def _may_ask(self, request: ClaimRequest) -> bool:
-        key, now_s = (request.quote_id, request.transaction_hash), self._monotonic()
+        key, now_s = (request.quote_id, request.transaction_hash), self.monotonic()
         if now_s < self._ask_again_at.get(key, 0.0):
             return False
         if len(self._ask_again_at) >= _MOST_REMEMBERED:
@@ -91,10 +81,10 @@ class SecondPayments:
         return True
 
     def _record(self, request: ClaimRequest, quote: Quote, views: list[View | Silence]) -> Recorded | None:
-        with self._ledger().transaction() as tx:
-            now = self._clock()
-            used = claims.spent_positions(tx, self._rail.chain_id, request.transaction_hash)
-            match verify(terms_of(quote, self._rail), views, now=now, used=used):
+        with self.ledger().transaction() as tx:
+            now = self.clock()
+            used = claims.spent_positions(tx, self.rail.chain_id, request.transaction_hash)
+            match verify(terms_of(quote, self.rail), views, now=now, used=used):
                 case Match(transfer, block, _, surplus):
                     transfers, code = (transfer, *surplus), "payment_twice"
                 case Mismatch(code, transfers, block) if block is not None:
@@ -107,11 +97,11 @@ class SecondPayments:
                 block,
                 code,
                 Filing(quote, proven=False),
-                chain_id=self._rail.chain_id,
+                chain_id=self.rail.chain_id,
                 transaction_hash=request.transaction_hash,
                 now=now,
             )
-        return recorded_of(cases[0], quote, self._base_url) if cases else None
+        return recorded_of(cases[0], quote, self.base_url) if cases else None
 
 
 def paid_twice(exists: ClaimExists, second: Recorded) -> ClaimExists:

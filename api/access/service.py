@@ -1,7 +1,5 @@
 """Redeems quotes for the routes, over the ledger, the RPC providers and the signing keys."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac
@@ -16,7 +14,7 @@ from typing import Any
 from api.access.consent import checked_consent, consent_invalid, settled_consent
 from api.access.judging import Named, Seen, judge_claim, named_by, record_unused, see
 from api.access.quotes import QuoteService
-from api.access.rpc import Providers
+from api.access.rpc import Providers, settle
 from api.access.second_payments import SecondPayments, paid_twice
 from contracts.access.cases import Filing
 from contracts.access.claims import (
@@ -41,7 +39,6 @@ from contracts.access.proofs import (
     Proved,
     check_claim_proof,
     claim_typed_data,
-    contract_says,
 )
 from contracts.access.quotes import (
     Quote,
@@ -129,11 +126,9 @@ class AccessService:
         self._pending: dict[tuple[str, str], tuple[float, PendingAnswer]] = {}
 
     def plans(self) -> PlansAnswer:
-        """Returns the catalog."""
         return plans_answer(self.rail, self._base_url, self._requests_per_day)
 
     def key_set(self) -> KeySet:
-        """Returns the keys that sign."""
         return self._key_set()
 
     async def claim(self, request: ClaimRequest, idempotency_key: str | None) -> Redeemed | PendingAnswer:
@@ -175,10 +170,11 @@ class AccessService:
         Asks a payer that is a contract first, and returns a pending answer if it can't be asked. Raises the refusals of
         a wrong proof or consent.
         """
-        if isinstance(attempt.proof, AskContract):
-            pending = await self._ask_contract(attempt.proof, attempt.request)
-            if pending is not None:
-                return pending
+        proof = None if attempt.proof is None else await settle(attempt.proof, self._providers, self.rail.quorum)
+        if isinstance(proof, str):
+            return self._remember(attempt.request, Unknown(proof, "on the payer's contract"))
+        if isinstance(proof, NotProved):
+            raise _proof_invalid()
         consent, seen = await asyncio.gather(
             settled_consent(attempt.consent, self._providers, self.rail),
             see(self._providers, attempt.request.transaction_hash, attempt.named),
@@ -274,15 +270,6 @@ class AccessService:
         if isinstance(proof, NotProved):
             raise _proof_invalid()
         return proof
-
-    async def _ask_contract(self, proof: AskContract, request: ClaimRequest) -> PendingAnswer | None:
-        """Returns None if enough providers report that the payer's contract accepts the signature."""
-        verdict = contract_says(await self._providers.calls(proof.address, proof.data), self.rail.quorum)
-        if isinstance(verdict, str):
-            return self._remember(request, Unknown(verdict, "on the payer's contract"))
-        if not verdict:
-            raise _proof_invalid()
-        return None
 
     def _take_lease(self, attempt: _Attempt) -> Redeemed | None:
         """Takes the lease. Returns the repeated answer if another request redeemed the quote a moment ago."""

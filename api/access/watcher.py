@@ -3,12 +3,11 @@
 Every process does so independently, because doing it twice changes nothing.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
 
 from api.access.rpc import Providers
@@ -24,23 +23,17 @@ _AT_ONCE = 8
 _log = logging.getLogger(__name__)
 
 
+@dataclass(eq=False)
 class Watcher:
     """Watches the chain. One object a process; does nothing if payments are not configured. `ledger` may raise
     `OperatorProblem`."""
 
-    def __init__(
-        self,
-        rail: PaymentRail,
-        providers: Providers,
-        ledger: Callable[[], Ledger],
-        *,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        self._rail = rail
-        self._providers = providers
-        self._ledger = ledger
-        self._clock = clock
-        self._skew_s: int | None = None
+    rail: PaymentRail
+    providers: Providers
+    ledger: Callable[[], Ledger]
+    _: KW_ONLY
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    _skew_s: int | None = field(default=None, init=False)
 
     @property
     def skew_s(self) -> int | None:
@@ -49,7 +42,7 @@ class Watcher:
 
     async def run(self) -> None:
         """Watches until cancelled; retries failures the next time."""
-        if self._rail.missing:
+        if self.rail.missing:
             return
         while True:
             try:
@@ -63,23 +56,23 @@ class Watcher:
 
     async def compare_clocks(self) -> None:
         """Compares our clock with the newest head of any provider."""
-        heads = [head for head in await self._providers.heads() if isinstance(head, BlockView)]
+        heads = [head for head in await self.providers.heads() if isinstance(head, BlockView)]
         newest = max((head.time_s for head in heads), default=None)
-        self._skew_s = None if newest is None else int(self._clock().timestamp()) - newest
+        self._skew_s = None if newest is None else int(self.clock().timestamp()) - newest
         if self._skew_s is not None and abs(self._skew_s) > MOST_CLOCK_SKEW_S:
             _log.warning("Our clock is %d s ahead of the chain's newest block.", self._skew_s)
 
     async def watch_claims(self) -> Counter[Outcome]:
         """Checks every payment that is not final once. Returns the number of each outcome. Raises `OperatorProblem`."""
-        payments = await asyncio.to_thread(lambda: payments_to_watch(self._ledger(), self._rail))
+        payments = await asyncio.to_thread(lambda: payments_to_watch(self.ledger(), self.rail))
         limit = asyncio.Semaphore(_AT_ONCE)
 
         async def check(watched: Watched) -> Outcome:
             payment = watched.payment
             async with limit:
-                sightings = await self._providers.sightings(payment.transaction_hash, payment.block_number)
+                sightings = await self.providers.sightings(payment.transaction_hash, payment.block_number)
                 outcome = await asyncio.to_thread(
-                    lambda: apply_sightings(self._ledger(), watched, sightings, now=self._clock())
+                    lambda: apply_sightings(self.ledger(), watched, sightings, now=self.clock())
                 )
             if outcome in ("reversed", "reinstated", "given_up"):
                 _log.warning("A payment of claim %s is %s.", payment.claim_id, outcome)

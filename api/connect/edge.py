@@ -4,8 +4,6 @@ The SDK would treat a message that is not JSON-RPC as bad parameters and `id: nu
 GET open for ever.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

@@ -57,7 +57,7 @@ class Handoff:
         self._clock = clock
 
     async def vouched(self, code: str) -> Vouched | None:
-        """What the companion says of a code; None where it is not good, or nothing came that can be believed.
+        """Returns the companion's statement about a code, or None if the code is not good or the reply is not credible.
 
         Raises `OperatorProblem` where the nonces of earlier replies can't be looked up.
         """

@@ -1,7 +1,5 @@
 """Serves published documents as resources of `/mcp`, under separate URIs, if the generation has them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -46,20 +44,20 @@ RESOURCES: tuple[Resource, ...] = (
 )
 
 
+@dataclass(frozen=True, eq=False)
 class Resources:
     """The currently published resources. `site` returns the published site, or None before the first one."""
 
-    def __init__(self, site: Callable[[], PublishedSite | None]) -> None:
-        self._site = site
+    site: Callable[[], PublishedSite | None]
 
     def listed(self) -> list[Resource]:
         """Returns the published resources, in their order."""
-        site = self._site()
+        site = self.site()
         return [] if site is None else [resource for resource in RESOURCES if resource.path in site.documents]
 
     def read(self, uri: str) -> tuple[Resource, str] | None:
         """Returns a resource and its text, or None if no published one has this URI."""
-        site = self._site()
+        site = self.site()
         resource = next((candidate for candidate in RESOURCES if candidate.uri == uri), None)
         if site is None or resource is None or resource.path not in site.documents:
             return None

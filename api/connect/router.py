@@ -71,7 +71,7 @@ def connect_router(edge: Edge) -> APIRouter:
             **problems(InternalFault),
         },
         summary="Ask what may be sent",
-        description="The preflight of a browser. Whether its page is let in is said when it sends a message.",
+        description="The preflight of a browser. The answer to a message states whether its page is allowed.",
         operation_id="mcp_preflight",
     )
     def preflight() -> None:

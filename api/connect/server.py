@@ -3,8 +3,6 @@
 It is slow to import, so the first message loads it, or the process while it answers its first requests.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from typing import Any

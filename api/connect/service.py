@@ -23,7 +23,7 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from contracts.connect import tool_problems
@@ -69,25 +69,18 @@ _INTAKE_ID = re.compile(r"[0-9a-f]{32}")
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, eq=False)
 class ConnectService:
     """Serves the tools. One object a process. Every method raises `ToolProblem` and no other expected error.
 
     `handoff` is None if `svc pair` issues the codes.
     """
 
-    def __init__(
-        self,
-        urls: ServiceUrls,
-        ledger: Callable[[], Ledger],
-        pepper: Callable[[], bytes],
-        counters: Callable[[], Counters],
-        handoff: Callable[[], Handoff] | None,
-    ) -> None:
-        self._urls = urls
-        self._ledger = ledger
-        self._pepper = pepper
-        self._counters = counters
-        self._handoff = handoff
+    urls: ServiceUrls
+    ledger: Callable[[], Ledger]
+    pepper: Callable[[], bytes]
+    counters: Callable[[], Counters]
+    handoff: Callable[[], Handoff] | None
 
     async def handshake(self, arguments: HandshakeArguments, client: str) -> HandshakeResult:
         """Opens a session with a pairing code. `client` is the rate-limit key of the client's address.
@@ -95,17 +88,17 @@ class ConnectService:
         Raises `pairing_code_rejected` for any wrong code, or `store_unavailable`.
         """
         with _failing_closed():
-            pairing = _Pairing(arguments.pairing_code, await asyncio.to_thread(self._pepper), client)
+            pairing = _Pairing(arguments.pairing_code, await asyncio.to_thread(self.pepper), client)
             if not await asyncio.to_thread(self._is_admitted, pairing):
-                raise tool_problems.pairing_code_rejected(self._urls.app_url)
-            if self._handoff is None:
+                raise tool_problems.pairing_code_rejected(self.urls.app_url)
+            if self.handoff is None:
                 opened = await asyncio.to_thread(
-                    sessions.redeem_issued, self._ledger(), pairing.digest, pairing.pepper, arguments.agent
+                    sessions.redeem_issued, self.ledger(), pairing.digest, pairing.pepper, arguments.agent
                 )
             else:
-                opened = await self._redeem_vouched(self._handoff(), pairing, arguments.agent)
+                opened = await self._redeem_vouched(self.handoff(), pairing, arguments.agent)
             if opened is None:
-                raise tool_problems.pairing_code_rejected(self._urls.app_url)
+                raise tool_problems.pairing_code_rejected(self.urls.app_url)
         return HandshakeResult(
             session_token=opened.token, expires_at=opened.session.expires_at, profile=opened.session.owner
         )
@@ -118,7 +111,7 @@ class ConnectService:
         with _failing_closed():
             session = await asyncio.to_thread(self._find, token) if isinstance(token, str) and is_token(token) else None
             if session is None:
-                raise tool_problems.session_required(self._urls.app_url)
+                raise tool_problems.session_required(self.urls.app_url)
             return self._still_open(session)
 
     async def plan(self, session: Session, arguments: PlanArguments) -> PlanResult:
@@ -179,10 +172,10 @@ class ConnectService:
         """Answers a question about the session and its plan, or about the default plan before one was requested."""
         with _failing_closed():
             facts = SessionFacts(
-                now=self._ledger().now(),
+                now=self.ledger().now(),
                 expires_at=session.expires_at,
-                base_url=self._urls.base_url,
-                payments_live=self._urls.payments_live,
+                base_url=self.urls.base_url,
+                payments_live=self.urls.payments_live,
             )
         plan, progress = self._plan(session), _progress(session)
         return answer(arguments.question, plan, progress or start(plan), facts)
@@ -199,10 +192,10 @@ class ConnectService:
     def _is_admitted(self, pairing: _Pairing) -> bool:
         """Counts an attempt. Returns False if the code, or the address that guesses a companion's codes, has none
         left."""
-        counters, now_s = self._counters(), self._ledger().now().timestamp()
+        counters, now_s = self.counters(), self.ledger().now().timestamp()
         if not counters.take(pairing.code_key, TRIES_OF_A_CODE, CODE_WINDOW_S, now_s).allowed:
             return False
-        if self._handoff is None:
+        if self.handoff is None:
             return True
         return counters.take(pairing.address_key, REFUSALS_OF_AN_ADDRESS, ADDRESS_WINDOW_S, now_s).allowed
 
@@ -221,32 +214,32 @@ class ConnectService:
         return opened
 
     def _is_used(self, pairing: _Pairing) -> bool:
-        with self._ledger().read() as reader:
+        with self.ledger().read() as reader:
             return sessions.is_known(reader, pairing.digest)
 
     def _redeem_vouched_now(
         self, pairing: _Pairing, vouched: Vouched, agent: str | None
     ) -> sessions.OpenedSession | None:
-        ledger = self._ledger()
+        ledger = self.ledger()
         with ledger.transaction() as tx:
             opened = sessions.redeem_vouched(tx, pairing.digest, vouched, pairing.pepper, agent)
         if opened is not None:
-            self._counters().give_back(pairing.address_key, ledger.now().timestamp())
+            self.counters().give_back(pairing.address_key, ledger.now().timestamp())
         return opened
 
     # Sessions.
 
     def _find(self, token: str) -> Session | None:
-        with self._ledger().read() as reader:
-            return sessions.find_session(reader, self._pepper(), token)
+        with self.ledger().read() as reader:
+            return sessions.find_session(reader, self.pepper(), token)
 
     def _still_open(self, session: Session) -> Session:
-        if not session.is_open(self._ledger().now()):
-            raise tool_problems.session_ended(self._urls.app_url)
+        if not session.is_open(self.ledger().now()):
+            raise tool_problems.session_ended(self.urls.app_url)
         return session
 
     def _close(self, session_id: str) -> Session:
-        with self._ledger().transaction() as tx:
+        with self.ledger().transaction() as tx:
             return sessions.close_session(tx, session_id)
 
     async def _change(self, session: Session, change: Callable[[Session], Session]) -> Session:
@@ -262,7 +255,7 @@ class ConnectService:
             changed = change(session)
             if changed == session:
                 return session
-            with self._ledger().transaction() as tx:
+            with self.ledger().transaction() as tx:
                 if changed.intake_id != session.intake_id and not _is_intake(tx, changed.intake_id):
                     raise tool_problems.intake_unknown()
                 saved = sessions.save_session(tx, changed)
@@ -278,7 +271,7 @@ class ConnectService:
             value = getattr(session, name) if arguments is None else getattr(arguments, name) or getattr(session, name)
             if value is not None:
                 named[name] = value
-        return plan_for(Choice(**named), self._urls)
+        return plan_for(Choice(**named), self.urls)
 
 
 class _Pairing:

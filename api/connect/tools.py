@@ -1,7 +1,5 @@
 """Implements the MCP tools. A failure is returned as a result with a reason and a fix."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
@@ -31,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ToolOutcome:
     """The outcome of a call. `fields` are those of the tool's result, or of the problem if it failed."""
 
     failed: bool
@@ -78,13 +76,12 @@ class McpTools:
         }
 
     def has(self, name: str) -> bool:
-        """Returns True if there is a tool with this name."""
         return name in self._tools
 
-    async def call(self, name: str, arguments: dict[str, Any], client: str) -> Outcome:
+    async def call(self, name: str, arguments: dict[str, Any], client: str) -> ToolOutcome:
         """Runs a tool. `client` is the rate-limit key of the client's address. Every failure becomes an outcome."""
         try:
-            return Outcome(False, _fields(await self._run(self._tools[name], arguments, client)))
+            return ToolOutcome(False, _fields(await self._run(self._tools[name], arguments, client)))
         except ToolProblem as problem:
             return _failed(problem)
         except RequestProblem as problem:
@@ -110,10 +107,10 @@ class McpTools:
 
     async def _guardrail_check(self, session: Session, arguments: GuardrailCheckArguments) -> GuardrailResult:
         judge = self._capabilities.judge
-        return await asyncio.to_thread(judge, arguments.asked, session.session_id, session.owner)
+        return await asyncio.to_thread(judge, arguments.request, session.session_id, session.owner)
 
     async def _world_query(self, session: Session, arguments: WorldQueryArguments) -> dict[str, Any]:
-        return await self._capabilities.ask_graph(arguments.asked, session.owner)
+        return await self._capabilities.ask_graph(arguments.request, session.owner)
 
     async def _plans(self, _: Session, __: Any) -> PlansAnswer:
         return await asyncio.to_thread(self._capabilities.plans)
@@ -151,7 +148,7 @@ class ArgumentsInvalid(ToolProblem):
         self.faults = faults
 
 
-def _failed(problem: ToolProblem, faults: list[tuple[str, str]] | None = None) -> Outcome:
+def _failed(problem: ToolProblem, faults: list[tuple[str, str]] | None = None) -> ToolOutcome:
     if isinstance(problem, ArgumentsInvalid):
         faults = problem.faults
     fields: dict[str, Any] = {"code": problem.code, "retryable": problem.retryable}
@@ -160,7 +157,7 @@ def _failed(problem: ToolProblem, faults: list[tuple[str, str]] | None = None) -
     fields |= {"detail": problem.detail, "fix": problem.fix}
     if faults:
         fields["errors"] = [{"pointer": pointer, "detail": detail} for pointer, detail in faults]
-    return Outcome(True, fields)
+    return ToolOutcome(True, fields)
 
 
 def _fields(result: BaseModel | dict[str, Any]) -> dict[str, Any]:

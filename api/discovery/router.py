@@ -1,7 +1,5 @@
 """Serves the service's health and the files that its documents name."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any

@@ -3,8 +3,6 @@
 A request never observes by itself: it gets the newest observation, so it is answered while every other thread is busy.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable

@@ -7,19 +7,16 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import ValidationError
 
 from api.bodies import ReadingRoute
-from api.responses import problems
+from api.responses import BODY_ERRORS, STORE_ERRORS, problems
 from contracts.discovery import wallet_actions
 from contracts.discovery.installation import Installation
 from contracts.errors import (
     BodyInvalid,
-    BodyTooLarge,
     InternalFault,
-    MediaTypeUnsupported,
     MethodNotAllowed,
     OperatorProblem,
     ParameterInvalid,
     RateLimited,
-    StoreUnavailable,
 )
 from contracts.guardrail import GuardrailRequest, GuardrailResult
 from contracts.world.ontology import DOMAINS
@@ -138,16 +135,7 @@ def blink_router(
     return router
 
 
-_REFUSALS = problems(
-    BodyInvalid,
-    BodyTooLarge,
-    InternalFault,
-    MediaTypeUnsupported,
-    MethodNotAllowed,
-    ParameterInvalid,
-    RateLimited,
-    StoreUnavailable,
-)
+_REFUSALS = problems(*BODY_ERRORS, ParameterInvalid, *STORE_ERRORS)
 
 
 def _searched(words: str) -> str:

@@ -1,27 +1,18 @@
 """Serves approvals over HTTP: an operator's key lets one blocked action of somebody else pass once."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Request, Response
 
 from api.deps import authenticated_router, caller_of
-from api.responses import private_document, problems
+from api.responses import TEXT_ERRORS, private_document, problems
 from contracts.access.tiers import Caller, Role
-from contracts.errors import (
-    BodyInvalid,
-    BodyTooLarge,
-    MediaTypeUnsupported,
-    OperatorProblem,
-    OperatorRoleNeeded,
-    OwnApproval,
-    ParameterInvalid,
-)
+from contracts.errors import BodyInvalid, OperatorProblem, OperatorRoleNeeded, OwnApproval, ParameterInvalid
 from contracts.guardrail import GuardrailRequest
 from contracts.guardrail_approvals import (
     ApprovalAnswer,
@@ -34,7 +25,6 @@ from contracts.guardrail_approvals import (
     repeated_id,
 )
 from contracts.idempotency import IDEMPOTENCY_HEADER, LONGEST_IDEMPOTENCY_KEY
-from contracts.secret_texts import SecretInText
 from guardrail.approval import Approval, Approvals
 from warehouse.guardrail.approvals import take_approval
 from warehouse.ledger.ledger import Ledger
@@ -53,18 +43,13 @@ SharedUse = Annotated[
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, eq=False)
 class ApprovalDesk:
     """Makes approvals and accepts them. Threads may share it. `ledger` and `key` may raise `OperatorProblem`."""
 
-    def __init__(
-        self,
-        ledger: Callable[[], Ledger],
-        key: Callable[[], bytes],
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        self._ledger = ledger
-        self._key = key
-        self._clock = clock
+    ledger: Callable[[], Ledger]
+    key: Callable[[], bytes]
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     @contextmanager
     def approvals(self, request: GuardrailRequest, owner: str) -> Iterator[Approvals | None]:
@@ -76,28 +61,28 @@ class ApprovalDesk:
         if not carries_token(request):
             yield None
             return
-        store = _LedgerStore(self._ledger)
-        yield Approvals(self._key(), owner, int(self._clock().timestamp()), store)
+        store = _LedgerStore(self.ledger)
+        yield Approvals(self.key(), owner, int(self.clock().timestamp()), store)
         if store.problem is not None:
             raise store.problem
 
-    def approve(self, asked: ApprovalRequest, caller: Caller, idempotency_key: str | None) -> IssuedApproval:
+    def approve(self, request: ApprovalRequest, caller: Caller, idempotency_key: str | None) -> IssuedApproval:
         """Makes a token for an action of another owner.
 
         Raises `BodyInvalid`, `OperatorRoleNeeded`, `OwnApproval`, `OperatorProblem`.
         """
-        owner = owner_named(asked.owner)
+        owner = owner_named(request.owner)
         refuse_others(is_operator=caller.role is Role.OPERATOR, caller_owner=caller.owner, owner=owner or "")
         if owner is None:
             fault = "names no owner of a key or session: send an address, local:NAME or profile:ID"
             raise BodyInvalid(f"The owner {fault}.", errors=[("/owner", fault)])
-        key, lives = self._key(), timedelta(seconds=asked.expires_in)
+        key, lives = self.key(), timedelta(seconds=request.expires_in)
         shared = (
-            None if idempotency_key is None else repeated_id(key, caller.owner, idempotency_key, asked.digest, owner)
+            None if idempotency_key is None else repeated_id(key, caller.owner, idempotency_key, request.digest, owner)
         )
-        issued = issue_approval(key, asked.digest, owner, lives, self._clock(), shared)
+        issued = issue_approval(key, request.digest, owner, lives, self.clock(), shared)
         # A warning, because the service's log keeps nothing less, and who let an action pass has to be found.
-        _log.warning("Key %s approved %s for %s: approval %s", caller.key_id, asked.digest, owner, issued.approval.id)
+        _log.warning("Key %s approved %s for %s: approval %s", caller.key_id, request.digest, owner, issued.approval.id)
         return issued
 
 
@@ -107,22 +92,13 @@ def carries_token(request: GuardrailRequest) -> bool:
 
 
 def approvals_router(desk: ApprovalDesk) -> APIRouter:
-    """Creates the route."""
     router = authenticated_router("guardrail")
 
     @router.post(
         "/guardrail/approvals",
         response_model=ApprovalAnswer,
         status_code=201,
-        responses=problems(
-            BodyInvalid,
-            SecretInText,
-            ParameterInvalid,
-            OperatorRoleNeeded,
-            OwnApproval,
-            BodyTooLarge,
-            MediaTypeUnsupported,
-        ),
+        responses=problems(*TEXT_ERRORS, ParameterInvalid, OperatorRoleNeeded, OwnApproval),
         summary="Approve a blocked action, once",
         description="For keys of the role `operator`, and never for checks of their own owner. The token is bound to "
         "the digest of a check (its action, severity, context and ruleset) and to the owner of the key or session that "
@@ -131,25 +107,25 @@ def approvals_router(desk: ApprovalDesk) -> APIRouter:
     )
     def approve(body: ApprovalRequest, request: Request, idempotency_key: SharedUse = None) -> Response:
         issued = desk.approve(body, caller_of(request), idempotency_key)
-        said = issued.approval
+        approval = issued.approval
         result = ApprovalResult(
-            approval_token=issued.token, digest=said.digest, owner=said.owner, expires_at=issued.expires_at
+            approval_token=issued.token, digest=approval.digest, owner=approval.owner, expires_at=issued.expires_at
         )
         return private_document(ApprovalAnswer(data=result), 201)
 
     return router
 
 
+@dataclass(eq=False)
 class _LedgerStore:
     """Takes approvals in the ledger and remembers why that failed."""
 
-    def __init__(self, ledger: Callable[[], Ledger]) -> None:
-        self._ledger = ledger
-        self.problem: OperatorProblem | None = None
+    ledger: Callable[[], Ledger]
+    problem: OperatorProblem | None = field(default=None, init=False)
 
     def take(self, approval: Approval) -> bool:
         try:
-            with self._ledger().transaction() as tx:
+            with self.ledger().transaction() as tx:
                 return take_approval(tx, approval)
         except OperatorProblem as problem:
             self.problem = problem

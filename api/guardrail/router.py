@@ -11,9 +11,8 @@ from fastapi.concurrency import run_in_threadpool
 
 from api.deps import AuthenticatedReadingRoute, authenticated_router, caller_of
 from api.guardrail.approvals import ApprovalDesk, approvals_router, carries_token
-from api.responses import problems
+from api.responses import BODY_ERRORS, problems
 from api.routes import merge_routes
-from contracts.errors import BodyInvalid, BodyTooLarge, MediaTypeUnsupported
 from contracts.guardrail import GuardrailAnswer, GuardrailRequest, GuardrailResult, refuse_unusable, result_of
 from guardrail.approval import Approvals
 from guardrail.engine import Guardrail
@@ -31,7 +30,7 @@ def guardrail_router(
     @router.post(
         "/guardrail/check",
         response_model=GuardrailAnswer,
-        responses=problems(BodyInvalid, BodyTooLarge, MediaTypeUnsupported),
+        responses=problems(*BODY_ERRORS),
         summary="Judge an action before it is taken",
         description="The action is read into effects (what is deleted, sent, paid, opened, switched off, where and how "
         "much of it), and a policy judges them in seven stages. No model is called. What could not be read is named in "

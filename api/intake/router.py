@@ -11,18 +11,8 @@ from fastapi.exceptions import RequestValidationError
 from api.bodies import JsonRoute
 from api.deps import key_owner
 from api.parameters import REPLAYED_HEADERS, IdempotencyKey, replayed_header
-from api.responses import private_document, problems
-from contracts.errors import (
-    BodyInvalid,
-    BodyTooLarge,
-    IdempotencyMismatch,
-    InternalFault,
-    MediaTypeUnsupported,
-    MethodNotAllowed,
-    ParameterInvalid,
-    RateLimited,
-    StoreUnavailable,
-)
+from api.responses import STORE_ERRORS, TEXT_ERRORS, private_document, problems
+from contracts.errors import IdempotencyMismatch, ParameterInvalid
 from contracts.idempotency import request_digest
 from contracts.intake import answers
 from contracts.intake.answers import CAPSULE_PATH, ERASE_PATH, INTAKE_PATH, STATUS_PATH, ServiceUrls
@@ -38,14 +28,12 @@ from contracts.intake.intake_documents import (
 from contracts.intake.intake_problems import IntakeNotFound
 from contracts.intake.requests import IntakeRequest, Lane
 from contracts.intake.states import IntakeRecord
-from contracts.secret_texts import SecretInText
 from warehouse.intake.intakes import accept, count_intakes, find_intake, recent_intakes
 from warehouse.intake.rights import erase_intake
 from warehouse.ledger.ledger import Ledger
 
 IntakeId = Annotated[str, Path(alias="intakeId", description="As the registration gave it")]
 
-_EVERY = (MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
 _REPLAYED: dict[int | str, dict[str, Any]] = {
     201: {
         "description": "Registered, or registered before by the same request",
@@ -78,35 +66,26 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         INTAKE_PATH,
         response_model=IntakeResponse,
         status_code=201,
-        responses=_REPLAYED
-        | problems(
-            BodyInvalid,
-            SecretInText,
-            ParameterInvalid,
-            IdempotencyMismatch,
-            BodyTooLarge,
-            MediaTypeUnsupported,
-            *_EVERY,
-        ),
+        responses=_REPLAYED | problems(*TEXT_ERRORS, ParameterInvalid, IdempotencyMismatch, *STORE_ERRORS),
         summary="Register an agent, a person or an enterprise",
         description="Consent is needed. URIs are kept as text and never fetched. Contact data is kept apart and never "
         "given out. The erase token of the answer deletes what is kept, without an operator.",
         operation_id="intake_register",
     )
     def register(
-        request: Request, asked: Annotated[IntakeRequest, Body()], idempotency_key: IdempotencyKey = None
+        request: Request, body: Annotated[IntakeRequest, Body()], idempotency_key: IdempotencyKey = None
     ) -> Response:
         secret, owner = pepper(), key_owner(request)
         key = None if idempotency_key is None else request_digest(secret, INTAKE_PATH, owner, idempotency_key)
         with ledger().transaction() as tx:
-            accepted = accept(tx, secret, asked, key)
+            accepted = accept(tx, secret, body, key)
         answer = answers.registered(accepted.record, urls, accepted.erase_token)
         return private_document(answer, 201, replayed_header(accepted.replayed))
 
     @router.get(
         f"{INTAKE_PATH}/stats",
         response_model=IntakeStats,
-        responses=problems(*_EVERY),
+        responses=problems(*STORE_ERRORS),
         summary="Registrations counted",
         description="By lane, and by UTC day of the last thirty. Forgotten ones stay counted.",
         operation_id="intake_stats",
@@ -118,7 +97,7 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
     @router.get(
         f"{INTAKE_PATH}/recent",
         response_model=RecentIntakes,
-        responses=problems(*_EVERY),
+        responses=problems(*STORE_ERRORS),
         summary="Recent registrations, anonymised",
         description="Lane, UTC day, runtime profile and state: neither who, nor where, nor the id.",
         operation_id="intake_recent",
@@ -130,9 +109,9 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
     @router.get(
         STATUS_PATH,
         response_model=IntakeStatusResponse,
-        responses=problems(IntakeNotFound, *_EVERY),
-        summary="An intake as it stands",
-        description="Its states, what is missing and the links to go on, for whoever holds the id.",
+        responses=problems(IntakeNotFound, *STORE_ERRORS),
+        summary="The current state of an intake",
+        description="Its states, what is missing and the links to go on, for the holder of the id.",
         operation_id="intake_status",
     )
     def status(intake_id: IntakeId) -> Response:
@@ -141,7 +120,7 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
     @router.get(
         CAPSULE_PATH,
         response_model=IntakeProvisioningCapsule,
-        responses=problems(IntakeNotFound, *_EVERY),
+        responses=problems(IntakeNotFound, *STORE_ERRORS),
         summary="The provisioning capsule of an intake",
         description="The intake as a versioned artifact, the same until something changes.",
         operation_id="intake_capsule",
@@ -152,15 +131,15 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
     @router.post(
         ERASE_PATH,
         response_model=IntakeErased,
-        responses=problems(BodyInvalid, SecretInText, IntakeNotFound, BodyTooLarge, MediaTypeUnsupported, *_EVERY),
+        responses=problems(*TEXT_ERRORS, IntakeNotFound, *STORE_ERRORS),
         summary="Erase an intake",
         description="Deletes what is kept of an intake, contact data and nodes of the graph too, for the holder of the "
         "erase token. Lane, profile, UTC day and states stay, for the counts. Sent again it changes nothing. An "
         "unknown id and a wrong token get the same answer.",
         operation_id="intake_erase",
     )
-    def erase(intake_id: IntakeId, asked: IntakeEraseRequest) -> Response:
-        erase_intake(ledger(), pepper(), intake_id, asked.erase_token)
+    def erase(intake_id: IntakeId, body: IntakeEraseRequest) -> Response:
+        erase_intake(ledger(), pepper(), intake_id, body.erase_token)
         return private_document(IntakeErased(intake_id=intake_id))
 
     return router

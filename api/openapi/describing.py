@@ -1,7 +1,5 @@
 """Makes the whole description: what the framework derives from routes and models, completed part by part."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -30,7 +28,7 @@ def description() -> dict[str, Any]:
     document["servers"] = [{"url": "/"}]
     for projection in PROJECTIONS:
         for path in projection.paths:
-            _say_media_type(document["paths"][path]["get"]["responses"]["200"]["content"], projection)
+            _describe_media_type(document["paths"][path]["get"]["responses"]["200"]["content"], projection)
     document = lower(document)
     for complete in (add_texts, add_headers, add_links, add_heads):
         complete(document)
@@ -38,21 +36,21 @@ def description() -> dict[str, Any]:
 
 
 def text() -> str:
-    """The committed file's text."""
+    """Returns the text of the committed file."""
     return json.dumps(description(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def _say_media_type(content: dict[str, Any], projection: Projection) -> None:
-    said = content.pop("application/json")
+def _describe_media_type(content: dict[str, Any], projection: Projection) -> None:
+    described = content.pop("application/json")
     media_type = projection.media_type.partition(";")[0]
     structured = media_type.endswith(("json", "yaml"))
-    content[media_type] = said if structured else {"schema": {"type": "string"}}
+    content[media_type] = described if structured else {"schema": {"type": "string"}}
     if projection.markdown is not None:
         content["text/markdown"] = {"schema": {"type": "string"}}
 
 
 def _use_our_problems(document: dict[str, Any]) -> None:
-    """The one problem body in place of the framework's."""
+    """Replaces the framework's error bodies by the one problem body."""
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     problem = Problem.model_json_schema(mode="serialization", ref_template="#/components/schemas/{model}")
     schemas |= {**problem.pop("$defs", {}), "Problem": problem}

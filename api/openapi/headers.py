@@ -1,71 +1,43 @@
-"""Which header fields an answer carries, by what the front does with every answer. Pure.
+"""Describes the header fields that the front sends with every answer. Pure.
 
-A route names the fields of its own; those that follow from path and status are added here.
+A route names its own fields; those that follow from path and status are added here.
 """
-
-from __future__ import annotations
 
 from typing import Any
 
 from contracts.publish.routes import is_limited
 
-_TEXT = {"type": "string"}
+
+def _header(description: str, example: object, *, required: bool = True, **schema: object) -> dict[str, Any]:
+    always = {"required": True} if required else {}
+    return {"description": description, **always, "schema": {"type": "string", **schema}, "example": example}
+
 
 HEADERS: dict[str, dict[str, Any]] = {
-    "ETag": {
-        "description": "Strong; changes with the content and its encoding. Send it back in If-None-Match",
-        "required": True,
-        "schema": _TEXT,
-        "example": '"0123456789abcdef0123456789abcdef"',
-    },
-    "Cache-Control": {
-        "description": "How long a copy may be used",
-        "required": True,
-        "schema": _TEXT,
-        "example": "public, max-age=60, stale-while-revalidate=300, stale-if-error=86400",
-    },
-    "Vary": {
-        "description": "What the answer depends on",
-        "required": True,
-        "schema": _TEXT,
-        "example": "Accept-Encoding",
-    },
-    "RateLimit-Policy": {
-        "description": "The budget that the request counts against: `permin` of one client address, or `daily` of one "
-        "API key (draft-ietf-httpapi-ratelimit-headers). Left out where there is no limit",
-        "schema": _TEXT,
-        "example": '"permin";q=20;w=60',
-    },
-    "RateLimit": {
-        "description": "What is left of that budget, and after how many seconds it is whole again",
-        "schema": _TEXT,
-        "example": '"permin";r=19;t=58',
-    },
-    "Retry-After": {
-        "description": "After how many seconds to send the same again",
-        "required": True,
-        "schema": {"type": "integer", "minimum": 0},
-        "example": 5,
-    },
-    "Allow": {"description": "Methods of this path", "required": True, "schema": _TEXT, "example": "GET, HEAD"},
-    "Location": {
-        "description": "The path to go on to",
-        "required": True,
-        "schema": {"type": "string", "format": "uri-reference"},
-        "example": "/api/worldmodel/live",
-    },
-    "WWW-Authenticate": {
-        "description": "How to send a key",
-        "required": True,
-        "schema": _TEXT,
-        "example": 'Bearer realm="svc"',
-    },
-    "X-Request-Id": {
-        "description": "Names the request in our log",
-        "required": True,
-        "schema": _TEXT,
-        "example": "0123456789abcdef",
-    },
+    "ETag": _header(
+        "Strong; changes with the content and its encoding. Send it back in If-None-Match",
+        '"0123456789abcdef0123456789abcdef"',
+    ),
+    "Cache-Control": _header(
+        "How long a copy may be used", "public, max-age=60, stale-while-revalidate=300, stale-if-error=86400"
+    ),
+    "Vary": _header("What the answer depends on", "Accept-Encoding"),
+    "RateLimit-Policy": _header(
+        "The budget that the request counts against: `permin` of one client address, or `daily` of one API key "
+        "(draft-ietf-httpapi-ratelimit-headers). Left out where there is no limit",
+        '"permin";q=20;w=60',
+        required=False,
+    ),
+    "RateLimit": _header(
+        "What is left of that budget, and after how many seconds it is whole again",
+        '"permin";r=19;t=58',
+        required=False,
+    ),
+    "Retry-After": _header("After how many seconds to send the same again", 5, type="integer", minimum=0),
+    "Allow": _header("Methods of this path", "GET, HEAD"),
+    "Location": _header("The path to go on to", "/api/worldmodel/live", format="uri-reference"),
+    "WWW-Authenticate": _header("How to send a key", 'Bearer realm="svc"'),
+    "X-Request-Id": _header("Names the request in our log", "0123456789abcdef"),
 }
 """The definitions, by name: the description's `components.headers`."""
 
@@ -74,9 +46,9 @@ _POLICY, _LEFT = "RateLimit-Policy", "RateLimit"
 
 
 def headers_of(path: str, status: int, *, document: bool) -> tuple[str, ...]:
-    """Names of the fields that an answer of `path` carries. `document`: it may be kept by caches and has a 304.
+    """Returns the names of the fields of an answer of `path`. A `document` may be kept by caches and has a 304.
 
-    A cache would hand one client's counter to all, so what may be kept names the policy alone.
+    A cache would hand one client's counter to all, so an answer that may be kept names only the policy.
     """
     limits = (_POLICY, _LEFT) if is_limited(path) else ()
     if status >= 400:
@@ -89,12 +61,12 @@ def headers_of(path: str, status: int, *, document: bool) -> tuple[str, ...]:
 
 
 def header_refs(*names: str) -> dict[str, dict[str, str]]:
-    """References to the definitions."""
+    """Returns references to the definitions of these fields."""
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
 def add_headers(document: dict[str, Any]) -> None:
-    """Describe the header fields of every answer, in place."""
+    """Describes the header fields of every answer, in place."""
     for path, operations in document["paths"].items():
         for operation in operations.values():
             responses = operation["responses"]

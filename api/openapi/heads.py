@@ -1,6 +1,4 @@
-"""Answers of every path to a request whose head is too large, defined once and referred to by each operation."""
-
-from __future__ import annotations
+"""Describes the answers to a request whose head is too large, once for all operations."""
 
 from typing import Any
 
@@ -13,7 +11,7 @@ HEAD_PROBLEMS: tuple[type[RequestProblem], ...] = (TargetTooLong, HeadersTooLarg
 
 
 def add_heads(document: dict[str, Any]) -> None:
-    """Refer every operation to both answers, in place; `/mcp` describes its own."""
+    """Refers every operation to both answers, in place; `/mcp` describes its own."""
     for path, operations in document["paths"].items():
         for operation in operations.values() if path != MCP_PATH else ():
             for problem in HEAD_PROBLEMS:

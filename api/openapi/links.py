@@ -1,201 +1,160 @@
-"""Which operation goes on from an answer, and with what of it. Pure: a table, and putting it into the description."""
+"""Describes which operation follows an answer, and which of its fields that operation takes. Pure."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 
 @dataclass(frozen=True)
 class Link:
-    """From the answer of one operation to a request of another: parameters, and fields of the body."""
+    """A link to a request: its parameters and fields of its body, by JSON pointers to their values in the answer."""
 
-    of: str
-    status: int
     name: str
     to: str
     description: str
-    parameters: dict[str, str] = field(default_factory=dict)
-    body: dict[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, str] = field(default_factory=dict)
 
 
-def _from(pointer: str) -> str:
-    return f"$response.body#{pointer}"
+LINKS = {
+    ("agent_access_plans", 200): (
+        Link("quote", "agent_access_quote", "A quote for a plan of the catalog", body={"planId": "/plans/0/id"}),
+    ),
+    ("agent_access_quote", 201): (
+        Link(
+            "claim",
+            "agent_access_claim",
+            "Pay what the quote says in one transfer, and claim it with that transfer's hash",
+            body={
+                "quoteId": "/quoteId",
+                "quoteHash": "/quoteHash",
+                "paymentRequirementHash": "/paymentRequirementHash",
+            },
+        ),
+    ),
+    ("agent_access_claim", 201): (
+        Link(
+            "receipt", "agent_access_receipt", "The receipt of the claim", parameters={"claimId": "/data/claim/claimId"}
+        ),
+        Link(
+            "recoveryChallenge",
+            "agent_access_recovery_challenge",
+            "What to sign when the key is lost",
+            parameters={"claimId": "/data/claim/claimId"},
+        ),
+        Link(
+            "operatorChallenge",
+            "agent_access_operator_challenge",
+            "What the operator that the quote names signs to own the key",
+            parameters={"claimId": "/data/claim/claimId"},
+        ),
+    ),
+    ("agent_access_operator_challenge", 200): (
+        Link(
+            "operator",
+            "agent_access_operator",
+            "The operator's signature makes it the owner",
+            parameters={"claimId": "/claimId"},
+        ),
+    ),
+    ("agent_access_recovery_challenge", 200): (
+        Link(
+            "recovery",
+            "agent_access_recovery",
+            "The signed challenge gives the next key",
+            parameters={"claimId": "/claimId"},
+            body={"issuedAt": "/issuedAt"},
+        ),
+    ),
+    ("agent_access_case_challenge", 200): (
+        Link(
+            "case",
+            "agent_access_case",
+            "The signed challenge gives the case",
+            parameters={"caseId": "/caseId"},
+            body={"issuedAt": "/issuedAt"},
+        ),
+        Link(
+            "supplement",
+            "agent_access_case_supplement",
+            "The signed challenge gives a quote over the difference, where the case offers one",
+            parameters={"caseId": "/caseId"},
+            body={"issuedAt": "/issuedAt"},
+        ),
+    ),
+    ("guardrail_check", 200): (
+        Link("approval", "guardrail_approve", "An operator lets the action pass once", body={"digest": "/data/digest"}),
+    ),
+    ("intake_register", 201): (
+        Link("status", "intake_status", "The current state of the intake", parameters={"intakeId": "/intakeId"}),
+        Link("capsule", "intake_capsule", "Its provisioning capsule", parameters={"intakeId": "/intakeId"}),
+        Link(
+            "erase",
+            "intake_erase",
+            "Deletes what is kept of the intake",
+            parameters={"intakeId": "/intakeId"},
+            body={"eraseToken": "/eraseToken"},
+        ),
+    ),
+    ("intake_status", 200): (
+        Link("capsule", "intake_capsule", "Its provisioning capsule", parameters={"intakeId": "/intakeId"}),
+    ),
+    ("world_model_create", 201): (
+        Link(
+            "claim", "world_model_capsule_claim", "Attach the capsule to your key", body={"claimToken": "/claimToken"}
+        ),
+    ),
+    ("world_model_signal", 201): (
+        Link("query", "world_model_query", "The node that was written", body={"node_id": "/data/signalId"}),
+        Link(
+            "history",
+            "world_model_node",
+            "The history of the node that was written",
+            parameters={"nodeId": "/data/signalId"},
+        ),
+    ),
+    ("knowledge_graph_build", 201): (
+        Link("query", "world_model_query", "The first node that was written", body={"node_id": "/data/nodes/0/id"}),
+    ),
+    ("world_model_query", 200): (
+        Link("history", "world_model_node", "The history of the first node", parameters={"nodeId": "/data/nodes/0/id"}),
+        Link(
+            "nextPage",
+            "world_model_query",
+            "The next page: the same question with the cursor",
+            body={"cursor": "/data/cursor"},
+        ),
+    ),
+    ("world_model_live", 200): (
+        Link("nextPage", "world_model_live", "The next page", parameters={"cursor": "/data/cursor"}),
+    ),
+    ("token_holders_map", 200): (
+        Link(
+            "nextPage",
+            "token_holders_map",
+            "The next page of the same list; none where nextCursor is null",
+            parameters={"cursor": "/nextCursor"},
+        ),
+    ),
+}
+"""The links from each answer, by operation and status."""
 
 
-_CLAIM_ID = {"claimId": _from("/data/claim/claimId")}
-_INTAKE_ID = {"intakeId": _from("/intakeId")}
-
-LINKS = (
-    Link(
-        "agent_access_plans",
-        200,
-        "quote",
-        "agent_access_quote",
-        "A quote for a plan of the catalog",
-        body={"planId": _from("/plans/0/id")},
-    ),
-    Link(
-        "agent_access_quote",
-        201,
-        "claim",
-        "agent_access_claim",
-        "Pay what the quote says in one transfer, and claim it with that transfer's hash",
-        body={
-            "quoteId": _from("/quoteId"),
-            "quoteHash": _from("/quoteHash"),
-            "paymentRequirementHash": _from("/paymentRequirementHash"),
-        },
-    ),
-    Link("agent_access_claim", 201, "receipt", "agent_access_receipt", "The receipt of the claim", _CLAIM_ID),
-    Link(
-        "agent_access_claim",
-        201,
-        "recoveryChallenge",
-        "agent_access_recovery_challenge",
-        "What to sign when the key is lost",
-        _CLAIM_ID,
-    ),
-    Link(
-        "agent_access_claim",
-        201,
-        "operatorChallenge",
-        "agent_access_operator_challenge",
-        "What the operator that the quote names signs to own the key",
-        _CLAIM_ID,
-    ),
-    Link(
-        "agent_access_operator_challenge",
-        200,
-        "operator",
-        "agent_access_operator",
-        "The operator's signature makes it the owner",
-        {"claimId": _from("/claimId")},
-    ),
-    Link(
-        "agent_access_recovery_challenge",
-        200,
-        "recovery",
-        "agent_access_recovery",
-        "The signed challenge gives the next key",
-        {"claimId": _from("/claimId")},
-        {"issuedAt": _from("/issuedAt")},
-    ),
-    Link(
-        "agent_access_case_challenge",
-        200,
-        "case",
-        "agent_access_case",
-        "The signed challenge gives the case",
-        {"caseId": _from("/caseId")},
-        {"issuedAt": _from("/issuedAt")},
-    ),
-    Link(
-        "agent_access_case_challenge",
-        200,
-        "supplement",
-        "agent_access_case_supplement",
-        "The signed challenge gives a quote over the difference, where the case offers one",
-        {"caseId": _from("/caseId")},
-        {"issuedAt": _from("/issuedAt")},
-    ),
-    Link(
-        "guardrail_check",
-        200,
-        "approval",
-        "guardrail_approve",
-        "An operator lets the action pass once",
-        body={"digest": _from("/data/digest")},
-    ),
-    Link("intake_register", 201, "status", "intake_status", "The intake as it stands", _INTAKE_ID),
-    Link("intake_register", 201, "capsule", "intake_capsule", "Its provisioning capsule", _INTAKE_ID),
-    Link(
-        "intake_register",
-        201,
-        "erase",
-        "intake_erase",
-        "Deletes what is kept of the intake",
-        _INTAKE_ID,
-        {"eraseToken": _from("/eraseToken")},
-    ),
-    Link("intake_status", 200, "capsule", "intake_capsule", "Its provisioning capsule", _INTAKE_ID),
-    Link(
-        "world_model_create",
-        201,
-        "claim",
-        "world_model_capsule_claim",
-        "Attach the capsule to your key",
-        body={"claimToken": _from("/claimToken")},
-    ),
-    Link(
-        "world_model_signal",
-        201,
-        "query",
-        "world_model_query",
-        "The node that was written",
-        body={"node_id": _from("/data/signalId")},
-    ),
-    Link(
-        "world_model_signal",
-        201,
-        "history",
-        "world_model_node",
-        "The history of the node that was written",
-        {"nodeId": _from("/data/signalId")},
-    ),
-    Link(
-        "world_model_query",
-        200,
-        "history",
-        "world_model_node",
-        "The history of the first node",
-        {"nodeId": _from("/data/nodes/0/id")},
-    ),
-    Link(
-        "knowledge_graph_build",
-        201,
-        "query",
-        "world_model_query",
-        "The first node that was written",
-        body={"node_id": _from("/data/nodes/0/id")},
-    ),
-    Link(
-        "world_model_query",
-        200,
-        "nextPage",
-        "world_model_query",
-        "The next page: the same question with the cursor",
-        body={"cursor": _from("/data/cursor")},
-    ),
-    Link(
-        "world_model_live",
-        200,
-        "nextPage",
-        "world_model_live",
-        "The next page",
-        {"cursor": _from("/data/cursor")},
-    ),
-    Link(
-        "token_holders_map",
-        200,
-        "nextPage",
-        "token_holders_map",
-        "The next page of the same list; none where nextCursor is null",
-        {"cursor": _from("/nextCursor")},
-    ),
-)
-
-
-def add_links(document: dict[str, Any], links: tuple[Link, ...] = LINKS) -> None:
-    """Put `links` into the answers they go on from, in place."""
+def add_links(document: dict[str, Any], links: Mapping[tuple[str, int], Sequence[Link]] = LINKS) -> None:
+    """Adds each link to the answer that it starts from, in place."""
     answers = {
         (operation["operationId"], int(status)): response
         for operations in document["paths"].values()
         for operation in operations.values()
         for status, response in operation["responses"].items()
     }
-    for link in links:
-        said: dict[str, Any] = {"operationId": link.to, "description": link.description}
-        said |= {"parameters": link.parameters} if link.parameters else {}
-        said |= {"requestBody": link.body} if link.body else {}
-        answers[link.of, link.status].setdefault("links", {})[link.name] = said
+    for origin, links_of_answer in links.items():
+        answers[origin]["links"] = {link.name: _described(link) for link in links_of_answer}
+
+
+def _described(link: Link) -> dict[str, Any]:
+    described: dict[str, Any] = {"operationId": link.to, "description": link.description}
+    for member, pointers in (("parameters", link.parameters), ("requestBody", link.body)):
+        if pointers:
+            described[member] = {name: f"$response.body#{pointer}" for name, pointer in pointers.items()}
+    return described

@@ -1,7 +1,5 @@
 """From OpenAPI 3.1, as the framework writes it, to 3.0.3: the same in that version's dialect of JSON Schema. Pure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 OPENAPI_VERSION = "3.0.3"
@@ -10,7 +8,7 @@ _NULL = {"type": "object", "nullable": True, "enum": [None]}
 
 
 def lower(document: dict[str, Any]) -> dict[str, Any]:
-    """An OpenAPI 3.1 document as 3.0.3: schemas in that version's dialect. Raises `ValueError` on what it can't say."""
+    """Returns an OpenAPI 3.1 document as 3.0.3. Raises `ValueError` for a schema that 3.0.3 can't express."""
     lowered = _lower_within(document)
     components = {**document.get("components", {})}
     components["schemas"] = {
@@ -20,7 +18,7 @@ def lower(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def lower_schema(schema: Any) -> Any:
-    """One JSON Schema 2020-12 object as a 3.0.3 schema object."""
+    """Returns a JSON Schema 2020-12 object as a 3.0.3 schema object."""
     if not isinstance(schema, dict):
         return schema
     if unsayable := {"prefixItems", "patternProperties", "if", "not", "$defs", "contains"} & set(schema):
@@ -59,7 +57,7 @@ def _lower_keyword(key: str, value: Any) -> Any:
 
 
 def _lower_within(node: Any) -> Any:
-    """Lower every schema that a path holds in its place."""
+    """Lowers every schema within a path, in place."""
     if isinstance(node, dict):
         return {key: lower_schema(value) if key == "schema" else _lower_within(value) for key, value in node.items()}
     if isinstance(node, list):

@@ -1,6 +1,4 @@
-"""What the description says about the service as a whole: its info, and its tags in order of a first visit. Pure."""
-
-from __future__ import annotations
+"""Describes the service as a whole: its info, and its tags in the order of a first visit. Pure."""
 
 from typing import Any
 
@@ -49,11 +47,11 @@ TAGS: dict[str, tuple[str, str]] = {
     "blink": ("wallet actions", "Payloads of the wallet action standard."),
     "redirects": ("redirects", "Paths that lead to others."),
 }
-"""By what a route says: the tag's name, and its description."""
+"""Name and description of each tag, by the text that routes use."""
 
 
 def add_texts(document: dict[str, Any]) -> None:
-    """Describe service and tags, in place. A tag that is not known here keeps its name."""
+    """Describes service and tags, in place. An unknown tag keeps its name."""
     document["info"] = {**document["info"], **INFO}
     used: set[str] = set()
     for operations in document["paths"].values():

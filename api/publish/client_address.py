@@ -1,7 +1,5 @@
 """Determines a client's rate-limit key: the socket's address, or the nearest hop that is not a trusted proxy. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache

@@ -103,7 +103,7 @@ class Front:
         self._action_fields = _encode_headers(self._action_headers)
         self._clock = clock
         self._pointer: str | None = None
-        self._look_again_at = 0.0
+        self._next_check_at = 0.0
         self.site: PublishedSite | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -124,8 +124,8 @@ class Front:
             return
         now_s = self._clock()
         # A clock that was set back must not stop the checks until it has caught up.
-        if now_s >= self._look_again_at or now_s < self._look_again_at - POINTER_EVERY_S:
-            self.look_again(now_s)
+        if now_s >= self._next_check_at or now_s < self._next_check_at - POINTER_EVERY_S:
+            self.follow_pointer(now_s)
         site, path, method = self.site, scope["path"], scope["method"]
         if method == "OPTIONS" and (options := self._options_answer(scope)) is not None:
             await send(options)
@@ -239,9 +239,9 @@ class Front:
             return receive, admission, None
         return receive, admission, Counted("daily", DAY_S, admission.taken)
 
-    def look_again(self, now_s: float) -> None:
+    def follow_pointer(self, now_s: float) -> None:
         """Follows the pointer if it moved. A generation that can't be served is logged, and the last one stays."""
-        self._look_again_at = now_s + POINTER_EVERY_S
+        self._next_check_at = now_s + POINTER_EVERY_S
         try:
             pointer = current_pointer(self._data_dir)
         except OperatorProblem as problem:

@@ -3,8 +3,6 @@
 Lists are parsed in one pass. Results are cached only for short values: clients choose the keys of these caches.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -29,7 +29,7 @@ from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection
 from contracts.publish.rendering import Origin, mark_stale, render
 from contracts.publish.routes import CACHE_CONTROL, ENCODINGS, is_limited
 from warehouse.publish.readers import read
-from warehouse.publish.serving import Reading, ServedGenerations
+from warehouse.publish.serving import GenerationReading, ServedGenerations
 
 SMALLEST_ENCODED_BYTES = 1024
 _OTHER_THAN_WORDS = re.compile(r"\W+")
@@ -126,7 +126,7 @@ def _encoding_for(request: Request, size_bytes: int) -> str | None:
     return best if best in _ENCODERS and size_bytes >= SMALLEST_ENCODED_BYTES else None
 
 
-def _render(projection: Projection, reading: Reading, parameters: BaseModel) -> bytes:
+def _render(projection: Projection, reading: GenerationReading, parameters: BaseModel) -> bytes:
     entry = reading.generation.manifest.documents.get(projection.path)
     if entry is None:
         raise not_ready()

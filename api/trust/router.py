@@ -14,7 +14,7 @@ from contracts.errors import InternalFault, MethodNotAllowed, NotReady, Paramete
 from contracts.publish.registry import TRUST_SCORE
 from contracts.publish.rendering import Origin, mark_stale, render
 from contracts.publish.routes import CACHE_CONTROL
-from warehouse.publish.serving import Reading, ServedGenerations
+from warehouse.publish.serving import GenerationReading, ServedGenerations
 from warehouse.trust.attestations import read_trust_score
 
 PROTOCOL_PATH = "/api/v2/trust/protocol"
@@ -22,7 +22,6 @@ PROTOCOL_PATH = "/api/v2/trust/protocol"
 
 
 def trust_router(served: ServedGenerations) -> APIRouter:
-    """Creates the route `/api/v2/trust/score/{address}`."""
     router = APIRouter(tags=[TRUST_SCORE.group], route_class=WorkRoute)
 
     @router.get(
@@ -49,7 +48,7 @@ def trust_router(served: ServedGenerations) -> APIRouter:
     return router
 
 
-def _body(reading: Reading, agent: str) -> bytes:
+def _body(reading: GenerationReading, agent: str) -> bytes:
     entry = reading.generation.manifest.documents.get(PROTOCOL_PATH)
     if entry is None:
         raise not_ready()

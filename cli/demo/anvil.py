@@ -1,7 +1,5 @@
 """Runs the local EVM as a process: finds, installs, starts, stops it. Knows nothing of the chain's content."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

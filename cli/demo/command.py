@@ -1,7 +1,5 @@
 """Implements `svc demo`: runs only the local chain, in the foreground."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from typing import Final
@@ -14,7 +12,6 @@ _LOOK_EVERY_S: Final = 1.0
 
 
 def demo(*, reset: bool, as_json: bool) -> None:
-    """Runs the local demo chain in the foreground and prints its RPC URL and addresses. Ctrl-C dumps it and ends."""
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())

@@ -1,7 +1,5 @@
 """Compiles the Solidity sources under `contracts/chain/` into the committed artifacts: `python -m cli.demo.compile`."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import tempfile

@@ -3,8 +3,6 @@
 `demo.json` describes the chain of the dump; while a service holds the directory it also contains the chain's address.
 """
 
-from __future__ import annotations
-
 import fcntl
 import gzip
 import json

@@ -3,8 +3,6 @@
 Seeded like the token's own history, and written into the same blocks.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections import defaultdict
@@ -91,7 +89,7 @@ class Happening:
 
 
 Happenings = dict[int, list[Happening]]
-"""By the block's place in the plan."""
+"""The transactions of each block, by its place in the plan."""
 
 
 def opening(scene: Scene) -> list[Happening]:
@@ -117,7 +115,7 @@ def liquidity(scene: Scene) -> list[Movement]:
 
 def plan_happenings(scene: Scene, plan: Sequence[PlannedBlock], now: int, seed: int = SEED) -> Happenings:
     """Returns the transactions in the blocks of `plan` beside the token's; the history ends at `now` (Unix seconds)."""
-    return _Story(scene, plan, now, seed).told()
+    return _Story(scene, plan, now, seed).transactions()
 
 
 def price_set(scene: Scene, usd: float) -> Happening:
@@ -156,7 +154,7 @@ class _Story:
     jobs: int = 0
     happenings: Happenings = field(default_factory=lambda: defaultdict(list))
 
-    def told(self) -> Happenings:
+    def transactions(self) -> Happenings:
         rng = random.Random(f"happenings {self.seed}")  # noqa: S311 - a made-up history, not a secret
         scene, usd = self.scene, _OPENING_USD
         self._add(0, scene.pool, "sync()")

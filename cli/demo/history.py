@@ -5,8 +5,6 @@ power law, and some leave with exactly nothing. Rewards are minted and tokens bu
 nothing (zero value, to oneself), and the bidwall takes in tokens and native coin.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections import defaultdict
@@ -60,7 +58,7 @@ POOL: Final = person(-2)
 
 def plan_history(bidwall: str, seed: int = SEED) -> list[PlannedBlock]:
     """Plans the whole history, oldest block first; equal for equal arguments."""
-    return _Story(bidwall, seed).told()
+    return _Story(bidwall, seed).blocks()
 
 
 def balances_after(movements: Iterable[Movement]) -> dict[str, int]:
@@ -85,7 +83,7 @@ def plan_traffic(rng: random.Random, balances_raw: Mapping[str, int]) -> list[Mo
 
 
 class _Story:
-    """Balances and cast while the story is told; every movement passes through `_move`, so none overdraws."""
+    """Balances and cast while the story is made; every movement passes through `_move`, so none overdraws."""
 
     def __init__(self, bidwall: str, seed: int) -> None:
         self._rng = random.Random(seed)  # noqa: S311 - a made-up history, not a secret
@@ -96,7 +94,7 @@ class _Story:
         self._present: list[str] = []
         self._block: list[Movement] = []
 
-    def told(self) -> list[PlannedBlock]:
+    def blocks(self) -> list[PlannedBlock]:
         blocks = []
         for number in range(BLOCKS):
             self._block = []

@@ -1,7 +1,5 @@
 """Indexes log rows in chain order: ranges, filters, blooms, balances at a block. Pure."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence

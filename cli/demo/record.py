@@ -4,8 +4,6 @@ The recording holds every log and block time of the written history, dated so th
 sources and an equal anvil give an equal file.
 """
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -74,7 +72,7 @@ class Recording(msgspec.Struct):
 
 
 def packed(contracts: DemoContracts, state: State, blocks: list[dict[str, Any]], logs: list[Log]) -> Recording:
-    """A recording of JSON-RPC blocks (all from 0 on, in order) and logs."""
+    """Makes a recording of JSON-RPC blocks (all from 0 on, in order) and logs."""
     places: dict[str, int] = {}
 
     def place(word: str) -> int:
@@ -97,7 +95,7 @@ def packed(contracts: DemoContracts, state: State, blocks: list[dict[str, Any]],
 
 
 def unpacked_logs(recording: Recording) -> list[Log]:
-    """The JSON-RPC rows of a recording, as the recorded node sent them."""
+    """Returns the JSON-RPC rows of a recording, as the recorded node sent them."""
     return [
         {
             "address": recording.words[log.address],
@@ -116,7 +114,7 @@ def unpacked_logs(recording: Recording) -> list[Log]:
 
 
 def chain_of(recording: Recording) -> RecordedChain:
-    """The recorded demo as a chain that answers; its head stands still."""
+    """Returns the recorded demo as a chain that answers; its head never moves."""
     return RecordedChain(
         chain_id=_CHAIN_ID,
         token=recording.contracts["token_address"],
@@ -137,7 +135,7 @@ def load_recording(path: Path = RECORDING_PATH) -> Recording:
 
 
 def record() -> bytes:
-    """The recording file's bytes, from a fresh anvil. Raises `AnvilUnavailable`."""
+    """Returns the recording file's bytes, from a fresh anvil. Raises `AnvilUnavailable`."""
     with Anvil(flags=genesis_flags(RECORDED_AT)) as anvil:
         contracts = write_contracts(anvil.rpc, RECORDED_AT)
         write_history(anvil.rpc, contracts, plan_history(contracts.bidwall_address), RECORDED_AT)

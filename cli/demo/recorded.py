@@ -4,13 +4,11 @@
 never materialised, so a sparse history of millions of blocks costs only its logs.
 """
 
-from __future__ import annotations
-
 import hashlib
 import socket
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import groupby
 from types import TracebackType
@@ -63,6 +61,7 @@ def transfer_log(
     }
 
 
+@dataclass(kw_only=True, eq=False)
 class RecordedChain:
     """Answers JSON-RPC calls from `logs`, deterministically.
 
@@ -81,43 +80,28 @@ class RecordedChain:
     not available. Where `state_from` is None, balances hold always, and any other account has none.
     """
 
-    def __init__(
-        self,
-        *,
-        chain_id: int,
-        token: str,
-        logs: Iterable[Mapping[str, Any]],
-        first_block: int,
-        head: int,
-        finalized_lag: int | None = 2,
-        block_time_s: int = 2,
-        head_time: int = 1_760_000_000,
-        block_times: Mapping[int, int] | None = None,
-        has_state: bool = True,
-        state_depth: int | None = None,
-        logs_bloom: bool = True,
-        max_results: int | None = None,
-        metadata: TokenMetadata | None = None,
-        balances_wei: Mapping[str, int] | None = None,
-        calls: Mapping[tuple[str, str], str] | None = None,
-        state_from: int | None = None,
-    ) -> None:
-        self.chain_id = chain_id
-        self.token = token.lower()
-        self.first_block = first_block
-        self.head = head
-        self._finalized_lag = finalized_lag
-        self._block_time_s = block_time_s
-        self._anchor = (head, head_time)
-        self._block_times = dict(block_times or {})
-        self._has_state = has_state
-        self._state_depth = state_depth
-        self._logs_bloom = logs_bloom
-        self._max_results = max_results
-        self._metadata = metadata or TokenMetadata()
-        self._balances_wei = {address.lower(): wei for address, wei in (balances_wei or {}).items()}
-        self._calls = dict(calls or {})
-        self._state_from = state_from
+    chain_id: int
+    token: str
+    logs: InitVar[Iterable[Mapping[str, Any]]]
+    first_block: int
+    head: int
+    finalized_lag: int | None = 2
+    block_time_s: int = 2
+    head_time: int = 1_760_000_000
+    block_times: Mapping[int, int] = field(default_factory=dict)
+    has_state: bool = True
+    state_depth: int | None = None
+    logs_bloom: bool = True
+    max_results: int | None = None
+    metadata: TokenMetadata = field(default_factory=TokenMetadata)
+    balances_wei: Mapping[str, int] = field(default_factory=dict)
+    calls: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    state_from: int | None = None
+
+    def __post_init__(self, logs: Iterable[Mapping[str, Any]]) -> None:
+        self.token = self.token.lower()
+        self.balances_wei = {address.lower(): wei for address, wei in self.balances_wei.items()}
+        self._anchor = (self.head, self.head_time)
         self._lock = threading.RLock()
         self._reorgs: list[tuple[int, str]] = []
         self._index = self._indexed(logs)
@@ -164,11 +148,11 @@ class RecordedChain:
 
     def block_time(self, number: int) -> int:
         """Unix seconds."""
-        known = self._block_times.get(number)
+        known = self.block_times.get(number)
         if known is not None:
             return known
         anchor, anchor_time = self._anchor
-        return anchor_time + (number - anchor) * self._block_time_s
+        return anchor_time + (number - anchor) * self.block_time_s
 
     # The number sits in the hash's last 8 bytes, so that a block is found by its hash without an index.
     def _made_hash(self, number: int) -> str:
@@ -206,9 +190,9 @@ class RecordedChain:
             case "earliest":
                 return 0
             case "finalized" | "safe":
-                if self._finalized_lag is None:
+                if self.finalized_lag is None:
                     raise RpcFault(_SERVER_ERROR, f"{tag} block not found")
-                lag = self._finalized_lag if tag == "finalized" else self._finalized_lag // 2
+                lag = self.finalized_lag if tag == "finalized" else self.finalized_lag // 2
                 return max(0, self.head - lag)
             case {"blockHash": block_hash}:
                 return self._number_of_hash(block_hash)
@@ -253,7 +237,7 @@ class RecordedChain:
             "size": "0x0",
             "uncles": [],
         }
-        if self._logs_bloom:
+        if self.logs_bloom:
             header["logsBloom"] = bloom(rows)
         return header
 
@@ -293,15 +277,15 @@ class RecordedChain:
             if first > last:
                 raise RpcFault(_SERVER_ERROR, "invalid block range params")
         rows = matching(self._index.between(first, last), query.get("address"), query.get("topics") or [])
-        if self._max_results is not None and len(rows) > self._max_results:
-            raise RpcFault(_LIMIT_EXCEEDED, f"query returned more than {self._max_results} results")
+        if self.max_results is not None and len(rows) > self.max_results:
+            raise RpcFault(_LIMIT_EXCEEDED, f"query returned more than {self.max_results} results")
         return rows
 
     def _state_block(self, tag: Any) -> int:
         number = self._number(tag)
         if number > self.head:
             raise RpcFault(_SERVER_ERROR, "header not found")
-        if self._state_depth is not None and number <= self.head - self._state_depth:
+        if self.state_depth is not None and number <= self.head - self.state_depth:
             raise RpcFault(_SERVER_ERROR, f"missing trie node, state {self.block_hash(number)} is not available")
         return number
 
@@ -310,10 +294,10 @@ class RecordedChain:
         number = self._state_block(params[1] if len(params) > 1 else "latest")
         to, data = request["to"].lower(), request.get("input") or request["data"]
         if to != self.token and to in self._index.emitters:
-            return self._recorded_at(number, self._calls.get((to, data.lower())))
+            return self._recorded_at(number, self.calls.get((to, data.lower())))
         if to != self.token or number < self.first_block:
             return "0x"
-        if not self._has_state:
+        if not self.has_state:
             raise RpcFault(_REVERTED, "execution reverted")
         match data[:10].lower():
             case "0x18160ddd":
@@ -321,11 +305,11 @@ class RecordedChain:
             case "0x70a08231":
                 return _word(self._index.balance_at("0x" + data[34:74].lower(), number))
             case "0x313ce567":
-                return _word(self._metadata.decimals)
+                return _word(self.metadata.decimals)
             case "0x95d89b41":
-                return _abi_string(self._metadata.symbol)
+                return _abi_string(self.metadata.symbol)
             case "0x06fdde03":
-                return _abi_string(self._metadata.name)
+                return _abi_string(self.metadata.name)
             case _:
                 raise RpcFault(_REVERTED, "execution reverted")
 
@@ -337,13 +321,13 @@ class RecordedChain:
 
     def _get_balance(self, params: Sequence[Any]) -> str:
         number = self._state_block(params[1] if len(params) > 1 else "latest")
-        balance_wei = self._balances_wei.get(params[0].lower())
-        if self._state_from is None:
+        balance_wei = self.balances_wei.get(params[0].lower())
+        if self.state_from is None:
             return hex(balance_wei or 0)
         return self._recorded_at(number, None if balance_wei is None else hex(balance_wei))
 
     def _recorded_at(self, number: int, answer: str | None) -> str:
-        if answer is None or number < (self._state_from or 0):
+        if answer is None or number < (self.state_from or 0):
             raise RpcFault(_SERVER_ERROR, f"missing trie node, state {self.block_hash(number)} is not recorded")
         return answer
 

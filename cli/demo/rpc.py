@@ -1,7 +1,5 @@
 """A synchronous JSON-RPC client and ABI encoding for the demo's own transactions. Bulk reading lives elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Generates traffic on the running demo chain: a few transfers now and then, and a heartbeat block without any."""
 
-from __future__ import annotations
-
 import random
 import threading
 import time

@@ -1,7 +1,5 @@
 """Puts the demo on a fresh anvil: deploys the contracts, funds accounts, writes the planned history, returns to now."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Iterable, Sequence

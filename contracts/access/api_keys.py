@@ -4,8 +4,6 @@ A key is `svc_<tier>_`, 30 base62 characters (178 random bits), and 6 more with 
 error is found offline. Only the HMAC of a key is ever stored.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

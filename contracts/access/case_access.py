@@ -1,7 +1,5 @@
 """Lets the sender of a case's money read the case: a challenge to sign, and the answer."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -122,7 +120,6 @@ class CaseAnswer(Document):
 
 
 def case_url(base_url: str, case_id: str) -> str:
-    """Returns the URL of a case."""
     return base_url + CASE_PATH.replace("{caseId}", case_id)
 
 
@@ -138,7 +135,6 @@ def recorded_of(case: Case, quote: Quote, base_url: str) -> Recorded:
 
 
 def supplement_url(base_url: str, case_id: str) -> str:
-    """Returns the URL that creates the supplementary quote of a case."""
     return base_url + CASE_SUPPLEMENT_PATH.replace("{caseId}", case_id)
 
 
@@ -149,7 +145,6 @@ def case_typed_data(case_id: str, issued_at: int, chain_id: int) -> dict[str, An
 
 
 def case_challenge(case: Case, *, base_url: str, now: datetime) -> CaseChallenge:
-    """Returns a challenge that is issued `now`."""
     issued_at = int(now.timestamp())
     return CaseChallenge(
         case_id=case.case_id,

@@ -7,8 +7,6 @@ transfer becomes a case. The payer gets a supplementary quote for 1.000123; its 
 and both transfers count as used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

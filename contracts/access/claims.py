@@ -59,7 +59,6 @@ class ClaimIntegrity(Document):
 
     @property
     def payer(self) -> PayerProof | None:
-        """Returns the payer's proof, or None."""
         if self.type is None or self.signature is None:
             return None
         return PayerProof(type=self.type, signature=self.signature)
@@ -76,17 +75,15 @@ class ClaimRequest(Document):
 
     @property
     def payer_proof(self) -> PayerProof | None:
-        """Returns the payer's signature, or None."""
         return None if self.integrity is None else self.integrity.payer
 
     @property
     def operator_proof(self) -> OperatorProof | None:
-        """Returns the operator's consent, or None."""
         return None if self.integrity is None else self.integrity.operator
 
     @property
     def digest(self) -> str:
-        """The same for the same request, however it is written."""
+        """Returns a hash that is equal for equal requests, however they are written."""
         return canonical_sha256(self.model_dump(mode="json"))
 
 
@@ -302,7 +299,6 @@ class ClaimAnswer(Document):
 def activation_packet(
     claim: Claim, *, key_text: str, key_id: str, requests_per_day: int | None, base_url: str
 ) -> ActivationPacket:
-    """Returns the packet that gives the key of a claim to the client."""
     return ActivationPacket(
         api_key=key_text,
         key_id=key_id,
@@ -437,7 +433,6 @@ def claim_fields(
 
 
 def receipt_url(base_url: str, claim_id: str) -> str:
-    """Returns the URL of a claim's receipt."""
     return base_url + RECEIPT_PATH.replace("{claimId}", claim_id)
 
 

@@ -5,8 +5,6 @@ no quote hash. Each message names the operator, so nobody can pass a consent off
 somebody else.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -184,7 +182,6 @@ def operator_step(quote_hash: str, operator: str, chain_id: int, base_url: str) 
 
 
 def consent_url(base_url: str, claim_id: str) -> str:
-    """Returns the URL at which the operator of a claim signs."""
     return base_url + CONSENT_PATH.replace("{claimId}", claim_id)
 
 

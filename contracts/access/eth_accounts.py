@@ -4,8 +4,6 @@ Its dependency py_ecc raises the recursion limit of the process to 100,000. At t
 the C stack and kills the process, where Python otherwise raises `RecursionError`. So this module restores the limit.
 """
 
-from __future__ import annotations
-
 import sys
 from functools import cache
 from threading import Lock

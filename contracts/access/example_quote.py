@@ -1,7 +1,5 @@
 """Makes an example quote of an installation, which the connect page and the description show to payers."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

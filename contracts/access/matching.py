@@ -10,8 +10,6 @@ Once both show the same receipt in the same buried block, the transfer is a Matc
 transaction would be a Mismatch("amount_mismatch") with both transfers in `found`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Loads the plans of `plans.yaml` and makes the catalog with their prices and the steps to buy one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -121,7 +119,7 @@ class Verification(Document):
 
     providers: int = Field(description="RPC providers that are asked")
     quorum: int = Field(description="How many of them have to agree")
-    confirmations: int | None = Field(description="Blocks up to head that settle a payment; null: by the tag alone")
+    confirmations: int | None = Field(description="Blocks up to head that settle a payment; null: only by the tag")
     tag: Literal["safe"] = Field(default="safe", description="A payment at or below this block is settled")
     finalized_from: str = Field(description="From this amount on only `finalized` settles (smallest units)")
     clock_skew_s: int = SKEW_S

@@ -4,8 +4,6 @@ Signatures are checked, never compared or stored, because anybody can derive ano
 `eth_account` is imported on first use, because few callers need it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -64,6 +62,9 @@ class AskContract:
     data: str
 
 
+Proof = Proved | NotProved | AskContract
+
+
 def claim_typed_data(quote_hash: str, chain_id: int) -> dict[str, Any]:
     """Returns the EIP-712 message that a payer signs to claim a quote, in the form that wallets accept."""
     return typed_data("PaidClaim", [("quoteHash", "bytes32")], {"quoteHash": f"0x{quote_hash}"}, chain_id)
@@ -92,9 +93,7 @@ def typed_data(kind: str, fields: list[tuple[str, str]], message: dict[str, Any]
     }
 
 
-def check_claim_proof(
-    proof: PayerProof, *, payer: str, quote_hash: str, chain_id: int
-) -> Proved | NotProved | AskContract:
+def check_claim_proof(proof: PayerProof, *, payer: str, quote_hash: str, chain_id: int) -> Proof:
     """Decides whether `payer` (lower case) signed the quote with this hash."""
     if proof.type == "eip191":
         return check_message(quote_hash, proof.signature, payer)

@@ -3,8 +3,6 @@
 The caller brings the connection: how the calls of one round are sent, together or one by one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass

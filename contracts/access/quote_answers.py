@@ -1,7 +1,5 @@
 """Makes the signed answer with a quote, and its payment as call data, link and QR code."""
 
-from __future__ import annotations
-
 import json
 import re
 import string
@@ -82,7 +80,7 @@ class ClaimStep(Document):
     proof_required: bool = Field(description="Whether `integrity` with the payer's signature is needed")
     proof: dict[str, Any] = Field(description="What the payer signs for it: EIP-712 typed data")
     operator: OperatorStep | None = Field(
-        description="How the operator that the quote names becomes the owner of the key, by a signature of its own; "
+        description="How the operator that the quote names becomes the owner of the key, by its signature; "
         "null where it names no other address than the payer"
     )
     not_after: Timestamp = Field(description="A payment made in time can be claimed until then")

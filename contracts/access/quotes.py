@@ -67,7 +67,7 @@ class QuoteRequest(Document):
 
     operator_address: AskedAddress | None = Field(
         default=None,
-        description="Who may become the owner of the key and of what is written with it, by a signature of its own. "
+        description="Who may become the owner of the key and of what is written with it, by its signature. "
         "Until it has signed this is a label, and the payer is the owner",
     )
     payer_address: AskedAddress | None = Field(

@@ -1,7 +1,5 @@
 """Describes the payment rail: the chain, the coin, the recipient, and the depth at which a payment is settled."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal

@@ -3,8 +3,6 @@
 A challenge is good for one rotation, because that revokes the key that it names. So the service stores no challenges.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
@@ -100,7 +98,6 @@ def recovery_typed_data(claim_id: str, key_id: str, issued_at: int, chain_id: in
 def recovery_challenge(
     claim_id: str, key_id: str, signer: str, *, chain_id: int, base_url: str, now: datetime
 ) -> RecoveryChallenge:
-    """Returns a challenge that is issued `now`."""
     issued_at = int(now.timestamp())
     return RecoveryChallenge(
         claim_id=claim_id,

@@ -1,7 +1,5 @@
 """Lists the refusals of quotes and claims, each with a stable code. An unknown payment is a 202, not a refusal."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from contracts.access.claims import RETRY_AFTER_S

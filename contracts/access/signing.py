@@ -4,8 +4,6 @@ A key file is PEM text: private keys one after another, oldest first, each excep
 <RFC 3339>`. `warehouse/access/signing_keys.py` reads and writes that file.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Mapping
@@ -127,7 +125,6 @@ def key_text(private: Ed25519PrivateKey, active_from: datetime | None = None) ->
 
 
 def new_private_key() -> Ed25519PrivateKey:
-    """Returns a random key."""
     return Ed25519PrivateKey.generate()
 
 

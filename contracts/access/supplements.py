@@ -1,7 +1,5 @@
 """Makes the supplementary quote by which a payer who sent too little pays the rest of the first quote."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Defines the tiers of keys and the caller that a valid key identifies."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -17,7 +15,7 @@ class Tier(StrEnum):
 
 
 class Role(StrEnum):
-    """What a key may do beside what its tier pays for. Only the operator makes keys of the role `operator`."""
+    """The rights of a key besides those of its tier. Only the operator makes keys of the role `operator`."""
 
     CALLER = "caller"
     OPERATOR = "operator"

@@ -4,8 +4,6 @@ A block's hash commits to its whole content, so a payment is there as long as th
 If that block is gone, the payment may be in another one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -39,7 +37,7 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
-class Stands:
+class Present:
     """The payment is on the chain, in `block`. `final` is True if nobody has to check again."""
 
     block: BlockView
@@ -47,7 +45,7 @@ class Stands:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class Absent:
     """The payment is not on the chain. `for_good` is True after it was searched for long enough."""
 
     for_good: bool
@@ -58,17 +56,17 @@ class Unclear:
     """Providers are silent, behind, or disagree."""
 
 
-Standing = Stands | Gone | Unclear
+Whereabouts = Present | Absent | Unclear
 
 
-def look_again(
+def recheck(
     payment: Payment,
     terms: Terms,
     sightings: Sequence[Sighting | Silence],
     *,
     now: datetime,
     used: Collection[int] = (),
-) -> Standing:
+) -> Whereabouts:
     """Decides where a claim's payment is now.
 
     `terms` are its quote's, with the payment's amount. `used` holds the log positions that other claims use.
@@ -86,13 +84,13 @@ def look_again(
     if same and payment.state == "issued":
         block = same[0].held
         assert block is not None
-        return Stands(block, _final(terms, views, block))
+        return Present(block, _final(terms, views, block))
     settled = settle(terms, views)
     if isinstance(settled, Agreed) and _pays(payment, terms, settled, used):
-        return Stands(settled.block, _final(terms, views, settled.block))
+        return Present(settled.block, _final(terms, views, settled.block))
     if same:
         return Unclear()  # It is back, but not buried again yet.
-    return Gone(for_good=payment.state == "reversed" and now - payment.changed_at > LANDS_AGAIN_WITHIN)
+    return Absent(for_good=payment.state == "reversed" and now - payment.changed_at > LANDS_AGAIN_WITHIN)
 
 
 def _pays(payment: Payment, terms: Terms, settled: Agreed, used: Collection[int]) -> bool:

@@ -1,7 +1,5 @@
 """Makes anonymised rows of sessions for the warehouse and the graph: counts and states without an owner. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Builds the public graph nodes and edges for one finished set-up, without personal data. Pure."""
 
-from __future__ import annotations
-
 from contracts.connect.setup_plan import Choice
 from contracts.connect.setup_plan_rows import load_plan_file
 from contracts.intake.graph import node_ids as intake_node_ids

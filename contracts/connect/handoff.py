@@ -3,8 +3,6 @@
 The signature covers the message's timestamp (seconds since 1970), nonce and body. `api/connect` sends the messages.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

@@ -1,7 +1,5 @@
 """Defines the JSON-RPC 2.0 messages of `/mcp`: the accepted envelope, and errors outside of any tool."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Defines arguments and results of the tools of connect: snake_case on the wire. A client's text is never trusted."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema

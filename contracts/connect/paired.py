@@ -1,7 +1,5 @@
 """Defines the requests of a paired session to the rest of the service. The answers are those of the HTTP routes."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import ConfigDict, Field
@@ -15,7 +13,7 @@ class GuardrailCheckArguments(SessionArguments, GuardrailRequest):
     """Arguments of `svc_guardrail_check`."""
 
     @property
-    def asked(self) -> GuardrailRequest:
+    def request(self) -> GuardrailRequest:
         """Returns the question without the token."""
         return GuardrailRequest(action=self.action, severity=self.severity, context=self.context)
 
@@ -26,7 +24,7 @@ class WorldQueryArguments(SessionArguments, GraphQueryRequest):
     model_config = ConfigDict(alias_generator=str)
 
     @property
-    def asked(self) -> GraphQueryRequest:
+    def request(self) -> GraphQueryRequest:
         """Returns the query without the token."""
         return GraphQueryRequest.model_validate(self.model_dump(exclude={"session_token"}), by_name=True)
 

@@ -1,7 +1,5 @@
 """Makes, checks and hashes pairing codes and limits their lifetime. The ledger records which ones were used."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re
@@ -37,7 +35,6 @@ class Vouched:
 
 
 def new_code() -> str:
-    """Returns a random pairing code."""
     return "".join(secrets.choice(BASE62) for _ in range(CODE_LENGTH))
 
 

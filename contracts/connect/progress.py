@@ -6,8 +6,6 @@ Example: a plan has the steps a, b (optional) and c, which needs b. A report "b 
 report "b done" makes c pending again, and active once all steps before it are done or skipped.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import Annotated, Literal
@@ -64,12 +62,10 @@ class Progress(ToolModel):
 
     @property
     def finished(self) -> bool:
-        """Returns True if every step is done or skipped."""
         return all(step.state in SETTLED for step in self.steps)
 
     @property
     def steps_done(self) -> int:
-        """Returns the number of steps that are done."""
         return sum(step.state == "done" for step in self.steps)
 
     @property
@@ -254,7 +250,7 @@ def _check_evidence(step: PlanStep, report: StepReport) -> None:
     if any(_SECRET_LIKE.search(text) for text in (report.detail, *report.evidence.values())):
         raise ToolProblem(
             "secret_in_report",
-            "The report holds an API key or a session token. A key belongs in the environment file alone.",
+            "The report holds an API key or a session token. A key belongs only in the environment file.",
             fix="Report without it. A key that was shown to others is to be rotated.",
         )
     for name, text in report.evidence.items():

@@ -1,7 +1,5 @@
 """Names and describes the MCP server for `server/discover`, `initialize` and its card."""
 
-from __future__ import annotations
-
 MCP_PATH = "/mcp"
 
 SERVER_NAME = "svc-connect"

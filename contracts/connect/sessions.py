@@ -1,7 +1,5 @@
 """Defines a paired session as the ledger stores it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 

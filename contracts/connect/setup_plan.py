@@ -3,8 +3,6 @@
 `progress.py` tracks how much of it is done. Nothing here runs a command.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Annotated, Any, Literal, get_args
@@ -203,7 +201,7 @@ def plan_for(choice: Choice, urls: ServiceUrls) -> ConnectPlan:
         raise ToolProblem(
             "address_unsafe",
             "The service's address has characters that don't belong into commands.",
-            fix="The operator has to set SVC_BASE_URL to an address of letters, digits and . _ ~ : / - alone.",
+            fix="The operator has to set SVC_BASE_URL to an address of only letters, digits and . _ ~ : / -",
         )
     return _complete_plan(choice, urls.base_url)
 

@@ -4,8 +4,6 @@ A topic matches if the question contains one of its phrases; the longest phrase 
 failed" contains "where" with one word and "this failed" with two, so the answer is about failures.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import datetime

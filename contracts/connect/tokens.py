@@ -3,8 +3,6 @@
 Only the digest of a token is stored.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re
@@ -16,7 +14,6 @@ _TOKEN = re.compile(r"svcs_[A-Za-z0-9_-]{43}")
 
 
 def new_token() -> str:
-    """Returns a random session token."""
     return TOKEN_PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
 
 

@@ -1,7 +1,5 @@
 """Defines the errors of tools, which answer with `isError`: one class, and the problems of pairing and sessions."""
 
-from __future__ import annotations
-
 from contracts.errors import ServiceError
 
 

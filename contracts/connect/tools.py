@@ -1,7 +1,5 @@
 """Lists the tools of `/mcp` in order: names, descriptions, arguments and results. `api/connect` runs them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -56,7 +54,6 @@ class Tool:
 
     @property
     def needs_session(self) -> bool:
-        """Decides whether the tool needs a session's token."""
         return self.name != FIRST_TOOL
 
     @property
@@ -105,7 +102,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "svc_connect_report_step",
         "Report a step",
-        "Records how a step of the plan went, and answers which is next. Changes the session's progress alone. A step "
+        "Records how a step of the plan went, and answers which is next. Changes only the session's progress. A step "
         "that is not in the plan answers `step_unknown`, one before its turn `step_not_ready`.",
         ReportStepArguments,
         ReportStepResult,

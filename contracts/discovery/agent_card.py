@@ -1,7 +1,5 @@
 """Makes the agent card (A2A 1.0) and its signature. We run no A2A transport, as the card's bindings state."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import jwt
@@ -82,7 +80,7 @@ def agent_card(installation: Installation) -> dict[str, Any]:
                 "apiKeySecurityScheme": {
                     "location": "header",
                     "name": "X-Api-Key",
-                    "description": "The same key in a header of its own.",
+                    "description": "The same key in its own header.",
                 }
             },
         },

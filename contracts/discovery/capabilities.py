@@ -3,15 +3,14 @@
 Every document follows it in what it includes. `registry.py` adds the results of probes.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 import yaml
 
 from contracts.discovery.installation import Installation
@@ -27,7 +26,7 @@ Way = Literal["document", "asked", "health", "settings"]
 
 
 class Status(StrEnum):
-    """Whether something can be used now, is not built yet, or can't be used at this installation."""
+    """The state of a capability: usable now, not built yet, or not usable at this installation."""
 
     LIVE = "live"
     PLANNED = "planned"
@@ -118,30 +117,17 @@ def _state(capability: Capability, configured: frozenset[str]) -> CapabilityStat
     return CapabilityState(capability, Status.LIVE, None, ())
 
 
-def _capability(row: dict[str, Any], routes: Iterable[str]) -> Capability:
-    needs: list[tuple[str, ...]] = [(name,) for name in row.get("needs", ())]
+def _capability(row: dict[str, Any], routes: list[str]) -> Capability:
+    needs: list[Sequence[str]] = [[name] for name in row.get("needs", ())]
     if alternatives := settings_that_give(row["id"]):
         needs.append(alternatives)
-    return Capability(
-        id=row["id"],
-        title=row["title"],
-        description=row["description"],
-        kind=row["kind"],
-        access=row["access"],
-        routes=tuple(routes),
-        judged=_judged(row["judged"]),
-        tools=tuple(row.get("tools", ())),
-        needs=tuple(needs),
-        planned=row.get("planned"),
-        skill=row.get("skill", False),
-    )
+    return msgspec.convert({**row, "routes": routes, "needs": needs, "judged": _judged(row["judged"])}, Capability)
 
 
-def _judged(fields: dict[str, Any]) -> Judged:
+def _judged(fields: dict[str, Any]) -> dict[str, Any]:
     if "document" in fields:
-        return Judged("document", (fields["document"], fields.get("field")))
-    if "asked" in fields:
-        return Judged("asked", tuple(fields["asked"]))
-    if "health" in fields:
-        return Judged("health", tuple(fields["health"]))
-    return Judged("settings", ())
+        return {"way": "document", "what": [fields["document"], fields.get("field")]}
+    for way in ("asked", "health"):
+        if way in fields:
+            return {"way": way, "what": fields[way]}
+    return {"way": "settings", "what": []}

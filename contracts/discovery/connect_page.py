@@ -1,7 +1,5 @@
 """Collects the content of the connect page and its Markdown twin: plans, a quote of this installation, real answers."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +22,7 @@ _VERDICT_FIELDS = ("passed", "severity", "reason", "matched_guardrails", "remedi
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ClaimOutcome:
     """A claim's status, its meaning, and what to do next."""
 
     status: int
@@ -33,15 +31,17 @@ class Outcome:
 
 
 OUTCOMES = (
-    Outcome(201, "Issued", "Keep the key secret; until its first use the same claim shows it again, within a day."),
-    Outcome(202, "Pending", "Nothing need be paid again. Send the same claim after Retry-After seconds."),
-    Outcome(
+    ClaimOutcome(
+        201, "Issued", "Keep the key secret; until its first use the same claim shows it again, within a day."
+    ),
+    ClaimOutcome(202, "Pending", "Nothing need be paid again. Send the same claim after Retry-After seconds."),
+    ClaimOutcome(
         402,
         "Not matched",
         "The payment does not fit the quote; code says why. Don't pay again: money that came is at caseId.",
     ),
-    Outcome(409, "Claimed before, or being claimed now", "Follow links to the receipt, or send the claim again."),
-    Outcome(429, "Too many requests", "Wait Retry-After seconds."),
+    ClaimOutcome(409, "Claimed before, or being claimed now", "Follow links to the receipt, or send the claim again."),
+    ClaimOutcome(429, "Too many requests", "Wait Retry-After seconds."),
 )
 
 

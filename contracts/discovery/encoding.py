@@ -1,7 +1,5 @@
 """Encodes documents whose shape is somebody else's standard, and derives names of a service from its address."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ installation can't show of itself when it publishes: answers to requests with a 
 from the ledger, and documents whose numbers an installation may not have.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

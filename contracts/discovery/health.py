@@ -1,7 +1,5 @@
 """The service's health, as it says it itself."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field
@@ -13,7 +11,7 @@ MOST_CLOCK_SKEW_S = 30
 
 
 class Health(Document):
-    """Which generation is served, how old it is, and what of it is stale. Before the first one: 503 `not_ready`."""
+    """The served generation, its age and its stale documents. Before the first one, the answer is 503 `not_ready`."""
 
     ok: Literal[True] = True
     status: Literal["ok", "degraded"] = Field(
@@ -34,5 +32,5 @@ class Health(Document):
     )
     observed_age_s: int = Field(
         ge=0,
-        description="Seconds since ledger, guardrail rules and clock were last looked at; about one while all is well",
+        description="Seconds since ledger, guardrail rules and clock were last checked; about one while all is well",
     )

@@ -3,8 +3,6 @@
 Nothing secret belongs here: everything here may be published.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -58,7 +56,6 @@ class Installation:
 
 
 def installation_of(settings: Settings, keys: KeySet | None = None) -> Installation:
-    """Returns the installation that the settings describe."""
     return Installation(
         base_url=settings.public_base_url,
         rail=rail_of(settings),

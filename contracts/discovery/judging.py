@@ -1,7 +1,5 @@
 """Derives each capability's status from the probes. Pure: documents and answers in, findings out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,14 +7,14 @@ from typing import Any
 
 from contracts.base import Quality
 from contracts.discovery.capabilities import CapabilityState, Status, Way
-from contracts.discovery.registry import NOT_ANSWERING, SETTINGS, Finding, stands_by_settings
+from contracts.discovery.registry import NOT_ANSWERING, SETTINGS, Finding, is_set_by_settings
 
 NO_DATA = "no_data"
 DEGRADED = "degraded"
 TOO_MANY_REQUESTS = 429
 
 Verdict = tuple[Status, str | None]
-Asked = tuple[str, str]
+Request = tuple[str, str]
 """Method and path."""
 
 
@@ -30,10 +28,10 @@ class Answers:
 
     silent: str | None = None
     health: Mapping[str, Any] = field(default_factory=dict)
-    statuses: Mapping[Asked, int | None] = field(default_factory=dict)
+    statuses: Mapping[Request, int | None] = field(default_factory=dict)
 
 
-def requests_needed(states: Mapping[str, CapabilityState]) -> list[Asked]:
+def requests_needed(states: Mapping[str, CapabilityState]) -> list[Request]:
     """Returns the requests to make beside `/health`, each once."""
     requests = [
         (state.capability.judged.what[0], state.capability.judged.what[1])
@@ -71,7 +69,7 @@ def _judge(
 ) -> Iterator[Finding]:
     for id_, state in states.items():
         way, what = state.capability.judged.way, state.capability.judged.what
-        if stands_by_settings(state):
+        if is_set_by_settings(state):
             yield Finding(id_, state.status, state.reason, "settings", SETTINGS, now)
         elif way == "document":
             yield Finding(id_, *_of_document(documents[what[0]], what[1]), "warehouse", what[0], now)

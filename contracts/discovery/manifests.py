@@ -1,7 +1,5 @@
 """Makes manifests of other standards: ERC-8004 registration, plugin manifest, API catalog, list of skills."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from contracts.canonical import sha256_hex

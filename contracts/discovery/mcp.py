@@ -1,7 +1,5 @@
 """Makes the documents that lead a client to the MCP server: its card (SEP-2127), and the ai-catalog with the card."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from contracts.connect.server import (

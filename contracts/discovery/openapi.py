@@ -5,8 +5,6 @@ installation's address, the ids of its plans and all examples. Two documents pub
 `/openapi-v2.yaml` with API v2 only.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta

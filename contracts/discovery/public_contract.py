@@ -1,7 +1,5 @@
 """The public contract: what the service is in the words that hold, and where its live numbers are. It states none."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -22,21 +20,21 @@ SCHEMA_ID: Final = "svc.public_contract.v1"
 
 
 class NamedText(Document):
-    """A name and what it means."""
+    """A name with its meaning."""
 
     name: str
     description: str
 
 
 class Validator(Document):
-    """What every change of the graph passes."""
+    """The validator that every change of the graph passes."""
 
     stages: list[NamedText] = Field(description="All seven, in their order")
     verdicts: list[NamedText]
 
 
 class LiveCount(Document):
-    """Where a live number is."""
+    """The address of a live number."""
 
     name: str
     url: str
@@ -44,7 +42,7 @@ class LiveCount(Document):
 
 
 class LegacyTerm(Document):
-    """A term of older descriptions, and what holds instead."""
+    """A term of older descriptions, and its replacement."""
 
     term: str
     superseded_by: str
@@ -52,7 +50,7 @@ class LegacyTerm(Document):
 
 
 class CapabilityLists(Document):
-    """Ids of capabilities as the settings have them; whether a live one answers now, the registry says."""
+    """Ids of capabilities by their state according to the settings. The registry states whether a live one answers."""
 
     live: list[str]
     planned: list[str]
@@ -60,7 +58,7 @@ class CapabilityLists(Document):
 
 
 class PublicContract(Document):
-    """What anybody who describes the service, or builds on it, may rely on."""
+    """The terms that everybody who describes the service or builds on it may rely on."""
 
     ok: Literal[True] = True
     schema_: Literal["svc.public_contract.v1"] = Field(alias="schema")
@@ -83,7 +81,7 @@ class PublicContract(Document):
 
 
 def public_contract(installation: Installation) -> PublicContract:
-    """The public contract, with the state of every capability."""
+    """Makes the public contract, with the state of every capability."""
     texts = _texts()
     states = capability_states(installation).items()
 

@@ -1,7 +1,5 @@
 """Makes the agent-assisted registration contract: ways to register with steps, endpoints, consent, and the request."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -45,7 +43,7 @@ class RegistrationMode(Document):
 
 
 class Endpoint(Document):
-    """Where something is sent to or read from."""
+    """An endpoint of the registration."""
 
     name: str
     method: str
@@ -68,14 +66,14 @@ class McpEndpoint(Document):
 
 
 class ConsentRule(Document):
-    """One thing that holds of consent."""
+    """One rule of consent."""
 
     id: str
     text: str
 
 
 class ConsentRules(Document):
-    """What holds of consent, and the version that is published."""
+    """The rules of consent, and their published version."""
 
     version: str
     contract: str
@@ -90,7 +88,7 @@ class RequestSchema(Document):
 
 
 class RegistrationContract(Document):
-    """How an assistant registers its person, an agent itself, or somebody an enterprise."""
+    """The ways in which an assistant registers its person, an agent itself, or somebody an enterprise."""
 
     ok: Literal[True] = True
     schema_: Literal["svc.agent_registration.v1"] = Field(alias="schema")

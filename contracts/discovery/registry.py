@@ -25,7 +25,7 @@ SETTINGS = "settings"
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
-SAID_FOR = timedelta(hours=1)
+RESTATED_EVERY = timedelta(hours=1)
 """An unchanged finding is restated at most this often, so that the registry's bytes (and ETag) stay stable."""
 
 DeterminedBy = Literal["settings", "warehouse", "http"]
@@ -33,7 +33,7 @@ DeterminedBy = Literal["settings", "warehouse", "http"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found of a capability. `evidence` names what was looked at; `checked_at` UTC."""
+    """The result of probing a capability. `evidence` names the probed document or path; `checked_at` is in UTC."""
 
     capability: str
     status: Status
@@ -42,8 +42,8 @@ class Finding:
     evidence: str
     checked_at: datetime
 
-    def says_the_same_as(self, other: Finding) -> bool:
-        """Returns whether the two differ only in their time."""
+    def equals_but_for_time(self, other: Finding) -> bool:
+        """Decides whether the two differ at most in their time."""
         return (self.status, self.reason, self.determined_by, self.evidence) == (
             other.status,
             other.reason,
@@ -58,9 +58,9 @@ def kept_findings(earlier: Mapping[str, Finding], new: Mapping[str, Finding]) ->
 
 
 def _current(earlier: Finding | None, new: Finding) -> Finding:
-    if earlier is None or not earlier.says_the_same_as(new):
+    if earlier is None or not earlier.equals_but_for_time(new):
         return new
-    return earlier if timedelta(0) <= new.checked_at - earlier.checked_at < SAID_FOR else new
+    return earlier if timedelta(0) <= new.checked_at - earlier.checked_at < RESTATED_EVERY else new
 
 
 class Route(Document):
@@ -71,7 +71,7 @@ class Route(Document):
 
 
 class CapabilityEntry(Document):
-    """One capability, how it stands, who says so and when that was looked at."""
+    """One capability with its state, the source of that state, and the time of the check."""
 
     id: str
     title: str
@@ -84,16 +84,16 @@ class CapabilityEntry(Document):
     routes: list[Route]
     tools: list[str] = Field(description="Tools of the MCP server")
     determined_by: DeterminedBy = Field(
-        description="`http`: it was asked at its public address; `warehouse`: its data was read; `settings`: they alone"
+        description="`http`: a request to its public address; `warehouse`: its data; `settings`: only the settings"
     )
-    evidence: str | None = Field(description="What was looked at")
+    evidence: str | None = Field(description="The document or path that was checked")
     checked_at: Timestamp | None = Field(
-        description="When it was first found to stand so, said anew hourly (UTC); null before anybody has looked"
+        description="The first check with this result, restated hourly (UTC); null before the first check"
     )
 
 
 class CapabilityRegistry(Document):
-    """Everything that the service can do, and whether it can be used here now."""
+    """Every capability of the service, and whether it can be used here now."""
 
     ok: Literal[True] = True
     schema_: Literal["svc.base_capabilities.v1"] = Field(alias="schema")
@@ -123,10 +123,10 @@ def registry(installation: Installation, findings: Mapping[str, Finding]) -> Cap
 def _entry(installation: Installation, state: CapabilityState, finding: Finding | None) -> CapabilityEntry:
     capability = state.capability
     determined_by: DeterminedBy
-    if stands_by_settings(state):
-        stands = Finding(capability.id, state.status, state.reason, "settings", SETTINGS, _NEVER)
-        finding = finding if finding is not None and finding.says_the_same_as(stands) else None
-        status, reason, determined_by = state.status, state.reason, stands.determined_by
+    if is_set_by_settings(state):
+        configured = Finding(capability.id, state.status, state.reason, "settings", SETTINGS, _NEVER)
+        finding = finding if finding is not None and finding.equals_but_for_time(configured) else None
+        status, reason, determined_by = state.status, state.reason, configured.determined_by
     elif finding is None or finding.determined_by == "settings":
         # Nobody has looked since the settings are as they are.
         finding, status, reason, determined_by = None, Status.OFF, NOT_LOOKED, "settings"
@@ -151,6 +151,6 @@ def _entry(installation: Installation, state: CapabilityState, finding: Finding 
     )
 
 
-def stands_by_settings(state: CapabilityState) -> bool:
-    """Returns whether the settings decide the state: off, planned, or with nothing to probe."""
+def is_set_by_settings(state: CapabilityState) -> bool:
+    """Decides whether the settings determine the state: off, planned, or with nothing to probe."""
     return not state.live or state.capability.judged.way == "settings"

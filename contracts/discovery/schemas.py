@@ -1,10 +1,7 @@
 """Makes the JSON Schemas of our own documents from their models, and their paths."""
 
-from __future__ import annotations
-
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_path(name: str) -> str:
-    """Returns the path of a published JSON Schema."""
     return f"/schemas/{name}.json"

@@ -1,7 +1,5 @@
 """Names of the service and paths of its documents that several documents state."""
 
-from __future__ import annotations
-
 SERVICE_ID = "svc"
 SERVICE_NAME = "Agent runtime service"
 SERVICE_SHORT_NAME = "Agent runtime"

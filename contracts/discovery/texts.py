@@ -4,8 +4,6 @@ Templates contain only wording: prices, limits, paths and states come from the r
 browser reads is in `site/`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from functools import cache
@@ -95,12 +93,10 @@ def sitemap_xml(installation: Installation, paths: Iterable[str]) -> bytes:
 
 
 def connect_page_fields(installation: Installation) -> dict[str, Any]:
-    """Returns the fields for the template of the connect page."""
     return {**shared_facts(installation), **connect_facts(installation), "markdown": CONNECT_MARKDOWN_PATH}
 
 
 def connect_md(installation: Installation) -> bytes:
-    """Renders the connect page in Markdown."""
     return render_text("connect.md", installation, **connect_facts(installation))
 
 

@@ -3,8 +3,6 @@
 No transaction is ever made: the specification has none for an EVM chain. Header fields are in `publish.routes`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -30,24 +28,24 @@ ANY_DOMAIN = "any"
 
 
 class _Wire(BaseModel):
-    """What has no value is left out, as wallets expect it."""
+    """Base of the bodies for wallets, which expect that fields without a value are left out."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
 
     def body(self) -> bytes:
-        """The JSON that is sent."""
+        """Returns the JSON that is sent."""
         return self.model_dump_json(by_alias=True, exclude_none=True).encode()
 
 
 class ActionRule(Document):
-    """Addresses of this site by pattern, and where their action is asked for."""
+    """A pattern of addresses of this site, and the path of their action."""
 
     path_pattern: str = Field(description="`*` stands for one segment, `**` for the rest")
     api_path: str
 
 
 class ActionsRegistry(Document):
-    """Which addresses of this site have actions."""
+    """The addresses of this site that have actions."""
 
     rules: list[ActionRule]
 
@@ -71,7 +69,7 @@ class ActionParameter(_Wire):
 
 
 class LinkedAction(_Wire):
-    """One thing that can be done: a POST to `href`, in which `{name}` stands for a parameter's value."""
+    """One action: a POST to `href`, in which `{name}` stands for a parameter's value."""
 
     type: Literal["post", "external-link"]
     label: str
@@ -80,13 +78,13 @@ class LinkedAction(_Wire):
 
 
 class ActionLinks(_Wire):
-    """What can be done."""
+    """The actions that a wallet offers."""
 
     actions: list[LinkedAction]
 
 
 class ActionError(_Wire):
-    """Why an action can't be done at the moment."""
+    """The reason why an action is not available at the moment."""
 
     message: str
 
@@ -105,20 +103,20 @@ class Action(_Wire):
 
 
 class NextAction(_Wire):
-    """What a wallet shows next."""
+    """The action that a wallet shows next."""
 
     type: Literal["inline"] = "inline"
     action: Action
 
 
 class NextLinks(_Wire):
-    """What comes after an answer."""
+    """The links of an answer."""
 
     next: NextAction
 
 
 class ActionAnswer(_Wire):
-    """What a POST gives: where to go on (`external-link`), or what came out (`post`)."""
+    """The answer to a POST: an address for continuing (`external-link`), or the result (`post`)."""
 
     type: Literal["post", "external-link"]
     external_link: str | None = Field(default=None, description="With `external-link`: the address to open")
@@ -133,7 +131,7 @@ class ActionAnswer(_Wire):
 
 
 class ActionRequest(_Wire):
-    """What a wallet posts. Its account is not asked for anything; parameters may be here or in the address."""
+    """The body that a wallet posts. Its account is not used; parameters may be here or in the address."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -142,8 +140,8 @@ class ActionRequest(_Wire):
     data: dict[str, str | list[str]] | None = None
 
     def value(self, name: str, in_address: str | None) -> str | None:
-        """A parameter's value, from the address first; None where it is missing or empty, as wallets send what nobody
-        filled in."""
+        """Returns a parameter's value, from the address first, or None if it is missing or empty: wallets send fields
+        that nobody filled in."""
         value = in_address if in_address is not None else (self.data or {}).get(name)
         text = value[0] if isinstance(value, list) and value else value
         return text if isinstance(text, str) and text else None

@@ -1,7 +1,5 @@
 """Makes the payment manifest and its metadata (x402 v2). They offer nothing as payable by signature yet."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from contracts.access.plans import CLAIM_PATH, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH, load_plans

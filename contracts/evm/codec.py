@@ -3,8 +3,6 @@
 Pure: no network and no waiting. `pipelines/token/decode.py` validates Transfer rows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -130,7 +128,7 @@ class ErrorObject(msgspec.Struct, frozen=True):
     data: Any = None
 
 
-class Answer(msgspec.Struct, frozen=True):
+class RpcAnswer(msgspec.Struct, frozen=True):
     """One JSON-RPC answer with its result undecoded."""
 
     id: Any = None
@@ -157,11 +155,11 @@ class PendingTransferLog(TransferLog, gc=False):
     blockHash: Word = msgspec.field(default="")
 
 
-Row = TypeVar("Row", bound=TransferLog)
+Row = TypeVar("Row")
 
 
 class LogsAnswer(msgspec.Struct, Generic[Row], gc=False):
-    """The whole answer to `eth_getLogs` for one token's transfers."""
+    """The whole answer to `eth_getLogs`."""
 
     id: Any = None
     result: list[Row] | None = None
@@ -240,7 +238,7 @@ def quantity(text: str) -> int:
 
 def read_answer(body: bytes, *, method: str) -> Any:
     """Returns the decoded result of one call. Raises `RpcError`, also (transient) for a body that is not JSON-RPC."""
-    answer = _decode(body, Answer)
+    answer = _decode(body, RpcAnswer)
     return _result(answer, method)
 
 
@@ -250,16 +248,15 @@ def read_batch(body: bytes, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[
     Raises `RpcError` if the node refused the whole batch, or if the body is not its answer.
     """
     if body.lstrip()[:1] != b"[":
-        _result(_decode(body, Answer), calls[0][0])
+        _result(_decode(body, RpcAnswer), calls[0][0])
         raise RpcError(Transient(), "a batch answered with one answer")
-    answers = {answer.id: answer for answer in _decode(body, list[Answer])}
+    answers = {answer.id: answer for answer in _decode(body, list[RpcAnswer])}
     if set(answers) != set(range(len(calls))):
         raise RpcError(Transient(), "a batch answered in part")
     return [_result_or_error(answers[place], method) for place, (method, _) in enumerate(calls)]
 
 
 def raise_error_object(error: ErrorObject, *, method: str) -> None:
-    """Raises the `RpcError` for an `error` member."""
     failure = classify(method, code=error.code, message=error.message, data=error.data)
     raise RpcError(failure, error.message[:300], code=error.code, data=error.data)
 
@@ -271,7 +268,7 @@ def _decode(body: bytes, shape: type[Result]) -> Result:
         raise RpcError(Transient(), "an answer that is no JSON-RPC") from None
 
 
-def _result(answer: Answer, method: str) -> Any:
+def _result(answer: RpcAnswer, method: str) -> Any:
     if answer.error is not None:
         raise_error_object(answer.error, method=method)
     if isinstance(answer.result, msgspec.UnsetType):
@@ -279,7 +276,7 @@ def _result(answer: Answer, method: str) -> Any:
     return msgspec.json.decode(answer.result)
 
 
-def _result_or_error(answer: Answer, method: str) -> Any | RpcError:
+def _result_or_error(answer: RpcAnswer, method: str) -> Any | RpcError:
     try:
         return _result(answer, method)
     except RpcError as error:
@@ -416,7 +413,6 @@ def bloom_may_hold(logs_bloom: bytes, *items: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def checksum_address(address: str) -> str:
-    """Returns the EIP-55 form of an address."""
     from eth_utils.address import to_checksum_address  # The import takes 0.4 s, and few callers need it.
 
     return to_checksum_address(address)

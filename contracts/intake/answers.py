@@ -1,7 +1,6 @@
 """Builds the answers about an intake for its holder. The same record gives the same answer."""
 
-from __future__ import annotations
-
+import dataclasses
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -63,12 +62,10 @@ def registered(record: IntakeRecord, urls: ServiceUrls, erase_token: str | None)
 
 
 def status(record: IntakeRecord, urls: ServiceUrls) -> IntakeStatusResponse:
-    """Returns the current state of the intake."""
     return IntakeStatusResponse(**_fields(record, urls), activation=_activation(record, urls))
 
 
 def capsule(record: IntakeRecord, urls: ServiceUrls) -> IntakeProvisioningCapsule:
-    """Returns the intake as an artifact."""
     return IntakeProvisioningCapsule(
         **_fields(record, urls),
         activation=_activation(record, urls),
@@ -154,52 +151,32 @@ def links_of(record: IntakeRecord, urls: ServiceUrls) -> IntakeLinks:
     page = page_url(urls.base_url, urls.app_url)
     # The id opens the intake, so it belongs in the fragment, which no server's log contains.
     resume = f"{urls.app_url}{record.details.get('launchPath', '')}" if urls.app_url else page
-    return IntakeLinks(
-        app=page,
-        intake_status=status_url,
-        provisioning_capsule=capsule_url,
-        resume_app=f"{resume}#intake={record.intake_id}",
-        activation_package=f"{capsule_url}#/activationPackage",
-        launch_checklist=f"{capsule_url}#/launchChecklist",
-        registration_contract=artifact_url(urls.base_url, "registration-contract"),
-        launch_status=artifact_url(urls.base_url, "launch-status"),
-        pricing_artifact=artifact_url(urls.base_url, "pricing"),
-        billing_contract=artifact_url(urls.base_url, "billing-contract"),
-        first_mission_pack=artifact_url(urls.base_url, "first-mission-pack"),
-        plans_artifact=artifact_url(urls.base_url, "plans"),
-        auth_contract=artifact_url(urls.base_url, "auth-contract"),
-        auth_state=artifact_url(urls.base_url, "auth-state"),
-        entitlements_artifact=artifact_url(urls.base_url, "entitlements"),
-        entitlements_state=artifact_url(urls.base_url, "entitlements-state"),
-        provisioning_schema=artifact_url(urls.base_url, "provisioning-schema"),
-        activation_contract=artifact_url(urls.base_url, "activation-contract"),
-        activation_state=artifact_url(urls.base_url, "activation-state"),
-        cohort_contract=artifact_url(urls.base_url, "cohort-contract"),
-        activation_timeline=artifact_url(urls.base_url, "activation-timeline"),
-        intake_template=artifact_url(urls.base_url, "intake-template"),
-    )
+    own = {
+        "app": page,
+        "intake_status": status_url,
+        "provisioning_capsule": capsule_url,
+        "resume_app": f"{resume}#intake={record.intake_id}",
+        "activation_package": f"{capsule_url}#/activationPackage",
+        "launch_checklist": f"{capsule_url}#/launchChecklist",
+    }
+    artifacts = {name: name.removesuffix("_artifact").replace("_", "-") for name in IntakeLinks.model_fields}
+    return IntakeLinks(**{name: artifact_url(urls.base_url, artifact) for name, artifact in artifacts.items()} | own)
+
+
+_OF_PROFILE = tuple(
+    {field.name for field in dataclasses.fields(Profile)} & set(ActivationPackage.model_fields) - {"first_mission"}
+)
+"""Fields of the activation package that are the profile's own."""
 
 
 def _activation_package(profile: Profile, fields: dict[str, Any]) -> ActivationPackage:
     return ActivationPackage(
+        **{name: getattr(profile, name) for name in _OF_PROFILE},
         profile_id=profile.id,
         profile_label=profile.label,
-        workspace_boundary=profile.workspace_boundary,
-        workspace_boundary_note=profile.workspace_boundary_note,
         operator_scope=fields.get("operatorScope", "the key's owner"),
-        governance_boundary=profile.governance_boundary,
-        governance_boundary_note=profile.governance_boundary_note,
         first_mission=fields["firstMission"],
-        first_delivery=profile.first_delivery,
-        first_delivery_note=profile.first_delivery_note,
-        receipt_surface=profile.receipt_surface,
-        receipt_surface_note=profile.receipt_surface_note,
-        included_entitlements=list(profile.included_entitlements),
         included_entitlements_note=profile.entitlements_note,
-        activation_review=profile.activation_review,
-        activation_review_note=profile.activation_review_note,
-        billing_mode=profile.billing_mode,
-        billing_note=profile.billing_note,
         world_sources=fields.get("worldSources", []),
         execution_surfaces=fields.get("executionSurfaces", []),
     )

@@ -1,7 +1,5 @@
 """Defines the models of the documents under `/artifacts/` that intakes link to."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from pydantic import Field
@@ -39,7 +37,7 @@ class LiveState(Document):
     name: str
     state: str
     reason: str | None = Field(description="Why it is not as one would want, as a stable code")
-    determined_by: str | None = Field(description="What it was worked out from; null before that was looked at")
+    determined_by: str | None = Field(description="What it was derived from; null before the first check")
     checked_at: Timestamp | None
 
 

@@ -3,8 +3,6 @@
 Texts come from `artifacts.yaml`, the rest from plans, profiles, settings and the ledger's counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -108,7 +106,6 @@ def artifact_texts() -> dict[str, dict[str, Any]]:
 
 
 def artifact(name: str, facts: Facts) -> Artifact:
-    """Returns one document."""
     texts, kind = artifact_texts()[name], ARTIFACT_KINDS[name]
     return kind.model(
         artifact=f"svc.intake.{name}",

@@ -3,8 +3,6 @@
 OpenAPI describes each by a pattern. Checks beyond a pattern are functions.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any
 from urllib.parse import urlsplit

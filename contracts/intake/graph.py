@@ -1,7 +1,5 @@
 """Builds the public graph nodes and edges for one intake, without personal data. Pure."""
 
-from __future__ import annotations
-
 from contracts.intake.requests import Lane
 from contracts.intake.states import CurrentState
 from contracts.world.proposal import INTAKE, EdgeDraft, NodeDraft, Proposal

@@ -1,7 +1,5 @@
 """Defines the answers about intakes: registration, status, capsule, statistics and recent activity."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -223,7 +221,7 @@ class IntakeResponse(IntakeFields):
     """An intake as it was registered."""
 
     erase_token: str | None = Field(
-        description="Erases the intake, by whoever holds it: keep it apart from the id. In the first answer and its "
+        description="Erases the intake for its holder: keep it apart from the id. In the first answer and its "
         "replays of the next ten minutes only; null in later ones"
     )
     erase_token_state: TokenState = Field(description="`no_longer_shown`: the replay came too late to repeat the token")

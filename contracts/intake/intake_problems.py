@@ -1,7 +1,5 @@
 """Defines the errors about one intake, for clients and for operators."""
 
-from __future__ import annotations
-
 from contracts.errors import NotFound, OperatorProblem
 
 

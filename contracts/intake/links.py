@@ -1,7 +1,5 @@
 """Builds the URLs of the documents that an intake links to."""
 
-from __future__ import annotations
-
 from contracts.discovery.service import CONNECT_PAGE_PATH
 
 PAGE_WITHOUT_APP = CONNECT_PAGE_PATH
@@ -11,12 +9,10 @@ ARTIFACTS = "/artifacts/"
 
 
 def artifact_path(name: str) -> str:
-    """Returns the path of a published artifact."""
     return f"{ARTIFACTS}{name}"
 
 
 def artifact_url(base_url: str, name: str) -> str:
-    """Returns the URL of a published artifact."""
     return base_url + artifact_path(name)
 
 

@@ -1,13 +1,12 @@
 """Loads runtime profiles and checklists from `profiles.yaml` and chooses the profile of a request."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 import yaml
 
 from contracts.intake.requests import Lane
@@ -57,19 +56,12 @@ class ChecklistRow:
 def load_profiles() -> dict[str, Profile]:
     """Returns every profile by its id, in the order of the file."""
     rows: list[dict[str, Any]] = _read()["profiles"]
-    return {
-        row["id"]: Profile(
-            lane=Lane(row.pop("lane")), included_entitlements=tuple(row.pop("included_entitlements")), **row
-        )
-        for row in rows
-    }
+    return {row["id"]: msgspec.convert(row, Profile) for row in rows}
 
 
 @cache
 def load_checklist(lane: Lane) -> tuple[ChecklistRow, ...]:
-    """Returns the lines of a lane's checklist."""
-    rows: list[dict[str, Any]] = _read()["checklists"][lane.value]
-    return tuple(ChecklistRow(fields=tuple(row.pop("fields", ())), **row) for row in rows)
+    return msgspec.convert(_read()["checklists"][lane.value], tuple[ChecklistRow, ...])
 
 
 def choose_profile(lane: Lane, details: Mapping[str, Any]) -> Profile:

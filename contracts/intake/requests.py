@@ -1,7 +1,5 @@
 """Defines the registrations of agents, people and enterprises: a model for each lane, and the consent that all need."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Any, Literal, get_args
 

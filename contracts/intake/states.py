@@ -7,8 +7,6 @@ activates (active) -> the payment leaves the chain (suspended) -> the payment re
 activate before any review; the public launch then waits for the approval.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -64,17 +62,14 @@ def changes_requested(states: States) -> States:
 
 
 def activated(states: States) -> States:
-    """Returns the states after a paid claim names the intake."""
     return replace(states, current="active", activation="activated")
 
 
 def suspended(states: States) -> States:
-    """Returns the states after the payment left the chain."""
     return replace(states, activation="suspended") if states.activation == "activated" else states
 
 
 def reinstated(states: States) -> States:
-    """Returns the states after the payment returned."""
     return replace(states, activation="activated") if states.activation == "suspended" else states
 
 

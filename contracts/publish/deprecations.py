@@ -1,7 +1,5 @@
 """Deprecated paths for headers and documents: since when, until when, and what to use instead."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from email.utils import format_datetime
@@ -12,7 +10,7 @@ COMPATIBILITY_PATH = "/docs/compatibility.md"
 
 @dataclass(frozen=True, slots=True)
 class Deprecation:
-    """A path, what to use instead, the day since when, and the day until which it is answered (UTC)."""
+    """A deprecated path, its successor, and the days (UTC) of its deprecation and of its removal."""
 
     path: str
     successor: str

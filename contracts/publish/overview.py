@@ -1,6 +1,4 @@
-"""Bodies that put others together: the site's metrics, the context an agent starts with, and what the service is."""
-
-from __future__ import annotations
+"""Defines the documents that combine others: site metrics, the context snapshot, the description of the service."""
 
 from enum import StrEnum
 from typing import Literal
@@ -12,7 +10,7 @@ from contracts.token.holder_documents import Token
 from contracts.token.proof import Verdict
 
 OVERVIEW_MAX_AGE_S = 900
-"""Where no part says until when it is fresh."""
+"""The time for which a body is fresh if none of its parts has a time of its own."""
 
 NO_GRAPH = "no_graph"
 """The reason of graph counts before there is a graph."""
@@ -20,8 +18,8 @@ NO_GRAPH = "no_graph"
 NOT_CONFIGURED = "not_configured"
 
 
-class Part(Document):
-    """Where a number comes from: as in the freshness block of the document that has it in full."""
+class Sourced(Document):
+    """The source of a number, as in the freshness block of the document that has it in full."""
 
     source: str | None
     quality: Quality
@@ -32,7 +30,7 @@ class Part(Document):
     document: str | None = Field(description="Path of the document that has more")
 
 
-class Metric(Part):
+class Metric(Sourced):
     """One live number."""
 
     value: int | float | str | None = Field(description="Amounts of any size are decimal strings")
@@ -55,7 +53,7 @@ class SiteMetricValues(Document):
 
 
 class SiteMetrics(TelemetryDocument):
-    """All live metrics in one body. It is stale as soon as one of its numbers is; each says until when it is fresh."""
+    """All live metrics in one body. It is stale as soon as one of them is; each states until when it is fresh."""
 
     ledger_seq: int | None = Field(description="The ledger's sequence number that the graph counts hold at")
     node_count: int | None = Field(description="Public nodes of the graph")
@@ -65,14 +63,14 @@ class SiteMetrics(TelemetryDocument):
 
 
 class OverviewMode(StrEnum):
-    """Whether everything that is configured is fresh, or something is missing or old."""
+    """`live` if everything that is configured is fresh, `fallback` if something is missing or old."""
 
     LIVE = "live"
     FALLBACK = "fallback"
 
 
-class ContextHolders(Part):
-    """Who holds the token."""
+class ContextHolders(Sourced):
+    """The holders of the token."""
 
     holder_count: int | None
     block: int | None
@@ -81,29 +79,29 @@ class ContextHolders(Part):
     total_supply: DecimalAmount | None
 
 
-class ContextPrice(Part):
-    """What the token costs."""
+class ContextPrice(Sourced):
+    """The price of the token."""
 
     price_usd: DecimalAmount | None
     change_24h: float | None = Field(alias="change24h", description="Percent")
     market_cap_usd: float | None
 
 
-class ContextBidwall(Part):
+class ContextBidwall(Sourced):
     """The watched contract."""
 
     balance_wei: RawAmount | None
     progress: float | None = Field(description="Balance by trigger, 0 to 1")
 
 
-class ContextTrust(Part):
+class ContextTrust(Sourced):
     """The trust registry."""
 
     attestations: int | None
     agents: int | None
 
 
-class ContextGraph(Part):
+class ContextGraph(Sourced):
     """The world model."""
 
     node_count: int | None
@@ -112,14 +110,14 @@ class ContextGraph(Part):
 
 
 class NextStep(Document):
-    """Where to go on."""
+    """A further document."""
 
     name: str
     path: str
 
 
 class ContextSnapshot(TelemetryDocument):
-    """What an agent wants to know first, in one body."""
+    """The main facts for an agent that begins, in one body."""
 
     mode: OverviewMode = Field(
         description="`live`: all that is configured is fresh; `fallback`: a part is missing or old, and says so"
@@ -144,7 +142,7 @@ class PublishedPath(Document):
 
 
 class ServiceContext(Document):
-    """What the service is and where everything lies, for an agent that knows nothing of it yet."""
+    """A description of the service and its documents, for an agent that does not know it yet."""
 
     ok: Literal[True] = True
     schema_: Literal["svc.context.v1"] = Field(alias="schema")

@@ -5,8 +5,6 @@ other bodies too; `reader`, a function of a room of the warehouse; else the stat
 `warehouse.publish.readers.read` follows it, and `contracts.publish.rendering` turns the content into bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -102,7 +100,7 @@ class Alias:
 
 @dataclass(frozen=True)
 class PublishedVariant:
-    """A variant that is published too: the query string that asks for it, and the path of its own that it has."""
+    """A variant that is published too: its query string, and its own path."""
 
     query: str
     path: str
@@ -137,11 +135,11 @@ class Projection:
     """The check of `contracts/discovery/checks/` that `svc docs check` applies to it; None where it looks for none."""
     max_age_s: int | None = None
     when_stale: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """Fields (one word each) that say something else once the document is stale."""
+    """Fields (one word each) that have other values once the document is stale."""
     parameters: type[BaseModel] | None = None
     """Query parameters of variants that are computed on request; None where the file is the only answer."""
     refusals: tuple[type[RequestProblem], ...] = ()
-    """What reading raises on parameters that fit their model and still name nothing."""
+    """Errors that reading raises for parameters that fit their model but name nothing."""
     published_variants: tuple[PublishedVariant, ...] = ()
     aliases: tuple[Alias, ...] = ()
     media_type: str = "application/json"
@@ -439,7 +437,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         summary="The public graph",
         description="Public nodes and the edges among them at a named revision, without anything that is private or "
         "personal. Of a very large graph, the nodes with the most edges.",
-        aliases=tuple(Alias(each.path, each.headers) for each in DEPRECATED if each.successor == WORLD_LIVE_PATH),
+        aliases=tuple(Alias(old.path, old.headers) for old in DEPRECATED if old.successor == WORLD_LIVE_PATH),
     ),
     Projection(
         name="world_render",
@@ -657,8 +655,8 @@ PROJECTIONS: tuple[Projection, ...] = (
         shape="markdown",
         make=connect_md,
         summary="Connect page in Markdown",
-        description="The connect page for readers without a browser; `/connect/` answers it to whoever prefers "
-        "Markdown.",
+        description="The connect page for readers without a browser; `/connect/` answers it to clients that "
+        "prefer Markdown.",
         media_type=MARKDOWN,
     ),
     _discovery(
@@ -695,8 +693,8 @@ PROJECTIONS: tuple[Projection, ...] = (
         shape="page",
         make=connect_page_fields,
         summary="Connect page",
-        description="What this is, how to pair, plans, and a paid claim step by step, for a browser. Whoever prefers "
-        "Markdown gets that.",
+        description="What this is, how to pair, plans, and a paid claim step by step, for a browser. Clients that "
+        "prefer Markdown get that.",
         media_type="text/html; charset=utf-8",
         headers={
             **PAGE_HEADERS,
@@ -721,7 +719,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         shape="openapi",
         describe=openapi_json,
         summary="OpenAPI description",
-        description="The OpenAPI 3.0.3 description, with this installation's address and examples of its own.",
+        description="The OpenAPI 3.0.3 description, with the address and the examples of this installation.",
     ),
     Projection(
         name="openapi_v2",

@@ -1,7 +1,5 @@
 """Renders the content of a document to bytes: freshness and key order. Publishing and the API share it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -3,8 +3,6 @@
 Web server configuration, CDN files and the API's map in memory are all made from it.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec
@@ -68,8 +66,8 @@ ACTION_HEADERS = {
     "X-Action-Version": ACTION_VERSION,
     "X-Blockchain-Ids": "{network}",
 }
-"""What wallet clients need with every answer, also with errors and OPTIONS: without the chain they take an action for
-one of Solana's. `{network}` stands for the chain."""
+"""Header fields that wallet clients need with every answer, also with errors and OPTIONS: without the chain they assume
+Solana. `{network}` stands for the chain."""
 
 
 def action_headers(chain_id: int) -> dict[str, str]:
@@ -80,7 +78,7 @@ def action_headers(chain_id: int) -> dict[str, str]:
 class Route(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """One published path. `parameters` are those of variants that the API answers; `variants` says by query string
     which of them are published too, at which path. `document` is the path whose body an alias has, `markdown` that of
-    the twin which is answered here to whoever prefers Markdown."""
+    the twin which is answered here to clients that prefer Markdown."""
 
     file: str
     media_type: str

@@ -1,7 +1,5 @@
 """Defines the holder documents: count, map and temporal comparison."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -134,7 +132,7 @@ class Holder(Document):
     first_seen_at: Timestamp = Field(description="Block time of the first transfer from or to the address")
     last_active_at: Timestamp = Field(description="Block time of the last one")
     kind: HolderKind | None = Field(
-        description="`contract` where the address has code of its own, `wallet` where it has none or delegates by "
+        description="`contract` where the address has its own code, `wallet` where it has none or delegates by "
         "EIP-7702; null where it was not looked up (looked up: the 1,000 largest)"
     )
     cohort: SizeCohort = Field(

@@ -1,7 +1,5 @@
 """Implements the rules of holder lists: cohorts, retention, cursors, file names and decimals. Pure."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

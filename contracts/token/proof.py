@@ -1,7 +1,5 @@
 """Defines the proof of a holder list, samples balances for it, and judges the evidence. Pure."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from bisect import bisect_left

@@ -1,7 +1,5 @@
 """Verifies a published holder list against its file and a contract's answers, by pure functions of values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -29,7 +29,7 @@ ledger = other_spec(
 
 
 @dg.multi_asset(
-    name="take_over_access",
+    name="sync_access_tables",
     specs=[table_spec(table, LEDGER_GROUP, description, deps=["ledger"]) for table, description in RAW.items()],
     pool=POOL,
 )

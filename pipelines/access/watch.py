@@ -1,7 +1,5 @@
 """Checks issued claims against the chain on a clock, as the API does between requests. Either one suffices."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Sequence

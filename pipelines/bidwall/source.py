@@ -1,7 +1,5 @@
 """Reads a native balance at a named block: at finality, or at the newest block where no node has older state."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

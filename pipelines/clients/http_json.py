@@ -3,8 +3,6 @@
 The adapter decides what an answer means, including an error inside a 200. Chain nodes have `rpc.py`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Mapping
@@ -20,7 +18,7 @@ from pydantic import SecretStr
 
 from contracts.base import Quality
 from contracts.times import retry_after_s
-from warehouse.clients.http import BodyCompressed, BodyTooLarge, Reply, ask, client
+from warehouse.clients.http import BodyCompressed, Reply, ReplyTooLarge, ask, client
 from warehouse.duck.fetch_log import Attempt
 
 TIMEOUT_S = 3.0
@@ -39,7 +37,7 @@ Shape = TypeVar("Shape")
 
 
 @dataclass(frozen=True)
-class Answer(Generic[Shape]):
+class JsonAnswer(Generic[Shape]):
     """A source's value, or the reason why it gave none.
 
     `reason`, a stable code, is set exactly where `value` is missing: timeout, unreachable, rate_limited, http_<status>,
@@ -69,7 +67,7 @@ class _Refused(Exception):
 
 
 class Feeds:
-    """Queries sources; an async context manager. A source's fault is an `Answer` with a reason, never an exception."""
+    """Queries sources; an async context manager. A fault is a `JsonAnswer` with a reason, never an exception."""
 
     def __init__(self, *, timeout_s: float = TIMEOUT_S, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._timeout_s = timeout_s
@@ -87,7 +85,7 @@ class Feeds:
     @overload
     async def get(
         self, url: str, *, headers: Mapping[str, str | SecretStr] | None = None, max_bytes: int = MAX_BYTES
-    ) -> Answer[Any]: ...
+    ) -> JsonAnswer[Any]: ...
 
     @overload
     async def get(
@@ -97,7 +95,7 @@ class Feeds:
         *,
         headers: Mapping[str, str | SecretStr] | None = None,
         max_bytes: int = MAX_BYTES,
-    ) -> Answer[Shape]: ...
+    ) -> JsonAnswer[Shape]: ...
 
     async def get(
         self,
@@ -106,7 +104,7 @@ class Feeds:
         *,
         headers: Mapping[str, str | SecretStr] | None = None,
         max_bytes: int = MAX_BYTES,
-    ) -> Answer[Any]:
+    ) -> JsonAnswer[Any]:
         """Returns the JSON at `url` as a `shape` that msgspec knows.
 
         Numbers with a point become `Decimal` where it is `Any`.
@@ -125,7 +123,7 @@ class Feeds:
         except _Refused as refusal:
             reason, ask_again_at = str(refusal), refusal.ask_again_at
         latency_ms = round((time.monotonic() - started) * 1000)
-        return Answer(value, reason, latency_ms, asked_at + timedelta(milliseconds=latency_ms), ask_again_at)
+        return JsonAnswer(value, reason, latency_ms, asked_at + timedelta(milliseconds=latency_ms), ask_again_at)
 
     async def _body(self, url: str, headers: Mapping[str, str | SecretStr], max_bytes: int) -> bytes:
         for left in reversed(range(_TRIES)):
@@ -143,7 +141,7 @@ class Feeds:
             reply = await ask(self._client, "GET", url, timeout_s=self._timeout_s, max_bytes=max_bytes, headers=plain)
         except httpx.TimeoutException:
             raise _Refused("timeout", again=True) from None
-        except BodyTooLarge:
+        except ReplyTooLarge:
             raise _Refused("too_large") from None
         except BodyCompressed:
             raise _Refused("unreadable") from None

@@ -4,8 +4,6 @@
 leaves this module.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

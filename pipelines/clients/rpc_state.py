@@ -1,7 +1,5 @@
 """Reads a chain's state with calls whose failure is a value, so that one silent contract stops no other call."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Protocol
 

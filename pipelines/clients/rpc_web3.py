@@ -1,7 +1,5 @@
 """Runs web3.py over our pool, for contract calls. Apart from `rpc.py`, because importing web3 takes over a second."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Protocol, cast
 

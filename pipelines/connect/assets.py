@@ -14,7 +14,7 @@ SESSIONS, STEPS = "raw_ledger__connect_sessions", "raw_ledger__connect_steps"
 
 
 @dg.multi_asset(
-    name="take_over_connect",
+    name="sync_connect_tables",
     specs=[
         other_spec(
             "connect_events",

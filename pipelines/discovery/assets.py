@@ -36,8 +36,8 @@ own_endpoints = other_spec(
 
 @table_asset(
     GROUP,
-    "How every capability stands: live, planned or off, why, and by what that is known. A row that says the same "
-    "is written anew hourly.",
+    "How every capability stands: live, planned or off, why, and by what that is known. An unchanged row "
+    "is written again hourly.",
     deps=[OWN_ENDPOINTS, *sorted(set().union(*map(tables_of, DOCUMENTS.values())))],
     kinds=("rest",),
 )

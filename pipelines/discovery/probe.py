@@ -1,7 +1,5 @@
 """Probes the service at its public address. Read-only: HEAD, OPTIONS and `/health`."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -9,7 +7,7 @@ from datetime import datetime, timedelta
 import httpx
 
 from contracts.discovery.capabilities import Status
-from contracts.discovery.judging import Answers, Asked
+from contracts.discovery.judging import Answers, Request
 from contracts.discovery.registry import NOT_ANSWERING
 from contracts.discovery.service import HEALTH_PATH
 from contracts.settings import Settings
@@ -22,7 +20,7 @@ from warehouse.duck.fetch_log import Attempt
 ALL_WELL_EVERY = timedelta(minutes=5)
 ELSE_EVERY = timedelta(minutes=1)
 HOURLY = timedelta(hours=1)
-DUE = "the service's own answers to be looked at"
+DUE = "the service's own answers are to be checked"
 EARLY = timedelta(seconds=5)
 """Tolerance for a tick that comes before its minute is over."""
 
@@ -66,7 +64,7 @@ def is_due(connection: Connection, now: datetime) -> bool:
 
 async def ask_ourselves(
     base_url: str,
-    requests: Sequence[Asked],
+    requests: Sequence[Request],
     is_ours: Callable[[str], bool],
     *,
     transport: httpx.AsyncBaseTransport | None = None,
@@ -87,8 +85,8 @@ async def ask_ourselves(
 
 
 async def _statuses(
-    base_url: str, requests: Sequence[Asked], transport: httpx.AsyncBaseTransport | None
-) -> dict[Asked, int | None]:
+    base_url: str, requests: Sequence[Request], transport: httpx.AsyncBaseTransport | None
+) -> dict[Request, int | None]:
     async with http_client(TIMEOUT_S, proxied=True, transport=transport) as client:
 
         async def status(method: str, path: str) -> int | None:

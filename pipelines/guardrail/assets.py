@@ -21,7 +21,7 @@ guardrail_log = other_spec(
 
 
 @dg.multi_asset(
-    name="take_over_guardrail_checks",
+    name="sync_guardrail_checks",
     specs=[
         table_spec(
             "raw_guardrail__checks",
@@ -48,7 +48,7 @@ def sync_guardrail_checks(
             with closing(open_guardrail_log(runtime.settings, runtime.data_dir)) as log:
                 outcome["new_checks"] = sync_checks(connection, log)
         except OperatorProblem as problem:
-            context.log.warning(f"no checks are taken over: {problem}")
+            context.log.warning(f"no checks are synced: {problem}")
             outcome["problem"] = problem.code
         counts = {name: row_count(connection, name) for name in ("raw_guardrail__checks", "out_guardrail__daily")}
         days = markdown_table(preview(connection, "guardrail_newest_days"))

@@ -16,7 +16,7 @@ RAW, SETTINGS = "raw_ledger__intakes", "out_intake__settings"
 
 
 @dg.multi_asset(
-    name="take_over_intakes",
+    name="sync_intake_tables",
     specs=[
         other_spec(
             "intake_events",
@@ -30,7 +30,7 @@ RAW, SETTINGS = "raw_ledger__intakes", "out_intake__settings"
         table_spec(
             SETTINGS,
             LEDGER_GROUP,
-            "What of the settings the documents of intake state, looked at hourly and when it changes.",
+            "The settings that the documents of intake state, recorded hourly and after changes.",
         ),
     ],
     pool=POOL,
@@ -44,7 +44,7 @@ def sync_intake_tables(
         closing(open_ledger(runtime.settings, runtime.data_dir)) as opened,
     ):
         synced = sync_intakes(connection, opened)
-        see_settings(connection, runtime.settings, datetime.now(UTC), anew=synced.changed > 0)
+        see_settings(connection, runtime.settings, datetime.now(UTC), again=synced.changed > 0)
         metadata_by_table = {table: row_count(connection, table) for table in (RAW, SETTINGS)}
     yield dg.MaterializeResult(asset_key="intake_events", metadata=log_verdicts(context.log, synced.decisions))
     for table, metadata in metadata_by_table.items():

@@ -3,8 +3,6 @@
 A source's fault is an answer without a quote, never an error.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Sequence
@@ -17,9 +15,9 @@ from contracts.errors import ChainMismatch, RpcUnavailable
 from contracts.evm.codec import RpcError, read_header
 from contracts.market import Refusal
 from contracts.settings import Settings
-from pipelines.clients.http_json import TIMEOUT_S, Answer, Feeds
+from pipelines.clients.http_json import TIMEOUT_S, Feeds, JsonAnswer
 from pipelines.clients.rpc import RpcPool
-from pipelines.market.price_source import Block, Decoded, OnChain, OverHttp, PriceSource, Reading
+from pipelines.market.price_source import Block, ChainReading, Decoded, OnChain, OverHttp, PriceSource
 from warehouse.duck.fetch_log import Attempt
 from warehouse.market.prices import PoolPast, SourceAnswer
 
@@ -43,7 +41,7 @@ async def ask_sources(
 
 
 async def _over_http(feeds: Feeds, source: str, how: OverHttp, address: str, settings: Settings) -> SourceAnswer:
-    answer: Answer[Any] = await feeds.get(f"{address}{how.path(settings)}")
+    answer: JsonAnswer[Any] = await feeds.get(f"{address}{how.path(settings)}")
     decoded = Refusal(answer.reason) if answer.reason is not None else how.decode(answer.value, settings)
     if isinstance(decoded, Refusal):
         return SourceAnswer(answer.attempt(source, reason=decoded.reason), None)
@@ -67,7 +65,7 @@ async def _on_chain(
                 decoded = Refusal("no_block")
             else:
                 block = Block(header.number, datetime.fromtimestamp(header.time_s, UTC))
-                decoded = await how.read(Reading(chain, block, settings, eth_usd, past))
+                decoded = await how.read(ChainReading(chain, block, settings, eth_usd, past))
     except TimeoutError:
         decoded = Refusal("timeout")
     except (RpcUnavailable, ChainMismatch) as problem:

@@ -1,7 +1,5 @@
 """Chooses the prices that are served, from stored answers. Makes no requests."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """Polls the price sources that are due, and stores their answers. The caller holds the run lock."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Derives one quote from a token's pools in a market index: rejects unsound pools and picks the price setter. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -35,6 +33,10 @@ class Pool:
     change_1h_percent: float | None
     mcap_usd: float | None
     observed_at: datetime | None = None
+
+
+def as_float(value: Decimal | None) -> float | None:
+    return None if value is None else float(value)
 
 
 def quote_of(pools: Sequence[Pool]) -> Quote | Refusal:

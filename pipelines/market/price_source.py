@@ -33,7 +33,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ChainReading:
     """The inputs of one reading of the chain. `past` and `eth_usd` are None where they are unknown."""
 
     chain: RpcPool
@@ -55,7 +55,7 @@ class OverHttp:
 class OnChain:
     """Asks the chain's nodes, at their newest block."""
 
-    read: Callable[[Reading], Awaitable[Decoded]]
+    read: Callable[[ChainReading], Awaitable[Decoded]]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,8 +3,6 @@
 The API is undocumented, and its dashboard has been seen to differ from it: nothing here is better than estimated.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """Decodes the partner's snapshot. Pure; `source.py` makes the request."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Asks the partner and the marketplace, and decides when. `snapshot.py` and `marketplace.py` decode the answers."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from pydantic import SecretStr

@@ -1,7 +1,5 @@
 """Turns content into the documents of a generation: which changed, fresh and stale bodies, their files. Pure."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The caller holds the run lock.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

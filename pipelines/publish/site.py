@@ -1,7 +1,5 @@
 """Builds the published tree around the documents: the route table, and the server and CDN configuration from it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Builds Arrow columns from numpy arrays and bytes without copies. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

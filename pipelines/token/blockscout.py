@@ -1,7 +1,5 @@
 """Reads Blockscout's holder count, a second opinion. Every fault there is a value with a reason, never an error."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 from typing import Annotated

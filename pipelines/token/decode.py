@@ -3,8 +3,6 @@
 Strict: a row that differs from the request is a `LogsInvalid`, never a wrong row.
 """
 
-from __future__ import annotations
-
 import binascii
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -98,7 +96,7 @@ def decode_logs(body: bytes, *, token_address: str, from_block: int, to_block: i
 
     Raises `RpcError` for an error answer or a garbled one, `LogsInvalid` for rows that were not requested.
     """
-    rows = _rows(body, _ANSWER)
+    rows = rows_of(body, _ANSWER)
     return columns_of(rows, token_address=token_address, from_block=from_block, to_block=to_block)
 
 
@@ -107,13 +105,14 @@ def decode_pending_logs(body: bytes, *, token_address: str, block_hashes: Mappin
 
     Each row must be of the block with that hash.
     """
-    rows = _rows(body, _PENDING_ANSWER)
+    rows = rows_of(body, _PENDING_ANSWER)
     if any(block_hashes.get(_number(row.blockNumber)) != row.blockHash.lower() for row in rows):
         raise RpcError(Transient(), "logs of a block that has left the chain")
     return columns_of(rows, token_address=token_address, from_block=min(block_hashes), to_block=max(block_hashes))
 
 
-def _rows(body: bytes, decoder: msgspec.json.Decoder[LogsAnswer[Row]]) -> list[Row]:
+def rows_of(body: bytes, decoder: msgspec.json.Decoder[LogsAnswer[Row]]) -> list[Row]:
+    """Returns the rows of an answer to `eth_getLogs`. Raises as `decode_logs`."""
     try:
         answer = decoder.decode(body)
     except msgspec.ValidationError as error:

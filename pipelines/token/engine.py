@@ -4,8 +4,6 @@ It reads several ranges at once, ahead of the one that is being written, and com
 checkpoint. After a kill at any point, the next slice continues from the last committed range.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from concurrent.futures import Executor, ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Describes one kind of event of one contract to the engine: its requests, decoding and tables. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol

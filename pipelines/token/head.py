@@ -1,7 +1,5 @@
 """Reads the head of the chain and its final block, and verifies that it still is the chain that the warehouse holds."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

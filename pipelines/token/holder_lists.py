@@ -1,7 +1,5 @@
 """Takes a holder list: asks the contract, judges, writes the files, records. Also records how far the chain is read."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 

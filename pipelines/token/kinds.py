@@ -1,7 +1,5 @@
 """Decides whether an address is a wallet or a contract, from `eth_getCode`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from contracts.token.holder_documents import HolderKind

@@ -1,7 +1,5 @@
 """Asks the token contract for a proof's inputs, at the list's block or carried back from a newer one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 It decides which answers to believe: from a lagging node, an empty answer, two nodes that differ.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Collection
@@ -28,7 +26,7 @@ NEAR_TIP_BLOCKS: Final = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class RangeAnswer:
     """One node's answer for a range: its rows, their digest, and the range's last block."""
 
     endpoint: Endpoint
@@ -86,7 +84,7 @@ class EventSource:
             rows=columns.to_arrow(times, exact=exact),
         )
 
-    async def _ask(self, endpoint: Endpoint, blocks: Range) -> Answer:
+    async def _ask(self, endpoint: Endpoint, blocks: Range) -> RangeAnswer:
         first, last = blocks
         try:
             requests = self._events.requests(first, last)
@@ -102,7 +100,7 @@ class EventSource:
         header = (await headers_at(endpoint, [last]))[0]
         if last == self._finalized.number and header.hash != self._finalized.hash:
             raise RpcError(Transient(), f"the node has another block {last}")
-        return Answer(endpoint, columns, digest, header)
+        return RangeAnswer(endpoint, columns, digest, header)
 
     async def _from_receipts(self, endpoint: Endpoint, block: int) -> Columns:
         """Reads the rows of one block whose logs are too many for one answer."""
@@ -121,7 +119,7 @@ class EventSource:
             raise RpcError(Transient(), f"the node lacks receipts of block {block}")
         return self._events.decode_receipts(receipts, block)
 
-    async def _second_answers(self, blocks: Range, answer: Answer) -> list[Answer]:
+    async def _second_answers(self, blocks: Range, answer: RangeAnswer) -> list[RangeAnswer]:
         """Returns answers of other nodes: of all where a bloom doubts, of one for an empty or a sampled range.
 
         With a single node, only the bloom leads to a second answer, from that node.
@@ -139,7 +137,7 @@ class EventSource:
             return []
         return [other for other in asked_again if other is not None]
 
-    async def _from(self, endpoint: Endpoint, blocks: Range) -> Answer | None:
+    async def _from(self, endpoint: Endpoint, blocks: Range) -> RangeAnswer | None:
         """Returns one node's answer, or None where its first attempt fails."""
         if endpoint in self._avoid or endpoint.wrong_chain is not None or endpoint.resting or endpoint.late:
             return None
@@ -149,7 +147,7 @@ class EventSource:
         except (RpcError, RpcUnavailable):
             return None
 
-    async def _confirmed(self, blocks: Range, one: Answer, other: Answer) -> Answer:
+    async def _confirmed(self, blocks: Range, one: RangeAnswer, other: RangeAnswer) -> RangeAnswer:
         """Returns the fuller one of two differing answers, once a third confirms it."""
         self.disagreements += 1
         fuller = max(one, other, key=lambda answer: len(answer.columns))
@@ -165,7 +163,7 @@ class EventSource:
             cure="Run again; if it stays so, remove the node that is wrong from SVC_RPC_URLS.",
         )
 
-    async def _bloom_doubts(self, blocks: Range, answer: Answer) -> bool:
+    async def _bloom_doubts(self, blocks: Range, answer: RangeAnswer) -> bool:
         """Returns whether a block near finality has a bloom that admits our rows but no row in the answer."""
         first, last = blocks
         if last - first >= NEAR_TIP_BLOCKS or last <= self._finalized.number - NEAR_TIP_BLOCKS:
@@ -174,7 +172,7 @@ class EventSource:
         headers = await self._pool.attempt(lambda endpoint: headers_at(endpoint, empty), avoid=self._avoid)
         return any(bloom_admits(header, self._events) for header in headers)
 
-    async def _anchors(self, blocks: Range, answer: Answer) -> list[BlockHeader]:
+    async def _anchors(self, blocks: Range, answer: RangeAnswer) -> list[BlockHeader]:
         first, last = blocks
         numbers = sorted({max(0, first - 1), (first + last) // 2})
         known = await self._pool.attempt(lambda endpoint: headers_at(endpoint, numbers), avoid=self._avoid)

@@ -1,7 +1,5 @@
 """Decodes sparse events into rows: transfers of any token that touch a contract, attestations of the registry. Pure."""
 
-from __future__ import annotations
-
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +15,7 @@ from numpy.typing import NDArray
 
 from contracts.evm.codec import (
     TRANSFER_TOPIC,
-    ErrorObject,
+    LogsAnswer,
     Receipt,
     ReceiptLog,
     RpcError,
@@ -25,11 +23,10 @@ from contracts.evm.codec import (
     bloom_may_hold,
     keccak256,
     quantity,
-    raise_error_object,
 )
 from contracts.outside_texts import outside_text
 from pipelines.token.arrow import BLOCK_TIME_TYPE, binary, plain, repeated, texts, u256
-from pipelines.token.decode import LogsInvalid
+from pipelines.token.decode import LogsInvalid, rows_of
 from pipelines.token.events import Params
 from warehouse.token.transfers import ATTESTATIONS, CONTRACT_TRANSFERS, EventTables
 
@@ -55,13 +52,7 @@ _MAX_TIME_S: Final = 1 << 40
 _LONGEST_URI: Final = 512
 
 
-class _LogsAnswer(msgspec.Struct):
-    id: Any = None
-    result: list[ReceiptLog] | None = None
-    error: ErrorObject | None = None
-
-
-_ANSWER = msgspec.json.Decoder(_LogsAnswer)
+_ANSWER = msgspec.json.Decoder(LogsAnswer[ReceiptLog])
 
 Value = bytes | int | str
 
@@ -128,10 +119,10 @@ class SparseEvents(ABC):
         """Returns the event's own values, or None for a log that only looks like one. Raises `LogsInvalid`."""
 
     def decode(self, bodies: Sequence[bytes], first: int, last: int) -> EventColumns:
-        return self._columns([log for body in bodies for log in _logs(body)], first, last)
+        return self._columns([log for body in bodies for log in rows_of(body, _ANSWER)], first, last)
 
     def decode_pending(self, bodies: Sequence[bytes], block_hashes: Mapping[int, str]) -> EventColumns:
-        logs = [log for body in bodies for log in _logs(body)]
+        logs = [log for body in bodies for log in rows_of(body, _ANSWER)]
         if any(block_hashes.get(_number(log.blockNumber)) != log.blockHash.lower() for log in logs):
             raise RpcError(Transient(), "logs of a block that has left the chain")
         return self._columns(logs, min(block_hashes), max(block_hashes))
@@ -243,20 +234,6 @@ class Attestations(SparseEvents):
 
     def admitted(self, logs_bloom: bytes) -> bool:
         return bloom_may_hold(logs_bloom, self.registry_address, ATTESTED_TOPIC)
-
-
-def _logs(body: bytes) -> list[ReceiptLog]:
-    try:
-        answer = _ANSWER.decode(body)
-    except msgspec.ValidationError as error:
-        raise LogsInvalid(f"a log row of another form: {error}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise RpcError(Transient(), "an answer that is no JSON-RPC") from None
-    if answer.error is not None:
-        raise_error_object(answer.error, method="eth_getLogs")
-    if answer.result is None:
-        raise RpcError(Transient(), "an answer without a result")
-    return answer.result
 
 
 def _column(kind: str, values: Sequence[Any]) -> pa.Array:

@@ -1,7 +1,5 @@
 """Derives block times from a few known headers. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

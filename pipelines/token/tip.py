@@ -1,7 +1,5 @@
 """Reads the blocks above finality again at the end of a run, and rolls changed ones back to the common ancestor."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final

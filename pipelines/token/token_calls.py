@@ -1,7 +1,5 @@
 """Reads a token's own metadata with web3.py contract calls through our pool of nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Asks the registry contract for its half-life, and whether agents meet thresholds at a block."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 

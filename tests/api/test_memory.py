@@ -33,7 +33,7 @@ def test_memory_is_given_back_once_for_each_stretch_of_work(used_cpu_s: list[flo
     calls: list[None] = []
     keeper = MemoryKeeper(lambda: calls.append(None), clock := Readings())
     for clock.now_cpu_s in used_cpu_s:
-        asyncio.run(keeper.look())
+        asyncio.run(keeper.trim_after_work())
     assert len(calls) == trimmed
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 from typer.core import TyperCommand, TyperGroup
@@ -45,6 +48,20 @@ def svc(*arguments: str, exit_code: int = 0) -> str:
     result = CliRunner().invoke(main.app, list(arguments))
     assert result.exit_code == exit_code, result.output
     return " ".join(result.output.replace("│", " ").split())
+
+
+def work_of(command: Callable[..., None]) -> Callable[..., None]:
+    """The function that a declared command names, as `runs` keeps it."""
+    work: Callable[..., None] = resolve_name(inspect.getclosurevars(command).nonlocals["work"])
+    return work
+
+
+DECLARED = [command for command in vars(main).values() if hasattr(command, "__wrapped__")]
+
+
+@pytest.mark.parametrize("command", DECLARED, ids=lambda command: command.__name__)
+def test_the_function_behind_a_command_takes_its_options_by_the_same_names(command: Callable[..., None]):
+    assert set(inspect.signature(work_of(command)).parameters) == set(inspect.signature(command).parameters)
 
 
 def test_help_of_every_command_is_read_without_importing_what_the_commands_do():

@@ -17,7 +17,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from cli.connections import DESCRIPTORS_KEPT_BACK, ConnectionLimits, TimedHttpProtocol
 
 PATIENT = ConnectionLimits(
-    most=100, most_of_one_address=100, header_s=600, body_s=600, idle_s=600, stalled_s=600, look_every_s=0.02
+    most=100, most_of_one_address=100, header_s=600, body_s=600, idle_s=600, stalled_s=600, check_every_s=0.02
 )
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 LARGE_BODY = bytes(24 * 1024 * 1024)

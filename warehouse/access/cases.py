@@ -1,7 +1,5 @@
 """Stores cases: payments that came with a claim but that no claim uses, and the quotes for the missing amount."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
@@ -154,7 +152,6 @@ def move_case(
 
 
 def keep_supplement(tx: Transaction, case: Case, quote: Quote, signature: dict[str, str], *, now: datetime) -> None:
-    """Stores a quote for the missing amount of a case."""
     keep_quote(tx, quote, signature)
     tx.run("access_insert_supplement", quote_id=quote.quote_id, case_id=case.case_id)
     move_case(tx, case, "supplement_offered", now=now)

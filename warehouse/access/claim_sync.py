@@ -1,7 +1,5 @@
 """Syncs paid access from the ledger to DuckDB: copies what changed since the last seq."""
 
-from __future__ import annotations
-
 from warehouse.duck.connection import Connection
 from warehouse.ledger.ledger import Ledger
 from warehouse.ledger.sync import LedgerSync

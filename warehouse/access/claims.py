@@ -3,20 +3,18 @@
 `issue.py` issues a claim; payments that no claim uses are in `cases.py`.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Literal
 
 from contracts.access.claims import Claim, ClaimState, Payment
 from contracts.access.provider_views import BlockView
 from contracts.access.quotes import Quote
-from contracts.access.tiers import Tier
 from warehouse.access.keys import alive_key_of_claim, reinstate_key, suspend_key
 from warehouse.intake.intakes import follow_claim
-from warehouse.ledger.ledger import Reader, Transaction, utc_text
+from warehouse.ledger.ledger import Reader, Row, Transaction, utc_text
+from warehouse.ledger.records import columns_of, record_of
 
 QUOTE_CHANGED = "quote"
 CLAIM_CHANGED = "claim"
@@ -58,20 +56,8 @@ def keep_quote(tx: Transaction, quote: Quote, signature: dict[str, str]) -> None
     """Stores a new quote. It violates a constraint if the payer has another open quote with the same amount."""
     tx.run(
         "access_insert_quote",
-        quote_id=quote.quote_id,
-        plan_id=quote.plan_id,
-        payer=quote.payer,
-        operator=quote.operator,
-        amount=quote.amount,
-        issued_at=utc_text(quote.issued_at),
-        expires_at=utc_text(quote.expires_at),
+        **columns_of(quote),
         amount_held_until=utc_text(quote.amount_held_until),
-        agent_id=quote.agent_id,
-        user_id=quote.user_id,
-        quote_json=quote.quote_json,
-        requirement_json=quote.requirement_json,
-        quote_hash=quote.quote_hash,
-        requirement_hash=quote.requirement_hash,
         signature_json=json.dumps(signature),
     )
     tx.changed(QUOTE_CHANGED, quote.quote_id)
@@ -82,22 +68,7 @@ def find_quote(reader: Reader, quote_id: str) -> KeptQuote | None:
     row = reader.row("access_quote", quote_id=quote_id)
     if row is None:
         return None
-    quote = Quote(
-        quote_id=row["quote_id"],
-        plan_id=row["plan_id"],
-        payer=row["payer"],
-        operator=row["operator"],
-        amount=int(row["amount"]),
-        issued_at=datetime.fromisoformat(row["issued_at"]),
-        expires_at=datetime.fromisoformat(row["expires_at"]),
-        agent_id=row["agent_id"],
-        user_id=row["user_id"],
-        quote_json=row["quote_json"],
-        requirement_json=row["requirement_json"],
-        quote_hash=row["quote_hash"],
-        requirement_hash=row["requirement_hash"],
-    )
-    return KeptQuote(quote, json.loads(row["signature_json"]), row["state"])
+    return KeptQuote(record_of(Quote, row), json.loads(row["signature_json"]), row["state"])
 
 
 def close_quote(tx: Transaction, quote_id: str) -> bool:
@@ -108,14 +79,12 @@ def close_quote(tx: Transaction, quote_id: str) -> bool:
 
 
 def find_claim(reader: Reader, claim_id: str) -> Claim | None:
-    """Returns the claim with this id, or None."""
     if "\0" in claim_id:  # PostgreSQL refuses such a text instead of not finding it
         return None
     return _claim(reader.row("access_claim", claim_id=claim_id))
 
 
 def claim_of_quote(reader: Reader, quote_id: str) -> Claim | None:
-    """Returns the claim that redeemed a quote, or None."""
     return _claim(reader.row("access_claim_of_quote", quote_id=quote_id))
 
 
@@ -149,7 +118,6 @@ def spent_positions(reader: Reader, chain_id: int, transaction_hash: str) -> set
 
 
 def find_receipt(reader: Reader, claim_id: str) -> KeptReceipt | None:
-    """Returns the receipt of a claim, or None."""
     row = reader.row("access_receipt", claim_id=claim_id)
     return (
         None if row is None else KeptReceipt(row["body_json"], row["receipt_hash"], json.loads(row["signature_json"]))
@@ -193,7 +161,6 @@ def settle_claim(tx: Transaction, claim: Claim, *, now: datetime) -> bool:
 
 
 def payments_of_claim(reader: Reader, claim_id: str) -> list[Payment]:
-    """Returns every transfer that a claim uses."""
     return [_payment(row) for row in reader.rows("access_payments_of_claim", claim_id=claim_id)]
 
 
@@ -251,51 +218,9 @@ def _move(
     return True
 
 
-def _claim(row: Any) -> Claim | None:
-    return None if row is None else _known(row)
+def _claim(row: Row | None) -> Claim | None:
+    return None if row is None else record_of(Claim, row, final=row["final_at"] is not None)
 
 
-def _known(row: Any) -> Claim:
-    return Claim(
-        claim_id=row["claim_id"],
-        receipt_id=row["receipt_id"],
-        quote_id=row["quote_id"],
-        plan_id=row["plan_id"],
-        tier=Tier(row["tier"]),
-        payer=row["payer"],
-        operator=row["operator"],
-        owner=row["owner"],
-        agent_id=row["agent_id"],
-        user_id=row["user_id"],
-        chain_id=int(row["chain_id"]),
-        transaction_hash=row["transaction_hash"],
-        log_position=int(row["log_position"]),
-        amount=int(row["amount"]),
-        block_number=int(row["block_number"]),
-        block_hash=row["block_hash"],
-        state=row["state"],
-        issued_at=datetime.fromisoformat(row["issued_at"]),
-        changed_at=datetime.fromisoformat(row["changed_at"]),
-        access_expires_at=_instant(row["access_expires_at"]),
-        final=row["final_at"] is not None,
-    )
-
-
-def _payment(row: Any) -> Payment:
-    return Payment(
-        claim_id=row["claim_id"],
-        quote_id=row["quote_id"],
-        chain_id=int(row["chain_id"]),
-        transaction_hash=row["transaction_hash"],
-        log_position=int(row["log_position"]),
-        amount=int(row["amount"]),
-        block_number=int(row["block_number"]),
-        block_hash=row["block_hash"],
-        state=row["state"],
-        changed_at=datetime.fromisoformat(row["changed_at"]),
-        final=row["final_at"] is not None,
-    )
-
-
-def _instant(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
+def _payment(row: Row) -> Payment:
+    return record_of(Payment, row, final=row["final_at"] is not None)

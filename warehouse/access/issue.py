@@ -1,7 +1,5 @@
 """Redeems a quote in one transaction: claim, key and receipt are all created, or none is."""
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections.abc import Sequence
@@ -23,6 +21,7 @@ from warehouse.access.claims import CLAIM_CHANGED, KeptReceipt, close_quote
 from warehouse.access.keys import create_key, forget_sealed_keys
 from warehouse.intake.intakes import activate_by_claim
 from warehouse.ledger.ledger import Transaction, utc_text
+from warehouse.ledger.records import columns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,20 +154,7 @@ def _use(tx: Transaction, claim: Claim, paid: Paid, case_becomes: CaseState, *, 
 def _insert(tx: Transaction, claim: Claim, idempotency_digest: str | None, request_digest: str | None) -> None:
     tx.run(
         "access_insert_claim",
-        claim_id=claim.claim_id,
-        receipt_id=claim.receipt_id,
-        quote_id=claim.quote_id,
-        payer=claim.payer,
-        owner=claim.owner,
-        tier=claim.tier.value,
-        chain_id=claim.chain_id,
-        transaction_hash=claim.transaction_hash,
-        log_position=claim.log_position,
-        amount=claim.amount,
-        block_number=claim.block_number,
-        block_hash=claim.block_hash,
-        issued_at=utc_text(claim.issued_at),
-        access_expires_at=None if claim.access_expires_at is None else utc_text(claim.access_expires_at),
+        **columns_of(claim),
         idempotency_digest=idempotency_digest,
         request_digest=request_digest,
     )

@@ -3,14 +3,11 @@
 A key's text is returned once, by the function that creates it. `key_lookup.py` answers every request's lookup.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
 
 from contracts.access.api_keys import ApiKey, new_key
 from contracts.access.tiers import Role, Tier
@@ -18,6 +15,7 @@ from contracts.errors import KeyUnknown
 from contracts.secrets import PEPPER_VERSION
 from contracts.standing import KEYS_CLAIM, SourceClass
 from warehouse.ledger.ledger import Reader, Transaction, utc_text
+from warehouse.ledger.records import columns_of, record_of
 
 KEY_CHANGED = "key"
 """Kind of keys on the change feed; the entity id is the key's id."""
@@ -167,21 +165,18 @@ def reinstate_key(tx: Transaction, key_id: str, *, now: datetime) -> bool:
 def find_key(reader: Reader, key_id: str) -> KeyRecord | None:
     """Returns the key with this id in any state, or None."""
     row = reader.row("key", key_id=key_id)
-    return None if row is None else _record(row)
+    return None if row is None else record_of(KeyRecord, row)
 
 
 def alive_key_of_claim(reader: Reader, claim_id: str) -> KeyRecord | None:
     """Returns the unrevoked key of a claim, or None."""
     row = reader.row("alive_key_of_claim", claim_id=claim_id)
-    return None if row is None else _record(row)
+    return None if row is None else record_of(KeyRecord, row)
 
 
 def list_keys(reader: Reader, *, now: datetime) -> list[KeyUsage]:
     """Returns every key with its use, newest first. Requests of the last seconds may not be counted yet."""
-    return [
-        KeyUsage(_record(row), int(row["requests"]), int(row["requests_today"]), _instant(row["last_used_at"]))
-        for row in reader.rows("keys", day=_day(now))
-    ]
+    return [record_of(KeyUsage, row, key=row) for row in reader.rows("keys", day=_day(now))]
 
 
 def sealed_key(reader: Reader, key_id: str) -> str | None:
@@ -203,13 +198,7 @@ def record_first_use(tx: Transaction, key_id: str, *, now: datetime) -> None:
 def add_uses(tx: Transaction, uses: Iterable[KeyUse]) -> None:
     """Adds a batch of uses to their days. Uses don't change keys, so they are not put on the change feed."""
     for use in uses:
-        tx.run(
-            "add_key_uses",
-            key_id=use.key_id,
-            day=use.day,
-            requests=use.requests,
-            last_used_at=utc_text(use.last_used_at),
-        )
+        tx.run("add_key_uses", **columns_of(use))
 
 
 def _insert(
@@ -264,29 +253,6 @@ def _move(tx: Transaction, key_id: str, allowed: tuple[KeyState, ...], state: Ke
 
 def _unknown(key_id: str) -> KeyUnknown:
     return KeyUnknown(f"No key {key_id} is alive here.", cure="`svc keys list` shows the ids of all keys.")
-
-
-def _record(row: Any) -> KeyRecord:
-    return KeyRecord(
-        key_id=row["key_id"],
-        family_id=row["family_id"],
-        hint=row["hint"],
-        tier=Tier(row["tier"]),
-        owner=row["owner"],
-        role=Role(row["role"]),
-        max_class=SourceClass(row["max_class"]),
-        signer=row["signer"],
-        claim_id=row["claim_id"],
-        state=KeyState(row["state"]),
-        paid_until=_instant(row["paid_until"]),
-        created_at=datetime.fromisoformat(row["created_at"]),
-        changed_at=datetime.fromisoformat(row["changed_at"]),
-        first_used_at=_instant(row["first_used_at"]),
-    )
-
-
-def _instant(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
 
 
 def _day(now: datetime) -> str:

@@ -1,16 +1,14 @@
 """Manages who owns a paid key: the payer, until the operator named by the quote has signed. Also finishes the migration
 that took keys from operators that never signed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from contracts.access.claims import Claim
 from warehouse.access.claims import CLAIM_CHANGED
 from warehouse.access.keys import KEY_CHANGED
 from warehouse.ledger.ledger import Reader, Transaction, utc_text
+from warehouse.ledger.records import record_of
 from warehouse.world.events import decode_edges, decode_nodes
 from warehouse.world.ownership import Moved, hand_over
 
@@ -64,7 +62,7 @@ def give_to_operator(tx: Transaction, claim: Claim) -> Moved:
 
 def moved_keys(reader: Reader) -> list[MovedKey]:
     """Returns every key that the migration took from an operator that never signed, ordered by operator."""
-    return [_moved_key(row) for row in reader.rows("access_moved_keys")]
+    return [record_of(MovedKey, row, left=row["left_behind"]) for row in reader.rows("access_moved_keys")]
 
 
 def settle_moved_keys(tx: Transaction) -> None:
@@ -88,16 +86,3 @@ def settle_moved_keys(tx: Transaction) -> None:
         counts = {"nodes": moved.nodes, "edges": moved.edges, "left_behind": moved.left}
         tx.run("access_settle_move", from_owner=operator, to_owner=payer, moved_at=now, **counts)
     tx.changed_each([(KEY_CHANGED, key.key_id) for key in moved_keys(tx)])
-
-
-def _moved_key(row: dict[str, Any]) -> MovedKey:
-    return MovedKey(
-        key_id=row["key_id"],
-        claim_id=row["claim_id"],
-        from_owner=row["from_owner"],
-        to_owner=row["to_owner"],
-        nodes=int(row["nodes"]),
-        edges=int(row["edges"]),
-        left=int(row["left_behind"]),
-        moved_at=datetime.fromisoformat(row["moved_at"]),
-    )

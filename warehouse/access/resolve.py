@@ -1,8 +1,6 @@
 """Applies an operator's decision on a case: a key is issued, or the money is refunded. The operator sends refunds
 itself; the service never sends money."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,7 +18,7 @@ from warehouse.ledger.ledger import Transaction
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class IssuedForCase:
     """A key that was issued for a case. `rest` is the amount paid beyond the price, which is due to be refunded."""
 
     issued: Issued
@@ -29,7 +27,7 @@ class Accepted:
 
 def issue_for_case(
     tx: Transaction, issuer: Issuer, case_id: str, received_id: str | None, *, now: datetime
-) -> Accepted:
+) -> IssuedForCase:
     """Redeems the quote that a case is filed under. `received_id` is a second case of the sender that paid the rest.
 
     A key is issued only for a quote that asked the sender of the money to pay. Raises `PaymentNotSettled`,
@@ -59,7 +57,7 @@ def issue_for_case(
     )
     if rest > 0:
         move_case(tx, find_case(tx, cases[-1].case_id), "refund_due", now=now, refund_amount=rest)
-    return Accepted(issued, rest)
+    return IssuedForCase(issued, rest)
 
 
 def mark_refund(tx: Transaction, case_id: str, *, now: datetime) -> Case:

@@ -4,10 +4,6 @@ first use.
 A file named by the settings is never created here: several hosts need the same one.
 """
 
-from __future__ import annotations
-
-import os
-import secrets
 from datetime import datetime
 from pathlib import Path
 
@@ -15,7 +11,7 @@ from contracts.access.signing import ACTIVE_AFTER, KeySet, SigningKey, key_text,
 from contracts.errors import StoreUnusable
 from contracts.secrets import require_secrets
 from contracts.settings import Settings
-from warehouse.file_modes import make_data_directory
+from warehouse.file_modes import make_data_directory, write_private_file
 
 SIGNING_KEY_FILE = "signing.pem"
 
@@ -34,7 +30,7 @@ class SigningKeys:
         try:
             if not self._named and not self._path.exists():
                 make_data_directory(self._path.parent)
-                _write(self._path, key_text(new_private_key()), replace=False)
+                write_private_file(self._path, key_text(new_private_key()), replace=False)
             status = self._path.stat()
             version = (status.st_ino, status.st_mtime_ns, status.st_size)
             cached = self._cached
@@ -57,37 +53,10 @@ class SigningKeys:
         try:
             text = self._path.read_text()
             separator = "" if text.endswith("\n") else "\n"
-            _write(self._path, text + separator + key_text(private, now + ACTIVE_AFTER), replace=True)
+            write_private_file(self._path, text + separator + key_text(private, now + ACTIVE_AFTER), replace=True)
         except OSError as error:
             raise _unusable(self._path, error) from None
         return self.current().keys[-1]
-
-
-def _write(path: Path, text: str, *, replace: bool) -> None:
-    """Writes the file completely and privately under another name, then moves it into place.
-
-    Nobody sees half of it, and of two processes that create the first one only one wins.
-    """
-    draft = path.with_name(f".{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
-    try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        if replace:
-            draft.replace(path)
-        else:
-            try:
-                os.link(draft, path)
-            except FileExistsError:
-                return
-        directory = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _unusable(path: Path, error: OSError | UnicodeDecodeError) -> StoreUnusable:

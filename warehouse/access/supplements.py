@@ -1,7 +1,5 @@
 """Relates a case to its quotes and claims, and offers a quote for the missing amount."""
 
-from __future__ import annotations
-
 import secrets
 from datetime import datetime
 

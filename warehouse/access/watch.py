@@ -1,7 +1,5 @@
 """Checks payments of issued claims against the chain until they are final, and applies the results."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +11,7 @@ from contracts.access.matching import Terms
 from contracts.access.provider_views import Silence
 from contracts.access.quotes import terms_of
 from contracts.access.rail import PaymentRail
-from contracts.access.watching import Gone, Sighting, Stands, Unclear, look_again
+from contracts.access.watching import Absent, Present, Sighting, Unclear, recheck
 from warehouse.access.claims import (
     find_claim,
     find_quote,
@@ -70,18 +68,18 @@ def apply_sightings(
     long enough (`given_up`).
     """
     payment, terms = watched.payment, watched.terms
-    match look_again(payment, terms, sightings, now=now):
+    match recheck(payment, terms, sightings, now=now):
         case Unclear():
             return "unclear"
-        case Stands(block, final=False) if payment.state == "issued" and block.hash == payment.block_hash:
+        case Present(block, final=False) if payment.state == "issued" and block.hash == payment.block_hash:
             return "stands"
     with ledger.transaction() as tx:
         claim = find_claim(tx, payment.claim_id)
         if claim is None or payment not in payments_of_claim(tx, payment.claim_id):
             return "overtaken"
         used = used_positions(tx, payment.chain_id, payment.transaction_hash) - {payment.log_position}
-        match look_again(payment, terms, sightings, now=now, used=used):
-            case Stands(block, final):
+        match recheck(payment, terms, sightings, now=now, used=used):
+            case Present(block, final):
                 moved = payment.state == "reversed" or block.hash != payment.block_hash
                 if moved:
                     move_payment(tx, payment, "issued", block, now=now)
@@ -89,7 +87,7 @@ def apply_sightings(
                 if final:
                     _settle(tx, claim, payment, now=now)
                 return "reinstated" if moved else "final" if final else "stands"
-            case Gone(for_good):
+            case Absent(for_good):
                 if payment.state == "issued":
                     move_payment(tx, payment, "reversed", None, now=now)
                     _follow_payments(tx, claim, now=now)

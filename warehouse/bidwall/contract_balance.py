@@ -1,7 +1,5 @@
 """Stores the contract's balances, and reads the content of the room's documents."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -339,5 +337,4 @@ def _status(connection: duckdb.DuckDBPyConnection) -> _Status:
 
 
 def _integer(limbs: dict[str, int]) -> int:
-    """Converts a u256 from DuckDB's form."""
     return sum(limbs[f"limb{place}"] << (64 * place) for place in range(4))

@@ -5,8 +5,6 @@ warehouse is the only layer below them that may open connections. Bulk reads of 
 (`pipelines/clients/rpc.py`), which takes their large bodies four times faster, with the same trust roots.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os
@@ -31,7 +29,7 @@ class BodyRefused(ValueError):
     """A body that is not read to its end. Not a fault of the connection: asking again does not help."""
 
 
-class BodyTooLarge(BodyRefused):
+class ReplyTooLarge(BodyRefused):
     """A body of more bytes than are allowed."""
 
 
@@ -116,12 +114,12 @@ async def ask(
 async def _read(response: httpx.Response, max_bytes: int) -> bytes:
     length = response.headers.get("content-length", "")
     if length.isdecimal() and int(length) > max_bytes:
-        raise BodyTooLarge("an answer that is too large")
+        raise ReplyTooLarge("an answer that is too large")
     if response.headers.get("content-encoding", "identity") != "identity":
         raise BodyCompressed("an answer that is compressed")
     body = bytearray()
     async for part in response.aiter_bytes():
         body += part
         if len(body) > max_bytes:
-            raise BodyTooLarge("an answer that is too large")
+            raise ReplyTooLarge("an answer that is too large")
     return bytes(body)

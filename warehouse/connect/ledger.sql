@@ -76,7 +76,7 @@ select
     session_id, profile_id, agent, created_at, expires_at, closed_at, assistant, os, runtime_profile, progress_json
 from connect_sessions where intake_id = :intake_id order by created_at
 
--- name: connect_told
+-- name: connect_to_propose
 -- How far a session is, as it is now, and what names its intake in the graph where that is not forgotten.
 select s.progress_json, i.graph_key
 from connect_sessions s

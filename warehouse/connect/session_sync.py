@@ -1,7 +1,5 @@
 """Syncs set-up sessions from the ledger to the graph and to DuckDB: copies what changed since the last seq."""
 
-from __future__ import annotations
-
 from contracts.connect.anonymised import session_key, session_row, step_rows
 from contracts.connect.graph import setup_proposal
 from contracts.connect.progress import Progress
@@ -40,7 +38,7 @@ def sync_sessions(connection: Connection, ledger: Ledger, *, alignment: Alignmen
 def _propose(ledger: Ledger, session_id: str, day: str, alignment: Alignment) -> Decision | None:
     """Proposes a set-up as it is now. Reads it in the same transaction, so a forgotten one is never proposed."""
     with ledger.transaction() as tx:
-        row = tx.row("connect_told", session_id=session_id)
+        row = tx.row("connect_to_propose", session_id=session_id)
         if row is None or row["progress_json"] is None:
             return None
         progress = Progress.model_validate_json(row["progress_json"])

@@ -4,8 +4,6 @@ progress.
 Only digests of codes and tokens are stored. This module knows nothing about plans and how a session moves in them.
 """
 
-from __future__ import annotations
-
 import secrets
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,6 +12,7 @@ from contracts.connect.pairing import BUILT_IN_PROFILE, CODE_LIVES, Vouched, cod
 from contracts.connect.sessions import KEPT, SESSION_LIVES, Session
 from contracts.connect.tokens import new_token, token_digest
 from warehouse.ledger.ledger import Ledger, Reader, Row, Transaction, utc_text
+from warehouse.ledger.records import columns_of, record_of
 
 PAIRING_CHANGED = "pairing"
 """Kind of pairing codes on the change feed; the entity id is the row's id, which opens nothing."""
@@ -39,7 +38,6 @@ class OpenedSession:
 
 
 def issue_code(tx: Transaction, pepper: bytes) -> IssuedCode:
-    """Creates a pairing code of the built-in companion."""
     code, now = new_code(), tx.now()
     _insert_pairing(tx, code_digest(pepper, code), Vouched(BUILT_IN_PROFILE, now, now + CODE_LIVES), None)
     return IssuedCode(code, now + CODE_LIVES)
@@ -81,20 +79,14 @@ def is_known(reader: Reader, digest: str) -> bool:
 def find_session(reader: Reader, pepper: bytes, token: str) -> Session | None:
     """Returns the session of a token, ended or not. Returns None if there is none, or it was deleted."""
     row = reader.row("connect_session_of_token", token_digest=token_digest(pepper, token))
-    return None if row is None else _session(row)
+    return None if row is None else record_of(Session, row)
 
 
 def save_session(tx: Transaction, session: Session) -> Session | None:
     """Saves choice, progress and intake of an open session. Returns None if it changed meanwhile or has ended."""
     saved = tx.run(
         "connect_save_session",
-        session_id=session.session_id,
-        revision=session.revision,
-        assistant=session.assistant,
-        os=session.os,
-        runtime_profile=session.runtime_profile,
-        progress_json=session.progress_json,
-        intake_id=session.intake_id,
+        **columns_of(session),
         now=utc_text(tx.now()),
     )
     if not saved:
@@ -114,7 +106,7 @@ def session_of_id(reader: Reader, session_id: str) -> Session:
     """Returns the session with this id, which must exist."""
     row = reader.row("connect_session", session_id=session_id)
     assert row is not None, "a session that was just read"
-    return _session(row)
+    return record_of(Session, row)
 
 
 def sessions_of_intake(reader: Reader, intake_id: str) -> list[Row]:
@@ -175,20 +167,3 @@ def _open(tx: Transaction, pepper: bytes, pairing_id: str, profile_id: str, agen
     )
     tx.changed(SESSION_CHANGED, session_id)
     return OpenedSession(token, session_of_id(tx, session_id))
-
-
-def _session(row: Row) -> Session:
-    return Session(
-        session_id=row["session_id"],
-        profile_id=row["profile_id"],
-        agent=row["agent"],
-        created_at=datetime.fromisoformat(row["created_at"]),
-        expires_at=datetime.fromisoformat(row["expires_at"]),
-        closed_at=None if row["closed_at"] is None else datetime.fromisoformat(row["closed_at"]),
-        assistant=row["assistant"],
-        os=row["os"],
-        runtime_profile=row["runtime_profile"],
-        progress_json=row["progress_json"],
-        revision=row["revision"],
-        intake_id=row["intake_id"],
-    )

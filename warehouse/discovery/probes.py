@@ -1,7 +1,5 @@
 """Stores findings about the capabilities, and reads the discovery documents that need a store or a clock."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -3,8 +3,6 @@
 Statements and declarations of tables are text beside each room.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

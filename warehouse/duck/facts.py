@@ -1,7 +1,5 @@
 """Gathers facts, the row that a table's checks query returns, and records which facts passed before."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any

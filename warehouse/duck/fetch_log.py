@@ -1,7 +1,5 @@
 """Stores every request to another service: when, how long it took, whether it helped; and derives what follows."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Writes rows by column name, and converts times: DuckDB's timestamps are UTC and carry no zone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, overload

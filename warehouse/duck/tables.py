@@ -8,8 +8,6 @@ column schema and checks of the asset, the whole asset of a derived table, and t
 the file.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

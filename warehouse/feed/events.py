@@ -1,7 +1,5 @@
 """Derives the feed's events from stored rows by the rules of `contracts.feed`, stores them once, and reads the feed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from datetime import datetime

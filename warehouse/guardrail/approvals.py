@@ -1,7 +1,5 @@
 """Remembers in the ledger which approvals of blocked actions were used, so that each lets one check pass."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from guardrail.approval import Approval

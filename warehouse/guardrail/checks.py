@@ -1,7 +1,5 @@
 """Syncs guardrail checks from their log to DuckDB by number, and sums them up by day and stage."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import asdict

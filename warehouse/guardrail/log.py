@@ -4,8 +4,6 @@ A check waits for no disk: a crash loses those of the last second. Decisions on 
 their chained audit.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import threading
@@ -14,9 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
-
-import pysqlite3.dbapi2 as sqlite
+from typing import Any
 
 from contracts.access.api_keys import redact_keys
 from contracts.errors import OperatorProblem
@@ -26,18 +22,8 @@ from contracts.settings import Settings
 from guardrail import formats
 from guardrail.reading.decoding import decoded_runs, encoded_runs
 from guardrail.vocabulary import Severity
-from warehouse.ledger.drivers import (
-    assert_sqlite_version,
-    create_private_file,
-    driver_statement,
-    problem_of,
-    scrub,
-    use_wal,
-)
 from warehouse.ledger.ledger import utc_text
-
-if TYPE_CHECKING:
-    from warehouse.ledger.raw_postgresql import RawPostgresql
+from warehouse.ledger.raw_store import RawStore, open_raw_store
 
 SQL = (Path(__file__).with_name("log.sql"),)
 
@@ -72,24 +58,10 @@ class LoggedCheck:
     latency_us: int
 
 
-class CheckStore(Protocol):
-    """Stores checks."""
-
-    def append(self, rows: list[dict[str, Any]], before: str) -> None:
-        """Writes all of `rows` and deletes those older than `before`. Raises `StoreBusy` or `StoreUnusable`."""
-
-    def after(self, seq: int, limit: int) -> list[tuple[Any, ...]]: ...
-
-    def forget(self, callers: Iterable[str]) -> None:
-        """Blanks the texts of these callers in every byte of the store. Raises `StoreBusy` or `StoreUnusable`."""
-
-    def close(self) -> None: ...
-
-
 class GuardrailLog:
     """Logs checks. Create it with `open_guardrail_log`. Threads may share it; a forked process needs its own."""
 
-    def __init__(self, store: CheckStore) -> None:
+    def __init__(self, store: RawStore) -> None:
         self._store = store
         self._lock = threading.Lock()
         self._writing = threading.Lock()
@@ -140,7 +112,7 @@ class GuardrailLog:
                 return
             newest = datetime.fromisoformat(rows[-1]["checked_at"])
             try:
-                self._store.append(rows, utc_text(newest - KEEP))
+                self._store.write([("append", rows), ("delete_old", [{"before": utc_text(newest - KEEP)}])])
             except OperatorProblem as problem:
                 _log.warning("%d guardrail checks are not written yet: %s", len(rows), problem)
                 return
@@ -151,11 +123,12 @@ class GuardrailLog:
 
     def after(self, seq: int, limit: int) -> list[LoggedCheck]:
         """Returns at most `limit` written checks above `seq`, oldest first. Raises `StoreBusy` or `StoreUnusable`."""
-        return [_logged(row) for row in self._store.after(seq, limit)]
+        return [_logged(row) for row in self._store.fetch_all("after", {"seq": seq, "limit": limit})]
 
     def forget(self, callers: Iterable[str]) -> None:
         """Deletes the texts that these callers (ids of keys or sessions) had judged. Raises as `after`."""
-        self._store.forget(callers)
+        self._store.write([("forget_caller", [{"caller": caller} for caller in callers])])
+        self._store.scrub()
 
     def close(self) -> None:
         """Writes the waiting checks and closes the store."""
@@ -171,85 +144,18 @@ def open_guardrail_log(settings: Settings, data_dir: Path, *, wait_s: float = 2.
 
     Raises `SettingsInvalid`, `StoreBusy`, `StoreUnusable`.
     """
-    if settings.ledger_url is None:
-        return GuardrailLog(_SqliteChecks(data_dir / "guardrail.db", wait_s))
-    from warehouse.ledger.engine import postgresql_address
-    from warehouse.ledger.raw_postgresql import RawPostgresql
-
-    url = postgresql_address(settings.ledger_url)
-    raw = RawPostgresql(url, f"The guardrail log {url.render_as_string(hide_password=True)}", wait_s, SQL)
-    raw.set_up(_SCHEMA_LOCK, "schema")
-    return GuardrailLog(_PostgresqlChecks(raw))
-
-
-class _SqliteChecks:
-    def __init__(self, path: Path, wait_s: float) -> None:
-        assert_sqlite_version()
-        create_private_file(path)
-        self._name = f"The guardrail log {path}"
-        self._lock = threading.Lock()
-        self._connection = sqlite.connect(str(path), timeout=wait_s, isolation_level=None, check_same_thread=False)
-        try:
-            use_wal(self._connection, wait_s)
-            self._connection.execute("pragma synchronous = normal")
-            self._connection.execute("pragma secure_delete = on")
-            self._connection.execute(driver_statement(SQL, "schema", "sqlite"))
-        except sqlite.Error as error:
-            self._connection.close()
-            raise (problem_of(self._name, error) or error) from error
-
-    def append(self, rows: list[dict[str, Any]], before: str) -> None:
-        with self._lock:
-            try:
-                self._connection.execute("begin immediate")
-                try:
-                    self._connection.executemany(driver_statement(SQL, "append", "sqlite"), rows)
-                    self._connection.execute(driver_statement(SQL, "delete_old", "sqlite"), {"before": before})
-                    self._connection.execute("commit")
-                except BaseException:
-                    self._connection.execute("rollback")
-                    raise
-            except sqlite.Error as error:
-                raise (problem_of(self._name, error) or error) from error
-
-    def after(self, seq: int, limit: int) -> list[tuple[Any, ...]]:
-        with self._lock:
-            try:
-                cursor = self._connection.execute(
-                    driver_statement(SQL, "after", "sqlite"), {"seq": seq, "limit": limit}
-                )
-                return list(cursor.fetchall())
-            except sqlite.Error as error:
-                raise (problem_of(self._name, error) or error) from error
-
-    def forget(self, callers: Iterable[str]) -> None:
-        with self._lock:
-            try:
-                statement = driver_statement(SQL, "forget_caller", "sqlite")
-                self._connection.executemany(statement, [{"caller": caller} for caller in callers])
-                scrub(self._connection, self._name)
-            except sqlite.Error as error:
-                raise (problem_of(self._name, error) or error) from error
-
-    def close(self) -> None:
-        self._connection.close()
-
-
-class _PostgresqlChecks:
-    def __init__(self, raw: RawPostgresql) -> None:
-        self._raw = raw
-        self.close = raw.close
-
-    def append(self, rows: list[dict[str, Any]], before: str) -> None:
-        # Under the lock, numbers follow the order of commits, so a reader that continues by number misses nothing.
-        self._raw.write(_SCHEMA_LOCK, [("append", rows), ("delete_old", [{"before": before}])])
-
-    def forget(self, callers: Iterable[str]) -> None:
-        self._raw.write(_SCHEMA_LOCK, [("forget_caller", [{"caller": caller} for caller in callers])])
-        self._raw.fetch("rewrite", {})
-
-    def after(self, seq: int, limit: int) -> list[tuple[Any, ...]]:
-        return self._raw.fetch_all("after", {"seq": seq, "limit": limit})
+    # Under the lock, numbers follow the order of commits, so a reader that continues by number misses nothing.
+    return GuardrailLog(
+        open_raw_store(
+            settings,
+            "The guardrail log",
+            data_dir / "guardrail.db",
+            SQL,
+            wait_s=wait_s,
+            lock=_SCHEMA_LOCK,
+            pragmas=("secure_delete = on",),
+        )
+    )
 
 
 def _logged(row: Iterable[Any]) -> LoggedCheck:

@@ -1,7 +1,5 @@
 """Syncs intakes from the ledger to the graph and to DuckDB: proposes and copies what changed since the last seq."""
 
-from __future__ import annotations
-
 from contracts.intake.graph import intake_proposal
 from contracts.intake.requests import Lane
 from contracts.world.alignment import Alignment

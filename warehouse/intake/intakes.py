@@ -1,8 +1,6 @@
 """Stores intakes in the ledger: accepts them once, moves them between states and counts them. `rights.py` serves the
 rights of their senders."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json
@@ -43,7 +41,7 @@ INTAKE_CHANGED = "intake"
 """Kind of intakes on the change feed; the entity id is the intake's id."""
 
 CONSENT_SKEW = timedelta(seconds=60)
-"""How far a sender's clock may be ahead of ours."""
+"""The greatest time by which a sender's clock may be ahead of ours."""
 
 DAYS_COUNTED = 30
 MOST_RECENT = 20
@@ -51,7 +49,7 @@ SERVICE = "service"
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedIntake:
     """An intake that a request created, now or earlier. `erase_token` is None if a replay no longer repeats it."""
 
     record: IntakeRecord
@@ -59,7 +57,7 @@ class Accepted:
     erase_token: str | None = field(repr=False)
 
 
-def accept(tx: Transaction, pepper: bytes, request: AnyIntake, request_key: str | None) -> Accepted:
+def accept(tx: Transaction, pepper: bytes, request: AnyIntake, request_key: str | None) -> AcceptedIntake:
     """Stores and provisions a request. The same request with the same `request_digest` of a key returns the same
     intake.
 
@@ -72,7 +70,7 @@ def accept(tx: Transaction, pepper: bytes, request: AnyIntake, request_key: str 
             raise IdempotencyMismatch("This Idempotency-Key came with another request before: send a fresh one.")
         record = _known(tx, known["intake_id"])
         token = erase_token(pepper, record.intake_id) if repeats_token(record.received_at, now) else None
-        return Accepted(record, replayed=True, erase_token=token)
+        return AcceptedIntake(record, replayed=True, erase_token=token)
     consent_at = _consented_at(request, now)
     lane, details = Lane(request.lane), details_of(request)
     intake_id = secrets.token_hex(16)
@@ -103,7 +101,7 @@ def accept(tx: Transaction, pepper: bytes, request: AnyIntake, request_key: str 
     for step in ("received", "provisioned"):
         tx.run("intake_append_step", intake_id=intake_id, name=step, taken_at=utc_text(now), taken_by=SERVICE)
     tx.changed(INTAKE_CHANGED, intake_id)
-    return Accepted(_known(tx, intake_id), replayed=False, erase_token=erase_token(pepper, intake_id))
+    return AcceptedIntake(_known(tx, intake_id), replayed=False, erase_token=erase_token(pepper, intake_id))
 
 
 def erase_token(pepper: bytes, intake_id: str) -> str:

@@ -1,8 +1,6 @@
 """Serves the rights of an intake's sender: an operator exports or forgets everything that is stored, and the sender
 erases it with the token from the registration's response."""
 
-from __future__ import annotations
-
 import hmac
 import json
 from contextlib import suppress

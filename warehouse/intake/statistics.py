@@ -1,7 +1,5 @@
 """Reads the inputs of the documents under `/artifacts/`: the observed settings, the funnel and the daily counts."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from contracts.access.rail import rail_of
@@ -16,7 +14,7 @@ from warehouse.duck.rows import aware_utc, upsert
 from warehouse.statements import read_sql
 
 LOOKED_FOR = timedelta(hours=1)
-"""How long unchanged settings are not recorded again, so that documents keep their bytes."""
+"""Unchanged settings are recorded again at most this often, so that documents keep their bytes."""
 
 
 def read_artifact(context: DocumentContext, name: str) -> Artifact:
@@ -37,15 +35,15 @@ def read_artifact(context: DocumentContext, name: str) -> Artifact:
     return artifact(name, Facts(context.base_url, seen, funnel, days))
 
 
-def see_settings(connection: Connection, settings: Settings, now: datetime, *, anew: bool) -> bool:
+def see_settings(connection: Connection, settings: Settings, now: datetime, *, again: bool) -> bool:
     """Records what documents state about the settings and returns whether it did.
 
-    Unless `anew` is set, the same settings are not recorded again within an hour.
+    Unless `again` is set, the same settings are not recorded again within an hour.
     """
     rail = rail_of(settings)
     current = (rail.chain_id, list(rail.missing), settings.app_url)
     recorded = connection.execute(read_sql(SETTINGS)).fetchall()
-    if recorded and not anew and recorded[0][:3] == current and now - aware_utc(recorded[0][3]) < LOOKED_FOR:
+    if recorded and not again and recorded[0][:3] == current and now - aware_utc(recorded[0][3]) < LOOKED_FOR:
         return False
     row = {"chain_id": rail.chain_id, "missing_payment_settings": list(rail.missing), "app_url": settings.app_url}
     upsert(connection, "out_intake__settings", row | {"only_row": True, "checked_at": now})

@@ -5,35 +5,22 @@ Counters may be lost when the machine crashes, so they pay for no fsync. They de
 the raw driver.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
-
-import pysqlite3.dbapi2 as sqlite
+from typing import Any, NamedTuple, Protocol
 
 from contracts.errors import OperatorProblem, StoreBusy, StoreUnusable
 from contracts.settings import Settings
-from warehouse.ledger.drivers import (
-    assert_sqlite_version,
-    create_private_file,
-    driver_statement,
-    problem_of,
-    use_wal,
-)
-
-if TYPE_CHECKING:
-    from sqlalchemy import URL
+from warehouse.ledger.raw_store import open_raw_store
 
 SQL = (Path(__file__).with_name("counters.sql"),)
 
 KEEP_S = 120
-"""How long a counter outlives its window: longer than the clocks of two hosts may differ."""
+"""The time for which a counter outlives its window: longer than the clocks of two hosts may differ."""
 
 _SWEEP_EVERY = 64
 _SWEEP_SIZE = 256
@@ -68,10 +55,9 @@ class Take(NamedTuple):
 
 
 class CounterStore(Protocol):
-    """Stores counters: runs each statement of `counters.sql` in its own transaction."""
+    """The part of a `RawStore` that counting needs."""
 
-    def fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
-        """Returns the statement's only row, or None. Raises `StoreBusy` or `StoreUnusable`."""
+    def fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None: ...
 
     def close(self) -> None: ...
 
@@ -121,7 +107,6 @@ class Counters:
             self._refused.pop(key, None)
 
     def close(self) -> None:
-        """Closes the store. The counters can't be used any more."""
         with self._lock:
             self._store.close()
 
@@ -146,11 +131,19 @@ def open_counters(settings: Settings, data_dir: Path, *, wait_s: float = 2.0) ->
 
     Raises `SettingsInvalid`, `StoreBusy`, `StoreUnusable`.
     """
-    if settings.ledger_url is None:
-        return Counters(_SqliteStore(data_dir / "counters.db", wait_s))
-    from warehouse.ledger.engine import postgresql_address  # SQLAlchemy takes half a second of a start
-
-    return Counters(_PostgresqlStore(postgresql_address(settings.ledger_url), wait_s))
+    # If PostgreSQL goes away after it counted a take, the retry counts it twice; that allows too few, never too many.
+    return Counters(
+        open_raw_store(
+            settings,
+            "The counter store",
+            data_dir / "counters.db",
+            SQL,
+            wait_s=wait_s,
+            lock=_SCHEMA_LOCK,
+            pragmas=(f"page_size = {_PAGE_BYTES}", f"wal_autocheckpoint = {_CHECKPOINT_PAGES}"),
+            damaged_cure="Stop the service and delete the file: it holds nothing but counters.",
+        )
+    )
 
 
 def open_counters_when_possible(settings: Settings, data_dir: Path, *, wait_s: float) -> Counters:
@@ -195,55 +188,3 @@ class _AbsentStore:
         except OperatorProblem as problem:
             self._problem = problem
             raise
-
-
-class _SqliteStore:
-    def __init__(self, path: Path, wait_s: float) -> None:
-        assert_sqlite_version()
-        create_private_file(path)
-        self._name = f"The counter store {path}"
-        self._connection = sqlite.connect(str(path), timeout=wait_s, isolation_level=None, check_same_thread=False)
-        try:
-            self._connection.execute(f"pragma page_size = {_PAGE_BYTES}")
-            use_wal(self._connection, wait_s)
-            self._connection.execute("pragma synchronous = normal")
-            self._connection.execute(f"pragma wal_autocheckpoint = {_CHECKPOINT_PAGES}")
-            self._connection.execute(driver_statement(SQL, "schema", "sqlite"))
-        except sqlite.Error as error:
-            self._connection.close()
-            raise self._problem(error) from error
-
-    def fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
-        try:
-            row: tuple[Any, ...] | None = self._connection.execute(
-                driver_statement(SQL, question, "sqlite"), parameters
-            ).fetchone()
-        except sqlite.Error as error:
-            raise self._problem(error) from error
-        return row
-
-    def close(self) -> None:
-        self._connection.close()
-
-    def _problem(self, error: sqlite.Error) -> Exception:
-        problem: Exception = problem_of(self._name, error) or error
-        if isinstance(problem, StoreUnusable) and str(error.sqlite_errorname).startswith(
-            ("SQLITE_CORRUPT", "SQLITE_NOTADB")
-        ):
-            return StoreUnusable(
-                problem.what, cure="Stop the service and delete the file: it holds nothing but counters."
-            )
-        return problem
-
-
-class _PostgresqlStore:
-    def __init__(self, url: URL, wait_s: float) -> None:
-        from warehouse.ledger.raw_postgresql import RawPostgresql
-
-        name = f"The counter store {url.render_as_string(hide_password=True)}"
-        self._raw = RawPostgresql(url, name, wait_s, SQL)
-        # If PostgreSQL goes away after it counted a take, the retry counts it twice; that allows too few, never too
-        # many.
-        self.fetch = self._raw.fetch
-        self.close = self._raw.close
-        self._raw.set_up(_SCHEMA_LOCK, "schema")

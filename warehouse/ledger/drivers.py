@@ -3,8 +3,6 @@
 This module does not import SQLAlchemy, because the counters are opened before the API's first answer.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from contextlib import closing

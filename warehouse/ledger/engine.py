@@ -3,8 +3,6 @@
 The differences between the two engines are in this module, in `schema.py` and in blocks or files named for one dialect.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -4,8 +4,6 @@ A room brings its tables by a migration, its questions in `ledger.sql` of its fo
 take a `Transaction` or a `Reader`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -28,7 +26,7 @@ from warehouse.statements import ROOMS
 SQL = tuple(sorted(ROOMS.glob("*/ledger.sql")))
 
 QUEUE_WAIT_S = 10.0
-"""How long a write waits for earlier writes of its process: several large proposals and hundreds of small ones."""
+"""The time that a write waits for earlier ones of its process: several large proposals and hundreds of small ones."""
 
 Clock = Callable[[], datetime]
 """Returns the current instant in UTC."""
@@ -39,8 +37,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class LedgerIdentity:
-    """Which chain and token a ledger belongs to: EIP-155 chain id, genesis block hash (0x hex), lower-case token
-    address."""
+    """The chain and token of a ledger: EIP-155 chain id, genesis block hash (0x hex), lower-case token address."""
 
     chain_id: int
     genesis_hash: str
@@ -253,7 +250,6 @@ class Ledger:
                         connection.exec_driver_sql(f'vacuum (full, analyze) "{row["name"]}"')
 
     def close(self) -> None:
-        """Closes every connection. The ledger can't be used any more."""
         self._readers.dispose()
 
 

@@ -1,15 +1,12 @@
 """Loads the master secret from the settings, or from a private file that is created on first use."""
 
-from __future__ import annotations
-
-import os
 import secrets
 from pathlib import Path
 
 from contracts.errors import StoreUnusable
 from contracts.secrets import SHORTEST_MASTER_SECRET, DerivedSecrets, derive_secrets, require_secrets
 from contracts.settings import Settings
-from warehouse.file_modes import make_data_directory
+from warehouse.file_modes import make_data_directory, write_private_file
 
 MASTER_SECRET_FILE = "master.secret"  # noqa: S105 - a file's name
 _RANDOM_BYTES = 32
@@ -26,7 +23,8 @@ def load_secrets(settings: Settings) -> DerivedSecrets:
 def _read_or_make(path: Path) -> str:
     try:
         if not path.exists():
-            _make(path)
+            make_data_directory(path.parent)
+            write_private_file(path, secrets.token_hex(_RANDOM_BYTES) + "\n", replace=False)
         text = path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise StoreUnusable(
@@ -39,28 +37,3 @@ def _read_or_make(path: Path) -> str:
             cure="Restore it from a backup; without it no API key of this ledger is valid.",
         )
     return text
-
-
-def _make(path: Path) -> None:
-    """Writes the file completely and privately under another name, then links it.
-
-    Of several processes that start together, one wins.
-    """
-    make_data_directory(path.parent)
-    draft = path.with_name(f".{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
-    try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_hex(_RANDOM_BYTES) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            return
-        directory = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
-    finally:
-        draft.unlink(missing_ok=True)

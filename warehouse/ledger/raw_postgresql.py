@@ -3,10 +3,8 @@
 SQLAlchemy would cost some 200 us a statement; this costs only what the driver costs.
 """
 
-from __future__ import annotations
-
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +12,7 @@ import psycopg
 from sqlalchemy import URL
 
 from warehouse.ledger.drivers import CONNECT_ARGUMENTS, driver_statement, problem_of
+from warehouse.ledger.raw_store import Steps
 
 T = TypeVar("T")
 
@@ -21,11 +20,12 @@ T = TypeVar("T")
 class RawPostgresql:
     """Runs the statements of some files, each in its own transaction. Threads may share it.
 
-    `name` names the store in problems.
+    `name` names the store in problems; `lock` is the key of the advisory lock under which it is written.
     """
 
-    def __init__(self, url: URL, name: str, wait_s: float, statements: tuple[Path, ...]) -> None:
+    def __init__(self, url: URL, name: str, wait_s: float, statements: tuple[Path, ...], lock: int = 0) -> None:
         self._name = name
+        self._advisory_lock = lock
         self._address = url.set(drivername="postgresql").render_as_string(hide_password=False)
         self._wait_s = wait_s
         self._statements = statements
@@ -35,11 +35,11 @@ class RawPostgresql:
         except psycopg.Error as error:
             raise (problem_of(name, error) or error) from error
 
-    def set_up(self, lock: int, step: str) -> None:
+    def set_up(self, step: str) -> None:
         """Runs a step under an advisory lock, so that processes that start together don't collide."""
         try:
             with self._connection.transaction():
-                self._connection.execute("select pg_advisory_xact_lock(%s)", [lock])
+                self._connection.execute("select pg_advisory_xact_lock(%s)", [self._advisory_lock])
                 self._connection.execute(driver_statement(self._statements, step, "postgresql"))
         except psycopg.Error as error:
             self._connection.close()
@@ -56,19 +56,22 @@ class RawPostgresql:
         """Returns all rows of a question. Raises as `fetch`."""
         return self._connected(lambda: self._execute(question, parameters).fetchall())
 
-    def write(self, lock: int, steps: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> None:
+    def write(self, steps: Steps) -> None:
         """Runs steps, each with its rows, in one transaction, one at a time over all processes. Raises as `fetch`."""
 
         def write_all() -> None:
             with self._connection.transaction(), self._connection.cursor() as cursor:
-                cursor.execute("select pg_advisory_xact_lock(%s)", [lock])
+                cursor.execute("select pg_advisory_xact_lock(%s)", [self._advisory_lock])
                 for step, rows in steps:
                     cursor.executemany(driver_statement(self._statements, step, "postgresql").encode(), rows)
 
         self._connected(write_all)
 
+    def scrub(self) -> None:
+        """Writes the table again by the step `rewrite`. Raises as `fetch`."""
+        self.fetch("rewrite", {})
+
     def close(self) -> None:
-        """Closes the connection."""
         self._connection.close()
 
     def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:

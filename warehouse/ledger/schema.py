@@ -1,8 +1,6 @@
 """Checks the ledger's schema revision and migrates a database to the newest one, once, even if processes start
 together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path

@@ -3,8 +3,6 @@
 Each room decides what it reads from the ledger and what it proposes to the graph.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The database's own lock separates processes; it knows no order.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Iterator

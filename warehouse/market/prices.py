@@ -1,7 +1,5 @@
 """Stores every answer of every price source, and the price that is served."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields

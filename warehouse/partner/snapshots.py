@@ -1,7 +1,5 @@
 """Stores the answers of the partner and the marketplace: their history, and the served row of each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any

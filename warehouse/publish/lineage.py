@@ -3,8 +3,6 @@
 That covers every table, because a reader runs all its statements before it evaluates their rows.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Composes documents of others (site metrics, context). Each value is copied from the document that owns it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,11 +21,11 @@ from contracts.publish.overview import (
     Metric,
     NextStep,
     OverviewMode,
-    Part,
     PublishedPath,
     ServiceContext,
     SiteMetrics,
     SiteMetricValues,
+    Sourced,
 )
 from contracts.publish.registry import PROJECTIONS, Fields, Projection
 from contracts.publish.rendering import fields_of, stale_after_of
@@ -104,7 +102,7 @@ def read_context(context: DocumentContext) -> ContextSnapshot:
     concentration = _value(contents, HOLDERS, "concentration")
     trigger = _value(contents, BIDWALL, "trigger")
     totals = _value(contents, TRUST, "totals")
-    parts: dict[str, Part] = {
+    parts: dict[str, Sourced] = {
         "holders": ContextHolders(
             **_part(contents, HOLDERS),
             holder_count=_value(contents, HOLDERS, "holder_count"),
@@ -176,7 +174,7 @@ _NEXT = [
 
 
 def _part(contents: Contents, path: str) -> dict[str, Any]:
-    """Makes a `Part` from the fields of the document at `path`."""
+    """Makes a `Sourced` from the fields of the document at `path`."""
     projection, fields = contents[path]
     return {
         "source": fields["source"],
@@ -232,7 +230,7 @@ _OFF = (NOT_CONFIGURED, NO_GRAPH)
 """Reasons that are a choice of the operator or a state of the service, not a failure."""
 
 
-def _mode(parts: list[Part]) -> OverviewMode:
+def _mode(parts: list[Sourced]) -> OverviewMode:
     there = [part for part in parts if part.quality is not Quality.UNAVAILABLE]
     whole = all(part.quality is not Quality.UNAVAILABLE or part.reason in _OFF for part in parts)
     return OverviewMode.LIVE if there and whole and not any(part.stale for part in there) else OverviewMode.FALLBACK

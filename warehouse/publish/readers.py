@@ -1,7 +1,5 @@
 """Reads the content of a published document from the source that its row names, for publishing and the API."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from pkgutil import resolve_name

@@ -1,7 +1,5 @@
 """Writes the query copy inside a generation from the warehouse, and reads it while generations come and go."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os
@@ -66,7 +64,7 @@ class _Open:
 
 
 @dataclass(frozen=True)
-class Reading:
+class GenerationReading:
     """One request's view: the generation, and the inputs of its documents."""
 
     generation: Generation
@@ -86,7 +84,7 @@ class ServedGenerations:
         self._open: _Open | None = None
 
     @contextmanager
-    def reading(self) -> Iterator[Reading]:
+    def reading(self) -> Iterator[GenerationReading]:
         """Opens a cursor on one generation for the whole block. Raises `NotReady` before the first."""
         with self._lock:
             opened = self._newest()
@@ -95,7 +93,7 @@ class ServedGenerations:
         try:
             installation = Installation(opened.generation.manifest.base_url)
             context = DocumentContext(cursor, opened.generation.path / "holders", installation, opened.bodies)
-            yield Reading(opened.generation, context)
+            yield GenerationReading(opened.generation, context)
         finally:
             with self._lock:
                 cursor.close()

@@ -1,7 +1,5 @@
 """Records the chain's head at the last run: the target of reading, and how a tick detects that nothing is new."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Folds new transfers into the balances, in one transaction. `warehouse.token.holders` reads the balances."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

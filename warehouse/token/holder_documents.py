@@ -1,7 +1,5 @@
 """Reads the content of the three holder documents, for publishing and for the API's variants."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Stores holder lists: the state at one block as a pair of immutable files, its recorded proof, and their retention."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

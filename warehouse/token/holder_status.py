@@ -1,7 +1,5 @@
 """Stores the small rows beside the holder lists: the token, how far the chain is read, and other sources' counts."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import duckdb

@@ -1,7 +1,5 @@
 """Reads folded balances, and compares two holder lists. `fold` folds, `holder_lists` stores lists."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Each kind of event has its own tables; the token's transfers are the default.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

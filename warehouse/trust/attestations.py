@@ -1,7 +1,5 @@
 """Stores the trust room's rows: attestations folded into scores, the contract's answers, and the served rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Defines the input of a check, a service's answers, and its output: defects, each with its cure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +21,7 @@ class Defect:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """One answer; header names in lower case. `status` 0 means no answer at all, and `fault` is the reason."""
 
     status: int
@@ -61,13 +59,13 @@ def _value(media_type: str, body: bytes) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class DocumentAnswers:
     """The answers for one document: to GET, to GET with its own ETag, to HEAD, and to OPTIONS."""
 
-    answer: Answer
-    again: Answer | None = None
-    head: Answer | None = None
-    options: Answer | None = None
+    answer: HttpAnswer
+    again: HttpAnswer | None = None
+    head: HttpAnswer | None = None
+    options: HttpAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +79,19 @@ class Evidence:
 
     base_url: str
     now: datetime
-    readings: Mapping[str, Reading]
-    linked: Mapping[str, Answer] = field(default_factory=dict)
-    strangers: Mapping[str, Answer] = field(default_factory=dict)
+    readings: Mapping[str, DocumentAnswers]
+    linked: Mapping[str, HttpAnswer] = field(default_factory=dict)
+    strangers: Mapping[str, HttpAnswer] = field(default_factory=dict)
     tools: tuple[str, ...] | None = None
     unread: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def documents(self) -> dict[str, Answer]:
+    def documents(self) -> dict[str, HttpAnswer]:
         """Returns the answers with status 200, by path."""
         return {path: reading.answer for path, reading in self.readings.items() if reading.answer.status == 200}
 
     @property
-    def linked_documents(self) -> dict[str, Answer]:
+    def linked_documents(self) -> dict[str, HttpAnswer]:
         """Returns answers with status 200 to addresses on this host that documents name, by path."""
         answers = ((path_below(self.base_url, url), answer) for url, answer in self.linked.items())
         return {path: answer for path, answer in answers if path is not None and answer.status == 200}

@@ -3,8 +3,6 @@
 How each is served is not repeated here: the deployment's own description states it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,12 +24,12 @@ SHAPES = {
     "/health": "health",
     "/api/agent-access/plans": "plans",
 }
-"""By path: the name of the document's check."""
+"""The name of each document's check, by path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """How a deployment states that it serves a document."""
+    """The way in which a deployment states that it serves a document."""
 
     media_types: tuple[str, ...]
     is_kept: bool

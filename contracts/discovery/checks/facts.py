@@ -1,13 +1,11 @@
 """Compares facts in several documents: names, addresses, versions, tools, statuses. One document owns each fact."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from contracts.discovery.checks.evidence import Answer, Defect, Evidence, path_below
+from contracts.discovery.checks.evidence import Defect, Evidence, HttpAnswer, path_below
 from contracts.discovery.checks.money import money_defects
 from contracts.discovery.service import CONTEXT_PATH
 
@@ -215,7 +213,9 @@ def _routes(evidence: Evidence) -> Iterator[Defect]:
     prefix = urlsplit(str(server)).path.removeprefix(urlsplit(evidence.base_url).path)
     for method, path in sorted(_operations(evidence.value("/openapi-v2.yaml"))):
         if (method, prefix + path) not in described:
-            yield Defect("/openapi-v2.yaml", f"describes {method} {path} alone", "Make it from /openapi.json.")
+            yield Defect(
+                "/openapi-v2.yaml", f"is the only one that describes {method} {path}", "Make it from /openapi.json."
+            )
 
 
 def _operations(description: Any) -> set[tuple[str, str]]:
@@ -235,7 +235,7 @@ def _agree(what: str, stated: Iterable[Stated]) -> Iterator[Defect]:
             )
 
 
-def _lines(answer: Answer) -> Iterator[str]:
+def _lines(answer: HttpAnswer) -> Iterator[str]:
     """Splits a body into pieces that belong together: lines of texts, strings of JSON without its examples."""
     value = answer.value
     if value is None:

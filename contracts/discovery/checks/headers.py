@@ -1,12 +1,10 @@
 """Checks how documents are served: status, type, ETag and 304, CORS, caching, Link; and answers of unknown paths."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from urllib.parse import urljoin
 
-from contracts.discovery.checks.evidence import Answer, Defect, Evidence, Reading, path_below
+from contracts.discovery.checks.evidence import Defect, DocumentAnswers, Evidence, HttpAnswer, path_below
 from contracts.discovery.checks.expected import (
     ACTION_HEADERS,
     DESCRIPTION,
@@ -56,7 +54,7 @@ def header_defects(evidence: Evidence) -> Iterator[Defect]:
             )
 
 
-def _served(path: str, served: Served | None, answer: Answer) -> Iterator[Defect]:
+def _served(path: str, served: Served | None, answer: HttpAnswer) -> Iterator[Defect]:
     if answer.status != 200:
         yield Defect(path, f"answers {_outcome(answer)}", "Publish the document, or mend the route to it.")
     elif served is not None and answer.media_type not in served.media_types:
@@ -66,14 +64,14 @@ def _served(path: str, served: Served | None, answer: Answer) -> Iterator[Defect
         yield Defect(path, "does not say its charset", "Add charset=utf-8 to its content type.")
 
 
-def _openness_defects(path: str, answer: Answer) -> Iterator[Defect]:
+def _openness_defects(path: str, answer: HttpAnswer) -> Iterator[Defect]:
     if answer.headers.get("access-control-allow-origin") != "*":
         yield Defect(path, "can't be read by pages of other origins", "Send Access-Control-Allow-Origin: *.")
     if answer.headers.get("x-content-type-options", "").lower() != "nosniff":
         yield Defect(path, "may be taken for another type", "Send X-Content-Type-Options: nosniff.")
 
 
-def _cached(path: str, reading: Reading) -> Iterator[Defect]:
+def _cached(path: str, reading: DocumentAnswers) -> Iterator[Defect]:
     answer, again = reading.answer, reading.again
     control = answer.headers.get("cache-control", "")
     if "public" not in control or not _MAX_AGE.search(control):
@@ -90,7 +88,7 @@ def _cached(path: str, reading: Reading) -> Iterator[Defect]:
             yield Defect(path, "leaves CORS out of its 304", "Send Access-Control-Allow-Origin: * with the 304 too.")
 
 
-def _asked_otherwise(path: str, reading: Reading) -> Iterator[Defect]:
+def _asked_otherwise(path: str, reading: DocumentAnswers) -> Iterator[Defect]:
     answer, head, options = reading.answer, reading.head, reading.options
     if head is not None:
         names = ("content-type", "etag")
@@ -106,27 +104,27 @@ def _asked_otherwise(path: str, reading: Reading) -> Iterator[Defect]:
         )
 
 
-def _action(path: str, answer: Answer) -> Iterator[Defect]:
+def _action(path: str, answer: HttpAnswer) -> Iterator[Defect]:
     missing = [name for name in ACTION_HEADERS if not answer.headers.get(name)]
     if missing:
         yield Defect(path, f"lacks {' and '.join(missing)}", "Send them: without them wallets assume Solana.")
 
 
-def _front_door(path: str, answer: Answer) -> Iterator[Defect]:
+def _front_door(path: str, answer: HttpAnswer) -> Iterator[Defect]:
     relations = {relation for _, relation in _RELATIONS.findall(answer.headers.get("link", ""))}
     missing = [relation for relation in FRONT_RELATIONS if relation not in relations]
     if missing:
         yield Defect(path, f"has no Link header for {', '.join(missing)}", "Name them in its Link header.")
 
 
-def _led_on(evidence: Evidence, path: str, answer: Answer) -> Iterator[Defect]:
+def _led_on(evidence: Evidence, path: str, answer: HttpAnswer) -> Iterator[Defect]:
     target = urljoin(evidence.base_url + path, answer.headers.get("location", ""))
     below = path_below(evidence.base_url, target)
     if below == path or below not in evidence.documents:
         yield Defect(path, f"leads to {target}, which is no document here", "Lead to the landing page.")
 
 
-def _strict(path: str, answer: Answer) -> Iterator[Defect]:
+def _strict(path: str, answer: HttpAnswer) -> Iterator[Defect]:
     policy = answer.headers.get("content-security-policy", "")
     if "default-src 'none'" not in policy or "unsafe" in policy:
         yield Defect(
@@ -134,12 +132,12 @@ def _strict(path: str, answer: Answer) -> Iterator[Defect]:
         )
 
 
-def link_targets(answer: Answer) -> list[str]:
+def link_targets(answer: HttpAnswer) -> list[str]:
     """Returns the addresses that an answer's Link header names."""
     return [target for target, _ in _RELATIONS.findall(answer.headers.get("link", ""))]
 
 
-def _outcome(answer: Answer) -> str:
+def _outcome(answer: HttpAnswer) -> str:
     if answer.status == 0:
         return f"nothing ({answer.fault})"
     return f"{answer.status} as {answer.media_type or 'nothing'}"

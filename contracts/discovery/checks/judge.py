@@ -1,7 +1,5 @@
 """Runs all checks in their order."""
 
-from __future__ import annotations
-
 from contracts.discovery.checks.evidence import Defect, Evidence
 from contracts.discovery.checks.facts import fact_defects
 from contracts.discovery.checks.headers import header_defects

@@ -1,7 +1,5 @@
 """Checks every address that documents name: on this host it must answer, elsewhere it is listed."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator
@@ -9,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
-from contracts.discovery.checks.evidence import Answer, Defect, Evidence, path_below
+from contracts.discovery.checks.evidence import Defect, Evidence, HttpAnswer, path_below
 from contracts.discovery.checks.expected import SHAPES
 from contracts.discovery.checks.headers import link_targets
 from contracts.discovery.checks.texts import read_page
@@ -30,7 +28,7 @@ _RESERVED = ".example"
 _TEMPLATE_SIGNS = ("{", "<", "*", "…", "...")
 
 
-def addresses_in(base_url: str, path: str, answer: Answer) -> set[str]:
+def addresses_in(base_url: str, path: str, answer: HttpAnswer) -> set[str]:
     """Returns all absolute addresses in a document, without fragments; leaves out templates (`{id}`, `**`)."""
     return set(_addresses(base_url, path, answer.media_type, answer.body, frozenset(link_targets(answer))))
 
@@ -38,7 +36,7 @@ def addresses_in(base_url: str, path: str, answer: Answer) -> set[str]:
 @lru_cache(maxsize=512)
 def _addresses(base_url: str, path: str, kind: str, body: bytes, linked: frozenset[str]) -> frozenset[str]:
     """Looks once: the reader asks these addresses, and the checks judge them."""
-    answer = Answer(200, {"content-type": kind}, body)
+    answer = HttpAnswer(200, {"content-type": kind}, body)
     addresses = {urljoin(base_url + path, target) for target in linked}
     if kind.endswith(("json", "yaml")):
         for text, _ in _strings(answer.value):
@@ -90,7 +88,7 @@ def external_addresses(evidence: Evidence) -> set[str]:
     }
 
 
-def _answer_defects(path: str, below: str, answer: Answer) -> Iterator[Defect]:
+def _answer_defects(path: str, below: str, answer: HttpAnswer) -> Iterator[Defect]:
     if answer.status in _GONE or answer.status == 0:
         outcome = answer.fault if answer.status == 0 else answer.status
         yield Defect(path, f"leads to {below}, which answers {outcome}", "Mend the link, or serve what it leads to.")

@@ -1,7 +1,5 @@
 """Checks prices, limits and payment addresses in all documents against the plan catalog."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Checks each document against its standard: the schemas of `shapes.yaml`, and the checkers of texts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Verifies signatures by the published key set, documents that only claim to be signed, and digests."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

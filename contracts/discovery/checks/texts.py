@@ -1,7 +1,5 @@
 """Checks text documents by their standards: llms.txt, agents.txt, robots.txt, security.txt, sitemaps, skills, pages."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
@@ -44,7 +42,7 @@ def llms_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
             yield Defect(
                 path,
                 f"section {name.strip()!r} is not a list of links ({odd[0] if odd else 'it is empty'!r})",
-                "Put prose above the first section; a section holds `- [name](url): note` lines alone.",
+                "Put prose above the first section; a section holds only `- [name](url): note` lines.",
             )
         for line in entries:
             match = _LIST_LINK.fullmatch(line)
@@ -173,7 +171,7 @@ def sitemap_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
         yield Defect(path, "is not a urlset with addresses", "Use the sitemap 0.9 namespace.")
     for url in locations:
         if path_below(evidence.base_url, url) is None:
-            yield Defect(path, f"lists {url}", "List addresses of this service alone.")
+            yield Defect(path, f"lists {url}", "List only addresses of this service.")
 
 
 def skill_defects(path: str, evidence: Evidence) -> Iterator[Defect]:

@@ -13,7 +13,7 @@ PRICE_SOURCES: tuple[PriceSource, ...] = tuple(
         key=lambda source: (source.market, source.rank),
     )
 )
-"""By market, then in order of belief."""
+"""The sources of each market, in order of belief."""
 
 
 def configured_sources(market: Market, settings: Settings) -> tuple[PriceSource, ...]:

@@ -1,14 +1,12 @@
 """Chainlink's ETH/USD feed on the chain, believed while the sequencer's uptime feed is sound."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 
 from contracts.evm.codec import selector
 from contracts.market import Quote, Refusal, usd_price
-from pipelines.market.price_source import Decoded, OnChain, PriceSource, Reading
+from pipelines.market.price_source import ChainReading, Decoded, OnChain, PriceSource
 
 LATEST_ROUND = selector("latestRoundData()")
 DECIMALS = selector("decimals()")
@@ -84,7 +82,7 @@ def _sequencer(status: Round | None, now: datetime) -> Refusal | None:
     return None
 
 
-async def _read(reading: Reading) -> Decoded:
+async def _read(reading: ChainReading) -> Decoded:
     settings, block = reading.settings, reading.block
     feed, sequencer = settings.chainlink_feed_address, settings.sequencer_feed_address
     calls = [block.call(feed, LATEST_ROUND), block.call(feed, DECIMALS)]

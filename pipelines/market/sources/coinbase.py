@@ -1,7 +1,5 @@
 """Coinbase's spot price of ETH in USD."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from contracts.market import Quote, Refusal, inner, usd_price

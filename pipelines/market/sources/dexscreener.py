@@ -1,12 +1,10 @@
 """DexScreener's pairs of the token (`/latest/dex/tokens/{token}`)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from contracts.market import HIGHEST_USD, LOWEST_USD, Quote, Refusal, inner, number, usd_price
 from contracts.settings import Settings
-from pipelines.market.pools import Pool, quote_of
+from pipelines.market.pools import Pool, as_float, quote_of
 from pipelines.market.price_source import Decoded, OverHttp, PriceSource
 
 CHAINS = {1: "ethereum", 10: "optimism", 56: "bsc", 137: "polygon", 8453: "base", 42161: "arbitrum"}
@@ -53,17 +51,13 @@ def _pool(pair: dict[str, Any], token: str) -> Pool | None:
         price_usd=price,
         inverted=inverted,
         liquidity_usd=float(number(inner(pair, "liquidity", "usd"), 0, 1e13) or 0),
-        volume_24h_usd=_float(number(inner(pair, "volume", "h24"), 0, 1e13)),
+        volume_24h_usd=as_float(number(inner(pair, "volume", "h24"), 0, 1e13)),
         buys_24h=None if buys is None else int(buys),
         sells_24h=None if sells is None else int(sells),
-        change_24h_percent=None if inverted else _float(number(inner(pair, "priceChange", "h24"), -100, 1e6)),
-        change_1h_percent=None if inverted else _float(number(inner(pair, "priceChange", "h1"), -100, 1e6)),
-        mcap_usd=None if inverted else _float(worth),
+        change_24h_percent=None if inverted else as_float(number(inner(pair, "priceChange", "h24"), -100, 1e6)),
+        change_1h_percent=None if inverted else as_float(number(inner(pair, "priceChange", "h1"), -100, 1e6)),
+        mcap_usd=None if inverted else as_float(worth),
     )
-
-
-def _float(value: Any) -> float | None:
-    return None if value is None else float(value)
 
 
 def _decode(answer: Any, settings: Settings) -> Decoded:

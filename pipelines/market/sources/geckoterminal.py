@@ -1,13 +1,11 @@
 """GeckoTerminal's pools of the token (`/networks/{network}/tokens/{token}/pools`). All of its numbers are strings."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 
 from contracts.market import Quote, Refusal, inner, number, usd_price
 from contracts.settings import Settings
-from pipelines.market.pools import Pool, quote_of
+from pipelines.market.pools import Pool, as_float, quote_of
 from pipelines.market.price_source import Decoded, OverHttp, PriceSource
 
 NETWORKS = {1: "eth", 10: "optimism", 56: "bsc", 137: "polygon_pos", 8453: "base", 42161: "arbitrum"}
@@ -54,22 +52,18 @@ def _pool(pool: Any, name: str) -> Pool | None:
         price_usd=price,
         inverted=inverted,
         liquidity_usd=float(number(inner(facts, "reserve_in_usd"), 0, 1e13) or 0),
-        volume_24h_usd=_float(number(inner(facts, "volume_usd", "h24"), 0, 1e13)),
+        volume_24h_usd=as_float(number(inner(facts, "volume_usd", "h24"), 0, 1e13)),
         buys_24h=None if buys is None else int(buys),
         sells_24h=None if sells is None else int(sells),
         change_24h_percent=None
         if inverted
-        else _float(number(inner(facts, "price_change_percentage", "h24"), -100, 1e6)),
+        else as_float(number(inner(facts, "price_change_percentage", "h24"), -100, 1e6)),
         change_1h_percent=None
         if inverted
-        else _float(number(inner(facts, "price_change_percentage", "h1"), -100, 1e6)),
-        mcap_usd=_float(worth) if not inverted or inner(facts, "token_price_usd") is not None else None,
+        else as_float(number(inner(facts, "price_change_percentage", "h1"), -100, 1e6)),
+        mcap_usd=as_float(worth) if not inverted or inner(facts, "token_price_usd") is not None else None,
         observed_at=None if traded_at is None else datetime.fromtimestamp(int(traded_at), UTC),
     )
-
-
-def _float(value: Any) -> float | None:
-    return None if value is None else float(value)
 
 
 def _path(settings: Settings) -> str:

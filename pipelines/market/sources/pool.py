@@ -1,7 +1,5 @@
 """The token's own pool on the chain, a Uniswap v2 pair: the price follows from its reserves."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,7 +9,7 @@ from typing import Any
 from contracts.base import Quality
 from contracts.evm.codec import RpcError, keccak256, selector
 from contracts.market import THIN_USD, Quote, Refusal, change_percent, inner, usd_price
-from pipelines.market.price_source import Decoded, OnChain, PriceSource, Reading
+from pipelines.market.price_source import ChainReading, Decoded, OnChain, PriceSource
 from pipelines.market.sources.chainlink import read_words
 from warehouse.market.prices import PoolPast
 
@@ -157,7 +155,7 @@ def _address(word: int) -> str:
     return f"0x{word & ((1 << 160) - 1):040x}"
 
 
-async def _read(reading: Reading) -> Decoded:
+async def _read(reading: ChainReading) -> Decoded:
     settings, block, past = reading.settings, reading.block, reading.past
     pool, token = settings.pool_address or "", settings.token_address or ""
     calls = [block.call(pool, data) for data in (TOKEN0, TOKEN1, GET_RESERVES)]
@@ -184,7 +182,7 @@ async def _read(reading: Reading) -> Decoded:
     return with_past(quote, reserves, hour, day, past)
 
 
-async def _reserves_at(reading: Reading, pair: Pair, reserves: Reserves, pool: str, block: int) -> Reserves | None:
+async def _reserves_at(reading: ChainReading, pair: Pair, reserves: Reserves, pool: str, block: int) -> Reserves | None:
     try:
         return reserves_then(pair, reserves, await reading.chain.call("eth_getLogs", sync_filter(pool, block)))
     except RpcError:

@@ -168,7 +168,7 @@ def test_every_check_is_kept_without_secrets(service):
 
 
 def _rows_of(log):
-    return repr(log._store._raw._connection.execute("select * from guardrail_checks").fetchall())
+    return repr(log._store._connection.execute("select * from guardrail_checks").fetchall())
 
 
 def _bytes_of(service):
@@ -182,19 +182,19 @@ def test_checks_wait_for_a_store_that_is_busy_and_old_ones_are_forgotten(tmp_pat
         service.check(headers)
         log = service.stores.guardrail_log
         log.write()
-        old = log._store.append
+        write = log._store.write
 
-        def busy(rows, before):
+        def busy(steps):
             raise StoreBusy("It stayed locked.", cure="Wait.")
 
-        log._store.append = busy
+        log._store.write = busy
         assert service.check(headers)[0].status_code == 200
         log.write()
-        log._store.append = old
+        log._store.write = write
         log.write()
         log.write()
         assert len(log.after(0, 10)) == 2
-        log._store.append([], "9999")
+        log._store.write([("delete_old", [{"before": "9999"}])])
         assert log.after(0, 10) == []
 
 

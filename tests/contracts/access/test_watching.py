@@ -11,7 +11,7 @@ from contracts.access.claims import Payment
 from contracts.access.matching import Terms
 from contracts.access.provider_views import BlockView, LogView, ReceiptView, Silence, View
 from contracts.access.rail import Burial
-from contracts.access.watching import LANDS_AGAIN_WITHIN, Gone, Sighting, Stands, Unclear, look_again
+from contracts.access.watching import LANDS_AGAIN_WITHIN, Absent, Present, Sighting, Unclear, recheck
 from contracts.evm.codec import TRANSFER_TOPIC
 
 USDC, PAYER, TREASURY = "0x" + "83" * 20, "0x" + "a1" * 20, "0x" + "7e" * 20
@@ -70,27 +70,30 @@ SILENT = Silence("host", "timeout")
 @pytest.mark.parametrize(
     ("claim", "sightings", "standing"),
     [
-        pytest.param(PAYMENT, [seen(), seen()], Stands(OLD_BLOCK, False), id="its block is there"),
-        pytest.param(PAYMENT, [seen(finalized=100)] * 2, Stands(OLD_BLOCK, True), id="final where both say so"),
+        pytest.param(PAYMENT, [seen(), seen()], Present(OLD_BLOCK, False), id="its block is there"),
+        pytest.param(PAYMENT, [seen(finalized=100)] * 2, Present(OLD_BLOCK, True), id="final where both say so"),
         pytest.param(
-            PAYMENT, [seen(finalized=100), seen()], Stands(OLD_BLOCK, False), id="not final where one says so"
+            PAYMENT, [seen(finalized=100), seen()], Present(OLD_BLOCK, False), id="not final where one says so"
         ),
-        pytest.param(PAYMENT, [seen(finalized=None)] * 2, Stands(OLD_BLOCK, False), id="no finalized tag"),
-        pytest.param(PAYMENT, [seen(landed=None)] * 2, Stands(OLD_BLOCK, False), id="receipts pruned, block there"),
-        pytest.param(PAYMENT, [gone(), gone()], Gone(False), id="another block and no transaction"),
+        pytest.param(PAYMENT, [seen(finalized=None)] * 2, Present(OLD_BLOCK, False), id="no finalized tag"),
+        pytest.param(PAYMENT, [seen(landed=None)] * 2, Present(OLD_BLOCK, False), id="receipts pruned, block there"),
+        pytest.param(PAYMENT, [gone(), gone()], Absent(False), id="another block and no transaction"),
         pytest.param(
-            PAYMENT, [gone(landed=(102, NEW))] * 2, Stands(NEW_BLOCK, False), id="landed in another block and buried"
+            PAYMENT, [gone(landed=(102, NEW))] * 2, Present(NEW_BLOCK, False), id="landed in another block and buried"
         ),
-        pytest.param(PAYMENT, [gone(landed=(109, NEW))] * 2, Gone(False), id="landed and not buried yet"),
-        pytest.param(PAYMENT, [gone(landed=(102, NEW), status="0x0")] * 2, Gone(False), id="landed and failed"),
-        pytest.param(PAYMENT, [gone(landed=(102, NEW), logs=(log(899),))] * 2, Gone(False), id="landed with less"),
+        pytest.param(PAYMENT, [gone(landed=(109, NEW))] * 2, Absent(False), id="landed and not buried yet"),
+        pytest.param(PAYMENT, [gone(landed=(102, NEW), status="0x0")] * 2, Absent(False), id="landed and failed"),
+        pytest.param(PAYMENT, [gone(landed=(102, NEW), logs=(log(899),))] * 2, Absent(False), id="landed short"),
         pytest.param(
-            PAYMENT, [gone(landed=(102, NEW), logs=(log(), log(900, TREASURY, PAYER)))] * 2, Gone(False), id="bounced"
+            PAYMENT,
+            [gone(landed=(102, NEW), logs=(log(), log(900, TREASURY, PAYER)))] * 2,
+            Absent(False),
+            id="bounced",
         ),
         pytest.param(
             PAYMENT,
             [gone(landed=(102, NEW), logs=(log(1), log()))] * 2,
-            Gone(False),
+            Absent(False),
             id="at another place",
         ),
         pytest.param(PAYMENT, [gone(), seen()], Unclear(), id="providers differ"),
@@ -101,41 +104,41 @@ SILENT = Silence("host", "timeout")
         pytest.param(PAYMENT, [seen(None, landed=None, head=99)] * 2, Unclear(), id="both are behind"),
         pytest.param(PAYMENT, [gone(), seen(None, landed=None, head=99)], Unclear(), id="one is behind"),
         pytest.param(PAYMENT, [gone(chain_id=1), gone()], Unclear(), id="one is of another chain"),
-        pytest.param(REVERSED, [seen(), seen()], Stands(OLD_BLOCK, False), id="back in its block"),
+        pytest.param(REVERSED, [seen(), seen()], Present(OLD_BLOCK, False), id="back in its block"),
         pytest.param(REVERSED, [seen(head=101)] * 2, Unclear(), id="back in its block, not buried again"),
-        pytest.param(REVERSED, [gone(), gone()], Gone(False), id="still gone"),
-        pytest.param(REVERSED, [gone(landed=(102, NEW))] * 2, Stands(NEW_BLOCK, False), id="back in another block"),
+        pytest.param(REVERSED, [gone(), gone()], Absent(False), id="still gone"),
+        pytest.param(REVERSED, [gone(landed=(102, NEW))] * 2, Present(NEW_BLOCK, False), id="back in another block"),
         pytest.param(
-            REVERSED, [gone(landed=(102, NEW), finalized=102)] * 2, Stands(NEW_BLOCK, True), id="back and final"
+            REVERSED, [gone(landed=(102, NEW), finalized=102)] * 2, Present(NEW_BLOCK, True), id="back and final"
         ),
         pytest.param(
             REVERSED,
             [gone(landed=(102, NEW), time_s=2_000_000_000)] * 2,
-            Stands(replace(NEW_BLOCK, time_s=2_000_000_000), False),
+            Present(replace(NEW_BLOCK, time_s=2_000_000_000), False),
             id="back after the quote's expiry",
         ),
     ],
 )
 def test_a_standing_is_what_enough_providers_say_alike(claim, sightings, standing) -> None:
-    assert look_again(claim, TERMS, sightings, now=NOON + timedelta(minutes=1)) == standing
+    assert recheck(claim, TERMS, sightings, now=NOON + timedelta(minutes=1)) == standing
 
 
 def test_one_provider_suffices_where_one_is_configured() -> None:
     alone = replace(TERMS, quorum=1)
-    assert look_again(PAYMENT, alone, [gone()], now=NOON) == Gone(False)
-    assert look_again(PAYMENT, alone, [seen(finalized=100)], now=NOON) == Stands(OLD_BLOCK, True)
+    assert recheck(PAYMENT, alone, [gone()], now=NOON) == Absent(False)
+    assert recheck(PAYMENT, alone, [seen(finalized=100)], now=NOON) == Present(OLD_BLOCK, True)
 
 
 def test_a_payment_that_does_not_come_back_is_looked_for_a_week() -> None:
     for age, for_good in ((LANDS_AGAIN_WITHIN, False), (LANDS_AGAIN_WITHIN + timedelta(seconds=1), True)):
-        assert look_again(REVERSED, TERMS, [gone()] * 2, now=NOON + age) == Gone(for_good)
+        assert recheck(REVERSED, TERMS, [gone()] * 2, now=NOON + age) == Absent(for_good)
 
 
 def test_an_issued_claim_is_never_given_up_at_once() -> None:
-    assert look_again(PAYMENT, TERMS, [gone()] * 2, now=NOON + timedelta(days=30)) == Gone(False)
+    assert recheck(PAYMENT, TERMS, [gone()] * 2, now=NOON + timedelta(days=30)) == Absent(False)
 
 
 def test_what_other_claims_used_of_the_transaction_has_to_be_covered_too() -> None:
     batch = [gone(landed=(102, NEW), logs=(log(), log(), log(900, TREASURY, PAYER)))] * 2
-    assert look_again(PAYMENT, TERMS, batch, now=NOON) == Stands(NEW_BLOCK, False)
-    assert look_again(PAYMENT, TERMS, batch, now=NOON, used={1}) == Gone(False)
+    assert recheck(PAYMENT, TERMS, batch, now=NOON) == Present(NEW_BLOCK, False)
+    assert recheck(PAYMENT, TERMS, batch, now=NOON, used={1}) == Absent(False)

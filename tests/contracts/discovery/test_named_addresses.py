@@ -2,7 +2,7 @@
 
 import json
 
-from contracts.discovery.checks.evidence import Answer
+from contracts.discovery.checks.evidence import HttpAnswer
 from contracts.discovery.checks.links import addresses_in
 
 HERE = "https://svc.example.net"
@@ -12,7 +12,7 @@ ELSEWHERE = "https://standard.example.org/rules"
 def named(*routes: str, example: str = ELSEWHERE) -> set[str]:
     description = {"paths": {route: {"get": {"examples": [example]}} for route in routes}}
     body = json.dumps(description).encode()
-    return addresses_in(HERE, "/openapi.json", Answer(200, {"content-type": "application/json"}, body))
+    return addresses_in(HERE, "/openapi.json", HttpAnswer(200, {"content-type": "application/json"}, body))
 
 
 def test_what_an_example_names_by_an_id_is_of_the_past_and_not_followed():

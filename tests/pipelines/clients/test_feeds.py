@@ -15,7 +15,7 @@ from feed_server import CHALLENGE, DEAD, HUGE, LIMITED, SLOW, TRICKLE, FeedServe
 from pydantic import SecretStr
 
 from contracts.base import Quality
-from pipelines.clients.http_json import Answer, Feeds
+from pipelines.clients.http_json import Feeds, JsonAnswer
 from warehouse.duck.connection import Warehouse
 from warehouse.duck.fetch_log import Attempt, may_ask, record_attempt, source_health
 
@@ -32,8 +32,8 @@ class Count(msgspec.Struct):
     count: int
 
 
-def ask(url: str, shape: Any = Any, *, timeout_s: float = 30.0, **options: Any) -> Answer[Any]:
-    async def go() -> Answer[Any]:
+def ask(url: str, shape: Any = Any, *, timeout_s: float = 30.0, **options: Any) -> JsonAnswer[Any]:
+    async def go() -> JsonAnswer[Any]:
         async with Feeds(timeout_s=timeout_s) as feeds:
             return await feeds.get(url, shape, **options)
 

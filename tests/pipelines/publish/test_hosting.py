@@ -172,7 +172,7 @@ def test_nginx_answers_as_the_front_does(house, encoding):
         theirs = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=HANG_S)
         theirs.headers.clear()
         front = Front(house.settings, unreachable, None, clock=house.now.timestamp)
-        front.look_again(house.now.timestamp())
+        front.follow_pointer(house.now.timestamp())
         async with theirs, house.client(application=front) as ours:
             paths = [*front.site.documents, *front.site.redirects, *front.site.files]
             queried = [f"{path}?any=1" for path, each in front.site.documents.items() if not each.has_variants]

@@ -20,7 +20,7 @@ from cryptography.x509.oid import NameOID
 from contracts.errors import SettingsInvalid
 from contracts.evm.codec import RpcError
 from pipelines.clients.rpc import RpcPool
-from warehouse.clients.http import BodyCompressed, BodyTooLarge, Reply, ask, blocking_client, client, tls_roots
+from warehouse.clients.http import BodyCompressed, Reply, ReplyTooLarge, ask, blocking_client, client, tls_roots
 
 CHAIN_ID = b'{"jsonrpc":"2.0","id":1,"result":"0x2105"}'
 
@@ -135,7 +135,7 @@ def test_a_file_of_certificates_that_is_not_there_is_named_with_its_cure(monkeyp
 def test_a_body_is_read_up_to_its_limit_and_not_unpacked(server: ThreadingHTTPServer):
     url = f"http://127.0.0.1:{server.server_port}"
     assert asyncio.run(asked(f"{url}/large", max_bytes=5_000)).body == b"x" * 5_000
-    with pytest.raises(BodyTooLarge):
+    with pytest.raises(ReplyTooLarge):
         asyncio.run(asked(f"{url}/large", max_bytes=4_999))
     with pytest.raises(BodyCompressed):
         asyncio.run(asked(f"{url}/compressed"))

@@ -45,7 +45,7 @@ def row(at: datetime, latency_us: int, *, failed: tuple[str, ...] = (), warned: 
 
 
 def put(log: GuardrailLog, *rows: dict[str, Any]) -> None:
-    log._store.append(list(rows), "0000")
+    log._store.write([("append", list(rows))])
 
 
 def days(connection: Connection) -> list[tuple[Any, ...]]:
