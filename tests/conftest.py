@@ -121,7 +121,7 @@ def published_encoders() -> dict[str, Callable[[bytes], bytes]]:
 def applied_schema(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Callable[[Warehouse], AbstractContextManager[Connection]]:
-    """Begins each new warehouse as a copy of an empty one, since applying the schema takes six times as long as opening.
+    """Begins each new warehouse as a copy of an empty one: applying the schema takes six times as long as opening.
 
     Returns how a service opens one.
     """
