@@ -1,6 +1,6 @@
 """The `svc` command line: every command with its options and help text. Contains no work.
 
-A command imports its work when it runs. Importing Dagster, the stores or web3 here would cost every `--help` seconds.
+A command imports its work when it runs. Importing Dagster or the stores here would cost every `--help` seconds.
 """
 
 import os

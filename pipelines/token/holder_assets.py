@@ -13,6 +13,7 @@ from pipelines.presentation import POOL, line_chart, markdown_table, proof_markd
 from pipelines.resources import Runtime
 from pipelines.token.blockscout import HolderCounts, fetch_blockscout
 from pipelines.token.holder_lists import take_list
+from pipelines.token.token_calls import read_token
 from warehouse.duck.connection import Connection
 from warehouse.duck.fetch_log import Attempt, record_attempt
 from warehouse.duck.inspection import preview
@@ -176,8 +177,6 @@ async def _ask_blockscout(base_url: str, token_address: str) -> tuple[HolderCoun
 
 
 async def _read_token(runtime: Runtime, address: str) -> Token:
-    from pipelines.token.token_calls import read_token  # web3 takes a second to import, and a token is read once
-
     async with runtime.rpc_pool() as pool:
         return await read_token(pool, address)
 

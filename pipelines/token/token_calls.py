@@ -1,60 +1,49 @@
-"""Reads a token's own metadata with web3.py contract calls through our pool of nodes."""
+"""Reads a token's own metadata with contract calls."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
+from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
-from eth_typing import ABIFunction
-from web3 import AsyncWeb3
-from web3.exceptions import Web3Exception
 
-from contracts.errors import RpcUnavailable
+from contracts.evm.codec import selector
 from contracts.token.holder_documents import Token
-from pipelines.clients.rpc_state import Rpc
-from pipelines.clients.rpc_web3 import PoolProvider
+from pipelines.clients.rpc_state import Rpc, ask
 
+_FUNCTIONS: Final = ("name", "symbol", "decimals")
 _DECIMALS_LIMIT = 77
 
 
 async def read_token(rpc: Rpc, address: str) -> Token:
     """Reads name, symbol and decimals at the newest block; None for each that the contract does not answer."""
-    chain = AsyncWeb3(PoolProvider(rpc))
-    decimals = await _answer(chain, address, "decimals", "uint256")
+    calls = [("eth_call", [{"to": address, "data": selector(f"{name}()")}, "latest"]) for name in _FUNCTIONS]
+    name, symbol, decimals = await ask(rpc, calls)
+    count = _decoded(decimals, "uint256")
     return Token(
         address=address,
-        name=await _text(chain, address, "name"),
-        symbol=await _text(chain, address, "symbol"),
-        decimals=decimals if decimals is not None and decimals <= _DECIMALS_LIMIT else None,
+        name=_text(name),
+        symbol=_text(symbol),
+        decimals=count if count is not None and count <= _DECIMALS_LIMIT else None,
     )
 
 
-async def _text(chain: AsyncWeb3[Any], address: str, function: str) -> str | None:
-    """Reads a `string` answer, or the `bytes32` of older tokens, else None. `Token` cleans it."""
-    text = await _answer(chain, address, function, "string")
-    if text is None:
-        word = await _answer(chain, address, function, "bytes32")
-        try:
-            return (word or b"").rstrip(b"\0").decode()
-        except UnicodeDecodeError:
-            return None
-    return str(text)
-
-
-async def _answer(chain: AsyncWeb3[Any], address: str, function: str, output: str) -> Any:
-    """Calls `function()` and reads one `output`. Returns None where it returns something else, or no node answers."""
-    abi: Sequence[ABIFunction] = [
-        {
-            "type": "function",
-            "name": function,
-            "stateMutability": "view",
-            "inputs": [],
-            "outputs": [{"name": "", "type": output}],
-        }
-    ]
-    contract = chain.eth.contract(address=chain.to_checksum_address(address), abi=abi)
+def _text(answer: Any) -> str | None:
+    """Decodes a `string`, or the `bytes32` of older tokens, else None. `Token` cleans it."""
+    text: str | None = _decoded(answer, "string")
+    if text is not None:
+        return text
+    word: bytes = _decoded(answer, "bytes32") or b""
     try:
-        return await contract.functions[function]().call()
-    except (Web3Exception, DecodingError, UnicodeDecodeError, OverflowError, RpcUnavailable):
+        return word.rstrip(b"\0").decode()
+    except UnicodeDecodeError:
         return None
+
+
+def _decoded(answer: Any, kind: str) -> Any:
+    """Decodes one value of a call's result. Returns None where the result is something else, or missing."""
+    try:
+        (value,) = decode([kind], bytes.fromhex(answer.removeprefix("0x")))
+    except (AttributeError, ValueError, DecodingError, OverflowError):  # missing, no hex, no text, or of another kind
+        return None
+    return value

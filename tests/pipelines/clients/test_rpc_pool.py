@@ -8,7 +8,6 @@ from ingest_helpers import CHAIN_ID, TOKEN, pool_of, small_chain
 
 from contracts.errors import ChainMismatch, RpcUnavailable
 from contracts.evm.codec import RpcError, TooLarge
-from pipelines.clients.rpc import RpcPool
 
 CHAIN = small_chain([])
 DEAD = "http://127.0.0.1:1/a-secret-key"
@@ -206,16 +205,3 @@ def test_keys_in_urls_reach_no_log(caplog):
     with FaultNode(CHAIN, Fault("eth_chainId", rpc_result("0x1"))) as other, FaultNode(CHAIN) as node:
         ask(DEAD, other.url, node.url)
     assert "secret" not in caplog.text
-
-
-def test_web3_calls_go_through_the_pool():
-    from web3 import AsyncWeb3
-
-    from pipelines.clients.rpc_web3 import PoolProvider
-
-    async def run(*urls):
-        async with RpcPool(urls, chain_id=CHAIN_ID) as pool:
-            return await AsyncWeb3(PoolProvider(pool)).eth.block_number
-
-    with FaultNode(CHAIN) as node:
-        assert asyncio.run(run(DEAD, node.url)) == 200
