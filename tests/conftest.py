@@ -48,6 +48,7 @@ TESTS = Path(__file__).parent
 RECURSION_LIMIT = sys.getrecursionlimit()
 MEMORY_DISK = Path("/dev/shm")
 MEMORY_DISK_BYTES = 16_000_000_000
+_STARTERS = {"subprocess", "multiprocessing"}
 
 
 def pytest_configure() -> None:
@@ -83,7 +84,7 @@ def _imports_subprocess(module: ModuleType) -> bool:
     names = (getattr(value, "__module__", None) for value in vars(module).values())
     imported = {sys.modules[name] for name in names if isinstance(name, str) and name in sys.modules}
     helpers = {other for other in imported - {module} if Path(getattr(other, "__file__", None) or "/").parent == TESTS}
-    return "subprocess" in vars(module) or any(map(_imports_subprocess, helpers))
+    return bool(_STARTERS & vars(module).keys()) or any(map(_imports_subprocess, helpers))
 
 
 def pytest_collection_finish() -> None:
