@@ -1,20 +1,13 @@
-"""Quotes that were paid, in a ledger: what tests of the one issuing transaction begin with, and what must hold after.
-
-`python claim_store.py DATA_DIR LEDGER_URL ROUNDS` issues paid quotes one after another and says so on stdout; run it
-with `issuing_process`, to have something to kill or to race with.
-"""
+"""Quotes that were paid, in a ledger: what tests of the issuing transaction begin with, and what must hold after."""
 
 from __future__ import annotations
 
 import secrets
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 from claim_payments import TREASURY, USDC
+from forked import ForkedProcess, forked
 from ledger_process import MASTER_SECRET
 from sqlalchemy import text
 
@@ -134,28 +127,16 @@ def unsound(ledger: Ledger) -> set[str]:
         return {name for name, question in UNSOUND.items() if connection.execute(text(question)).scalar_one()}
 
 
-@contextmanager
-def issuing_process(settings: Settings, rounds: int) -> Iterator[subprocess.Popen[str]]:
-    """Another interpreter that issues, killed at the end where it still runs."""
-    command = [sys.executable, __file__, str(settings.data_dir), settings.ledger_url or "", str(rounds)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parent.parent) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+def issuing_process(settings: Settings, rounds: int) -> AbstractContextManager[ForkedProcess]:
+    """Another process that issues paid quotes one after another and prints their claims, to kill or to race with."""
+    return forked(issue_many, settings, rounds)
 
 
-def _issue_many(data_dir: str, ledger_url: str, rounds: str) -> None:
-    settings = Settings(_env_file=None, data_dir=Path(data_dir), ledger_url=ledger_url or None)
+def issue_many(settings: Settings, rounds: int) -> None:
     ledger = open_ledger(settings, settings.data_dir, wait_s=60)
-    for _ in range(int(rounds)):
+    for _ in range(rounds):
         with ledger.transaction() as tx:
             quote = open_quote(tx, payer="0x" + secrets.token_hex(20))
         with ledger.transaction() as tx:
             issued = issue(tx, quote, transaction_hash())
         print(issued.claim.claim_id, flush=True)
-
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))
-    _issue_many(*sys.argv[1:])

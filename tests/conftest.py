@@ -1,18 +1,25 @@
 """The fixtures of every room, one plugin module each, and what Hypothesis and publishing do everywhere."""
 
 import gc
+import gzip
 import os
 import shutil
 import sys
 import tempfile
-from functools import lru_cache
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from types import ModuleType
 
+import brotli
 import pytest
+import zstandard
 from hypothesis import HealthCheck, settings
 
 from pipelines.publish.documents import ENCODERS
+from warehouse.duck.connection import Connection, Warehouse
+from warehouse.file_modes import make_data_directory
 
 # Deadlines and this check count wall time, which on a machine that others use says nothing about the code. In CI every
 # run draws the same examples.
@@ -41,6 +48,7 @@ TESTS = Path(__file__).parent
 RECURSION_LIMIT = sys.getrecursionlimit()
 MEMORY_DISK = Path("/dev/shm")
 MEMORY_DISK_BYTES = 16_000_000_000
+_STARTERS = {"subprocess", "multiprocessing"}
 
 
 def pytest_configure() -> None:
@@ -76,7 +84,7 @@ def _imports_subprocess(module: ModuleType) -> bool:
     names = (getattr(value, "__module__", None) for value in vars(module).values())
     imported = {sys.modules[name] for name in names if isinstance(name, str) and name in sys.modules}
     helpers = {other for other in imported - {module} if Path(getattr(other, "__file__", None) or "/").parent == TESTS}
-    return "subprocess" in vars(module) or any(map(_imports_subprocess, helpers))
+    return bool(_STARTERS & vars(module).keys()) or any(map(_imports_subprocess, helpers))
 
 
 def pytest_collection_finish() -> None:
@@ -96,6 +104,43 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _each_body_is_compressed_once() -> None:
-    """Encoders are pure and take a third of a first generation, most of whose bodies are alike in every test."""
-    ENCODERS.update({coding: lru_cache(maxsize=500)(encode) for coding, encode in ENCODERS.items()})
+def published_encoders() -> dict[str, Callable[[bytes], bytes]]:
+    """Compresses lightly in the whole run, since the levels of a service are half of the cost of a first generation.
+
+    Returns those of a service.
+    """
+    encoders = dict(ENCODERS)
+    ENCODERS.update(
+        br=partial(brotli.compress, quality=1),
+        zstd=zstandard.ZstdCompressor(level=1).compress,
+        gzip=partial(gzip.compress, compresslevel=1, mtime=0),
+    )
+    return encoders
+
+
+@pytest.fixture(scope="session", autouse=True)
+def applied_schema(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[Warehouse], AbstractContextManager[Connection]]:
+    """Begins each new warehouse as a copy of an empty one: applying the schema takes six times as long as opening.
+
+    Returns how a service opens one.
+    """
+    opened = Warehouse._opened
+
+    @cache
+    def empty() -> Path:
+        warehouse = Warehouse(tmp_path_factory.mktemp("empty"))
+        with opened(warehouse):
+            pass
+        return warehouse.path
+
+    def copied_and_opened(warehouse: Warehouse) -> AbstractContextManager[Connection]:
+        if not warehouse.path.exists():
+            with suppress(OSError):  # opening says what is wrong
+                make_data_directory(warehouse.data_dir)
+                shutil.copyfile(empty(), warehouse.path)
+        return opened(warehouse)
+
+    Warehouse._opened = copied_and_opened
+    return opened

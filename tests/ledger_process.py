@@ -1,19 +1,18 @@
-"""Another process on a ledger or on counters, for tests: `started(step, settings, ...)` runs one of `STEPS`."""
+"""Another process on a ledger or on counters, for tests: `started(step, settings, ...)` runs a step of this module."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import psycopg
 import pysqlite3.dbapi2 as sqlite
+from forked import ForkedProcess, forked
 from pydantic import SecretStr
 
 from contracts.settings import Settings
@@ -115,34 +114,6 @@ def take_approvals(settings: Settings, approvals: str) -> None:
     print(taken)
 
 
-STEPS = {
-    step.__name__: step
-    for step in (
-        open_and_close,
-        write_pairs,
-        write_until_killed,
-        hold_uncommitted,
-        take_many,
-        admit_many,
-        take_approvals,
-    )
-}
-
-
-@contextmanager
-def started(step: Callable[..., None], settings: Settings, *arguments: object) -> Iterator[subprocess.Popen[str]]:
-    """Run `step` in a new interpreter, its stdin and stdout pipes; killed at the end where it still runs."""
-    name = step.__name__
-    command = [sys.executable, __file__, name, str(settings.data_dir), settings.ledger_url or "", *map(str, arguments)]
-    root = Path(__file__).parent.parent
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=root) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-if __name__ == "__main__":
-    name, data_dir, ledger_url, *rest = sys.argv[1:]
-    STEPS[name](Settings(_env_file=None, data_dir=data_dir, ledger_url=ledger_url or None), *rest)
+def started(step: Callable[..., None], settings: Settings, *arguments: object) -> AbstractContextManager[ForkedProcess]:
+    """Runs `step` with texts as arguments in a process of its own; killed at the end where it still runs."""
+    return forked(step, settings, *map(str, arguments))

@@ -84,11 +84,13 @@ class House:
                 )
             )
 
-    def publish(self) -> PublishReport:
+    def publish(self, *paths: str) -> PublishReport:
+        """A generation of the documents at `paths`, by default of all, which takes five times as long."""
         self.now += timedelta(minutes=1)
+        rows = [row for row in PROJECTIONS if not paths or row.path in paths]
         with Warehouse(self.data_dir).connect() as connection:
             context = context_for(connection, self.settings)
-            return publish(context, self.settings, now=self.now)
+            return publish(context, self.settings, projections=rows, now=self.now)
 
     def publish_rows(
         self, contents: Mapping[Projection, Mapping[str, Content]], redirects: Iterable[Redirect] = ()

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import AbstractContextManager
 
+from forked import ForkedProcess, forked
 from world_writes import fact, no_rules, proposal, tie
 
 from contracts.settings import Settings
@@ -28,18 +25,6 @@ def write_until_killed(settings: Settings) -> None:
         print(drafted.id, decision.revision, flush=True)
 
 
-@contextmanager
-def writing(settings: Settings) -> Iterator[subprocess.Popen[str]]:
+def writing(settings: Settings) -> AbstractContextManager[ForkedProcess]:
     """A process of `write_until_killed`; each line is a node's id and the revision that it was accepted at."""
-    command = [sys.executable, __file__, str(settings.data_dir), settings.ledger_url or ""]
-    root = Path(__file__).parent.parent
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-if __name__ == "__main__":
-    data_dir, ledger_url = sys.argv[1:]
-    write_until_killed(Settings(_env_file=None, data_dir=Path(data_dir), ledger_url=ledger_url or None))
+    return forked(write_until_killed, settings)

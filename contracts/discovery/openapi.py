@@ -5,12 +5,13 @@ installation's address, the ids of its plans and all examples. Two documents pub
 `/openapi-v2.yaml` with API v2 only.
 """
 
-import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import yaml
 
 from contracts.access.example_quote import example_quote_answer
@@ -38,19 +39,31 @@ Bodies = Mapping[str, bytes]
 
 def openapi_json(installation: Installation, bodies: Bodies) -> bytes:
     """Makes the whole description."""
-    return json.dumps(description_for(installation, bodies), ensure_ascii=False, separators=(",", ":")).encode()
+    return msgspec.json.encode(description_for(installation, bodies))
 
 
-def openapi_v2_yaml(installation: Installation, bodies: Bodies) -> bytes:
-    """Makes the description of API v2, in YAML."""
-    described = restricted(description_for(installation, bodies), V2_PREFIX)
+def openapi_v2_yaml(_: Installation, bodies: Bodies) -> bytes:
+    """Makes the description of API v2 of the whole one, in YAML."""
+    described = restricted(msgspec.json.decode(bodies[OPENAPI_PATH]), V2_PREFIX)
     text: str = yaml.dump(described, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=120)
     return text.encode()
 
 
 def description_for(installation: Installation, bodies: Bodies) -> dict[str, Any]:
     """Makes the description with `servers`, `contact` and examples of `installation`."""
-    described: dict[str, Any] = json.loads(OPENAPI_FILE.read_text())
+    described: dict[str, Any] = msgspec.json.decode(_described_before_bodies(installation))
+    at, examples = _live_examples(installation, described, bodies)
+    if at is not None:
+        described["info"][_EXAMPLES_AT] = at
+    for path, example in examples.items():
+        _media(described, path)["examples"] = {"published": example}
+    return described
+
+
+@lru_cache(maxsize=8)
+def _described_before_bodies(installation: Installation) -> bytes:
+    """Makes the part of the description that stays the same while an installation publishes."""
+    described: dict[str, Any] = msgspec.json.decode(OPENAPI_FILE.read_bytes())
     described["servers"] = [{"url": installation.base_url}]
     if installation.contact_email is not None:
         described["info"]["contact"]["email"] = installation.contact_email
@@ -58,12 +71,7 @@ def description_for(installation: Installation, bodies: Bodies) -> dict[str, Any
     add_recorded(described, installation.base_url)
     add_problems(described, installation.base_url)
     _show_own_quote(described, installation)
-    at, examples = _live_examples(installation, described, bodies)
-    if at is not None:
-        described["info"][_EXAMPLES_AT] = at
-    for path, example in examples.items():
-        _media(described, path)["examples"] = {"published": example}
-    return described
+    return msgspec.json.encode(described)
 
 
 def restricted(described: dict[str, Any], prefix: str) -> dict[str, Any]:
@@ -123,7 +131,7 @@ def _live_examples(
         if path in (OPENAPI_PATH, OPENAPI_V2_PATH) or not (media := _media(described, path)):
             continue
         is_text = media["schema"].get("type") == "string"
-        body = content.decode() if is_text else without_outside_texts(json.loads(content))
+        body = content.decode() if is_text else without_outside_texts(msgspec.json.decode(content))
         moves = freshness_of(body) or (isinstance(body, dict) and "revision" in body)
         (moving if moves else steady)[path] = body
     at, unchanged = _unchanged_examples(described, bodies.get(OPENAPI_PATH), moving)
@@ -137,7 +145,7 @@ def _unchanged_examples(
 ) -> tuple[str | None, dict[str, Any]]:
     """Returns the last published examples of changing bodies, and the time that applies to them from now on."""
     at = max((time for body in moving.values() if (time := freshness_of(body).get("generatedAt"))), default=None)
-    before = {} if last is None else json.loads(last)
+    before = {} if last is None else msgspec.json.decode(last)
     since = before.get("info", {}).get(_EXAMPLES_AT)
     if since is None or at is None or before["components"]["schemas"] != described["components"]["schemas"]:
         return at, {}

@@ -116,7 +116,7 @@ def republish(
 def _documents(rows: Iterable[Projection], context: DocumentContext, draft: Draft) -> list[PublishedDocument]:
     """Makes the documents of `rows`.
 
-    Documents that describe others are made last, from bodies here or of the last generation.
+    Documents that describe others are made last, one after another, from bodies here or of the last generation.
     """
     chosen = list(rows)
     documents = _read_all([row for row in chosen if row.describe is None], context, draft)
@@ -129,7 +129,11 @@ def _documents(rows: Iterable[Projection], context: DocumentContext, draft: Draf
         bodies = {path: (public / file_of(path)).read_bytes() for path in draft.previous.manifest.documents}
     bodies |= {document.path: document.body for document in documents}
     bodies |= {alias.path: bodies[row.path] for row in PROJECTIONS if row.path in bodies for alias in row.aliases}
-    return documents + _read_all(describing, replace(context, bodies=bodies), draft)
+    for row in describing:
+        described = _read_all([row], replace(context, bodies=bodies), draft)
+        documents += described
+        bodies |= {document.path: document.body for document in described}
+    return documents
 
 
 def _read_all(rows: Iterable[Projection], context: DocumentContext, draft: Draft) -> list[PublishedDocument]:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 
 import pytest
+from rounds import ROUNDS
 
 from guardrail.loading import default_guardrail
 
@@ -185,12 +186,16 @@ REPEATED = (
 )
 
 
-@pytest.mark.parametrize("tool", ["", "bash", "robot"])
+STARTS = {"": "o ", "bash": "echo ", "robot": ""}
+"""By tool, what a text starts with by default; in a soak with each."""
+
+
+@pytest.mark.parametrize("tool", STARTS)
 def test_what_repeats_is_judged_in_bounded_time(tool: str) -> None:
     judge = default_guardrail()
     slow = {}
     for part in REPEATED:
-        for start in ("", "o ", "echo "):
+        for start in STARTS.values() if ROUNDS > 1 else (STARTS[tool],):
             action = (start + part * (8_000 // len(part))).rstrip() + "x"
             began = time.process_time()
             judge.check(action, "medium", {"tool": tool} if tool else {})

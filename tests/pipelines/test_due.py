@@ -33,19 +33,15 @@ def chain_at(*, finalized: BlockHeader = FINAL, head: BlockHeader = HEAD) -> Cha
     return ChainHead(8453, "0x00", head, finalized, ConsistencyLevel.FINALIZED)
 
 
-def published_house(data_dir: Path) -> House:
-    """Everything up to block 48 is read, folded, listed as a snapshot at noon, and published."""
-    house = House(data_dir)
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> House:
+    """Everything up to block 48 is read, folded, listed as a snapshot at noon, and published; only to be looked at."""
+    house = House(tmp_path_factory.mktemp("house"))
     house.read_chain(mint(3), upto=48)
-    with Warehouse(data_dir).connect() as connection:
+    with Warehouse(house.data_dir).connect() as connection:
         record_head(connection, SEEN, now=NOON)
     house.publish()
     return house
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> House:
-    return published_house(tmp_path_factory.mktemp("house"))
 
 
 @pytest.mark.parametrize(
@@ -73,10 +69,10 @@ def test_a_run_is_due_before_anything_is_published(tmp_path: Path):
     assert due_reason(settings, None, NOON) == "nothing is published for this address"
 
 
-def test_a_run_is_due_while_documents_are_marked_stale(tmp_path: Path):
-    house = published_house(tmp_path)
-    house.republish_stale("check_failed")
-    assert due_reason(house.settings, chain_at(), NOON) == "what is published is marked stale"
+def test_a_run_is_due_while_documents_are_marked_stale(house: House, tmp_path: Path):
+    marked = house.copied(tmp_path)
+    marked.republish_stale("check_failed")
+    assert due_reason(marked.settings, chain_at(), NOON) == "what is published is marked stale"
 
 
 @pytest.fixture
@@ -149,9 +145,9 @@ def test_runs_that_live_or_have_no_process_yet_are_left_alone(instance: dg.Dagst
 
 
 def test_the_schedule_skips_with_the_reason_where_the_chain_does_not_answer(
-    tmp_path: Path, instance: dg.DagsterInstance
+    house: House, tmp_path: Path, instance: dg.DagsterInstance
 ):
-    house = published_house(tmp_path)
+    house.copied(tmp_path)
     place = Place(tmp_path, "http://127.0.0.1:1", base_url=house.settings.base_url)
     answer = tick(place, instance)
     assert isinstance(answer, dg.SkipReason)

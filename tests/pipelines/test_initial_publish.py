@@ -84,10 +84,9 @@ def test_publishing_twice_changes_nothing(begun: Path, first: tuple[Path, Publis
 
 
 @pytest.mark.parametrize("reason", ["check_failed", "rpc_unavailable"])
-def test_a_stale_mark_stays_when_only_the_address_changes(tmp_path: Path, reason: str):
-    settings = load_settings(data_dir=tmp_path, token_address=TOKEN)
-    publish_initial(settings)
+def test_a_stale_mark_stays_when_only_the_address_changes(begun: Path, reason: str):
+    settings = load_settings(data_dir=begun, **TO_COME)
     republish_stale(settings, reason)
     publish_initial(settings.model_copy(update={"base_url": "https://svc.example"}))
-    assert published(tmp_path, "openapi.json")["servers"][0]["url"] == "https://svc.example"
-    assert (published(tmp_path)["stale"], published(tmp_path)["reason"]) == (True, reason)
+    assert published(begun, "openapi.json")["servers"][0]["url"] == "https://svc.example"
+    assert (published(begun)["stale"], published(begun)["reason"]) == (True, reason)

@@ -40,5 +40,11 @@ def tables_of(projection: Projection) -> frozenset[str]:
         return frozenset()
     with empty_warehouse().cursor() as connection:
         recording = RecordingConnection(connection)
-        read(projection, DocumentContext(cast(Connection, recording), Path(), Installation("https://svc.invalid")))
+        read(projection, DocumentContext(cast(Connection, recording), Path(), _anywhere()))
     return recording.tables
+
+
+@cache
+def _anywhere() -> Installation:
+    """Returns an installation for documents that nobody gets. Its settings take longer to make than to read with."""
+    return Installation("https://svc.invalid")

@@ -107,7 +107,7 @@ def test_a_purchase_recorded_at_another_price_is_left_out_but_not_its_refusals(m
     changed = tmp_path / "prices.json"
     changed.write_text(json.dumps(recorded | {"api_basic_monthly": "11"}))
     monkeypatch.setattr(examples, "PRICES", changed)
-    published = description_for(here, {})
+    published = description_for(Installation("https://svc.example/later"), {})  # a process reads what is recorded once
     assert not any("examples" in media for media in receipts(published))
     refused = published["paths"][CLAIM_PATH]["post"]["responses"]["402"]["content"]["application/problem+json"]
     assert "quote_mismatch" in refused["examples"]

@@ -63,6 +63,9 @@ JSON_FEED_1_1 = {
 """What the standard says of the members that we use, from its published text; an extension's name begins with `_`."""
 
 
+FEED = "/hodlers-care/feed.json"
+
+
 @pytest.fixture
 def house(tmp_path: Path) -> House:
     return House(tmp_path)
@@ -77,7 +80,7 @@ def record(house: House, trigger_wei: int | None = 10 * ETHER) -> list[str]:
 
 
 def feed(house: House) -> dict:
-    house.publish()
+    house.publish(FEED)
     document = json.loads((house.current / "public/hodlers-care/feed.json").read_bytes())
     jsonschema.Draft202012Validator(JSON_FEED_1_1).validate(document)
     return document
@@ -154,7 +157,7 @@ def test_a_run_that_finds_nothing_new_changes_no_byte(house):
     before = (house.current / "public/hodlers-care/feed.json").read_bytes()
     house.now += timedelta(hours=3)
     assert record(house) == []
-    assert house.publish().changed_documents == ()
+    assert house.publish(FEED).changed_documents == ()
     assert (house.current / "public/hodlers-care/feed.json").read_bytes() == before
 
 

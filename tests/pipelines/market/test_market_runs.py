@@ -48,20 +48,36 @@ def pairs(price: str) -> Reply:
     return Reply({"pairs": [pair]})
 
 
-@pytest.fixture
-def server() -> Iterator[FeedServer]:
+@pytest.fixture(scope="module")
+def sources() -> Iterator[FeedServer]:
     with FeedServer() as running:
-        running.replies["/latest/dex/tokens/"] = pairs("0.72")
-        running.replies["/v2/prices/ETH-USD/spot"] = Reply(
-            {"data": {"amount": "3000.5", "base": "ETH", "currency": "USD"}}
-        )
         yield running
 
 
 @pytest.fixture
-def place(tmp_path: Path, server: FeedServer) -> Iterator[Place]:
+def server(sources: FeedServer) -> FeedServer:
+    sources.replies = {
+        "/latest/dex/tokens/": pairs("0.72"),
+        "/v2/prices/ETH-USD/spot": Reply({"data": {"amount": "3000.5", "base": "ETH", "currency": "USD"}}),
+    }
+    sources.asked.clear()
+    return sources
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory, sources: FeedServer) -> Iterator[Place]:
+    """A place that has published before its first run; only to be copied."""
     with RecordedNode(recorded_chain()) as node:
-        yield Place(tmp_path, node.url, dexscreener_url=server.url, coinbase_url=server.url)
+        made = Place(
+            tmp_path_factory.mktemp("published"), node.url, dexscreener_url=sources.url, coinbase_url=sources.url
+        )
+        publish_initial(made.settings())
+        yield made
+
+
+@pytest.fixture
+def place(tmp_path: Path, published: Place, server: FeedServer) -> Place:
+    return published.copied(tmp_path, published.rpc_url)
 
 
 def make_older(place: Place, minutes: int = 1) -> None:
@@ -97,7 +113,6 @@ def run_prices(place: Place) -> set[str]:
 
 
 def test_a_run_of_prices_publishes_what_reads_them_and_links_the_rest(place: Place, server: FeedServer) -> None:
-    publish_initial(place.settings())
     before = current_generation(place.data_dir)
     made = run_prices(place)
     after = current_generation(place.data_dir)
@@ -115,7 +130,6 @@ def test_a_run_of_prices_publishes_what_reads_them_and_links_the_rest(place: Pla
 
 
 def test_a_minute_without_news_is_not_due(place: Place) -> None:
-    publish_initial(place.settings())
     due = prices_due(place.settings(), datetime.now(UTC))
     assert due == "prices of coinbase, dexscreener are due"
     run_prices(place)
@@ -130,7 +144,6 @@ def test_a_minute_without_news_is_not_due(place: Place) -> None:
 def test_a_chain_that_does_not_answer_keeps_prices_fresh_and_dead_sources_keep_the_last_price(
     place: Place, server: FeedServer
 ) -> None:
-    publish_initial(place.settings())
     place.rpc_url = "http://127.0.0.1:1"
     with pytest.raises(RpcUnavailable):
         place.run()
@@ -150,7 +163,6 @@ def test_a_chain_that_does_not_answer_keeps_prices_fresh_and_dead_sources_keep_t
 
 
 def test_a_failed_check_holds_prices_back_until_a_whole_run_is_good(place: Place, server: FeedServer) -> None:
-    publish_initial(place.settings())
     run_prices(place)
     mark_stale_for(place.settings(), "check_failed")
     make_older(place)
@@ -161,7 +173,6 @@ def test_a_failed_check_holds_prices_back_until_a_whole_run_is_good(place: Place
 
 
 def test_a_thousand_polls_in_a_minute_ask_each_source_once(place: Place, server: FeedServer) -> None:
-    publish_initial(place.settings())
     minutes = {datetime.now(UTC).minute}
     run_prices(place)
     for _ in range(2):

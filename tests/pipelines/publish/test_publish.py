@@ -66,6 +66,15 @@ def test_every_body_lies_beside_its_encodings(published):
     assert zstandard.ZstdDecompressor().decompress(plain.with_name(plain.name + ".zst").read_bytes()) == content
 
 
+@pytest.mark.parametrize("size", [0, 1000, 100_000])
+def test_the_levels_of_a_service_keep_a_body_and_make_it_smaller(published_encoders, size):
+    content = b'{"balance": "1000"}' * (size // 19)
+    decoders = {"br": brotli.decompress, "zstd": zstandard.ZstdDecompressor().decompress, "gzip": gzip.decompress}
+    for coding, encode in published_encoders.items():
+        assert decoders[coding](encode(content)) == content
+        assert len(encode(content)) <= max(len(content) // 8, 20)
+
+
 def test_publishing_again_without_a_change_makes_no_generation(house):
     first = house.current.name
     again = house.publish()

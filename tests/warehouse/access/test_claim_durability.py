@@ -59,11 +59,12 @@ def test_threads_that_redeem_one_quote_at_once_get_one_key(ledger: Ledger) -> No
     assert count(ledger, "access_claims") == count(ledger, "api_keys") == 4
 
 
-def test_four_processes_on_one_ledger_issue_all_and_double_none(ledger: Ledger, ledger_settings: Settings) -> None:
+def test_processes_on_one_ledger_issue_all_and_double_none(ledger: Ledger, ledger_settings: Settings) -> None:
+    processes = 2 if ROUNDS == 1 else 4
     with ExitStack() as stack:
-        running = [stack.enter_context(issuing_process(ledger_settings, 25)) for _ in range(4)]
+        running = [stack.enter_context(issuing_process(ledger_settings, 25)) for _ in range(processes)]
         said = [line for process in running for line in process.communicate(timeout=HANG_S)[0].split()]
-    assert len(said) == len(set(said)) == count(ledger, "access_claims") == count(ledger, "api_keys") == 100
+    assert len(said) == len(set(said)) == count(ledger, "access_claims") == count(ledger, "api_keys") == 25 * processes
     assert unsound(ledger) == set()
     seqs = [change.seq for change in ledger.changes_after(0, 10_000)]
     assert seqs == list(range(1, len(seqs) + 1))

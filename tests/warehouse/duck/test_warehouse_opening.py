@@ -8,6 +8,7 @@ import pytest
 
 from contracts.errors import RunBusy, StoreUnusable
 from warehouse.duck.connection import Warehouse
+from warehouse.duck.tables import tables
 from warehouse.publish.generations import current_generation
 
 
@@ -48,6 +49,14 @@ def test_a_file_that_another_program_holds_is_busy(tmp_path: Path):
 def test_a_data_directory_that_is_a_file_holds_no_generation(tmp_path: Path):
     (tmp_path / "file").touch()
     assert current_generation(tmp_path / "file") is None
+
+
+def test_a_new_file_has_every_declared_table(tmp_path: Path, applied_schema):
+    """As a service makes it; other tests begin with a copy."""
+    with applied_schema(Warehouse(tmp_path / "new")) as connection:
+        made = {name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()}
+        assert made >= tables().keys()
+        assert connection.execute("select count(*) from schema_applied").fetchall() == [(1,)]
 
 
 def test_a_table_that_another_version_lacked_is_made_at_the_next_opening(tmp_path: Path):

@@ -194,7 +194,7 @@ def test_threads_of_one_process_get_exactly_the_limit(counters: Counters) -> Non
 
 def test_processes_that_hammer_one_store_get_exactly_the_limit(ledger_settings: Settings) -> None:
     with ExitStack() as stack:
-        processes = [stack.enter_context(started(take_many, ledger_settings, 300)) for _ in range(3)]
+        processes = [stack.enter_context(started(take_many, ledger_settings, 300)) for _ in range(2)]
         allowed: Counter[str] = Counter()
         for process in processes:
             output, _ = process.communicate(timeout=HANG_S)

@@ -1,0 +1,77 @@
+"""Runs a step of a test in a process of its own that a fork server starts, so that a race or a kill doesn't pay for
+imports, which take longer than the step."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+
+_SERVER = multiprocessing.get_context("forkserver")
+_SERVER.set_forkserver_preload(["warehouse.access.issue", "warehouse.guardrail.approvals", "warehouse.world.write"])
+
+
+class ForkedProcess:
+    """What tests use of a `subprocess.Popen` with pipes in text mode."""
+
+    def __init__(self, step: Callable[..., object], *arguments: object) -> None:
+        input_there, input_here = _SERVER.Pipe(duplex=False)
+        output_here, output_there = _SERVER.Pipe(duplex=False)
+        self._process = _SERVER.Process(target=_run, args=(input_there, output_there, step, arguments))
+        self._process.start()
+        input_there.close()
+        output_there.close()
+        self.stdin = os.fdopen(os.dup(input_here.fileno()), "w")
+        self.stdout = os.fdopen(os.dup(output_here.fileno()))
+        input_here.close()
+        output_here.close()
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, None]:
+        """Ends its input, and returns the rest of its output once it has ended."""
+        self.stdin.close()
+        output = self.stdout.read()
+        self.wait(timeout)
+        return output, None
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        self._process.join(timeout)
+        return self.returncode
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    @property
+    def returncode(self) -> int | None:
+        return self.poll()
+
+    def close(self) -> None:
+        """Kills it where it still runs."""
+        self.kill()
+        self.wait()
+        self.stdin.close()
+        self.stdout.close()
+
+
+@contextmanager
+def forked(step: Callable[..., object], *arguments: object) -> Iterator[ForkedProcess]:
+    """A process that runs `step`, a function of a module; killed at the end where it still runs."""
+    process = ForkedProcess(step, *arguments)
+    try:
+        yield process
+    finally:
+        process.close()
+
+
+def _run(given: Connection, said: Connection, step: Callable[..., object], arguments: tuple[object, ...]) -> None:
+    os.dup2(given.fileno(), 0)
+    os.dup2(said.fileno(), 1)
+    given.close()
+    said.close()
+    sys.stdin, sys.stdout = os.fdopen(0, closefd=False), os.fdopen(1, "w", closefd=False)
+    step(*arguments)
