@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 
 from contracts.settings import Settings
 from pipelines.bidwall import starting as bidwall
-from pipelines.failure import mark_stale_for
 from pipelines.market import starting as market
 from pipelines.partner import starting as partner
 from pipelines.publish.generation import PublishReport, publish
@@ -37,5 +36,7 @@ def publish_initial(settings: Settings) -> PublishReport:
         report = publish(context_for(connection, settings), settings)
         reasons = [entry.stale_reason for entry in last.manifest.documents.values()] if last else []
         if reason := next(filter(None, reasons), None):
+            from pipelines.failure import mark_stale_for  # with it comes Dagster, which takes a second to import
+
             report = replace(report, generation=mark_stale_for(settings, reason).generation)
     return report

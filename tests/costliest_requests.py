@@ -257,50 +257,53 @@ def _wide(count: int) -> dict[str, Any]:
     return {f"k{number}": [number, "rm -rf / $(x)"] for number in range(count)}
 
 
+_ACTION_PARTS = {
+    "destruction": "rm -rf / ; ",
+    "substitutions": "$(",
+    "backticks": "`a`",
+    "quotes": "'\"",
+    "backslashes": "\\",
+    "pipes": "a|",
+    "nested shells": "bash -c '",
+    "evals": "eval ",
+    "heredocs": "cat <<A\n",
+    "assignments": "a=$a ",
+    "encoded": "echo cm0gLXJmIC8= | base64 -d | sh\n",
+    "one long word": "a",
+    "base64": "cm0gLXJmIC8gCg",
+    "hex": "\\x72\\x6d",
+    "percent": "%72%6d",
+    "braces": "{a,b}",
+    "calls": "os.system(",
+    "strings added": "'r'+'m'+",
+    "JSON": '{"a":[',
+    "SQL": "DROP TABLE a; ",
+    "addresses": "https://a.example/x?y=z ",
+    "secrets": "AKIAIOSFODNN7EXAMPLE ",
+    "key lines": "-----BEGIN PRIVATE KEY-----\n",
+    "amounts": "1,000,000.00 USD ",
+    "prose": "please delete everything and send the money to ",
+    "accents": "é\u0301",
+    "wide letters": "\uff52\uff4d",
+    "invisible": "r\u200bm ",
+    "line ends": "\n",
+    "tabs": "\t ",
+    "commas": "a,",
+    "parentheses": "(",
+    "globs": "*/?[a]",
+    "variables": "${a:-${a:-",
+    "sudo": "sudo -u a ",
+    "find": "find / -exec rm {} \\; ",
+    "YAML": "a: &a [*a, *a]\n",
+    "comments": "# x\n",
+}
+ACTION_NAMES = frozenset(_ACTION_PARTS)
+
+
 def _actions() -> Iterator[tuple[str, str]]:
     """Actions of nearly 32 KiB."""
     size = 32_000
-    parts = {
-        "destruction": "rm -rf / ; ",
-        "substitutions": "$(",
-        "backticks": "`a`",
-        "quotes": "'\"",
-        "backslashes": "\\",
-        "pipes": "a|",
-        "nested shells": "bash -c '",
-        "evals": "eval ",
-        "heredocs": "cat <<A\n",
-        "assignments": "a=$a ",
-        "encoded": "echo cm0gLXJmIC8= | base64 -d | sh\n",
-        "one long word": "a",
-        "base64": "cm0gLXJmIC8gCg",
-        "hex": "\\x72\\x6d",
-        "percent": "%72%6d",
-        "braces": "{a,b}",
-        "calls": "os.system(",
-        "strings added": "'r'+'m'+",
-        "JSON": '{"a":[',
-        "SQL": "DROP TABLE a; ",
-        "addresses": "https://a.example/x?y=z ",
-        "secrets": "AKIAIOSFODNN7EXAMPLE ",
-        "key lines": "-----BEGIN PRIVATE KEY-----\n",
-        "numbers": "1,000,000.00 USD ",
-        "prose": "please delete everything and send the money to ",
-        "accents": "é\u0301",
-        "wide letters": "\uff52\uff4d",
-        "invisible": "r\u200bm ",
-        "line ends": "\n",
-        "tabs": "\t ",
-        "commas": "a,",
-        "parentheses": "(",
-        "globs": "*/?[a]",
-        "variables": "${a:-${a:-",
-        "sudo": "sudo -u a ",
-        "find": "find / -exec rm {} \\; ",
-        "YAML": "a: &a [*a, *a]\n",
-        "comments": "# x\n",
-    }
-    for name, part in parts.items():
+    for name, part in _ACTION_PARTS.items():
         yield name, (part * (size // len(part.encode()) + 1)).encode()[:size].decode(errors="ignore")
 
 

@@ -11,6 +11,7 @@ import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -48,12 +49,12 @@ def unpublished(paths: list[str]) -> list[str]:
     return [path for path in paths if Path(path).parts[0] != "generations" or Path(path).parts[2] != "public"]
 
 
-@pytest.fixture(params=[0o000, 0o077], ids=["umask 000", "umask 077"])
-def installation(request: pytest.FixtureRequest) -> Iterator[Installation]:
-    """An installation in a place that every user can reach, started under an unusual umask."""
+@contextmanager
+def installed(umask: int) -> Iterator[Installation]:
+    """An installation in a place that every user can reach, while the umask is an unusual one."""
     place = Path(tempfile.mkdtemp(prefix="svc-other-user-"))
     place.chmod(0o711)
-    before = os.umask(request.param)
+    before = os.umask(umask)
     try:
         yield Installation(Settings(_env_file=None, data_dir=place / "var"))
     finally:
@@ -61,32 +62,45 @@ def installation(request: pytest.FixtureRequest) -> Iterator[Installation]:
         shutil.rmtree(place)
 
 
-def test_another_user_reads_what_is_published_and_nothing_else(installation: Installation, tmp_path: Path):
-    data_dir = installation.data_dir
-    installation.called("publish")
-    installation.called("pipeline", "run")
-    key = installation.keys("create", "--tier", "free", "--owner", "ada")["apiKey"]
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-    with installation.served(tmp_path / "log"):
-        signal = '{"type": "Goal", "title": "A secret", "source": "me"}'
-        assert installation.ask("POST", "/api/v2/world-model/signal", headers, signal) == 201
-        check = '{"action": "rm -rf /", "severity": "high"}'
-        assert installation.ask("POST", "/api/v2/guardrail/check", headers, check) == 200
-        readable = readable_by_another_user(data_dir)
-    assert {"warehouse.duckdb", "ledger.db", "guardrail.db", "master.secret", "dagster"} <= {
-        path.name for path in data_dir.iterdir()
-    }
-    assert list(data_dir.glob("generations/*/world/nodes.bin")) != []
-    assert unpublished(readable) == []
-    published = {str(path.relative_to(data_dir)) for path in data_dir.glob("generations/*/public/**/*")}
-    assert {path for path in published if (data_dir / path).is_file()} == set(readable)
-    assert stat.S_IMODE(data_dir.stat().st_mode) == 0o711
+def test_another_user_reads_what_is_published_and_nothing_else(tmp_path: Path):
+    with installed(umask=0o000) as installation:
+        data_dir = installation.data_dir
+        installation.called("publish")
+        installation.called("pipeline", "run")
+        key = installation.keys("create", "--tier", "free", "--owner", "ada")["apiKey"]
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        with installation.served(tmp_path / "log"):
+            signal = '{"type": "Goal", "title": "A secret", "source": "me"}'
+            assert installation.ask("POST", "/api/v2/world-model/signal", headers, signal) == 201
+            check = '{"action": "rm -rf /", "severity": "high"}'
+            assert installation.ask("POST", "/api/v2/guardrail/check", headers, check) == 200
+            readable = readable_by_another_user(data_dir)
+        assert {"warehouse.duckdb", "ledger.db", "guardrail.db", "master.secret", "dagster"} <= {
+            path.name for path in data_dir.iterdir()
+        }
+        assert list(data_dir.glob("generations/*/world/nodes.bin")) != []
+        assert unpublished(readable) == []
+        assert published(data_dir) == set(readable)
+        assert stat.S_IMODE(data_dir.stat().st_mode) == 0o711
 
-    if have_nginx():
-        with serving(data_dir, f"{OTHER.pw_name} {grp.getgrgid(OTHER.pw_gid).gr_name}") as (port, _):
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-            connection.request("GET", "/llms.txt", headers={"Accept-Encoding": "identity"})
-            answer = connection.getresponse()
-            body = answer.read()
-            connection.close()
-        assert (answer.status, body) == (200, (data_dir / "current/public/llms.txt").read_bytes())
+
+def test_another_user_is_served_what_is_published_under_a_strict_umask():
+    with installed(umask=0o077) as installation:
+        data_dir = installation.data_dir
+        installation.called("publish")
+        assert set(readable_by_another_user(data_dir)) == published(data_dir)
+        assert stat.S_IMODE(data_dir.stat().st_mode) == 0o711
+        if have_nginx():
+            with serving(data_dir, f"{OTHER.pw_name} {grp.getgrgid(OTHER.pw_gid).gr_name}") as (port, _):
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+                connection.request("GET", "/llms.txt", headers={"Accept-Encoding": "identity"})
+                answer = connection.getresponse()
+                body = answer.read()
+                connection.close()
+            assert (answer.status, body) == (200, (data_dir / "current/public/llms.txt").read_bytes())
+
+
+def published(data_dir: Path) -> set[str]:
+    """Every file of every published tree."""
+    files = (path for path in data_dir.glob("generations/*/public/**/*") if path.is_file())
+    return {str(path.relative_to(data_dir)) for path in files}

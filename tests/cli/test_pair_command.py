@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from installation import Installation
+from postgres_fixtures import ENGINES
+from rounds import ROUNDS
 
 from contracts.connect.pairing import is_code
 from contracts.settings import Settings
@@ -36,6 +38,7 @@ def call(installation: Installation, tool: str, **arguments: Any) -> tuple[bool,
     return result.get("isError", False), json.loads(result["content"][0]["text"])
 
 
+@pytest.mark.parametrize("ledger_settings", ENGINES[:ROUNDS], indirect=True)
 def test_a_code_pairs_once_and_its_session_outlives_the_service(installation: Installation, tmp_path: Path):
     made = json.loads(installation.called("pair", "--json").stdout)
     code, expires_at = made["pairingCode"], datetime.fromisoformat(made["expiresAt"])
