@@ -429,6 +429,64 @@ def _names_program(effect: Effect, target: Target, facts: Facts) -> bool:
 _PROGRAM = re.compile(r"(?i)/[^/?#]*\.(?:exe|dll|scr|hta|sct|bat|cmd|ps1|vbs|js|wsf|msi|cpl|com)(?:$|[?#\s])")
 
 
+def _is_in_hidden_stream(effect: Effect, target: Target, facts: Facts) -> bool:
+    if effect.detail.get("stream", "").lower() not in ("", "zone.identifier"):
+        return True
+    text = target.text
+    if ":" not in text or not (text[1:2] == ":" or "\\" in text or facts.os == "windows"):
+        return False
+    return _STREAM.fullmatch(text) is not None
+
+
+_STREAM = re.compile(
+    r"(?i)(?:[a-z]:)?(?:[^:*?<>|]*[\\/])?[^:*?<>|\\/]{2,}:(?!zone\.identifier)[^:*?<>|\\/]+(?::\$data)?"
+)
+"""A path of Windows with the name of a stream behind the file's: `notes.txt:x.exe`."""
+
+
+def _is_in_shared_place(effect: Effect, target: Target, facts: Facts) -> bool:
+    return _SHARED_PLACE.match(target.located) is not None
+
+
+_SHARED_PLACE = re.compile(
+    r"(?i)(?:(?:[a-z]:|%systemdrive%|\$env:systemdrive)?[\\/]+(?:users[\\/]+public|perflogs|\$recycle\.bin"
+    r"|windows[\\/]+(?:temp|tasks|tracing|system32[\\/]+(?:tasks|spool[\\/]+drivers[\\/]+color)))[\\/]"
+    r"|%public%[\\/]|\$env:public[\\/]|(?:[a-z]:[\\/]+programdata|%programdata%|\$env:programdata)[\\/]+[^\\/]+\.\w+$"
+    r"|(?:/mnt)?/c/users/public/|/dev/shm/)"
+)
+"""Where every account may write and no installer puts programs."""
+
+
+def _is_named_as_system_program(effect: Effect, target: Target, facts: Facts) -> bool:
+    path = target.located.replace("\\", "/").lower()
+    directory, _, name = path.rpartition("/")
+    return (
+        name in _SYSTEM_PROGRAMS
+        and bool(directory)
+        and not directory.endswith(("windows", "system32", "syswow64", "%windir%", "%systemroot%"))
+    )
+
+
+_SYSTEM_PROGRAMS = frozenset(
+    (
+        *("lsass.exe", "svchost.exe", "csrss.exe", "smss.exe", "winlogon.exe", "wininit.exe", "services.exe"),
+        *("spoolsv.exe", "taskhostw.exe", "explorer.exe", "lsm.exe", "dllhost.exe", "sihost.exe", "runtimebroker.exe"),
+    )
+)
+"""Programs of Windows that run everywhere and lie in one directory."""
+
+
+def _is_script_in_memory(effect: Effect, target: Target, facts: Facts) -> bool:
+    if not effect.source.startswith(("ps:", "powershell", "pwsh")):
+        return False
+    named = _SCRIPT_URL.search(" ".join((effect.detail.get("url", ""), target.text)))
+    return named is not None and _INSTALLER.search(named[1]) is None
+
+
+_SCRIPT_URL = re.compile(r"(?i)https?://[^/\s'\"]+(/[^\s'\"?#)]+\.(?:ps1|psm1|txt|png|jpe?g|gif|bin|dat))")
+_INSTALLER = re.compile(r"(?i)install|setup|bootstrap|/(?:get|init|update|upgrade)[^/]*$|profile")
+
+
 def _is_break_in_tool(effect: Effect, target: Target, facts: Facts) -> bool:
     return any(_BREAK_IN.search(text) for text in (target.text, effect.detail.get("url", "")))
 
@@ -437,7 +495,13 @@ _BREAK_IN = re.compile(
     r"(?i)mimikatz|mimipenguin|pypykatz|lazagne|rubeus|kerberoast|sharphound|bloodhound|seatbelt\.exe|powersploit|powerview"
     r"|powerup\.ps1|powersharppack|nishang|inveigh|(?:win|lin)peas|metasploit|meterpreter|cobaltstrike|ysoserial|uacme"
     r"|akagi(?:32|64)|nanodump|xordump|sharpdump|safetykatz|gosecretsdump|secretsdump|evil-winrm|juicypotato|printspoofer"
-    r"|crackmapexec|sharpup|watson\.exe|bettercap|responder\.py"
+    r"|crackmapexec|sharpup|watson\.exe|bettercap|responder\.py|netexec|impacket|psexesvc|sharpview|adfind|gsecdump|pwdump"
+    r"|fgdump|wce\.exe|kekeo|sharpwmi|sharpexec|grunt\.exe"
+    r"|\bsekurlsa::|\blsadump::|\bkerberos::|\bprivilege::debug|\btoken::elevate|\bcrypto::(?:certificates|keys)|\bdpapi::"
+    r"|\b(?:invoke|out|get|find|new|add|set)-(?:mimikatz|minidump|gpppassword|kerberoast|dcsync|ninjacopy|shellcode"
+    r"|reflectivepeinjection|dllinjection|tokenmanipulation|credentialinjection|smbexec|wmiexec|thehash|passwordspray"
+    r"|domainpasswordspray|powershelltcp|powerdump|wcmdump|keystrokes|vaultcredential|inveigh|psinject|petitpotam"
+    r"|bloodhound|sharphound|userhunter|localadminaccess|userpersistenceoption|elevatedpersistenceoption|persistence)\b"
 )
 
 
@@ -470,6 +534,16 @@ CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
         "names_data": Circumstance(_names_data, (), "the name is that of a document, database, picture or archive"),
         "names_rights": Circumstance(
             lambda e, t, f: "/etc/sudoers" in t.text or "/etc/security" in t.text, (), "it lists the rights of accounts"
+        ),
+        "hidden_stream": Circumstance(_is_in_hidden_stream, (), "the name is that of a stream behind a file"),
+        "shared_place": Circumstance(
+            _is_in_shared_place, (), "every account may write there, and nothing is installed"
+        ),
+        "system_program_elsewhere": Circumstance(
+            _is_named_as_system_program, (), "it has the name of a program of Windows and lies elsewhere"
+        ),
+        "script_in_memory": Circumstance(
+            _is_script_in_memory, (), "a script from the network that isn't named as an installer runs unsaved"
         ),
         "break_in_tool": Circumstance(_is_break_in_tool, (), "the name is that of a program that is made to break in"),
         "absolute": Circumstance(_is_absolute, (), "the path starts at a root or at home"),

@@ -32,6 +32,7 @@ from guardrail.paths import (
     seen_from,
 )
 from guardrail.reading.decoding import constant_output
+from guardrail.registry import KeyMeaning, is_password_store, meaning_of_change, meaning_of_reading, meaning_of_removal
 from guardrail.vocabulary import (
     Coverage,
     EffectKind,
@@ -66,6 +67,9 @@ SCRIPT_SUFFIXES = (
 SEARCHES = frozenset(("find", "fd", "ls", "grep", "rg", "ag", "git"))
 DESTROYING = frozenset(("delete", "destroy", "purge", "drop", "wipe", "erase", "terminate", "nuke", "obliterate"))
 REMADE = frozenset(("cache", "caches", "tmp", "temp", "lock", "label", "labels", "alias", "log", "logs", "session"))
+COPIERS = frozenset(("cp", "install", "cmd:copy", "ps:copy-item", "xcopy"))
+PRINTERS_OF_TEXT = frozenset(("findstr", "find", "more", "cmd:type", "cmd:echo", "cmd:more", "ps:get-content", "sort"))
+BINARY_SUFFIXES = (".exe", ".dll", ".scr", ".sys", ".cpl", ".ocx")
 MAKERS = frozenset(("mkdir", "mktemp", "md", "cmd:md", "cmd:mkdir"))
 MEMBERS_OF_CODE = ("python:", "js:")
 READING_VERBS = (
@@ -173,6 +177,7 @@ class _Interpreter:
         self.downloaded: dict[str, str] = {}
         self.mounts: dict[str, tuple[tuple[str, str], ...]] = {}
         self.copied: dict[str, Care] = {}
+        self.disguised: dict[str, str] = {}  # copies of programs of the system, and what they are
         self.judges_origin = facts.user_request is not None or bool(facts.untrusted_content)
 
     # Readings and calls
@@ -257,6 +262,8 @@ class _Interpreter:
         if not call.program:
             self._computed(call, frame)
             return
+        if self.disguised:
+            call = self._undisguised(call)
         program = self._entry(call.program)
         if program is None:
             self._unknown(call, frame)
@@ -289,6 +296,17 @@ class _Interpreter:
             self._shells_in_options(call, frame)
         if frame.depth and program.name in SHELLS and _waits_for_typing(parsed):
             self._interactive_shell(call)
+
+    def _undisguised(self, call: Call) -> Call:
+        """The call as one of the program that an earlier call copied under this name."""
+        path = located(call.path or call.program, self.facts, _directory(call))
+        name = self.disguised.get(path) or self.disguised.get(f"{path}.exe")
+        if name is None:
+            return call
+        target = self._target(Word(call.path or call.program, call.span), EffectKind.EXECUTE, ObjectKind.PATH, call)
+        detail = {"code": "named_file", "disguised": name}
+        self._generic_effect(EffectKind.EXECUTE, ObjectKind.PATH, (target,), call, detail, True)
+        return replace(call, program=name)
 
     def _entry(self, name: str) -> Program | None:
         """The program's entry; a version behind the name and what names only the shell are taken away."""
@@ -386,6 +404,8 @@ class _Interpreter:
             self._consequences(effect, _directory(call))
         elif row.kind in _UNDOES and row.object in (ObjectKind.PATH, ObjectKind.PERMISSION):
             self._of_the_guard(effect, call)
+        elif row.object is ObjectKind.REGISTRY_KEY:
+            self._of_the_registry(effect)
 
     def _followed(self, words: list[Word], call: Call) -> list[Word]:
         """The words that are looked at as targets, up to a bound for the whole action."""
@@ -634,6 +654,23 @@ class _Interpreter:
                 changed = replace(effect, kind=EffectKind.CONFIGURE, object=ObjectKind.GUARD, targets=(target,))
                 self._add(replace(changed, detail={"says": "takes away what checks or steers the agent"}))
 
+    def _of_the_registry(self, effect: Effect) -> None:
+        """A key may start programs, hold up a defence or keep passwords."""
+        value, data = effect.detail.get("value", ""), effect.detail.get("data", "")
+        for target in effect.targets:
+            meaning: KeyMeaning | None
+            if effect.kind is EffectKind.READ:
+                meaning = meaning_of_reading(target.text, value)
+                if effect.scope is Scope.ALL and is_password_store(target.text):
+                    meaning = _HIVE_OF_PASSWORDS
+            elif effect.kind is EffectKind.DELETE:
+                meaning = meaning_of_removal(target.text, value)
+            else:
+                meaning = meaning_of_change(target.text, value, data)
+            if meaning is not None:
+                changed = replace(effect, kind=meaning.kind, object=meaning.object, targets=(target,))
+                self._add(replace(changed, detail={"says": meaning.reason}))
+
     def _executed(self, effect: Effect, call: Call) -> Effect:
         """Code that the same action downloaded, or that comes out of a pipe from afar, is remote code."""
         if effect.detail.get("code") == "named_file" and call.program not in SHELLS:
@@ -680,12 +717,23 @@ class _Interpreter:
                 if path and scope_of(path, self.facts) is not Scope.ALL:
                     self.downloaded[path] = urls[0]
                     self.own.add(path)
+        if made and call.program in COPIERS:
+            self._disguise(made[-1], effects)
         if care is None and made:
             care = self._fed(call.stdin).care
         if care is not None:
             for path in made:
                 for known in (path, *_parents(path)):
                     self.copied.setdefault(known, care)
+
+    def _disguise(self, copy: str, effects: Iterable[Effect]) -> None:
+        """A program of the system that is copied under another name is still that program."""
+        for effect in effects:
+            if effect.kind is EffectKind.READ:
+                for target in effect.targets:
+                    name = _program_name(target.text)
+                    if target.place is Place.SYSTEM and name != _program_name(copy) and self._entry(name) is not None:
+                        self.disguised[copy] = name
 
     def _own(self, paths: Iterable[str], effect: Effect, call: Call) -> None:
         """A path that the action itself makes is its own to delete, unless it may have been there (`mkdir -p ~/x`)."""
@@ -720,6 +768,8 @@ class _Interpreter:
             sure=call.sure,
             elevated=call.elevated,
         )
+        if call.program in PRINTERS_OF_TEXT and word.text.lower().endswith(BINARY_SUFFIXES):
+            effect = replace(effect, detail={"assembled": "yes"})
         self._add(effect)
         if kind in _WRITES:
             self._consequences(effect, _directory(call))
@@ -765,15 +815,14 @@ class _Interpreter:
             rest = [word.text for word in words[1:] if not word.text.startswith(":::")]
             self._text(" ".join((first.text, *map(quote, rest))), "bash", call, frame)
             return
-        name = first.text.replace("\\", "/").rstrip("/").rpartition("/")[2].lower().removesuffix(".exe")
         inner = Call(
-            program=name if first.known else "",
+            program=_program_name(first.text) if first.known else "",
             words=tuple(words[1:] if first.known else words),
             span=call.span,
             language=call.language,
             stdin=call.stdin,
             sure=call.sure,
-            path=first.text if first.known and "/" in first.text else "",
+            path=first.text.replace("\\", "/") if first.known and ("/" in first.text or "\\" in first.text) else "",
         )
         self.call(inner, frame)
 
@@ -1104,6 +1153,11 @@ def _directory(call: Call) -> str | None:
     return call.directory.text if call.directory is not None else None
 
 
+def _program_name(path: str) -> str:
+    """The name under which a program's file is found in the catalogue."""
+    return path.replace("\\", "/").rstrip("/").rpartition("/")[2].lower().removesuffix(".exe")
+
+
 def _shortened(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
@@ -1136,6 +1190,7 @@ def _prints_environment(source: Call | Word | None) -> bool:
     return isinstance(source, Call) and source.program in ("env", "printenv") and not source.words
 
 
+_HIVE_OF_PASSWORDS = KeyMeaning(EffectKind.READ, ObjectKind.CREDENTIAL, "copies the store of passwords")
 _MAKE_CONTAINERS = (("run",), ("create",), ("container", "run"), ("container", "create"))
 
 

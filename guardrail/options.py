@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -347,7 +348,8 @@ class _Parser:
             text = "/" + text[1:]
         if text[0] != "/" or not (text[1].isalnum() or text[1] == "?"):
             return False
-        pieces = text[1:].split("/")
+        name = _WINDOWS_NAME.match(text)
+        pieces = text[1:].split("/") if name is None else ()
         if len(pieces) > 1:
             if not all(len(piece) in (1, 2) and piece.isalnum() for piece in pieces):
                 return False
@@ -388,6 +390,10 @@ class _Parser:
             and any(level.groups for level in parsed.levels)
         ):
             parsed.only_shows_help = True
+
+
+_WINDOWS_NAME = re.compile(r"/[^/:=]*[:=]")
+"""The name of an option of Windows whose value stands in the same word, such as `/i:http://x/a.sct`."""
 
 
 def _command_begins(inner: Inner) -> int | None:
