@@ -488,7 +488,12 @@ _INSTALLER = re.compile(r"(?i)install|setup|bootstrap|/(?:get|init|update|upgrad
 
 
 def _is_break_in_tool(effect: Effect, target: Target, facts: Facts) -> bool:
-    return any(_BREAK_IN.search(text) for text in (target.text, effect.detail.get("url", "")))
+    return any(is_break_in(text) for text in (target.text, effect.detail.get("url", "")))
+
+
+def is_break_in(text: str) -> bool:
+    """Decides whether a text names a program, function or internal that only those use who break in."""
+    return _BREAK_IN.search(text) is not None
 
 
 _BREAK_IN = re.compile(
@@ -497,6 +502,7 @@ _BREAK_IN = re.compile(
     r"|akagi(?:32|64)|nanodump|xordump|sharpdump|safetykatz|gosecretsdump|secretsdump|evil-winrm|juicypotato|printspoofer"
     r"|crackmapexec|sharpup|watson\.exe|bettercap|responder\.py|netexec|impacket|psexesvc|sharpview|adfind|gsecdump|pwdump"
     r"|fgdump|wce\.exe|kekeo|sharpwmi|sharpexec|grunt\.exe"
+    r"|amsiutils|amsiscanbuffer|amsiinitfailed|etweventwrite"
     r"|\bsekurlsa::|\blsadump::|\bkerberos::|\bprivilege::debug|\btoken::elevate|\bcrypto::(?:certificates|keys)|\bdpapi::"
     r"|\b(?:invoke|out|get|find|new|add|set)-(?:mimikatz|minidump|gpppassword|kerberoast|dcsync|ninjacopy|shellcode"
     r"|reflectivepeinjection|dllinjection|tokenmanipulation|credentialinjection|smbexec|wmiexec|thehash|passwordspray"

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from shlex import quote
 
 from guardrail.catalogue.loader import Catalogue, EffectRow, Inner, Program, Request, option_name
+from guardrail.circumstances import is_break_in
 from guardrail.facts import Environment, Facts, environment_of
 from guardrail.foreign import look, starts_shell
 from guardrail.model import Call, Effect, Passage, Reading, Redirection, Span, Target, Uncovered, Word
@@ -69,6 +70,8 @@ DESTROYING = frozenset(("delete", "destroy", "purge", "drop", "wipe", "erase", "
 REMADE = frozenset(("cache", "caches", "tmp", "temp", "lock", "label", "labels", "alias", "log", "logs", "session"))
 COPIERS = frozenset(("cp", "install", "cmd:copy", "ps:copy-item", "xcopy"))
 PRINTERS_OF_TEXT = frozenset(("findstr", "find", "more", "cmd:type", "cmd:echo", "cmd:more", "ps:get-content", "sort"))
+MONIKERS = ("script:", "scriptlet:", "javascript:", "vbscript:", "ms-its:", "mk:@msitstore:")
+"""How Windows is told that an address is a script to run."""
 BINARY_SUFFIXES = (".exe", ".dll", ".scr", ".sys", ".cpl", ".ocx")
 MAKERS = frozenset(("mkdir", "mktemp", "md", "cmd:md", "cmd:mkdir"))
 MEMBERS_OF_CODE = ("python:", "js:")
@@ -322,7 +325,8 @@ class _Interpreter:
                 spelled = (catalogue.program(f"{prefix}:*.{ending}") for ending in endings)
                 return next((found for found in spelled if found is not None), None)
             rest = rest.lower()
-            spellings = (f"{prefix}:{rest}", f"{prefix}:*.{rest.rpartition('.')[2]}", rest)
+            member = rest.rpartition("::" if "::" in rest else ".")[2]
+            spellings = (f"{prefix}:{rest}", f"{prefix}:*.{member}", rest)
             return next((found for spelling in spellings if (found := catalogue.program(spelling)) is not None), None)
         for suffix in (".cmd", ".bat"):
             if name.endswith(suffix):
@@ -1035,6 +1039,7 @@ class _Interpreter:
             self.covered_calls += 1
             return
         self._generic(call, frame)
+        self._break_in(call)
         if name.startswith("tool:") and any(effect.span == call.span for effect in self.effects):
             return
         if ":" not in name:
@@ -1044,6 +1049,13 @@ class _Interpreter:
             self._shells_in_options(call, frame)
         executable = not name.startswith((*MEMBERS_OF_CODE, *READING_VERBS))
         self.uncovered.append(Uncovered(call.span, f"the catalogue lacks {_shortened(name)}", executable=executable))
+
+    def _break_in(self, call: Call) -> None:
+        """A tool that is made to break in is known by its name, also as a function that a script defines."""
+        named = next((text for text in (call.program, *(word.text for word in call.words)) if is_break_in(text)), None)
+        if named is not None:
+            target = Target(named[:LONGEST_NAME])
+            self._generic_effect(EffectKind.EXECUTE, ObjectKind.PROCESS, (target,), call, {"code": "named_file"}, True)
 
     def _carried(self, call: Call, frame: _Frame) -> None:
         """A known program with options or a path behind words that nobody knows: `run rm -rf / on the server`."""
@@ -1074,6 +1086,9 @@ class _Interpreter:
                 reads.append(self._target(word, EffectKind.READ, ObjectKind.PATH, call))
             elif "://" in text[:8]:
                 urls.append(text)
+            elif text.lower().startswith(MONIKERS):
+                target = (self._target(word, EffectKind.EXECUTE, ObjectKind.RESOURCE, call, Place.UNKNOWN),)
+                self._generic_effect(EffectKind.EXECUTE, ObjectKind.RESOURCE, target, call, {"code": "remote"}, True)
             elif (
                 word.known
                 and not call.words[at].text.startswith("-")
