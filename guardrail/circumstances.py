@@ -432,16 +432,19 @@ _PROGRAM = re.compile(r"(?i)/[^/?#]*\.(?:exe|dll|scr|hta|sct|bat|cmd|ps1|vbs|js|
 def _is_in_hidden_stream(effect: Effect, target: Target, facts: Facts) -> bool:
     if effect.detail.get("stream", "").lower() not in ("", "zone.identifier"):
         return True
-    text = target.text
-    if ":" not in text or not (text[1:2] == ":" or "\\" in text or facts.os == "windows"):
-        return False
-    return _STREAM.fullmatch(text) is not None
+    return is_hidden_stream(target.text)
+
+
+def is_hidden_stream(text: str) -> bool:
+    """Decides whether a path of Windows has the name of a stream behind the file's: `C:\\a\\notes.txt:x.exe`."""
+    return ":" in text[2:] and _STREAM.fullmatch(text) is not None
 
 
 _STREAM = re.compile(
-    r"(?i)(?:[a-z]:)?(?:[^:*?<>|]*[\\/])?[^:*?<>|\\/]{2,}:(?!zone\.identifier)[^:*?<>|\\/]+(?::\$data)?"
+    r"(?i)(?:[/-][a-z]+:)?(?:(?:[a-z]:[\\/]|\.{1,2}[\\/]|%\w+%[\\/])(?:[^:*?<>|\s\"]+(?: [^:*?<>|\s\"]+)*[\\/])?)?"
+    r"[^:*?<>|\\/\s\"]+\.[a-z0-9]{1,5}:(?!zone\.identifier)[^:*?<>|\\/\s\"]*[a-z][^:*?<>|\\/\s\"]*(?::\$data)?"
+    r"|(?:[a-z]:[\\/])[^:*?<>|\s\"]+:(?!zone\.identifier)[^:*?<>|\\/\s\"]+(?::\$data)?"
 )
-"""A path of Windows with the name of a stream behind the file's: `notes.txt:x.exe`."""
 
 
 def _is_in_shared_place(effect: Effect, target: Target, facts: Facts) -> bool:
@@ -484,7 +487,7 @@ def _is_script_in_memory(effect: Effect, target: Target, facts: Facts) -> bool:
 
 
 _SCRIPT_URL = re.compile(r"(?i)https?://[^/\s'\"]+(/[^\s'\"?#)]+\.(?:ps1|psm1|txt|png|jpe?g|gif|bin|dat))")
-_INSTALLER = re.compile(r"(?i)install|setup|bootstrap|/(?:get|init|update|upgrade)[^/]*$|profile")
+_INSTALLER = re.compile(r"(?i)install|setup|bootstrap|/(?:get|init|update|upgrade)\.ps1$")
 
 
 def _is_break_in_tool(effect: Effect, target: Target, facts: Facts) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from shlex import quote
 
 from guardrail.catalogue.loader import Catalogue, EffectRow, Inner, Program, Request, option_name
-from guardrail.circumstances import is_break_in
+from guardrail.circumstances import is_break_in, is_hidden_stream
 from guardrail.facts import Environment, Facts, environment_of
 from guardrail.foreign import look, starts_shell
 from guardrail.model import Call, Effect, Passage, Reading, Redirection, Span, Target, Uncovered, Word
@@ -26,6 +26,7 @@ from guardrail.paths import (
     consequence_of_write,
     is_nowhere,
     is_of_guard,
+    is_record,
     is_remote,
     located,
     place_of,
@@ -255,6 +256,8 @@ class _Interpreter:
         first = len(self.effects)
         if call.program != ":":
             self._program(call, frame)
+            if call.language in _OF_WINDOWS:
+                self._hidden_streams(call)
         for redirection in call.redirections:
             self._redirection(redirection, call)
         effects = self.effects[first:]
@@ -299,6 +302,13 @@ class _Interpreter:
             self._shells_in_options(call, frame)
         if frame.depth and program.name in SHELLS and _waits_for_typing(parsed):
             self._interactive_shell(call)
+
+    def _hidden_streams(self, call: Call) -> None:
+        """A stream behind a file is used to hide something, whatever program it is given to."""
+        for word in call.words:
+            if ":" in word.text[2:] and is_hidden_stream(word.text):
+                target = self._target(word, EffectKind.WRITE, ObjectKind.PATH, call)
+                self._generic_effect(EffectKind.WRITE, ObjectKind.PATH, (target,), call, {}, True)
 
     def _undisguised(self, call: Call) -> Call:
         """The call as one of the program that an earlier call copied under this name."""
@@ -408,6 +418,8 @@ class _Interpreter:
             self._consequences(effect, _directory(call))
         elif row.kind in _UNDOES and row.object in (ObjectKind.PATH, ObjectKind.PERMISSION):
             self._of_the_guard(effect, call)
+            if row.kind is EffectKind.DELETE:
+                self._of_records(effect)
         elif row.object is ObjectKind.REGISTRY_KEY:
             self._of_the_registry(effect)
 
@@ -657,6 +669,13 @@ class _Interpreter:
             if is_of_guard(target.text) or (directory and is_of_guard(located(target.text, self.facts, directory))):
                 changed = replace(effect, kind=EffectKind.CONFIGURE, object=ObjectKind.GUARD, targets=(target,))
                 self._add(replace(changed, detail={"says": "takes away what checks or steers the agent"}))
+
+    def _of_records(self, effect: Effect) -> None:
+        """To delete the record of what happened is to switch a log off."""
+        targets = tuple(target for target in effect.targets if is_record(target.located))
+        if targets:
+            changed = replace(effect, kind=EffectKind.DISABLE, object=ObjectKind.SERVICE, targets=targets)
+            self._add(replace(changed, detail={"says": "removes the record of what happened"}))
 
     def _of_the_registry(self, effect: Effect) -> None:
         """A key may start programs, hold up a defence or keep passwords."""
@@ -1206,6 +1225,7 @@ def _prints_environment(source: Call | Word | None) -> bool:
 
 
 _HIVE_OF_PASSWORDS = KeyMeaning(EffectKind.READ, ObjectKind.CREDENTIAL, "copies the store of passwords")
+_OF_WINDOWS = frozenset((Language.CMD, Language.POWERSHELL))
 _MAKE_CONTAINERS = (("run",), ("create",), ("container", "run"), ("container", "create"))
 
 

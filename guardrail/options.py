@@ -356,7 +356,7 @@ class _Parser:
             for piece in pieces:
                 self.parsed.options.append(Option(self._name(f"/{piece}"), None, self.at - 1))
             return True
-        for separator in (":", "="):
+        for separator in (":", "=", ","):
             head, found, _ = text.partition(separator)
             if found:
                 self._add(self._name(head), _tail(word, len(head) + 1), attached=True)
@@ -392,7 +392,7 @@ class _Parser:
             parsed.only_shows_help = True
 
 
-_WINDOWS_NAME = re.compile(r"/[^/:=]*[:=]")
+_WINDOWS_NAME = re.compile(r"/[^/:=,]*[:=,]")
 """The name of an option of Windows whose value stands in the same word, such as `/i:http://x/a.sct`."""
 
 

@@ -135,7 +135,9 @@ def meaning_of_change(key: str, value: str = "", data: str = "") -> KeyMeaning |
     number = data.strip().lower()
     is_off = number in ("0", "0x0", "0x00000000", "00000000", "$false", "false")
     switches_off = _SWITCHES_OFF.search(full) is not None
-    if (switches_off and is_off) or (number and not is_off and number[-1:] == "1" and _SWITCHES_ON.search(full)):
+    if (switches_off and is_off and "/control/lsa/" not in full) or (
+        number and not is_off and number[-1:] == "1" and _SWITCHES_ON.search(full)
+    ):
         return None  # what was off is on again
     if _DEFENCES.search(full) is not None or _POLICIES.search(f"{full}/") is not None:
         return _DEFENCE

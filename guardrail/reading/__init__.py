@@ -384,6 +384,7 @@ _POWERSHELL = _marks(
         3,
         r"(?i)(?:^|[\s(=;|&])\[[a-z][\w.]*\](?:::|\.assembly\b)|(?:^|[\s;|])&\s*\(['\"$(]|\w`\w+-|\[(?:wmiclass|adsi|scriptblock)\]['\"$(]",
     ),
+    (2, r"^\s*\$\w+(?:\.\w+)*\.\w+\("),
     (3, r"(?i)\$env:\w|\[(?:system|net|io|convert|text|environment|reflection|scriptblock|diagnostics)\.?[\w.]*\]::?"),
     (3, r"(?i)\bnew-object\s|\biex\b|\biwr\b|\birm\b|\bgci\b.{0,80}\|"),
     (2, r"(?i)\s-(?:erroraction|recurse|literalpath|scriptblock|computername|argumentlist|outfile|usebasicparsing)\b"),
