@@ -463,6 +463,8 @@ _SHARED_PLACE = re.compile(
 def _is_named_as_system_program(effect: Effect, target: Target, facts: Facts) -> bool:
     path = target.located.replace("\\", "/").lower()
     directory, _, name = path.rpartition("/")
+    if "/windows /" in path:
+        return True  # a directory that looks like the system's, with a blank behind its name
     return (
         name in _SYSTEM_PROGRAMS
         and bool(directory)
@@ -505,6 +507,8 @@ _BREAK_IN = re.compile(
     r"|akagi(?:32|64)|nanodump|xordump|sharpdump|safetykatz|gosecretsdump|secretsdump|evil-winrm|juicypotato|printspoofer"
     r"|crackmapexec|sharpup|watson\.exe|bettercap|responder\.py|netexec|impacket|psexesvc|sharpview|adfind|gsecdump|pwdump"
     r"|fgdump|wce\.exe|kekeo|sharpwmi|sharpexec|grunt\.exe"
+    r"|dcshadow|webbrowserpassview|mailpassview|mailpv\.exe|chromepass|vaultpasswordview|webpassview|hackbrowserdata"
+    r"|sharpchrome|sharpweb|sharpdpapi|bulletspassview|netpass\.exe|iepv\.exe|injector\.exe"
     r"|amsiutils|amsiscanbuffer|amsiinitfailed|etweventwrite"
     r"|\bsekurlsa::|\blsadump::|\bkerberos::|\bprivilege::debug|\btoken::elevate|\bcrypto::(?:certificates|keys)|\bdpapi::"
     r"|\b(?:invoke|out|get|find|new|add|set)-(?:mimikatz|minidump|gpppassword|kerberoast|dcsync|ninjacopy|shellcode"
