@@ -498,23 +498,76 @@ def _is_break_in_tool(effect: Effect, target: Target, facts: Facts) -> bool:
 
 def is_break_in(text: str) -> bool:
     """Decides whether a text names a program, function or internal that only those use who break in."""
-    return _BREAK_IN.search(text) is not None
+    lowered = text.lower()
+    return any(name in lowered for name in _BREAK_IN)
 
 
-_BREAK_IN = re.compile(
-    r"(?i)mimikatz|mimipenguin|pypykatz|lazagne|rubeus|kerberoast|sharphound|bloodhound|seatbelt\.exe|powersploit|powerview"
-    r"|powerup\.ps1|powersharppack|nishang|inveigh|(?:win|lin)peas|metasploit|meterpreter|cobaltstrike|ysoserial|uacme"
-    r"|akagi(?:32|64)|nanodump|xordump|sharpdump|safetykatz|gosecretsdump|secretsdump|evil-winrm|juicypotato|printspoofer"
-    r"|crackmapexec|sharpup|watson\.exe|bettercap|responder\.py|netexec|impacket|psexesvc|sharpview|adfind|gsecdump|pwdump"
-    r"|fgdump|wce\.exe|kekeo|sharpwmi|sharpexec|grunt\.exe"
-    r"|dcshadow|webbrowserpassview|mailpassview|mailpv\.exe|chromepass|vaultpasswordview|webpassview|hackbrowserdata"
-    r"|sharpchrome|sharpweb|sharpdpapi|bulletspassview|netpass\.exe|iepv\.exe|injector\.exe"
-    r"|amsiutils|amsiscanbuffer|amsiinitfailed|etweventwrite"
-    r"|\bsekurlsa::|\blsadump::|\bkerberos::|\bprivilege::debug|\btoken::elevate|\bcrypto::(?:certificates|keys)|\bdpapi::"
-    r"|\b(?:invoke|out|get|find|new|add|set)-(?:mimikatz|minidump|gpppassword|kerberoast|dcsync|ninjacopy|shellcode"
-    r"|reflectivepeinjection|dllinjection|tokenmanipulation|credentialinjection|smbexec|wmiexec|thehash|passwordspray"
-    r"|domainpasswordspray|powershelltcp|powerdump|wcmdump|keystrokes|vaultcredential|inveigh|psinject|petitpotam"
-    r"|bloodhound|sharphound|userhunter|localadminaccess|userpersistenceoption|elevatedpersistenceoption|persistence)\b"
+_BREAK_IN = (
+    # programs and collections of scripts
+    *(
+        "mimikatz",
+        "mimipenguin",
+        "pypykatz",
+        "lazagne",
+        "rubeus",
+        "kerberoast",
+        "sharphound",
+        "bloodhound",
+        "seatbelt.exe",
+    ),
+    *(
+        "powersploit",
+        "powerview",
+        "powerup.ps1",
+        "powersharppack",
+        "nishang",
+        "inveigh",
+        "winpeas",
+        "linpeas",
+        "metasploit",
+    ),
+    *("meterpreter", "cobaltstrike", "ysoserial", "uacme", "akagi32", "akagi64", "nanodump", "xordump", "sharpdump"),
+    *(
+        "safetykatz",
+        "secretsdump",
+        "evil-winrm",
+        "juicypotato",
+        "printspoofer",
+        "crackmapexec",
+        "sharpup",
+        "watson.exe",
+    ),
+    *(
+        "bettercap",
+        "responder.py",
+        "netexec",
+        "impacket",
+        "sharpview",
+        "adfind",
+        "gsecdump",
+        "pwdump",
+        "fgdump",
+        "wce.exe",
+    ),
+    *("kekeo", "sharpwmi", "sharpexec", "grunt.exe", "dcshadow", "webbrowserpassview", "mailpassview", "mailpv.exe"),
+    *("chromepass", "vaultpasswordview", "webpassview", "hackbrowserdata", "sharpchrome", "sharpweb", "sharpdpapi"),
+    *("bulletspassview", "netpass.exe", "iepv.exe", "injector.exe"),
+    # what they call inside
+    *("amsiutils", "amsiscanbuffer", "amsiinitfailed", "etweventwrite", "sekurlsa::", "lsadump::", "kerberos::"),
+    *("privilege::debug", "token::elevate", "crypto::certificates", "crypto::keys", "dpapi::"),
+    # functions of scripts
+    *("out-minidump", "-gpppassword", "-dcsync", "-ninjacopy", "-shellcode", "-reflectivepeinjection", "-dllinjection"),
+    *("-tokenmanipulation", "-credentialinjection", "-smbexec", "-wmiexec", "-thehash", "-passwordspray"),
+    *(
+        "-domainpasswordspray",
+        "-powershelltcp",
+        "-powerdump",
+        "-wcmdump",
+        "-keystrokes",
+        "-vaultcredential",
+        "-psinject",
+    ),
+    *("-petitpotam", "-userhunter", "-localadminaccess", "-userpersistenceoption", "-elevatedpersistenceoption"),
 )
 
 

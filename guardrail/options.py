@@ -356,11 +356,10 @@ class _Parser:
             for piece in pieces:
                 self.parsed.options.append(Option(self._name(f"/{piece}"), None, self.at - 1))
             return True
-        for separator in (":", "=", ","):
-            head, found, _ = text.partition(separator)
-            if found:
-                self._add(self._name(head), _tail(word, len(head) + 1), attached=True)
-                return True
+        if name is not None:
+            head = name[0][:-1]
+            self._add(self._name(head), _tail(word, len(head) + 1), attached=True)
+            return True
         self._add(self._name(text), None)
         return True
 

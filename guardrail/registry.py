@@ -41,7 +41,8 @@ _STARTS_PROGRAMS = _any(
     # at logon and at boot: https://learn.microsoft.com/windows/win32/setupapi/run-and-runonce-registry-keys
     r"/currentversion/(?:run|runonce|runonceex|runservices|runservicesonce)(?:/|$)",
     r"/policies/explorer/run(?:/|$)",
-    r"/windows nt/currentversion/winlogon(?:/notify|/gpextensions|/(?:shell|userinit|taskman|system|vmapplet|uihost)$|$)",
+    r"/windows nt/currentversion/winlogon(?:/notify|/gpextensions|$)",
+    r"/windows nt/currentversion/winlogon/(?:shell|userinit|taskman|system|vmapplet|uihost)$",
     r"/windows nt/currentversion/windows/(?:load|run|appinit_dlls|loadappinit_dlls)$",
     r"/policies/system/shell$",
     r"/active setup/installed components",
@@ -84,7 +85,8 @@ _DEFENCES = _any(
     r"/etwenabled$|/complus_etwenabled$|/windows script host/settings",
     r"/firewallpolicy/|/windowsfirewall/|/services/(?:sharedaccess|mpssvc|windefend|wdfilter|wdboot|wdnissvc|sense|wscsvc"
     r"|securityhealthservice|sysmon\w*|sysmondrv|vss|wbengine|wuauserv)(?:/|$)",
-    r"/control/safeboot|/systemrestore(?:/|$)|/windowsupdate/|/control/terminal server/(?:fdeny|fsingle|allow|userauth)",
+    r"/control/safeboot|/systemrestore(?:/|$)|/windowsupdate/",
+    r"/control/terminal server/(?:fdeny|fsingle|allow|userauth)",
     r"/winstations/rdp-tcp/(?:userauthentication|securitylayer|shadow)",
     r"/internet settings/(?:zonemap|zones|lockdown_zones)",
     r"/office/[\d.]+/[a-z]+/security(?:/|$)|/office/[\d.]+/common/security",

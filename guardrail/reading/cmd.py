@@ -37,7 +37,7 @@ _BUILTINS = frozenset(
         ),
         *("call", "assoc", "ftype", "echo", "cd", "chdir", "dir", "set", "cls", "ver", "vol", "path", "pushd", "popd"),
         *("rem", "title", "exit", "pause", "prompt", "setlocal", "endlocal", "shift", "verify", "date", "time", "goto"),
-        *("color", "break"),
+        *("color", "break", "print"),
     )
 )
 _FILES = (".exe", ".bat", ".cmd", ".com", ".ps1", ".vbs", ".js")

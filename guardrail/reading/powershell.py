@@ -694,7 +694,7 @@ class _Reader:
     def _typed(self, name: str) -> Value:
         """`[type]::member`, or a value that is converted."""
         kind = _full_type(name)
-        if self.text.startswith("::", self.at):
+        if _MEMBER.match(self.text, self.at, self.end) is not None:
             return self._postfix(Value(f"[{kind}]", known=False, names=f"[{kind}]"))
         self._blank()
         if self._at_end() or self.text[self.at] in ",=":
