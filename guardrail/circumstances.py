@@ -517,7 +517,7 @@ _BREAK_IN = (
     ),
     *(
         "powersploit",
-        "powerview",
+        "powerview.ps",
         "powerup.ps1",
         "powersharppack",
         "nishang",
@@ -540,10 +540,9 @@ _BREAK_IN = (
     *(
         "bettercap",
         "responder.py",
-        "netexec",
         "impacket",
         "sharpview",
-        "adfind",
+        "adfind.exe",
         "gsecdump",
         "pwdump",
         "fgdump",
@@ -551,7 +550,7 @@ _BREAK_IN = (
     ),
     *("kekeo", "sharpwmi", "sharpexec", "grunt.exe", "dcshadow", "webbrowserpassview", "mailpassview", "mailpv.exe"),
     *("chromepass", "vaultpasswordview", "webpassview", "hackbrowserdata", "sharpchrome", "sharpweb", "sharpdpapi"),
-    *("bulletspassview", "netpass.exe", "iepv.exe", "injector.exe"),
+    *("bulletspassview", "netpass.exe", "iepv.exe"),
     # what they call inside
     *("amsiutils", "amsiscanbuffer", "amsiinitfailed", "etweventwrite", "sekurlsa::", "lsadump::", "kerberos::"),
     *("privilege::debug", "token::elevate", "crypto::certificates", "crypto::keys", "dpapi::"),
