@@ -429,15 +429,144 @@ def _names_program(effect: Effect, target: Target, facts: Facts) -> bool:
 _PROGRAM = re.compile(r"(?i)/[^/?#]*\.(?:exe|dll|scr|hta|sct|bat|cmd|ps1|vbs|js|wsf|msi|cpl|com)(?:$|[?#\s])")
 
 
+def _is_in_hidden_stream(effect: Effect, target: Target, facts: Facts) -> bool:
+    if effect.detail.get("stream", "").lower() not in ("", "zone.identifier"):
+        return True
+    return is_hidden_stream(target.text)
+
+
+def is_hidden_stream(text: str) -> bool:
+    """Decides whether a path of Windows has the name of a stream behind the file's: `C:\\a\\notes.txt:x.exe`."""
+    return ":" in text[2:] and _STREAM.fullmatch(text) is not None
+
+
+_STREAM = re.compile(
+    r"(?i)(?:[/-][a-z]+:)?(?:(?:[a-z]:[\\/]|\.{1,2}[\\/]|%\w+%[\\/])(?:[^:*?<>|\s\"]+(?: [^:*?<>|\s\"]+)*[\\/])?)?"
+    r"[^:*?<>|\\/\s\"]+\.[a-z0-9]{1,5}:(?!zone\.identifier)[^:*?<>|\\/\s\"]*[a-z][^:*?<>|\\/\s\"]*(?::\$data)?"
+    r"|(?:[a-z]:[\\/])[^:*?<>|\s\"]+:(?!zone\.identifier)[^:*?<>|\\/\s\"]+(?::\$data)?"
+)
+
+
+def _is_in_shared_place(effect: Effect, target: Target, facts: Facts) -> bool:
+    return _SHARED_PLACE.match(target.located) is not None
+
+
+_SHARED_PLACE = re.compile(
+    r"(?i)(?:(?:[a-z]:|%systemdrive%|\$env:systemdrive)?[\\/]+(?:users[\\/]+public|perflogs|\$recycle\.bin"
+    r"|windows[\\/]+(?:temp|tasks|tracing|system32[\\/]+(?:tasks|spool[\\/]+drivers[\\/]+color)))[\\/]"
+    r"|%public%[\\/]|\$env:public[\\/]|(?:[a-z]:[\\/]+programdata|%programdata%|\$env:programdata)[\\/]+[^\\/]+\.\w+$"
+    r"|(?:/mnt)?/c/users/public/|/dev/shm/)"
+)
+"""Where every account may write and no installer puts programs."""
+
+
+def _is_named_as_system_program(effect: Effect, target: Target, facts: Facts) -> bool:
+    path = target.located.replace("\\", "/").lower()
+    directory, _, name = path.rpartition("/")
+    if "/windows /" in path:
+        return True  # a directory that looks like the system's, with a blank behind its name
+    return (
+        name in _SYSTEM_PROGRAMS
+        and bool(directory)
+        and not directory.endswith(("windows", "system32", "syswow64", "%windir%", "%systemroot%"))
+    )
+
+
+_SYSTEM_PROGRAMS = frozenset(
+    (
+        *("lsass.exe", "svchost.exe", "csrss.exe", "smss.exe", "winlogon.exe", "wininit.exe", "services.exe"),
+        *("spoolsv.exe", "taskhostw.exe", "explorer.exe", "lsm.exe", "dllhost.exe", "sihost.exe", "runtimebroker.exe"),
+    )
+)
+"""Programs of Windows that run everywhere and lie in one directory."""
+
+
+def _is_script_in_memory(effect: Effect, target: Target, facts: Facts) -> bool:
+    if not effect.source.startswith(("ps:", "powershell", "pwsh")):
+        return False
+    named = _SCRIPT_URL.search(" ".join((effect.detail.get("url", ""), target.text)))
+    return named is not None and _INSTALLER.search(named[1]) is None
+
+
+_SCRIPT_URL = re.compile(r"(?i)https?://[^/\s'\"]+(/[^\s'\"?#)]+\.(?:ps1|psm1|txt|png|jpe?g|gif|bin|dat))")
+_INSTALLER = re.compile(r"(?i)install|setup|bootstrap|/(?:get|init|update|upgrade)\.ps1$")
+
+
 def _is_break_in_tool(effect: Effect, target: Target, facts: Facts) -> bool:
-    return any(_BREAK_IN.search(text) for text in (target.text, effect.detail.get("url", "")))
+    return any(is_break_in(text) for text in (target.text, effect.detail.get("url", "")))
 
 
-_BREAK_IN = re.compile(
-    r"(?i)mimikatz|mimipenguin|pypykatz|lazagne|rubeus|kerberoast|sharphound|bloodhound|seatbelt\.exe|powersploit|powerview"
-    r"|powerup\.ps1|powersharppack|nishang|inveigh|(?:win|lin)peas|metasploit|meterpreter|cobaltstrike|ysoserial|uacme"
-    r"|akagi(?:32|64)|nanodump|xordump|sharpdump|safetykatz|gosecretsdump|secretsdump|evil-winrm|juicypotato|printspoofer"
-    r"|crackmapexec|sharpup|watson\.exe|bettercap|responder\.py"
+def is_break_in(text: str) -> bool:
+    """Decides whether a text names a program, function or internal that only those use who break in."""
+    lowered = text.lower()
+    return any(name in lowered for name in _BREAK_IN)
+
+
+_BREAK_IN = (
+    # programs and collections of scripts
+    *(
+        "mimikatz",
+        "mimipenguin",
+        "pypykatz",
+        "lazagne",
+        "rubeus",
+        "kerberoast",
+        "sharphound",
+        "bloodhound",
+        "seatbelt.exe",
+    ),
+    *(
+        "powersploit",
+        "powerview.ps",
+        "powerup.ps1",
+        "powersharppack",
+        "nishang",
+        "inveigh",
+        "winpeas",
+        "linpeas",
+        "metasploit",
+    ),
+    *("meterpreter", "cobaltstrike", "ysoserial", "uacme", "akagi32", "akagi64", "nanodump", "xordump", "sharpdump"),
+    *(
+        "safetykatz",
+        "secretsdump",
+        "evil-winrm",
+        "juicypotato",
+        "printspoofer",
+        "crackmapexec",
+        "sharpup",
+        "watson.exe",
+    ),
+    *(
+        "bettercap",
+        "responder.py",
+        "impacket",
+        "sharpview",
+        "adfind.exe",
+        "gsecdump",
+        "pwdump",
+        "fgdump",
+        "wce.exe",
+    ),
+    *("kekeo", "sharpwmi", "sharpexec", "grunt.exe", "dcshadow", "webbrowserpassview", "mailpassview", "mailpv.exe"),
+    *("chromepass", "vaultpasswordview", "webpassview", "hackbrowserdata", "sharpchrome", "sharpweb", "sharpdpapi"),
+    *("bulletspassview", "netpass.exe", "iepv.exe"),
+    # what they call inside
+    *("amsiutils", "amsiscanbuffer", "amsiinitfailed", "etweventwrite", "sekurlsa::", "lsadump::", "kerberos::"),
+    *("privilege::debug", "token::elevate", "crypto::certificates", "crypto::keys", "dpapi::"),
+    # functions of scripts
+    *("out-minidump", "-gpppassword", "-dcsync", "-ninjacopy", "-shellcode", "-reflectivepeinjection", "-dllinjection"),
+    *("-tokenmanipulation", "-credentialinjection", "-smbexec", "-wmiexec", "-thehash", "-passwordspray"),
+    *(
+        "-domainpasswordspray",
+        "-powershelltcp",
+        "-powerdump",
+        "-wcmdump",
+        "-keystrokes",
+        "-vaultcredential",
+        "-psinject",
+    ),
+    *("-petitpotam", "-userhunter", "-localadminaccess", "-userpersistenceoption", "-elevatedpersistenceoption"),
 )
 
 
@@ -470,6 +599,16 @@ CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
         "names_data": Circumstance(_names_data, (), "the name is that of a document, database, picture or archive"),
         "names_rights": Circumstance(
             lambda e, t, f: "/etc/sudoers" in t.text or "/etc/security" in t.text, (), "it lists the rights of accounts"
+        ),
+        "hidden_stream": Circumstance(_is_in_hidden_stream, (), "the name is that of a stream behind a file"),
+        "shared_place": Circumstance(
+            _is_in_shared_place, (), "every account may write there, and nothing is installed"
+        ),
+        "system_program_elsewhere": Circumstance(
+            _is_named_as_system_program, (), "it has the name of a program of Windows and lies elsewhere"
+        ),
+        "script_in_memory": Circumstance(
+            _is_script_in_memory, (), "a script from the network that isn't named as an installer runs unsaved"
         ),
         "break_in_tool": Circumstance(_is_break_in_tool, (), "the name is that of a program that is made to break in"),
         "absolute": Circumstance(_is_absolute, (), "the path starts at a root or at home"),

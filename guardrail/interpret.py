@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from shlex import quote
 
 from guardrail.catalogue.loader import Catalogue, EffectRow, Inner, Program, Request, option_name
+from guardrail.circumstances import is_break_in, is_hidden_stream
 from guardrail.facts import Environment, Facts, environment_of
 from guardrail.foreign import look, starts_shell
 from guardrail.model import Call, Effect, Passage, Reading, Redirection, Span, Target, Uncovered, Word
@@ -25,6 +26,7 @@ from guardrail.paths import (
     consequence_of_write,
     is_nowhere,
     is_of_guard,
+    is_record,
     is_remote,
     located,
     place_of,
@@ -32,6 +34,7 @@ from guardrail.paths import (
     seen_from,
 )
 from guardrail.reading.decoding import constant_output
+from guardrail.registry import KeyMeaning, is_password_store, meaning_of_change, meaning_of_reading, meaning_of_removal
 from guardrail.vocabulary import (
     Coverage,
     EffectKind,
@@ -66,6 +69,11 @@ SCRIPT_SUFFIXES = (
 SEARCHES = frozenset(("find", "fd", "ls", "grep", "rg", "ag", "git"))
 DESTROYING = frozenset(("delete", "destroy", "purge", "drop", "wipe", "erase", "terminate", "nuke", "obliterate"))
 REMADE = frozenset(("cache", "caches", "tmp", "temp", "lock", "label", "labels", "alias", "log", "logs", "session"))
+COPIERS = frozenset(("cp", "install", "cmd:copy", "ps:copy-item", "xcopy"))
+PRINTERS_OF_TEXT = frozenset(("findstr", "find", "more", "cmd:type", "cmd:echo", "cmd:more", "ps:get-content", "sort"))
+MONIKERS = ("script:", "scriptlet:", "javascript:", "vbscript:", "ms-its:", "mk:@msitstore:")
+"""How Windows is told that an address is a script to run."""
+BINARY_SUFFIXES = (".exe", ".dll", ".scr", ".sys", ".cpl", ".ocx")
 MAKERS = frozenset(("mkdir", "mktemp", "md", "cmd:md", "cmd:mkdir"))
 MEMBERS_OF_CODE = ("python:", "js:")
 READING_VERBS = (
@@ -173,6 +181,7 @@ class _Interpreter:
         self.downloaded: dict[str, str] = {}
         self.mounts: dict[str, tuple[tuple[str, str], ...]] = {}
         self.copied: dict[str, Care] = {}
+        self.disguised: dict[str, str] = {}  # copies of programs of the system, and what they are
         self.judges_origin = facts.user_request is not None or bool(facts.untrusted_content)
 
     # Readings and calls
@@ -247,6 +256,8 @@ class _Interpreter:
         first = len(self.effects)
         if call.program != ":":
             self._program(call, frame)
+            if call.language in _OF_WINDOWS:
+                self._hidden_streams(call)
         for redirection in call.redirections:
             self._redirection(redirection, call)
         effects = self.effects[first:]
@@ -257,6 +268,8 @@ class _Interpreter:
         if not call.program:
             self._computed(call, frame)
             return
+        if self.disguised:
+            call = self._undisguised(call)
         program = self._entry(call.program)
         if program is None:
             self._unknown(call, frame)
@@ -290,6 +303,24 @@ class _Interpreter:
         if frame.depth and program.name in SHELLS and _waits_for_typing(parsed):
             self._interactive_shell(call)
 
+    def _hidden_streams(self, call: Call) -> None:
+        """A stream behind a file is used to hide something, whatever program it is given to."""
+        for word in call.words:
+            if ":" in word.text[2:] and is_hidden_stream(word.text):
+                target = self._target(word, EffectKind.WRITE, ObjectKind.PATH, call)
+                self._generic_effect(EffectKind.WRITE, ObjectKind.PATH, (target,), call, {}, True)
+
+    def _undisguised(self, call: Call) -> Call:
+        """The call as one of the program that an earlier call copied under this name."""
+        path = located(call.path or call.program, self.facts, _directory(call))
+        name = self.disguised.get(path) or self.disguised.get(f"{path}.exe")
+        if name is None:
+            return call
+        target = self._target(Word(call.path or call.program, call.span), EffectKind.EXECUTE, ObjectKind.PATH, call)
+        detail = {"code": "named_file", "disguised": name}
+        self._generic_effect(EffectKind.EXECUTE, ObjectKind.PATH, (target,), call, detail, True)
+        return replace(call, program=name)
+
     def _entry(self, name: str) -> Program | None:
         """The program's entry; a version behind the name and what names only the shell are taken away."""
         catalogue = self.catalogue
@@ -304,7 +335,8 @@ class _Interpreter:
                 spelled = (catalogue.program(f"{prefix}:*.{ending}") for ending in endings)
                 return next((found for found in spelled if found is not None), None)
             rest = rest.lower()
-            spellings = (f"{prefix}:{rest}", f"{prefix}:*.{rest.rpartition('.')[2]}", rest)
+            member = rest.rpartition("::" if "::" in rest else ".")[2]
+            spellings = (f"{prefix}:{rest}", f"{prefix}:*.{member}", rest)
             return next((found for spelling in spellings if (found := catalogue.program(spelling)) is not None), None)
         for suffix in (".cmd", ".bat"):
             if name.endswith(suffix):
@@ -386,6 +418,10 @@ class _Interpreter:
             self._consequences(effect, _directory(call))
         elif row.kind in _UNDOES and row.object in (ObjectKind.PATH, ObjectKind.PERMISSION):
             self._of_the_guard(effect, call)
+            if row.kind is EffectKind.DELETE:
+                self._of_records(effect)
+        elif row.object is ObjectKind.REGISTRY_KEY:
+            self._of_the_registry(effect)
 
     def _followed(self, words: list[Word], call: Call) -> list[Word]:
         """The words that are looked at as targets, up to a bound for the whole action."""
@@ -634,6 +670,30 @@ class _Interpreter:
                 changed = replace(effect, kind=EffectKind.CONFIGURE, object=ObjectKind.GUARD, targets=(target,))
                 self._add(replace(changed, detail={"says": "takes away what checks or steers the agent"}))
 
+    def _of_records(self, effect: Effect) -> None:
+        """To delete the record of what happened is to switch a log off."""
+        targets = tuple(target for target in effect.targets if is_record(target.located))
+        if targets:
+            changed = replace(effect, kind=EffectKind.DISABLE, object=ObjectKind.SERVICE, targets=targets)
+            self._add(replace(changed, detail={"says": "removes the record of what happened"}))
+
+    def _of_the_registry(self, effect: Effect) -> None:
+        """A key may start programs, hold up a defence or keep passwords."""
+        value, data = effect.detail.get("value", ""), effect.detail.get("data", "")
+        for target in effect.targets:
+            meaning: KeyMeaning | None
+            if effect.kind is EffectKind.READ:
+                meaning = meaning_of_reading(target.text, value)
+                if effect.scope is Scope.ALL and is_password_store(target.text):
+                    meaning = _HIVE_OF_PASSWORDS
+            elif effect.kind is EffectKind.DELETE:
+                meaning = meaning_of_removal(target.text, value)
+            else:
+                meaning = meaning_of_change(target.text, value, data)
+            if meaning is not None:
+                changed = replace(effect, kind=meaning.kind, object=meaning.object, targets=(target,))
+                self._add(replace(changed, detail={"says": meaning.reason}))
+
     def _executed(self, effect: Effect, call: Call) -> Effect:
         """Code that the same action downloaded, or that comes out of a pipe from afar, is remote code."""
         if effect.detail.get("code") == "named_file" and call.program not in SHELLS:
@@ -680,12 +740,23 @@ class _Interpreter:
                 if path and scope_of(path, self.facts) is not Scope.ALL:
                     self.downloaded[path] = urls[0]
                     self.own.add(path)
+        if made and call.program in COPIERS:
+            self._disguise(made[-1], effects)
         if care is None and made:
             care = self._fed(call.stdin).care
         if care is not None:
             for path in made:
                 for known in (path, *_parents(path)):
                     self.copied.setdefault(known, care)
+
+    def _disguise(self, copy: str, effects: Iterable[Effect]) -> None:
+        """A program of the system that is copied under another name is still that program."""
+        for effect in effects:
+            if effect.kind is EffectKind.READ:
+                for target in effect.targets:
+                    name = _program_name(target.text)
+                    if target.place is Place.SYSTEM and name != _program_name(copy) and self._entry(name) is not None:
+                        self.disguised[copy] = name
 
     def _own(self, paths: Iterable[str], effect: Effect, call: Call) -> None:
         """A path that the action itself makes is its own to delete, unless it may have been there (`mkdir -p ~/x`)."""
@@ -720,6 +791,8 @@ class _Interpreter:
             sure=call.sure,
             elevated=call.elevated,
         )
+        if call.program in PRINTERS_OF_TEXT and word.text.lower().endswith(BINARY_SUFFIXES):
+            effect = replace(effect, detail={"assembled": "yes"})
         self._add(effect)
         if kind in _WRITES:
             self._consequences(effect, _directory(call))
@@ -765,15 +838,14 @@ class _Interpreter:
             rest = [word.text for word in words[1:] if not word.text.startswith(":::")]
             self._text(" ".join((first.text, *map(quote, rest))), "bash", call, frame)
             return
-        name = first.text.replace("\\", "/").rstrip("/").rpartition("/")[2].lower().removesuffix(".exe")
         inner = Call(
-            program=name if first.known else "",
+            program=_program_name(first.text) if first.known else "",
             words=tuple(words[1:] if first.known else words),
             span=call.span,
             language=call.language,
             stdin=call.stdin,
             sure=call.sure,
-            path=first.text if first.known and "/" in first.text else "",
+            path=first.text.replace("\\", "/") if first.known and ("/" in first.text or "\\" in first.text) else "",
         )
         self.call(inner, frame)
 
@@ -986,6 +1058,7 @@ class _Interpreter:
             self.covered_calls += 1
             return
         self._generic(call, frame)
+        self._break_in(call)
         if name.startswith("tool:") and any(effect.span == call.span for effect in self.effects):
             return
         if ":" not in name:
@@ -995,6 +1068,13 @@ class _Interpreter:
             self._shells_in_options(call, frame)
         executable = not name.startswith((*MEMBERS_OF_CODE, *READING_VERBS))
         self.uncovered.append(Uncovered(call.span, f"the catalogue lacks {_shortened(name)}", executable=executable))
+
+    def _break_in(self, call: Call) -> None:
+        """A tool that is made to break in is known by its name, also as a function that a script defines."""
+        named = next((text for text in (call.program, *(word.text for word in call.words)) if is_break_in(text)), None)
+        if named is not None:
+            target = Target(named[:LONGEST_NAME])
+            self._generic_effect(EffectKind.EXECUTE, ObjectKind.PROCESS, (target,), call, {"code": "named_file"}, True)
 
     def _carried(self, call: Call, frame: _Frame) -> None:
         """A known program with options or a path behind words that nobody knows: `run rm -rf / on the server`."""
@@ -1025,6 +1105,9 @@ class _Interpreter:
                 reads.append(self._target(word, EffectKind.READ, ObjectKind.PATH, call))
             elif "://" in text[:8]:
                 urls.append(text)
+            elif text.lower().startswith(MONIKERS):
+                target = (self._target(word, EffectKind.EXECUTE, ObjectKind.RESOURCE, call, Place.UNKNOWN),)
+                self._generic_effect(EffectKind.EXECUTE, ObjectKind.RESOURCE, target, call, {"code": "remote"}, True)
             elif (
                 word.known
                 and not call.words[at].text.startswith("-")
@@ -1104,6 +1187,11 @@ def _directory(call: Call) -> str | None:
     return call.directory.text if call.directory is not None else None
 
 
+def _program_name(path: str) -> str:
+    """The name under which a program's file is found in the catalogue."""
+    return path.replace("\\", "/").rstrip("/").rpartition("/")[2].lower().removesuffix(".exe")
+
+
 def _shortened(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
@@ -1136,6 +1224,8 @@ def _prints_environment(source: Call | Word | None) -> bool:
     return isinstance(source, Call) and source.program in ("env", "printenv") and not source.words
 
 
+_HIVE_OF_PASSWORDS = KeyMeaning(EffectKind.READ, ObjectKind.CREDENTIAL, "copies the store of passwords")
+_OF_WINDOWS = frozenset((Language.CMD, Language.POWERSHELL))
 _MAKE_CONTAINERS = (("run",), ("create",), ("container", "run"), ("container", "create"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -347,18 +348,18 @@ class _Parser:
             text = "/" + text[1:]
         if text[0] != "/" or not (text[1].isalnum() or text[1] == "?"):
             return False
-        pieces = text[1:].split("/")
+        name = _WINDOWS_NAME.match(text)
+        pieces = text[1:].split("/") if name is None else ()
         if len(pieces) > 1:
             if not all(len(piece) in (1, 2) and piece.isalnum() for piece in pieces):
                 return False
             for piece in pieces:
                 self.parsed.options.append(Option(self._name(f"/{piece}"), None, self.at - 1))
             return True
-        for separator in (":", "="):
-            head, found, _ = text.partition(separator)
-            if found:
-                self._add(self._name(head), _tail(word, len(head) + 1), attached=True)
-                return True
+        if name is not None:
+            head = name[0][:-1]
+            self._add(self._name(head), _tail(word, len(head) + 1), attached=True)
+            return True
         self._add(self._name(text), None)
         return True
 
@@ -388,6 +389,10 @@ class _Parser:
             and any(level.groups for level in parsed.levels)
         ):
             parsed.only_shows_help = True
+
+
+_WINDOWS_NAME = re.compile(r"/[^/:=,]*[:=,]")
+"""The name of an option of Windows whose value stands in the same word, such as `/i:http://x/a.sct`."""
 
 
 def _command_begins(inner: Inner) -> int | None:

@@ -583,6 +583,10 @@ NAMES: Mapping[str, Care] = {
         _secret("stored passwords"),
     ),
     **dict.fromkeys(
+        ("sitemanager.xml", "recentservers.xml", "winscp.ini", "ultravnc.ini", "vnc.ini", "ws_ftp.ini", "confcons.xml"),
+        _secret("stored passwords"),
+    ),
+    **dict.fromkeys(
         (".npmrc", ".pypirc", ".yarnrc.yml", ".gem/credentials", ".terraformrc", ".vault-token", ".dockercfg"),
         _secret("token of a registry or service"),
     ),
@@ -718,9 +722,12 @@ FRAGMENTS: tuple[tuple[str, Care], ...] = (
     ("/etc/ipsec.secrets", _secret("keys of a network")),
     ("/etc/ppp/chap-secrets", _secret("keys of a network")),
     ("/environ", _secret("environment of a process")),
+    ("/mem", _secret("memory of a process")),
     ("windows/system32/config/sam", _secret("passwords of the system")),
     ("windows/system32/config/security", _secret("passwords of the system")),
     ("windows/system32/config/system", _secret("passwords of the system")),
+    ("var/db/dslocal/nodes/default/users", _secret("passwords of the system")),
+    ("application support/com.apple.tcc/tcc.db", Care(Sensitivity.SYSTEM, "what programs may see and steer")),
     ("windows/repair/sam", _secret("passwords of the system")),
     ("hklm/sam", _secret("passwords of the system")),
     ("hklm/security", _secret("passwords of the system")),
@@ -800,6 +807,7 @@ _GUARD = Consequence(EffectKind.CONFIGURE, ObjectKind.GUARD, "what checks or ste
 _HOOK = Consequence(EffectKind.PERSIST, ObjectKind.REPOSITORY, "code that git runs by itself")
 _NETWORK = Consequence(EffectKind.CONFIGURE, ObjectKind.NETWORK, "how this machine finds and reaches others")
 _BOOT = Consequence(EffectKind.CONFIGURE, ObjectKind.DEVICE, "how the system boots or what it mounts")
+_CRASH = Consequence(EffectKind.DISRUPT, ObjectKind.DEVICE, "whether the machine runs on")
 _DEVICE = Consequence(EffectKind.OVERWRITE, ObjectKind.DEVICE, "a disk or the memory itself")
 
 WRITE_NAMES: Mapping[str, Consequence] = {
@@ -865,8 +873,8 @@ WRITE_PLACES: tuple[tuple[str, Consequence], ...] = (
     ("/etc/default/grub", _BOOT),
     ("/boot/", _BOOT),
     ("/efi/", _BOOT),
+    ("/proc/sysrq-trigger", _CRASH),
     ("/proc/sys", _BOOT),
-    ("/proc/sysrq-trigger", _BOOT),
     ("/sys/", _BOOT),
     (".git/hooks", _HOOK),
     (".git/config", _HOOK),
@@ -935,6 +943,17 @@ HARMLESS_DEVICES = frozenset(
 )
 
 
+def is_record(text: str) -> bool:
+    """Decides whether the path is a record of what happened on the machine, by which people notice a break-in."""
+    return _RECORD.search(_spelled(text)) is not None
+
+
+_RECORD = re.compile(
+    r"windows/system32/winevt/|/var/log/(?:auth\.log|secure|syslog|messages|system\.log|wtmp|btmp|lastlog|audit(?:/|$))"
+    r"|/var/audit/|/(?:\.(?:bash|zsh|sh)_history|consolehost_history\.txt)$|windows/prefetch(?:/|$)|/run/utmp$"
+)
+
+
 def is_nowhere(text: str) -> bool:
     """Decides whether writing there keeps nothing: `/dev/null`, a file descriptor, a terminal."""
     lowered = text.strip().lower()
@@ -967,6 +986,9 @@ def _care_of(text: str) -> Care:
     return _NO_CARE
 
 
+_OF_PROCESS = re.compile(r"/proc/[^/]+/(?:environ|mem)$")
+
+
 def _secret_of(path: str, name: str) -> Care | None:
     if name.endswith(NOT_SECRET_SUFFIXES) and name not in NAMES:
         return None
@@ -993,7 +1015,7 @@ def _secret_of(path: str, name: str) -> Care | None:
     slashed = path if path.startswith(("/", "~")) else f"/{path}"
     for fragment, care in FRAGMENTS:
         if fragment in slashed:
-            if fragment == "/environ" and not slashed.startswith("/proc/"):
+            if fragment in ("/environ", "/mem") and not _OF_PROCESS.match(slashed):
                 continue
             return care
     return None

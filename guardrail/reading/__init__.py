@@ -380,7 +380,13 @@ _POWERSHELL = _marks(
         r"|publish|unpublish|save|find|search|show|hide|push|pop|read|repair|tee|use|optimize|undo)-[a-z]{3,40}\b"
         r"(?=\s|$|;|\||\))(?![\w/.])",
     ),
-    (3, r"(?i)\$env:\w|\[(?:system|net|io|convert|text|environment|reflection|scriptblock|diagnostics)\.?[\w.]*\]::?"),
+    (2, r"^\s*\$\w+(?:\.\w+)*\.\w+\("),
+    (
+        3,
+        r"(?i)\$env:\w|\[(?:[a-z_][\w.]{0,80}\]::|(?:system|net|io|convert|text|environment|reflection)[\w.]*\]:|ref\]\."
+        r"|(?:wmiclass|adsi|scriptblock)\]['\"$(])",
+    ),
+    (3, r"&\s*\(['\"$(]|[A-Za-z]`\w+-[A-Za-z]"),
     (3, r"(?i)\bnew-object\s|\biex\b|\biwr\b|\birm\b|\bgci\b.{0,80}\|"),
     (2, r"(?i)\s-(?:erroraction|recurse|literalpath|scriptblock|computername|argumentlist|outfile|usebasicparsing)\b"),
     (2, r"\|\s*(?:%|\?|foreach|where)\s*\{|\$_\.?|\$(?:null|true|false|PSItem|PSVersionTable)\b|@\{|@\("),
@@ -397,9 +403,12 @@ _CMD = _marks(
     ),
     (
         3,
-        r"(?i)%(?:userprofile|appdata|temp|tmp|systemroot|windir|programfiles|systemdrive|cd|localappdata|comspec)[:%]",
+        r"(?i)%(?:userprofile|appdata|public|temp|tmp|systemroot|windir|programfiles|systemdrive|cd|localappdata|comspec)[:%]",
     ),
     (3, r"(?i)^\s*(?:format|diskpart|chkdsk)\s+[a-z]:"),
+    (4, r"\^[A-Za-z]{1,4}\^[A-Za-z]"),
+    (3, r"%\w{1,40}(?::~|%%\w)"),
+    (3, r"(?i)^\s*set\s+\"?\w{1,40}=[^\n]{0,200}&"),
     (3, r"(?i)(?:^|[\s\"=,])[a-z]:\\|\bhk(?:lm|cu|cr|u|ey_[a-z_]{5,20})\\"),
     (3, r"(?i)^\s*\"?(?:[\w.:\\/-]{1,200}\\)?[\w.-]+\.exe\b"),
     (

@@ -37,7 +37,7 @@ _BUILTINS = frozenset(
         ),
         *("call", "assoc", "ftype", "echo", "cd", "chdir", "dir", "set", "cls", "ver", "vol", "path", "pushd", "popd"),
         *("rem", "title", "exit", "pause", "prompt", "setlocal", "endlocal", "shift", "verify", "date", "time", "goto"),
-        *("color", "break"),
+        *("color", "break", "print"),
     )
 )
 _FILES = (".exe", ".bat", ".cmd", ".com", ".ps1", ".vbs", ".js")
@@ -242,6 +242,9 @@ class _Reader:
                 return self._emit(Call(":", (), span, Language.CMD, redirections, stdin))
             return None
         first = words[0].text.lstrip("@")
+        if first.lower().startswith("%comspec%"):
+            first = "cmd.exe"
+            words = [replace(words[0], text=first, known=True), *words[1:]]
         name = first.lower()
         attached = re.match(r"(cd|md|rd|del|echo|dir|type|start)([./\\:].*)$", name)
         if attached is not None and attached[1] in _BUILTINS and not name.startswith(("cd:", "del:", "dir:")):
@@ -266,7 +269,7 @@ class _Reader:
         base = re.split(r"[/\\]", name.rstrip("/\\"))[-1].removesuffix(".exe")
         if name in ("cd", "chdir", "pushd") and len(words) > 1:
             self.directory = words[-1]
-        program = f"cmd:{name}" if name in _BUILTINS else base if words[0].known else ""
+        program = f"cmd:{name}" if name in _BUILTINS else base if words[0].known or "%" not in base else ""
         rest_words = tuple(words[1:]) if program else tuple(words)
         path = ""
         if name not in _BUILTINS and ("\\" in first or "/" in first or name.endswith(_FILES)):

@@ -149,6 +149,8 @@ class _Reader:
         self.full = False
         self.directory: Word | None = None
         self.carrier: Span | None = None
+        self.opened: Value | None = None  # what a request that was opened brings
+        self.socket: Value | None = None  # whom a connection was made to
 
     def run(self) -> None:
         self.blocks = _brackets(self.text)
@@ -401,9 +403,17 @@ class _Reader:
             name = self._argument()
             if name.type == "block":
                 return self._run_block(name), None
-            if not name.known:
-                return self._arguments_of("", start, stdin, fed, first=name)
-            return self._arguments_of(name.text, start, stdin, fed)
+            if name.type == "code" or name.text.startswith("$(curl "):
+                call = self._emit(
+                    "ps:invoke-expression",
+                    (word_of(name, self._span(start, self.at)),),
+                    self._span(start, self.at),
+                    (),
+                    stdin,
+                )
+                self._skip_arguments()
+                return unknown(), call
+            return self._arguments_of_named(name, start, stdin, fed)
         if char in "$(@\"'[{+!" or char.isdigit() or re.compile(r"-(?:not|join|split)\b", re.I).match(self.text, start):
             before = len(self.calls)
             value = self._expression()
@@ -413,9 +423,15 @@ class _Reader:
         if not word.text:
             self.at += 1
             return unknown(), None
-        if not word.known:
-            return self._arguments_of("", start, stdin, fed, first=word)
-        return self._arguments_of(word.text, start, stdin, fed)
+        return self._arguments_of_named(word, start, stdin, fed)
+
+    def _arguments_of_named(
+        self, name: Value, start: int, stdin: Call | Word | None, fed: Value | None
+    ) -> tuple[Value, Call | None]:
+        """Reads the arguments of a command whose directory may begin with a variable: `$env:windir\\x.exe`."""
+        if name.known or _KNOWN_PROGRAM.search(name.text) is not None:
+            return self._arguments_of(name.text, start, stdin, fed)
+        return self._arguments_of("", start, stdin, fed, first=name)
 
     def _skip_arguments(self) -> None:
         while self.at < self.end and not self._at_end():
@@ -537,6 +553,8 @@ class _Reader:
             elif char in "#@" and parts:
                 parts.append(constant(char))
                 self.at += 1
+            elif char == "{" and len(parts) == 1 and parts[0].text in ("%", "?"):
+                break
             elif char == "{" and parts:
                 close = min(self.blocks.get(self.at, self.end), self.end)
                 parts.append(constant(self.text[self.at : close + 1]))
@@ -676,7 +694,7 @@ class _Reader:
     def _typed(self, name: str) -> Value:
         """`[type]::member`, or a value that is converted."""
         kind = _full_type(name)
-        if self.text.startswith("::", self.at):
+        if _MEMBER.match(self.text, self.at, self.end) is not None:
             return self._postfix(Value(f"[{kind}]", known=False, names=f"[{kind}]"))
         self._blank()
         if self._at_end() or self.text[self.at] in ",=":
@@ -702,12 +720,14 @@ class _Reader:
                 name = found[2]
                 if name[:1] in "'\"$(":
                     self.at = found.start(2)
-                    member = self._single_argument()
+                    member = self._name_of_member()
                     name = member.text if member.known else ""
                 name = name.lower()
                 if self.at < self.end and self.text[self.at] == "(":
                     arguments = self._method_arguments()
                     value = self._method(value, name, arguments, self._span(start, self.at))
+                elif self.opened is not None and name in ("responsetext", "responsebody", "responsestream"):
+                    value = self.opened
                 else:
                     value = _member(value, name)
                 continue
@@ -718,6 +738,18 @@ class _Reader:
                 value = _indexed(value, index)
                 continue
             break
+        return value
+
+    def _name_of_member(self) -> Value:
+        """The name of a member that an expression makes: `.('Down' + 'loadString')`."""
+        char = self.text[self.at]
+        if char in "'\"":
+            return self._quoted()
+        if char == "$":
+            return self._variable()
+        close = min(self.blocks.get(self.at, self.end), self.end)
+        value = self._inside(_Block(self.at + 1, close))
+        self.at = min(close + 1, self.end)
         return value
 
     def _method_arguments(self) -> list[Value]:
@@ -875,6 +907,8 @@ class _Reader:
         call = self._emit(program, tuple(words), span, redirections, stdin, path.replace("\\", "/"))
         if lowered == "start-process":
             self._started(arguments, span)
+        if lowered == "invoke-expression" and self.socket is not None and not all(word.known for word in words):
+            self._emit("ps:*.runwhatcomes", (word_of(self.socket, span),), span, (), None)
         if lowered == "new-alias" or lowered == "set-alias":
             self._alias(arguments)
         return self._result(lowered, arguments, fed), call
@@ -1008,6 +1042,8 @@ class _Reader:
             if cmdlet is not None:
                 return self._as_cmdlet(cmdlet, words, span, arguments)
             self._emit(f"ps:[{kind}]::{name}", words, span, (), None)
+            if name == "create" and kind.endswith("webrequest") and arguments:
+                return fetched(arguments[0])
             if name in ("readalltext", "readallbytes", "readalllines", "openread", "readlines") and arguments:
                 return reads_path(arguments[0])
             return Value(f"$({name})", known=False, type=kind)
@@ -1035,10 +1071,16 @@ class _Reader:
             if cmdlet is not None:
                 self._emit(f"ps:{cmdlet}", (word_of(value, span), *words), span, (), None)
                 return unknown()
+        if name == "open" and value.type.endswith("http") and len(arguments) > 1:
+            self.opened = fetched(arguments[1])
+        if name == "getstream" and "sockets." in value.type:
+            self.socket = value
+        if value.type == "response" and name in _OF_RESPONSES:
+            return value
         if name in ("kill", "stop", "terminate") and not arguments:
             self._emit("ps:stop-process", (word_of(value, span),), span, (), None)
             return unknown()
-        if name in _QUIET_METHODS:
+        if name in _QUIET_METHODS and not (name in _REFLECTION and arguments):
             return value if name in _SAME_METHODS else unknown(name)
         kind = value.type or "*"
         self._emit(f"ps:{kind}.{name}", (*words, word_of(value, span, "self")), span, (), None)
@@ -1112,6 +1154,8 @@ class _Reader:
             if kind is None:
                 return unknown()
             inner = values[1] if len(values) > 1 else None
+            if inner is not None and inner.type == "response":
+                return inner
             if inner is not None and inner.known:
                 return Value(inner.text, inner.known, type=_full_type(kind.text.partition("(")[0]))
             return Value("object", known=False, type=_full_type(kind.text.partition("(")[0]))
@@ -1164,6 +1208,7 @@ class _Reader:
 
 
 _MEMBER = re.compile(r"(::|\??\.)(?!\.)([A-Za-z_]\w*|['\"$(])")
+_KNOWN_PROGRAM = re.compile(r"(?i)^\$env:\w+[^$]*[\\/][\w.-]+$")
 _QUIET_METHODS = frozenset(
     (
         *("tostring", "add", "addrange", "gettype", "getenumerator", "containskey", "contains", "equals", "startswith"),
@@ -1181,6 +1226,13 @@ _QUIET_METHODS = frozenset(
         ),
         *("trim", "trimend", "trimstart", "toarray", "tolower", "toupper", "split", "substring", "getbytes", "padleft"),
         *("padright", "readline", "getmethod", "getfield", "getproperty", "count", "refresh", "waitforexit", "wait"),
+    )
+)
+_REFLECTION = frozenset(("gettype", "getfield", "getmethod"))
+_OF_RESPONSES = frozenset(
+    (
+        *("getresponse", "getresponsestream", "getresult", "getawaiter", "readtoend", "readasstringasync", "result"),
+        *("readasbytearrayasync", "content", "getresponseasync"),
     )
 )
 _SAME_METHODS = frozenset(("tostring", "trim", "trimend", "trimstart", "readtoend", "toarray", "tolower", "toupper"))
