@@ -16,7 +16,7 @@ from shlex import quote
 
 from guardrail.catalogue.loader import Catalogue, EffectRow, Inner, Program, Request, option_name
 from guardrail.facts import Environment, Facts, environment_of
-from guardrail.foreign import look, starts_shell
+from guardrail.foreign import look, runs_what_it_receives, starts_shell
 from guardrail.model import Call, Effect, Passage, Reading, Redirection, Span, Target, Uncovered, Word
 from guardrail.options import Parsed, parse
 from guardrail.paths import (
@@ -60,6 +60,75 @@ TEXT_OPTIONS = frozenset(("-m", "--message", "--body", "--title", "--notes", "--
 """Options whose value people read."""
 COMMAND_NAMES = ("rsh", "exec", "command", "editor", "pager", "program", "cmd")
 TEXT_TOOLS = frozenset(("echo", "printf", "grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "git", "test", "["))
+NAMES_ONLY = frozenset(
+    (
+        *(
+            "echo",
+            "print",
+            "printf",
+            "test",
+            "[",
+            "[[",
+            "((",
+            "cd",
+            "pushd",
+            "popd",
+            "dirs",
+            "export",
+            "declare",
+            "local",
+        ),
+        *("typeset", "readonly", "set", "unset", "read", "return", "exit", "type", "hash", "alias", "unalias", "let"),
+        *(
+            "ls",
+            "dir",
+            "vdir",
+            "eza",
+            "exa",
+            "lsd",
+            "stat",
+            "file",
+            "basename",
+            "dirname",
+            "realpath",
+            "readlink",
+            "tree",
+        ),
+        *(
+            "which",
+            "whereis",
+            "whatis",
+            "du",
+            "df",
+            "ncdu",
+            "dust",
+            "duf",
+            "locate",
+            "lsattr",
+            "getfacl",
+            "getcap",
+            "namei",
+        ),
+        *("lsof", "findmnt", "mountpoint", "pathchk", "expr", "ps", "pgrep", "pidof", "true", "false", ":", "getopt"),
+        *("ssh-keyscan", "logger", "wait", "getopts", "help", "complete", "compgen", "ping", "id", "groups", "getent"),
+        *(
+            "sleep",
+            "mktemp",
+            "tempfile",
+            "man",
+            "info",
+            "tldr",
+            "cut",
+            "trap",
+            "shift",
+            "ionice",
+            "gettext",
+            "ngettext",
+        ),
+        *("dialog", "whiptail", "zenity", "gum", "kdialog", "cowsay", "figlet", "envsubst", "systemd-cat", "xdg-mime"),
+    )
+)
+"""Programs that name or look for a file, or say something of it, and don't show what it holds."""
 SCRIPT_SUFFIXES = (
     *(".sh", ".bash", ".zsh", ".ksh", ".fish", ".py", ".pl", ".rb", ".js", ".mjs", ".ts", ".php", ".lua", ".ps1"),
     *(".bat", ".cmd", ".vbs", ".run", ".bin", ".appimage", ".out", ".command"),
@@ -95,6 +164,9 @@ ORDINARY_WORDS = frozenset(
 GO_FIRST = frozenset(("git", "make", "gmake", "ninja"))
 """Programs whose first option may be `-C directory`."""
 _UNDOES = frozenset((EffectKind.DELETE, EffectKind.DISCARD, EffectKind.ALTER, EffectKind.GRANT, EffectKind.EXPOSE))
+_THIS_MACHINE = frozenset(("localhost", "127.0.0.1", "::1"))
+_CONNECTIONS = frozenset(("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd", "telnet", "socat"))
+_ENDLESS = frozenset(("/dev/zero", "/dev/urandom", "/dev/random"))
 _PATTERN_OF_NAME = re.compile(r"[\w.+-]*[?*\[][\w.+?*\[\]-]*")
 _NETWORK = re.compile(r"/dev/(tcp|udp)/([^/\s]+)/([^/\s]+)")
 MAX_NAMES = 64
@@ -292,6 +364,9 @@ class _Interpreter:
                     self._row(row, parsed, call)
             if level.request is not None and parsed.holds(level.request.when):
                 self._request(level.request, parsed, call, frame)
+        level = parsed.level
+        if not (level.effects or level.inner or level.request or level.subcommands) and call.program not in NAMES_ONLY:
+            self._unstated_reads(call)
         inners = [inner for level in parsed.levels for inner in level.inner if parsed.holds(inner.when)]
         for inner in inners:
             self._inner(inner, parsed, call, frame)
@@ -333,6 +408,15 @@ class _Interpreter:
         for name in names[:MAX_NAMES]:
             self._program(replace(call, program=name), replace(frame, depth=frame.depth + 2))
         return bool(names)
+
+    def _unstated_reads(self, call: Call) -> None:
+        """A program that only shows something shows the secrets in a file that it is given, if only as an error."""
+        directory = _directory(call)
+        for word in call.words:
+            text = word.text
+            if ("/" in text or text.startswith(".")) and self._care(word, directory).sensitivity in _CARES:
+                target = self._target(word, EffectKind.READ, ObjectKind.PATH, call)
+                self._generic_effect(EffectKind.READ, ObjectKind.PATH, (target,), call, {}, True)
 
     # Rows
 
@@ -398,6 +482,10 @@ class _Interpreter:
         )
         if row.kind is EffectKind.EXECUTE:
             effect = self._executed(effect, call)
+            if detail.get("code") == "named_file" and call.program not in SHELLS and call.program != "source":
+                shown = tuple(target for target in effect.targets if target.sensitivity in _CARES)
+                if shown:  # what is no program is shown in the error
+                    self._generic_effect(EffectKind.READ, ObjectKind.PATH, shown, call, {}, True)
         elif self.has_staged and row.kind is EffectKind.DISCARD and effect.source == "git reset":
             effect = replace(effect, detail={**detail, "staged": "yes"})
         self._add(effect)
@@ -746,6 +834,9 @@ class _Interpreter:
         self._add(effect)
         if kind in _WRITES:
             self._consequences(effect, _directory(call))
+            if _never_ends(call):
+                target = (Target(word.text, Place.SYSTEM),)
+                self._generic_effect(EffectKind.DISRUPT, ObjectKind.DEVICE, target, call, {}, True)
 
     def _connection(self, url: str, call: Call, effects: Sequence[Effect]) -> None:
         """The shell opens a connection as if it were a file: `bash -i >& /dev/tcp/host/port`."""
@@ -862,6 +953,8 @@ class _Interpreter:
             return
         if language == "unknown":
             self._code("inline", call)
+            if starts_shell(text):
+                self._interactive_shell(call)
             self._foreign(text, call)
             self.uncovered.append(Uncovered(call.span, f"code that {call.program} runs"))
             return
@@ -870,7 +963,14 @@ class _Interpreter:
     def _foreign(self, code: str, call: Call) -> None:
         """Returns what code in a language that nobody here reads does by what stands in its quotes."""
         frame = _Frame(depth=MAX_DEPTH - 1, host=call.host, elevated=call.elevated, sure=call.sure, carrier=call.span)
+        if runs_what_it_receives(code):
+            self._network_shell(call.program, call)
         for found in look(code):
+            if found.kind == "named":
+                target = self._target(Word(found.text, call.span), EffectKind.READ, ObjectKind.PATH, call)
+                if target.sensitivity in _CARES:
+                    self._generic_effect(EffectKind.READ, ObjectKind.PATH, (target,), call, {}, True)
+                continue
             if found.kind == "command":
                 if self._is_command_line(found.text):
                     self._text(found.text, "bash", call, frame)
@@ -927,6 +1027,9 @@ class _Interpreter:
                 self._text(output, language, call, frame)
             return
         urls = self._fed(source).urls
+        if language == "bash" and (connection := _connection_of(source)) is not None:
+            self._network_shell(connection, call)
+            return
         if urls:
             self._code("remote", call, urls)
             return
@@ -1149,6 +1252,23 @@ def _directory(call: Call) -> str | None:
     return call.directory.text if call.directory is not None else None
 
 
+def _never_ends(call: Call) -> bool:
+    """Decides whether a program prints until the disk is full."""
+    words = [word.text for word in call.words]
+    return call.program == "yes" or (call.program == "cat" and bool(words) and words[0] in _ENDLESS)
+
+
+def _connection_of(source: Call | Word) -> str | None:
+    """The other end of a bare connection in a pipe, from which anything can be typed."""
+    here: Call | Word | None = source
+    while isinstance(here, Call):
+        words = [word.text for word in here.words]
+        if here.program in _CONNECTIONS or (here.program == "openssl" and "s_client" in words):
+            return " ".join((here.program, *words))
+        here = here.stdin
+    return None
+
+
 def _network_of(path: str) -> str | None:
     """The address behind a name by which bash opens a connection: `/dev/tcp/host/port`."""
     found = _NETWORK.match(path) if path.startswith("/dev/") else None
@@ -1278,6 +1398,8 @@ def _host(inner: Inner, parsed: Parsed) -> str | None:
     if colon and prefix in ("operand", "operands", "option", "argument", "text"):
         prefix, part = parsed.program.name, inner.host
     words = parsed.part(part)
+    if words and words[0].text.rpartition("@")[2] in _THIS_MACHINE:
+        return None
     return f"{prefix}:{words[0].text if words else ''}"
 
 
@@ -1303,7 +1425,7 @@ def _inner_words(inner: Inner, parsed: Parsed) -> Iterator[Sequence[Word]]:
             yield _after_assignments(rest) if inner.skip_assignments else rest
     elif inner.part is not None:
         found = parsed.part(inner.part)
-        if inner.language != "argv" and inner.part.startswith(("option", "argument", "operand:")):
+        if inner.language != "argv" and inner.part.startswith(("option", "value_of", "argument", "operand:")):
             yield from ([word] for word in found)
         else:
             yield found[inner.skip :]

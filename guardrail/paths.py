@@ -833,7 +833,7 @@ WRITE_PLACES: tuple[tuple[str, Consequence], ...] = (
     ("/lib/systemd/", _SERVICE),
     (".config/systemd/user", _SERVICE),
     ("/etc/init.d", _SERVICE),
-    ("/etc/rc.local", _SERVICE),
+    ("/etc/rc.local", _TIMED),
     ("/etc/rc.d", _SERVICE),
     ("library/launchagents", _SERVICE),
     ("library/launchdaemons", _SERVICE),

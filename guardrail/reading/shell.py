@@ -181,6 +181,7 @@ _SHELL_IN_FILE = re.compile(
     r"(?m)(?:^[ \t]*|[\"'({!][ \t]*)(?:exec[ \t]+)?(?:/usr)?/bin/(?:ba|da|z|k|a)?sh(?:[ \t]+-[ips]+)?[ \t]*"
     r"(?:$|[\"';)}&|]|[0-9]?[<>])"
 )
+_IS_SHELL = re.compile(r"!\s*(?:/usr)?/bin/(?:ba|da|z|k|a)?sh")
 _NAMES_SHELL = re.compile(r"(?i)(?:shell|cmd|entrypoint)\W{0,6}\Z")
 _TESTED = re.compile(r"\$\{?([A-Za-z_]\w*|[0-9#@*])")
 _BRACED = re.compile(
@@ -374,6 +375,9 @@ class _Shell:
             if kind == "test_command":
                 self._test(self._text(node))
                 self._substitutions(node)
+                return []
+            if kind == "negated_command" and _IS_SHELL.fullmatch(self._text(node)):
+                self._emit(Call("sh", (), self._span(node), path="!" + self._text(node)[1:].strip()))
                 return []
             if kind == "ERROR":
                 return self._broken(node, stdin)
