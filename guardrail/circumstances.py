@@ -123,7 +123,7 @@ def _is_absolute(effect: Effect, target: Target, facts: Facts) -> bool:
     return _ABSOLUTE.match(target.located) is not None
 
 
-_ABSOLUTE = re.compile(r"[/~\\]|[A-Za-z]:[/\\]")
+_ABSOLUTE = re.compile(r"[/~\\]|[A-Za-z]:[/\\]|\.\./")
 
 
 def _is_of_one_program(effect: Effect, target: Target, facts: Facts) -> bool:
@@ -472,7 +472,7 @@ CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
             lambda e, t, f: "/etc/sudoers" in t.text or "/etc/security" in t.text, (), "it lists the rights of accounts"
         ),
         "break_in_tool": Circumstance(_is_break_in_tool, (), "the name is that of a program that is made to break in"),
-        "absolute": Circumstance(_is_absolute, (), "the path starts at a root or at home"),
+        "absolute": Circumstance(_is_absolute, (), "the path starts at a root, at home or above the workspace"),
         "starts_shell": Circumstance(_starts_shell, (), "the code names a shell and no script for it"),
         "approved": Circumstance(_is_approved, ("approved",), "the caller claims an approval"),
         "backed_up": Circumstance(

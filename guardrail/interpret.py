@@ -167,6 +167,7 @@ _UNDOES = frozenset((EffectKind.DELETE, EffectKind.DISCARD, EffectKind.ALTER, Ef
 _THIS_MACHINE = frozenset(("localhost", "127.0.0.1", "::1"))
 _CONNECTIONS = frozenset(("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd", "telnet", "socat"))
 _ENDLESS = frozenset(("/dev/zero", "/dev/urandom", "/dev/random"))
+_SAVES = frozenset(("-o", "-O", "--output", "--remote-name", "-sSLo", "-fsSLo", "-Lo", "-sLo"))
 _PATTERN_OF_NAME = re.compile(r"[\w.+-]*[?*\[][\w.+?*\[\]-]*")
 _NETWORK = re.compile(r"/dev/(tcp|udp)/([^/\s]+)/([^/\s]+)")
 MAX_NAMES = 64
@@ -694,7 +695,8 @@ class _Interpreter:
             _, effects = self.effects_of.get(id(source), (source, ()))
             for effect in effects:
                 if effect.kind is EffectKind.DOWNLOAD:
-                    urls += [target.text for target in effect.targets] or [effect.detail.get("url", "")]
+                    if not _saves(source):
+                        urls += [target.text for target in effect.targets] or [effect.detail.get("url", "")]
                 elif effect.kind is EffectKind.READ:
                     if "url" in effect.detail:
                         urls.append(effect.detail["url"])
@@ -766,7 +768,8 @@ class _Interpreter:
                 named = _URL.search(target.text)
                 url = urls[0] if urls else named[0] if named else None
             if url is not None:
-                return replace(effect, detail={**effect.detail, "code": "remote", "url": url})
+                thing = ObjectKind.PROCESS if target.text.startswith(("<(", "$(", "`")) else effect.object
+                return replace(effect, object=thing, detail={**effect.detail, "code": "remote", "url": url})
         return effect
 
     def _remember(self, call: Call, effects: Iterable[Effect]) -> None:
@@ -1258,6 +1261,12 @@ def _never_ends(call: Call) -> bool:
     """Decides whether a program prints until the disk is full."""
     words = [word.text for word in call.words]
     return call.program == "yes" or (call.program == "cat" and bool(words) and words[0] in _ENDLESS)
+
+
+def _saves(call: Call) -> bool:
+    """Decides whether a client keeps what it fetches in a file, so that nothing comes out of it."""
+    following = zip(call.words, (*call.words[1:], None), strict=True)
+    return any(word.text in _SAVES and (after is None or after.text != "-") for word, after in following)
 
 
 def _connection_of(source: Call | Word) -> str | None:
