@@ -252,6 +252,7 @@ class _Interpreter:
         self.downloaded: dict[str, str] = {}
         self.mounts: dict[str, tuple[tuple[str, str], ...]] = {}
         self.copied: dict[str, Care] = {}
+        self.made_keys: set[str] = set()
         self.connection: str | None = None  # that the shell has opened under a descriptor
         self.judges_origin = facts.user_request is not None or bool(facts.untrusted_content)
 
@@ -634,6 +635,8 @@ class _Interpreter:
         care = _NO_CARE if computed else care_of(text, self.facts.os)
         if care.sensitivity is Sensitivity.NONE and directory is not None:
             care = care_of(located(text, self.facts, directory), self.facts.os)
+        if self.made_keys and located(text, self.facts, directory) in self.made_keys:
+            return _NO_CARE
         if self.copied and care.sensitivity not in _CARES:
             care = self.copied.get(located(text, self.facts, directory), care)
         if "mktemp" in text and computed:
@@ -781,6 +784,10 @@ class _Interpreter:
         for effect in effects:
             if effect.kind is EffectKind.DOWNLOAD:
                 urls += [target.text for target in effect.targets]
+            elif effect.kind is EffectKind.CREATE and effect.object is ObjectKind.CREDENTIAL:
+                # A key that the action makes is nobody's secret yet.
+                own = [target for target in effect.targets if target.place in (Place.WORKSPACE, Place.TEMPORARY)]
+                self.made_keys.update(located(target.text, self.facts, directory) for target in own)
             elif effect.kind in _MAKES and effect.object is ObjectKind.PATH:
                 paths = [located(target.text, self.facts, directory) for target in effect.targets]
                 made += paths
