@@ -125,6 +125,20 @@ NAMES_ONLY = frozenset(
             "gettext",
             "ngettext",
         ),
+        *(
+            "ssh-add",
+            "ssh-agent",
+            "sshd",
+            "stow",
+            "mount",
+            "umount",
+            "cryptsetup",
+            "wg-quick",
+            "wg",
+            "openvpn",
+            "restorecon",
+        ),
+        *("inotifywait", "inotifywatch", "auditctl", "shellcheck", "fswatch", "entr"),
         *("dialog", "whiptail", "zenity", "gum", "kdialog", "cowsay", "figlet", "envsubst", "systemd-cat", "xdg-mime"),
     )
 )
@@ -168,6 +182,8 @@ _THIS_MACHINE = frozenset(("localhost", "127.0.0.1", "::1"))
 _CONNECTIONS = frozenset(("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd", "telnet", "socat"))
 _ENDLESS = frozenset(("/dev/zero", "/dev/urandom", "/dev/random"))
 _SAVES = frozenset(("-o", "-O", "--output", "--remote-name", "-sSLo", "-fsSLo", "-Lo", "-sLo"))
+_FILE_OPTIONS = frozenset(("-f", "-F", "--file", "-b", "-a", "-E", "-r", "--"))
+_OUTPUT_OPTIONS = frozenset(("-o", "-O", "--output", "--out", "--output-file", "--outfile", "--log-file", "--logfile"))
 _PATTERN_OF_NAME = re.compile(r"[\w.+-]*[?*\[][\w.+?*\[\]-]*")
 _NETWORK = re.compile(r"/dev/(tcp|udp)/([^/\s]+)/([^/\s]+)")
 MAX_NAMES = 64
@@ -367,8 +383,10 @@ class _Interpreter:
             if level.request is not None and parsed.holds(level.request.when):
                 self._request(level.request, parsed, call, frame)
         level = parsed.level
-        if not (level.effects or level.inner or level.request or level.subcommands) and call.program not in NAMES_ONLY:
-            self._unstated_reads(call)
+        harmless = not (level.effects or level.request)
+        leaf = not (level.inner or level.subcommands)
+        if leaf and (harmless or not parsed.path) and call.program not in NAMES_ONLY:
+            self._unstated(call, harmless)
         inners = [inner for level in parsed.levels for inner in level.inner if parsed.holds(inner.when)]
         for inner in inners:
             self._inner(inner, parsed, call, frame)
@@ -411,14 +429,40 @@ class _Interpreter:
             self._program(replace(call, program=name), replace(frame, depth=frame.depth + 2))
         return bool(names)
 
-    def _unstated_reads(self, call: Call) -> None:
-        """A program that only shows something shows the secrets in a file that it is given, if only as an error."""
+    def _unstated(self, call: Call, harmless: bool) -> None:
+        """A program shows the secrets in a file that it is given, if only as an error. If it does more than to show
+        something, that holds for what lies outside of the work and what its entry says nothing of. It writes what an
+        option for results names."""
         directory = _directory(call)
-        for word in call.words:
+        stated: set[str] | None = None
+        for at, word in enumerate(call.words):
             text = word.text
-            if ("/" in text or text.startswith(".")) and self._care(word, directory).sensitivity in _CARES:
-                target = self._target(word, EffectKind.READ, ObjectKind.PATH, call)
-                self._generic_effect(EffectKind.READ, ObjectKind.PATH, (target,), call, {}, True)
+            if "/" not in text and text[:1] != ".":
+                continue
+            if self._is_unstated_output(call, at, text):
+                target = self._target(word, EffectKind.WRITE, ObjectKind.PATH, call)
+                self._generic_effect(EffectKind.WRITE, ObjectKind.PATH, (target,), call, {}, True)
+                self._consequences(self.effects[-1], directory)
+                continue
+            if not harmless and at and (before := call.words[at - 1].text)[:1] == "-" and before not in _FILE_OPTIONS:
+                continue
+            if self._care(word, directory).sensitivity not in _CARES:
+                continue
+            target = self._target(word, EffectKind.READ, ObjectKind.PATH, call)
+            if not harmless:
+                if stated is None:
+                    stated = {found.text for effect in self.effects[-8:] for found in effect.targets}
+                if target.place not in (Place.HOME, Place.SYSTEM) or text in stated or text[:1] == "-":
+                    continue
+            self._generic_effect(EffectKind.READ, ObjectKind.PATH, (target,), call, {}, True)
+
+    def _is_unstated_output(self, call: Call, at: int, text: str) -> bool:
+        """Decides whether an option that is named as those for a result names a file on which the system rests."""
+        before = call.words[at - 1].text if at else ""
+        if consequence_of_write(text) is None:
+            return False
+        named = before in _OUTPUT_OPTIONS and text[:1] in ("/", "~", ".")
+        return named and not any(target.text == text for effect in self.effects[-8:] for target in effect.targets)
 
     # Rows
 
