@@ -479,18 +479,18 @@ def test_functions_that_only_print_leave_the_budget_to_what_follows() -> None:
 
 
 MANY = "".join(f"touch f{number}\n" for number in range(70))
-COPY = "copy() {\n  for f in 1 2 3; do cp $f $to; done\n  to=$2\n}\n"
+COPY = "copy() {\n  for f in p q; do cp $f $to; done\n  to=$2\n}\n"
 
 
 def test_a_function_that_is_called_again_in_the_same_way_is_read_once() -> None:
     text = f"{MANY}{COPY}" + "to=a\ncopy x a\n" * 400 + "rm -rf /srv"
-    assert lines(text)[70:] == ["cp 1 a", "cp 2 a", "cp 3 a", "rm -rf /srv"]
+    assert lines(text)[70:] == ["cp p a", "cp q a", "rm -rf /srv"]
     assert not any(part.stopped for part in read(text).uncovered)
 
 
 def test_a_function_is_read_anew_where_what_it_speaks_of_has_changed() -> None:
     text = f"{MANY}{COPY}to=a\ncopy x a\ncopy x b\ncopy x a"
-    assert lines(text)[70:] == ["cp 1 a", "cp 2 a", "cp 3 a", "cp 1 b", "cp 2 b", "cp 3 b"]
+    assert lines(text)[70:] == ["cp p a", "cp q a", "cp p b", "cp q b"]
 
 
 def test_a_trap_deep_in_nested_commands_is_read() -> None:
