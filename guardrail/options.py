@@ -100,6 +100,8 @@ class Parsed:
         if name == "argument":
             found = self.argument(rest)
             return [found] if found is not None else []
+        if name == "value_of":
+            return [value for word in self.part(rest) if (value := _value_of(word)) is not None]
         if name == "at_file":
             return [file for word in self.part(rest) if (file := _at_file(word)) is not None]
         if name == "text":
@@ -432,6 +434,15 @@ def _at_file(word: Word) -> Word | None:
             name, semicolon, _ = file.text.partition(";")
             return Word(name, file.span, file.known, file.glob) if semicolon else file
     return None
+
+
+def _value_of(word: Word) -> Word | None:
+    """What stands behind `name=` or `name `, without the mark of a command: `alias.x=!cmd`, `ProxyCommand cmd`."""
+    found = _SETTING.match(word.text)
+    return _tail(word, found.end()) if found else None
+
+
+_SETTING = re.compile(r"\s*[\w.-]+(?:\s*=\s*|\s+)!?")
 
 
 def _slice(words: Sequence[Word], spelled: str) -> list[Word]:

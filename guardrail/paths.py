@@ -735,6 +735,9 @@ FRAGMENTS: tuple[tuple[str, Care], ...] = (
     ("microsoft/protect", _secret("passwords of the system")),
     ("microsoft/vault", _secret("passwords of the system")),
     ("library/keychains", _secret("passwords of the system")),
+    ("/proc/kcore", _secret("memory of the system")),
+    ("/etc/mysql/debian.cnf", _secret("stored passwords")),
+    ("/etc/samba/smbpasswd", _secret("stored passwords")),
     (".config/gcloud", _secret("credentials of a cloud")),
     (".config/gh", _secret("token of a registry or service")),
     (".config/glab", _secret("token of a registry or service")),
@@ -838,7 +841,7 @@ WRITE_PLACES: tuple[tuple[str, Consequence], ...] = (
     ("/lib/systemd/", _SERVICE),
     (".config/systemd/user", _SERVICE),
     ("/etc/init.d", _SERVICE),
-    ("/etc/rc.local", _SERVICE),
+    ("/etc/rc.local", _TIMED),
     ("/etc/rc.d", _SERVICE),
     ("library/launchagents", _SERVICE),
     ("library/launchdaemons", _SERVICE),
@@ -992,7 +995,7 @@ _OF_PROCESS = re.compile(r"/proc/[^/]+/(?:environ|mem)$")
 def _secret_of(path: str, name: str) -> Care | None:
     if name.endswith(NOT_SECRET_SUFFIXES) and name not in NAMES:
         return None
-    if any(_inside(path, certificates) for certificates in PUBLIC_CERTIFICATES):
+    if any(_inside(path, certificates) for certificates in PUBLIC_CERTIFICATES) or path.startswith("/etc/skel/"):
         return None
     found = NAMES.get(name)
     if found is not None:

@@ -378,7 +378,7 @@ INNER_KEYS = (
 EXAMPLE_KEYS = ("action", "context", "effects", "language")
 PART_FORMS = (
     "operands, operand:1, operand:last, operands:2-, operands:-last, option:-o, options:REGEX, pair:of, stdin, found, "
-    "at_file:option:-d, argument:path, argument:1|path, argument:self, text:/etc/hosts"
+    "at_file:option:-d, value_of:option:-c, argument:path, argument:1|path, argument:self, text:/etc/hosts"
 )
 
 
@@ -398,8 +398,8 @@ def part_is_spelled_right(part: str) -> bool:
             and (start.isdecimal() or (not start and bool(end)))
             and (not end or end == "last" or end.isdecimal())
         )
-    if name == "at_file":
-        return part_is_spelled_right(rest) and not rest.startswith("at_file")
+    if name in ("at_file", "value_of"):
+        return part_is_spelled_right(rest) and not rest.startswith(("at_file", "value_of"))
     if name == "options":
         return expression_fault(rest) is None
     return name in ("option", "pair", "argument", "text")
@@ -933,7 +933,7 @@ def _build_row(row: Plain, normalise: _Normalise) -> EffectRow:
 
 def _build_part(part: str, normalise: _Normalise) -> str:
     head, separator, option = part.rpartition("option:")
-    if separator and head in ("", "at_file:"):
+    if separator and head in ("", "at_file:", "value_of:"):
         return f"{head}option:{normalise((option,))[0]}"
     return part
 

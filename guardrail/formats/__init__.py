@@ -178,7 +178,9 @@ def _named(text: str) -> Iterator[Finding]:
             yield Finding("header-key", "likely", match.start(1), match.end(1))
     for match in _compiled(_NAMED).finditer(text):
         value = match.group(3).rstrip(".,;)]}")
-        if len(value) < 6 or values.is_placeholder(value) or _compiled(_ABOUT_ANOTHER).search(match.group(1)):
+        if len(value) < 6 or value.endswith(":") or values.is_placeholder(value):
+            continue  # too short, a name before its own value, or nobody's
+        if _compiled(_ABOUT_ANOTHER).search(match.group(1)):
             continue
         start = match.start(3)
         if values.is_random(value):

@@ -55,6 +55,7 @@ MAX_WORK = 14_100  # commands, words and expansions that are read of one text
 MAX_CALLS = 1_000
 MAX_DEPTH = 50
 MAX_TEXTS = 8  # texts of `eval`, `trap` and aliases inside of one another
+MANY_CALLS = 60  # from here on what is the same as before is read once
 MAX_ACTIVE = 12  # calls of functions inside of one another
 MAX_VALUE = 32 * 1024  # characters of a variable's value
 MAX_PIECES = 32
@@ -89,9 +90,23 @@ _COMMAND_VARIABLES = _names(
     "PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER AWS_PAGER GH_PAGER EDITOR VISUAL GIT_EDITOR GIT_SEQUENCE_EDITOR "
     "SYSTEMD_EDITOR SUDO_EDITOR KUBE_EDITOR BROWSER GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS "
     "SUDO_ASKPASS RSYNC_RSH CVS_RSH PROMPT_COMMAND RESTIC_PASSWORD_COMMAND BORG_PASSCOMMAND BORG_RSH LESSOPEN "
-    "LESSCLOSE"
+    "LESSCLOSE PSQL_PAGER PSQL_EDITOR HGEDITOR SVN_EDITOR SVN_SSH FCEDIT TEXEDIT MAILER DEBUGGER GIT_PROXY_COMMAND "
+    "CRONTAB_EDITOR BAT_PAGER DELTA_PAGER PACKER_EDITOR VIMRUNTIME AUTOM4TE AUTOCONF AUTOHEADER AUTOMAKE ACLOCAL "
+    "DPKG_PAGER APT_PAGER PERL5DB BASH_ENV ZDOTDIR PYTHONSTARTUP GROFF_BIN_PATH GIT_EXEC_PATH"
 )
 _LIBRARY_VARIABLES = frozenset({"LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES"})
+# Variables by which a shell keeps what was typed, and the values with which it keeps nothing.
+_HISTORY_OFF = {
+    "HISTFILE": _names("/dev/null") | {""},
+    "HISTSIZE": _names("0") | {""},
+    "HISTFILESIZE": _names("0") | {""},
+    "SAVEHIST": _names("0"),
+}
+# Commands that people type without a look, and those that nobody wants to get instead.
+_EVERYDAY = _names(
+    "ls cd cat cp mv rm grep ps sudo su ssh git vim vi nano less echo pwd man find top mkdir touch clear"
+)
+_HARMING = _names("rm shred dd mkfs wipefs kill killall pkill reboot shutdown halt poweroff truncate unlink srm")
 # Typical values, for expansions that cut a value to pieces: "${PATH:0:1}" is a slash anywhere.
 _TYPICAL = {
     "HOME": "/home/user",
@@ -104,6 +119,31 @@ _SHELLS = _names("sh bash dash ash zsh ksh mksh")
 # Interpreters whose code can stand in an option, by the option.
 _INLINE = {"python": "-c", "python3": "-c", "node": "-e", "nodejs": "-e", "pwsh": "-Command", "powershell": "-Command"}
 _RUNNERS = _SHELLS | {"source"} | set(_INLINE)
+# Programs that look at files or carry them elsewhere, and what others read their orders from without being told.
+_PASSES_ON = _names(
+    "cat chmod chown chgrp cp mv ls ln grep rg sed awk head tail less more rm touch tee echo printf git diff stat test "
+    "docker podman kubectl file wc scp rsync curl tar zip md5sum sha256sum mkdir install useradd chsh usermod"
+)
+_READERS_OF = {
+    "package.json": _names("npm yarn pnpm bun npx node"),
+    "gemfile": _names("bundle bundler"),
+    "rakefile": _names("rake"),
+    "makefile": _names("make gmake"),
+    "gnumakefile": _names("make gmake"),
+    "justfile": _names("just"),
+    "vagrantfile": _names("vagrant"),
+    "composer.json": _names("composer"),
+    "cmakelists.txt": _names("cmake"),
+    "meson.build": _names("meson"),
+    "build.xml": _names("ant"),
+    "pom.xml": _names("mvn"),
+    "build.gradle": _names("gradle"),
+    "setup.py": _names("pip pip3 easy_install"),
+    "configure.ac": _names("autoconf autoreconf automake"),
+    "build.rs": _names("cargo"),
+    ".gdbinit": _names("gdb"),
+    "conftest.py": _names("pytest"),
+}
 # Variables that by convention of make and autoconf hold the program of their name.
 _PROGRAM_VARIABLES = _names(
     "SUDO PYTHON PYTHON3 PIP PIP3 NODE NPM NPX YARN PNPM MAKE GIT DOCKER PODMAN KUBECTL HELM TERRAFORM CARGO GO "
@@ -134,6 +174,16 @@ _TEMPORARY = re.compile(r"/(?:private/)?(?:var/)?tmp/|/dev/shm/")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NAME_OF_THING = re.compile(r"[\w@][\w@%+=:,-]*(?:\.[\w@%+=:,-]+)*")
 _COMMENT = re.compile(r"(?:(?<=[\s;&|(])|^)(#[^\n]*)")
+_ENDLESS = re.compile(
+    r"(?:while\s+(?:true|:|1|\[+\s*(?:1|true)\s*\]+|\(\(\s*1\s*\)\))|until\s+false|for\s*\(\(\s*;\s*;\s*\)\))\s*[;\n{]"
+)
+_VERY_OFTEN = re.compile(r"for\s+\w+\s+in\s+(?:\S*\.\.\d{5,}\}|[$`(]+seq\b[^;\n]*\d{5,})")
+_SHELL_IN_FILE = re.compile(
+    r"(?m)(?:^[ \t]*|[\"'({!][ \t]*)(?:exec[ \t]+)?(?:/usr)?/bin/(?:ba|da|z|k|a)?sh(?:[ \t]+-[ips]+)?[ \t]*"
+    r"(?:$|[\"';)}&|]|[0-9]?[<>])"
+)
+_IS_SHELL = re.compile(r"!\s*(?:/usr)?/bin/(?:ba|da|z|k|a)?sh")
+_NAMES_SHELL = re.compile(r"(?i)(?:shell|cmd|entrypoint)\W{0,6}\Z")
 _TESTED = re.compile(r"\$\{?([A-Za-z_]\w*|[0-9#@*])")
 _BRACED = re.compile(
     r"\$\{([!#]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!-])(\[[^\]]*\])?(:?[-=?+]|%%?|##?|//?|:|\^\^?|,,?|@[A-Za-z]|[*@])?", re.S
@@ -143,6 +193,14 @@ _BRACED = re.compile(
 class _Function(NamedTuple):
     source: Source
     node: Node
+
+
+class _Outcome(NamedTuple):
+    """What a call of a function printed and left."""
+
+    printed: list[Call]
+    changed: Mapping[str, tuple[Value, ...] | None]
+    directory: Word | None
 
 
 @dataclass(slots=True)
@@ -199,6 +257,10 @@ class _Shell:
         self.called: set[str] = set()
         self.printing: set[str] = set()  # functions that do nothing but print
         self.read_calls: set[tuple[str, ...]] = set()
+        self.outcomes: dict[tuple[object, ...], _Outcome] = {}
+        self.emitted: dict[tuple[object, ...], Call] = {}
+        self.definitions = 0  # functions, aliases and files that were defined or changed
+        self.mentioned: dict[str, tuple[int, tuple[str, ...]]] = {}
         self.active: list[str] = []
         self.traps: list[tuple[str, bool, Span]] = []
         self.directories: list[Word | None] = []
@@ -207,6 +269,7 @@ class _Shell:
         self.sure = True
         self.depth = 0
         self.texts = 0
+        self.scripts = 0  # scripts around what is read, which the action wrote and runs
         self.full = False
         self.choice = 0  # which of a variable's values is being followed
         self.width = 1  # how many values the widest variable of the command has
@@ -304,6 +367,7 @@ class _Shell:
                 name = node.child_by_field_name("name")
                 if name is not None:
                     self.functions[self._text(name)] = _Function(self.source, node)
+                    self.definitions += 1
                 return []
             if kind == "subshell":
                 return self._subshell(node.children, stdin)
@@ -313,6 +377,9 @@ class _Shell:
             if kind == "test_command":
                 self._test(self._text(node))
                 self._substitutions(node)
+                return []
+            if kind == "negated_command" and _IS_SHELL.fullmatch(self._text(node)):
+                self._emit(Call("sh", (), self._span(node), path="!" + self._text(node)[1:].strip()))
                 return []
             if kind == "ERROR":
                 return self._broken(node, stdin)
@@ -397,6 +464,8 @@ class _Shell:
     def _loop(self, node: Node, stdin: Call | Word | None) -> list[Call]:
         printed: list[Call] = []
         before = self._copied()
+        if _never_waits(node) and _ENDLESS.match(self._text(node)):
+            self._add_effect(EffectKind.DISRUPT, ObjectKind.PROCESS, "this machine", self._span(node))
         for child in node.children:
             if child.type in ("do_group", "compound_statement"):
                 printed += self._statement(child)
@@ -408,6 +477,8 @@ class _Shell:
         return printed
 
     def _for(self, node: Node, stdin: Call | Word | None) -> list[Call]:
+        if _never_waits(node) and _VERY_OFTEN.match(self._text(node)):
+            self._add_effect(EffectKind.DISRUPT, ObjectKind.PROCESS, "this machine", self._span(node))
         variable = node.child_by_field_name("variable")
         values = [word for group in _groups(node.children_by_field_name("value")) for word in self._words(group)]
         if variable is not None:
@@ -618,6 +689,9 @@ class _Shell:
         shells = program in _SHELLS or program == "source" or any(word.text in _SHELLS for word in rest)
         if shells and self.exported:
             rest = [self._with_exported(word) for word in rest]
+        path = name.text if name.known and "/" in name.text else ""
+        if self.scripts and program in _SHELLS and stdin is None and all(word.text[:1] == "-" for word in rest):
+            path = "!" + path  # it waits for typing, as a shell that is typed into another program
         call = Call(
             program,
             tuple(rest),
@@ -626,14 +700,38 @@ class _Shell:
             stdin=stdin,
             sure=self.sure,
             directory=self.state.directory,
-            path=name.text if name.known and "/" in name.text else "",
+            path=path,
         )
+        if len(self.calls) > MANY_CALLS:
+            key = call.program, call.words, call.redirections, call.sure, call.directory, span, id(stdin)
+            before = self.emitted.setdefault(key, call)
+            if before is not call:  # the same words at the same place, in a function that is called again
+                return [before]
         self._emit(call)
         self._receive(call)
         self._remember_files(call)
         if self.files:
             self._written_script(program, [*words[:1], *rest], span)
+            self._written_setting(program, rest, span)
         return [call]
+
+    def _written_setting(self, program: str, words: Sequence[Word], span: Span) -> None:
+        """A program that reads a file which the action wrote, as its settings, runs the shell that stands there."""
+        if program in _PASSES_ON or program in _RUNNERS or not program:
+            return
+        named = {_plain_path(word.text.rpartition("=")[2]) for word in words}
+        for path, text in self.files.items():
+            read = path in named or program in _READERS_OF.get(path.rpartition("/")[2].lower(), ())
+            if (
+                read
+                and "sh" in text
+                and any(not _NAMES_SHELL.search(text, 0, found.start() + 1) for found in _SHELL_IN_FILE.finditer(text))
+            ):
+                detail = {"code": "interactive_shell"}
+                self.effects.append(
+                    Effect(EffectKind.EXECUTE, ObjectKind.PROCESS, span, program, sure=self.sure, detail=detail)
+                )
+                return
 
     def _with_exported(self, word: Word) -> Word:
         """The text that an inner shell gets, with the variables that this one exports put in."""
@@ -666,6 +764,7 @@ class _Shell:
                 self._stop(call.span, "more text in files than is remembered")
                 return
             self.files[_plain_path(path)] = before + output
+            self.definitions += 1
 
     def _written_script(self, program: str, words: Sequence[Word], span: Span) -> None:
         """Reads a script that the action wrote before it runs it: shell here, other languages as if the code stood in
@@ -683,7 +782,9 @@ class _Shell:
                     option = Word(_INLINE[language], span)
                     self._emit(Call(language, (option, Word(text, span)), span))
                 elif language in _RUNNERS:
+                    self.scripts += program != "source"
                     self.read_inner(text, span)
+                    self.scripts -= program != "source"
                 self.files[path] = text
             elif not runner and word.text in _RUNNERS:
                 runner = word.text
@@ -725,9 +826,14 @@ class _Shell:
                 alias, is_set, text = word.text.partition("=")
                 if is_set and word.known:
                     self.aliases[alias] = text
+                    self.definitions += 1
+                    first = text.split()[0] if text.strip() else ""
+                    if alias in _EVERYDAY and first != alias and first in _HARMING:
+                        self._add_effect(EffectKind.INJECT, ObjectKind.PROCESS, alias, word.span)
         elif program == "unalias":
             for word in operands:
                 self.aliases.pop(word.text, None)
+                self.definitions += 1
         elif program == "trap" and len(operands) > 1 and operands[0].known and operands[0].text not in ("", "-"):
             signals = {word.text.upper().removeprefix("SIG") for word in operands[1:]}
             self.traps.append(
@@ -743,6 +849,8 @@ class _Shell:
 
     def _set(self, words: Sequence[Word]) -> None:
         texts = [word.text for word in words]
+        if "history" in texts and "+o" in texts:
+            self._history("HISTSIZE", "0", words[0].span)
         if any(re.fullmatch(r"-[a-zA-Z]*u[a-zA-Z]*", text) for text in texts) or "nounset" in texts:
             self.nounset = "+o" not in texts
         if "--" in texts:
@@ -776,8 +884,13 @@ class _Shell:
             if key not in self.read_calls:
                 self._stop(span, "more calls of functions than are followed")
             return []
+        circumstances = self._circumstances(name, words) if stdin is None and len(self.calls) > MANY_CALLS else None
+        outcome = self.outcomes.get(circumstances) if circumstances is not None else None
+        if outcome is not None:
+            return self._same_outcome(outcome)
+        start = dict(self.state.variables)
         first = len(self.calls)
-        variables = None if name in self.called else dict(self.state.variables)
+        variables = None if name in self.called else start
         self.read_calls.add(key)
         self.called.add(name)
         before = {name: value for name, value in self.state.variables.items() if name in _POSITIONAL}
@@ -790,7 +903,54 @@ class _Shell:
         self.state.variables.update(before)
         if variables == self.state.variables and all(_only_prints(call) for call in self.calls[first:]):
             self.printing.add(name)
+        if circumstances is not None:
+            end = self.state.variables
+            changed = {name: end.get(name) for name in start | end if start.get(name) is not end.get(name)}
+            self.outcomes[circumstances] = _Outcome(printed, changed, self.state.directory)
         return printed
+
+    def _circumstances(self, name: str, words: Sequence[Word]) -> tuple[object, ...]:
+        """All that what a function does may depend on: called again in the same, it does the same."""
+        mentioned = self._mentioned(name)
+        variables = self.state.variables
+        here = self.state.directory
+        return (
+            name,
+            tuple((word.text, word.known, word.glob, word.if_empty) for word in words),
+            tuple(variables.get(variable) for variable in mentioned),
+            tuple(variable for variable in mentioned if variable in self.checked),
+            tuple(function for function in self.active if function in mentioned),
+            (here.text, here.known, here.if_empty) if here is not None else None,
+            (self.sure, self.nounset, self.scripts, self.definitions, len(self.exported), len(self.directories)),
+        )
+
+    def _mentioned(self, name: str) -> tuple[str, ...]:
+        """The words in a function and in those that it calls, among them all variables and functions that matter."""
+        found = self.mentioned.get(name)
+        if found is None or found[0] != self.definitions:
+            words, reached, waiting = set[str](), set[str](), [name]
+            while waiting:
+                here = waiting.pop()
+                if here in reached:
+                    continue
+                reached.add(here)
+                source, node = self.functions[here]
+                text = source.text[node.start_byte + source.base : node.end_byte + source.base]
+                self.budget.work += len(text) // 1_000
+                inside = set(_NAME.findall(text))
+                words |= inside
+                waiting += [word for word in self.functions if word in inside or not word.isidentifier()]
+            found = self.definitions, tuple(sorted(words))
+            self.mentioned[name] = found
+        return found[1]
+
+    def _same_outcome(self, outcome: _Outcome) -> list[Call]:
+        for name, value in outcome.changed.items():
+            self.state.variables.pop(name, None)
+            if value is not None:
+                self.state.variables[name] = value
+        self.state.directory = outcome.directory
+        return outcome.printed
 
     def _calls_itself(self, name: Word | None, words: Sequence[Word], span: Span) -> None:
         """A function that calls itself twice with nothing that could end it doubles until the machine stands still."""
@@ -891,6 +1051,8 @@ class _Shell:
                 array = target.type == "subscript"
                 values = [added(first, second, array) for first in present for second in values]
             self.assign(match[0], *dict.fromkeys(values))
+            if match[0] in _HISTORY_OFF:
+                self._environment((match[0],), self._span(node))
         self.choice, self.width = outer
 
     def _value(self, node: Node | None) -> Value:
@@ -933,24 +1095,52 @@ class _Shell:
             self.given = {name: text for name, text in self.given.items() if name not in {word.text for word in words}}
             for word in words:
                 self.state.variables.pop(word.text, None)
+                self._history(word.text, "", self._span(node))
         self._emit(Call(program, tuple(words), self._span(node)))
         return []
 
     def _environment(self, names: Iterable[str], span: Span) -> None:
         """Returns what variables of the environment run or load."""
         for name in names:
-            if name not in _COMMAND_VARIABLES and name not in _LIBRARY_VARIABLES:
+            if name not in _COMMAND_VARIABLES and name not in _LIBRARY_VARIABLES and name not in _HISTORY_OFF:
                 continue
             values = self.state.variables.get(name)
             text = constant_text(values[0].fields[:1]) if values else None
+            if name in _HISTORY_OFF:
+                self._history(name, text, span)
+                continue
             if not text:
                 continue
             command = text.lstrip("|-")  # LESSOPEN begins with a pipe
-            if name in _COMMAND_VARIABLES and _RUNS_SHELL.search(command):
-                self.read_inner(command, span)
+            if name == "PERL5DB":
+                self._emit(Call("perl", (Word("-e", span), Word(text, span)), span))
+            elif name in _COMMAND_VARIABLES:
+                written = self._written_below(command)
+                if written is not None:
+                    command = written
+                if written is not None or _RUNS_SHELL.search(command):
+                    self._emit(Call("sh", (Word("-c", span), Word(command, span)), span))
             elif name in _LIBRARY_VARIABLES and _TEMPORARY.match(text):
                 target = Target(text, place=Place.TEMPORARY)
                 self.effects.append(Effect(EffectKind.INJECT, ObjectKind.PROCESS, span, f"bash {name}", (target,)))
+
+    def _history(self, name: str, text: str | None, span: Span) -> None:
+        """A shell that keeps no history hides what was done in it."""
+        if text is not None and text in _HISTORY_OFF.get(name, ()):
+            self._add_effect(EffectKind.DISABLE, ObjectKind.SERVICE, "the history of the shell", span)
+
+    def _written_below(self, path: str) -> str | None:
+        """What the action wrote to the path, or to a program in the directory of that name."""
+        plain = _plain_path(path)
+        if plain in self.files:
+            return self.files[plain]
+        inside = "" if plain in (".", "") else plain.rstrip("/") + "/"
+        found = (text for file, text in self.files.items() if file.startswith(inside) and (inside or "/" not in file))
+        return next(found, None)
+
+    def _add_effect(self, kind: EffectKind, thing: ObjectKind, target: str, span: Span) -> None:
+        targets = (Target(target, place=Place.SYSTEM),)
+        self.effects.append(Effect(kind, thing, span, "shell", targets, sure=self.sure))
 
     # --- Redirections ------------------------------------------------------------------------------------------------
 
@@ -1469,6 +1659,15 @@ def _parts_of_list(node: Node) -> list[Node]:
         parts += reversed(children[1:])
         node = children[0]
     return [*parts, node][::-1]
+
+
+def _never_waits(loop: Node) -> bool:
+    """Decides whether each statement of a loop's body is sent to the background at once."""
+    body = next((child for child in loop.children if child.type in ("do_group", "compound_statement")), None)
+    if body is None:
+        return False
+    statements = sum(child.is_named and child.type != "comment" for child in body.children)
+    return 0 < statements == sum(child.type == "&" for child in body.children)
 
 
 def _first(root: Node, kind: str) -> Node | None:

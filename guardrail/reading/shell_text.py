@@ -28,6 +28,7 @@ _GRAMMAR = Grammar(tree_sitter_bash.language())
 _MARKS = b"()|<>;&=[]{}$\"'`!"
 
 TEMPLATE = re.compile(r"\$?\{\{[^{}\n]*\}\}")
+_COMMAND_IN_BRACES = re.compile(r"((?:^|[;&|(\n])[ \t]*)\{([\w./\\-]+,[^\s{}();&|<>$`\"']*)\}(?=$|[\s;&|)])")
 _NOT_IN_GRAMMAR = re.compile(
     r"\{[A-Za-z_]\w*\}(?=[<>])|\b(?:coproc[ \t]+(?:[A-Za-z_]\w*[ \t]+)?|time[ \t]+(?:-p[ \t]+)?)(?=[{(])"
 )
@@ -118,6 +119,8 @@ def mask(text: str) -> bytes:
         text = text.replace("<>", "< ")
     if "{{" in text:
         text = TEMPLATE.sub(_template_mask, text)
+    if "{" in text and "," in text:
+        text = _COMMAND_IN_BRACES.sub(lambda match: f"{match[1]}_{match[2]}_", text)
     if "coproc" in text or "time" in text or "}<" in text or "}>" in text:
         text = _NOT_IN_GRAMMAR.sub(lambda match: " " * len(match[0]), text)
     if not text.isascii():

@@ -103,6 +103,8 @@ def test_an_entry_with_effects_needs_an_example_with_and_one_without() -> None:
         ("option:-o", True),
         ("options:^-(id|name)s?$", True),
         ("at_file:option:-d", True),
+        ("value_of:option:-c", True),
+        ("value_of:at_file:option:-c", False),
         ("argument:1|path", True),
         ("text:/etc/hosts", True),
         ("found", True),

@@ -203,7 +203,8 @@ def test_a_fault_of_a_part_denies() -> None:
 
 
 def test_too_much_that_could_not_be_read_is_denied() -> None:
-    padded = guardrail(interpret=lambda reading, facts: Interpretation(uncovered=(UNREAD,) * 300, coverage="partial"))
+    unread = tuple(replace(UNREAD, span=Span(at, at + 1)) for at in range(300))
+    padded = guardrail(interpret=lambda reading, facts: Interpretation(uncovered=unread, coverage="partial"))
     assert padded.check("x").matched_guardrails == ("uncovered.too-much",)
     assert not padded.check("x").passed
 

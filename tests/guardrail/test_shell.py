@@ -240,7 +240,7 @@ def test_operands_after_a_redirection_are_operands() -> None:
         ('"C:\\Program Files\\x.exe" y', ["x y"]),
         ("D=/etc E=$(date) sh -c 'rm -rf $D'; rm $D", ["date", "sh -c rm -rf /etc", "rm ?$D"]),
         ("IFS=: read -r D; rm $D", ["rm ?$D"]),
-        ("PAGER='sh -c \"rm x\"' git -p help", ["sh -c rm x", "git -p help"]),
+        ("PAGER='sh -c \"rm x\"' git -p help", ['sh -c sh -c "rm x"', "git -p help"]),
         (
             "export GIT_SSH_COMMAND='ssh -i k'; EDITOR=vim git commit",
             ["export GIT_SSH_COMMAND=ssh -i k", "git commit"],
@@ -476,6 +476,21 @@ def test_functions_that_only_print_leave_the_budget_to_what_follows() -> None:
     reading = read(script)
     assert not any(part.stopped for part in reading.uncovered)
     assert reading.calls[-1].program == "rm"
+
+
+MANY = "".join(f"touch f{number}\n" for number in range(70))
+COPY = "copy() {\n  for f in p q; do cp $f $to; done\n  to=$2\n}\n"
+
+
+def test_a_function_that_is_called_again_in_the_same_way_is_read_once() -> None:
+    text = f"{MANY}{COPY}" + "to=a\ncopy x a\n" * 400 + "rm -rf /srv"
+    assert lines(text)[70:] == ["cp p a", "cp q a", "rm -rf /srv"]
+    assert not any(part.stopped for part in read(text).uncovered)
+
+
+def test_a_function_is_read_anew_where_what_it_speaks_of_has_changed() -> None:
+    text = f"{MANY}{COPY}to=a\ncopy x a\ncopy x b\ncopy x a"
+    assert lines(text)[70:] == ["cp p a", "cp q a", "cp p b", "cp q b"]
 
 
 def test_a_trap_deep_in_nested_commands_is_read() -> None:
