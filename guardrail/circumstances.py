@@ -10,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from guardrail.facts import Environment, Facts, Money, PathState, is_allowed_host
+from guardrail.facts import CommitState, Environment, Facts, Money, PathState, is_allowed_host
 from guardrail.model import Effect, Target
 from guardrail.vocabulary import EffectKind, ObjectKind, Origin, Place, Reversible, Scope, Sensitivity
 
@@ -28,9 +28,18 @@ class Circumstance:
 
 # --- what is known of the work ---
 
-_LOST_BY_DELETING = frozenset((PathState.DIRTY, PathState.UNTRACKED))
-_LOST_BY_RESETTING = frozenset((PathState.DIRTY,))
+_CHANGED = frozenset((PathState.DIRTY, PathState.STAGED))
+_LOST_BY_DELETING = frozenset((*_CHANGED, PathState.UNTRACKED, PathState.IGNORED_WORK))
+_LOST_BY_RESETTING = _CHANGED
+_LOST_BY_RESTORING = frozenset((PathState.DIRTY,))
+"""What the index has comes back from there."""
+_LOST_WHEN_STAGED = frozenset((*_CHANGED, PathState.UNTRACKED))
+"""What was new is staged, and a reset takes that away too."""
 _LOST_BY_CLEANING = frozenset((PathState.UNTRACKED,))
+_LOST_BY_CLEANING_IGNORED = {
+    "only": frozenset((PathState.IGNORED_WORK,)),
+    "too": frozenset((PathState.UNTRACKED, PathState.IGNORED_WORK)),
+}
 _CLEANING = ("clean", "clean-tree", "cleanup", "purge")
 """Subcommands of version control that remove what it doesn't track, and leave what it does."""
 _VERSION_CONTROL = ("git ", "hg ", "svn ", "jj ", "bzr ", "fossil ")
@@ -39,16 +48,19 @@ _VERSION_CONTROL = ("git ", "hg ", "svn ", "jj ", "bzr ", "fossil ")
 def _losing_states(effect: Effect) -> frozenset[PathState]:
     if effect.kind is EffectKind.DISCARD:
         if effect.detail.get("staged"):
-            return _LOST_BY_DELETING  # what was new is staged, and a reset takes that away too
-        return _LOST_BY_CLEANING if effect.source.endswith(_CLEANING) else _LOST_BY_RESETTING
+            return _LOST_WHEN_STAGED
+        if effect.source.endswith(_CLEANING):
+            return _LOST_BY_CLEANING_IGNORED.get(effect.detail.get("ignored", ""), _LOST_BY_CLEANING)
+        return _LOST_BY_RESTORING if effect.detail.get("index") else _LOST_BY_RESETTING
     if effect.reversible is Reversible.YES and effect.source.startswith(_VERSION_CONTROL):
-        return frozenset()  # it refuses to delete what it doesn't have as it is
+        # A `git rm` refuses to delete what isn't as it was committed; a `git mv -f` does not.
+        return _LOST_BY_DELETING if effect.kind is EffectKind.OVERWRITE else frozenset()
     return _LOST_BY_DELETING
 
 
 def _states(effect: Effect, target: Target, facts: Facts) -> frozenset[PathState]:
     """The states of what the effect reaches. Writing over one path leaves alone what else lies in a directory."""
-    if effect.kind is EffectKind.OVERWRITE and effect.scope is Scope.ONE:
+    if effect.kind in (EffectKind.OVERWRITE, EffectKind.WRITE) and effect.scope is Scope.ONE:
         state = facts.path_state(target.located)
         return frozenset(() if state is None else (state,))
     return facts.path_states(target.located)
@@ -64,7 +76,7 @@ def _is_lost(effect: Effect, target: Target, facts: Facts) -> bool:
 
 
 def _is_dirty(effect: Effect, target: Target, facts: Facts) -> bool:
-    return PathState.DIRTY in _states(effect, target, facts) and PathState.DIRTY in _losing_states(effect)
+    return not (_CHANGED & _losing_states(effect)).isdisjoint(_states(effect, target, facts))
 
 
 def _is_pushed(effect: Effect, target: Target, facts: Facts) -> bool:
@@ -72,6 +84,18 @@ def _is_pushed(effect: Effect, target: Target, facts: Facts) -> bool:
     if effect.source.startswith("git stash"):
         return False  # a stash is pushed nowhere
     return branch.pushed is True and not branch.ahead and target.text in ("", "HEAD", branch.name or "", ".")
+
+
+def _commit_state(effect: Effect, target: Target, facts: Facts) -> CommitState | None:
+    return facts.workspace.commits.get(target.text)
+
+
+def _is_kept_elsewhere(effect: Effect, target: Target, facts: Facts) -> bool:
+    return _commit_state(effect, target, facts) in (CommitState.KEPT, CommitState.MISSING)
+
+
+def _is_only_here(effect: Effect, target: Target, facts: Facts) -> bool:
+    return _commit_state(effect, target, facts) is CommitState.ONLY_HERE
 
 
 def _is_unpushed(effect: Effect, target: Target, facts: Facts) -> bool:
@@ -459,6 +483,10 @@ CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
         "dirty": Circumstance(_is_dirty, ("workspace",), "it holds changes that are not committed"),
         "pushed": Circumstance(_is_pushed, ("workspace",), "all commits of the branch are on a remote"),
         "names_device": Circumstance(lambda e, t, f: t.located.startswith("/dev/"), (), "the path is that of a device"),
+        "commits_kept": Circumstance(
+            _is_kept_elsewhere, ("workspace",), "something else reaches all its commits, or it is not there"
+        ),
+        "commits_only_here": Circumstance(_is_only_here, ("workspace",), "nothing else reaches some of its commits"),
         "unpushed": Circumstance(_is_unpushed, ("workspace",), "the branch has commits that are on no remote"),
         "protected": Circumstance(_is_protected, ("workspace",), "the branch is protected or a main branch"),
         "history": Circumstance(_holds_history, (), "it is the store of version control itself"),

@@ -139,7 +139,9 @@ def test_names_that_look_like_options_or_patterns_of_git_are_names(work: Path) -
 
 
 def test_a_reset_in_a_directory_knows_of_changes_elsewhere(work: Path) -> None:
-    assert states(work, ".", source="git reset", cwd=work / "src")["src"] == "dirty"
+    context = surroundings(str(work / "src"), None)
+    gathered = gather(context, [Named(".", "git reset", whole=True)])
+    assert gathered.context["workspace"]["paths"]["src"] == "dirty"
 
 
 def test_changes_that_git_was_told_not_to_see_count_as_changes(work: Path) -> None:
@@ -150,8 +152,9 @@ def test_changes_that_git_was_told_not_to_see_count_as_changes(work: Path) -> No
 def test_a_repository_inside_of_an_ignored_directory_may_hold_work(work: Path) -> None:
     (work / "out" / "inner").mkdir()
     git(work / "out" / "inner", "init")
-    assert states(work, "out") == {"out": "dirty"}
-    assert states(work, "out/inner")["out/inner"] == "dirty"
+    context = surroundings(str(work), None)
+    assert gather(context, [Named("out", gone=True)]).context["workspace"]["paths"] == {"out": "dirty"}
+    assert gather(context, [Named("out/inner", gone=True)]).context["workspace"]["paths"]["out/inner"] == "dirty"
 
 
 def test_the_branch_says_whether_its_commits_are_on_a_remote(work: Path, tmp_path: Path) -> None:
