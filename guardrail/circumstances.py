@@ -31,8 +31,8 @@ class Circumstance:
 _CHANGED = frozenset((PathState.DIRTY, PathState.STAGED))
 _LOST_BY_DELETING = frozenset((*_CHANGED, PathState.UNTRACKED, PathState.IGNORED_WORK))
 _LOST_BY_RESETTING = _CHANGED
-_LOST_BY_RESTORING = frozenset((PathState.DIRTY,))
-"""What the index has comes back from there."""
+_LOST_BY_INDEX = {"kept": frozenset((PathState.DIRTY,)), "lost": frozenset((PathState.STAGED,))}
+"""By what becomes of the index: files come back from there, or only what stands there goes."""
 _LOST_WHEN_STAGED = frozenset((*_CHANGED, PathState.UNTRACKED))
 """What was new is staged, and a reset takes that away too."""
 _LOST_BY_CLEANING = frozenset((PathState.UNTRACKED,))
@@ -51,7 +51,7 @@ def _losing_states(effect: Effect) -> frozenset[PathState]:
             return _LOST_WHEN_STAGED
         if effect.source.endswith(_CLEANING):
             return _LOST_BY_CLEANING_IGNORED.get(effect.detail.get("ignored", ""), _LOST_BY_CLEANING)
-        return _LOST_BY_RESTORING if effect.detail.get("index") else _LOST_BY_RESETTING
+        return _LOST_BY_INDEX.get(effect.detail.get("index", ""), _LOST_BY_RESETTING)
     if effect.reversible is Reversible.YES and effect.source.startswith(_VERSION_CONTROL):
         # A `git rm` refuses to delete what isn't as it was committed; a `git mv -f` does not.
         return _LOST_BY_DELETING if effect.kind is EffectKind.OVERWRITE else frozenset()
@@ -107,11 +107,11 @@ def _is_protected(effect: Effect, target: Target, facts: Facts) -> bool:
     branch = facts.workspace.branch
     name = target.text.removeprefix("+").rpartition(":")[2].removeprefix("refs/heads/")
     if name and branch.name and name not in (branch.name, "HEAD"):
-        return name in _MAIN_BRANCHES
-    return bool(branch.protected or branch.default) or name in _MAIN_BRANCHES
+        return name in MAIN_BRANCHES
+    return bool(branch.protected or branch.default) or name in MAIN_BRANCHES
 
 
-_MAIN_BRANCHES = frozenset(("main", "master", "trunk", "production", "release"))
+MAIN_BRANCHES = frozenset(("main", "master", "trunk", "production", "release"))
 
 
 def _holds_history(effect: Effect, target: Target, facts: Facts) -> bool:

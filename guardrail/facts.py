@@ -59,7 +59,7 @@ class PathState(StrEnum):
 
 
 class CommitState(StrEnum):
-    """What becomes of the commits of a branch, tag or stash if it goes: something else reaches them, or nothing does."""
+    """What becomes of the commits of a branch, tag or stash if it goes: something else reaches them, or not."""
 
     KEPT = "kept"
     ONLY_HERE = "only_here"
@@ -285,9 +285,7 @@ def _relative_to(root: str, path: str) -> str:
     return posixpath.relpath(path, posixpath.normpath(root)) if root and _is_inside(path, root) else path
 
 
-_STATES_OF_ALL_INSIDE = frozenset(
-    (PathState.IGNORED, PathState.IGNORED_WORK, PathState.UNTRACKED, PathState.MISSING)
-)
+_STATES_OF_ALL_INSIDE = frozenset((PathState.IGNORED, PathState.IGNORED_WORK, PathState.UNTRACKED, PathState.MISSING))
 _GLOB = re.compile(r"[*?\[]")
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
 
@@ -526,7 +524,9 @@ def _states_of(values: type[StrEnum], what: str) -> Callable[[Any, str], Mapping
     def parse(value: Any, pointer: str) -> Mapping[str, Any]:
         if not isinstance(value, Mapping):
             raise ContextInvalid(pointer, f"this has to be an object from {what} to their states")
-        return MappingProxyType({name: parse_state(state, f"{pointer}/{_escaped(name)}") for name, state in value.items()})
+        return MappingProxyType(
+            {name: parse_state(state, f"{pointer}/{_escaped(name)}") for name, state in value.items()}
+        )
 
     return parse
 

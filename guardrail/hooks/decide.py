@@ -13,7 +13,7 @@ from guardrail.approval import Outcome
 from guardrail.catalogue.loader import default_catalogue
 from guardrail.engine import Guardrail, Options
 from guardrail.explain import read_calls
-from guardrail.hooks.facts import Gathered, Leaving, Named, gather, surroundings
+from guardrail.hooks.facts import SUBMODULES, Gathered, Leaving, Named, gather, surroundings
 from guardrail.hooks.harness import Asked
 from guardrail.hooks.once import Once
 from guardrail.hooks.trust import WorkspacePolicy, workspace_policy
@@ -77,21 +77,49 @@ def named_by(action: str, context: Mapping[str, Any] | None, verdict: Verdict) -
             text="",
             source=effect.source,
             changed=effect.kind is not EffectKind.READ,
-            directories=_directories(around),
+            directories=(SUBMODULES,) if _is_of_submodules(effect, calls) else _directories(around),
             copied=_copied(effect, verdict.effects),
             words=tuple(word.text for word in around[0].words) if around else (),
             commits=effect.object in (ObjectKind.COMMIT, ObjectKind.BRANCH) and effect.kind in _MOVES_COMMITS,
             gone=_is_gone(effect),
             searched=searched,
+            listed=effect.source.startswith("git ") or _lists_work_tree(effect, calls),
         )
         if known.commits and _makes_commits_before(effect, calls):
             continue
         for target in effect.targets:
-            whole = effect.scope is Scope.ALL and target.text == "." and effect.source.startswith("git ")
+            whole = target.text == "." and effect.source.startswith("git ") and effect.scope is Scope.ALL
+            whole = whole or (target.text == "." and known.directories == (SUBMODULES,))
             named.append(replace(known, text=target.text, whole=whole))
         if not effect.targets and known.changed:
             named.append(known)
     return named
+
+
+def _is_of_submodules(effect: Effect, calls: Sequence[Call]) -> bool:
+    """Whether an effect is on the work trees of submodules: `git submodule foreach`, `git submodule update --force`."""
+    return effect.source == "git submodule update" or any(
+        call.program == "git"
+        and call.span.start <= effect.span.start
+        and effect.span.end <= call.span.end
+        and [word.text for word in call.words[:2]] == ["submodule", "foreach"]
+        for call in calls
+    )
+
+
+def _lists_work_tree(effect: Effect, calls: Sequence[Call]) -> bool:
+    """Whether what stands before an effect only lists paths of the work tree, which a pipe may bring to it."""
+    before = [call for call in calls if call.span.start < effect.span.start and call.program != "xargs"]
+    return bool(before) and all(_is_listing(call) for call in before)
+
+
+def _is_listing(call: Call) -> bool:
+    words = [word.text for word in call.words]
+    if call.program == "git":
+        return words[:1] == ["ls-files"] or (words[:1] == ["diff"] and "--name-only" in words)
+    return call.program == "ls" and all(
+        word.known and not word.text.startswith(("/", "~", "..")) for word in call.words
+    )
 
 
 def _makes_commits_before(effect: Effect, calls: Sequence[Call]) -> bool:

@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from guardrail.circumstances import MAIN_BRANCHES
 from guardrail.facts import CommitState, Facts, PathState, parse_context
 from guardrail.paths import is_made_again
 
@@ -69,7 +70,8 @@ class Named:
     those that the action may have changed to before, relative to its first one; None for one that nobody knows.
     `copied` are the paths that the same call puts there, `words` are the call's own, `whole` says that all that lies
     in the work tree is meant, `commits` that it is no path but what stands for commits, `gone` that what is named is
-    deleted, `searched` that a search names it, which also finds what lies deeper."""
+    deleted, `searched` that a search names it, which also finds what lies deeper, `listed` that what it
+    finds surely lies in the work tree."""
 
     text: str
     source: str = ""
@@ -81,6 +83,7 @@ class Named:
     commits: bool = False
     gone: bool = False
     searched: bool = False
+    listed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +128,8 @@ def _is_workspace(directory: Path, home: str | None) -> bool:
 
 
 def gather(context: Mapping[str, Any], named: Sequence[Named], time_limit: float = TIME_LIMIT) -> Gathered:
-    """The context with the branch, the states of the named paths, and what becomes of named commits. What can't be found
-    out in time stays unknown, which never makes an action safer."""
+    """The context with the branch, the states of the named paths, and what becomes of named commits. What can't be
+    found out in time stays unknown, which never makes an action safer."""
     workspace = dict(context["workspace"])
     if "root" not in workspace:
         return Gathered(context)
@@ -138,7 +141,8 @@ def gather(context: Mapping[str, Any], named: Sequence[Named], time_limit: float
         workspace["commits"] = {name.text: str(CommitState.MISSING) for name in named if name.commits}
         return Gathered({**context, "workspace": workspace})
     paths = list(dict.fromkeys(path for expanded in meant.values() for path in expanded))
-    links = {path for path in _reached(facts, meant, [name for name in named if name.gone]) if (root / path).is_symlink()}
+    of_links = [name for name in named if _means_link(name)]
+    links = {path for path in _reached(facts, meant, of_links) if (root / path).is_symlink()}
     # What deletes a link leaves alone what it leads to.
     inside = [path for path in paths if _is_inside(path)]
     leaving = tuple(leaves for path in inside if (leaves := _leaving(root, path, path in links)) is not None)
@@ -150,7 +154,6 @@ def gather(context: Mapping[str, Any], named: Sequence[Named], time_limit: float
         deleted = _reached(facts, meant, [name for name in named if name.gone])
         # Git removes what it tracks, and leaves other repositories that lie there.
         emptied = _reached(facts, meant, [name for name in named if name.gone and name.source != "git rm"])
-        refused = _reached(facts, meant, [name for name in named if name.source in _ONLY_EMPTY])
         # Git refuses paths beyond a link, and would then say nothing of the others.
         beyond = {leaves.path for leaves in leaving if not (root / leaves.path).is_symlink()}
         for owner, own in _by_repository(root, [path for path in paths if path not in beyond], deleted).items():
@@ -161,21 +164,25 @@ def gather(context: Mapping[str, Any], named: Sequence[Named], time_limit: float
                 located = _under(owner, path)
                 if located not in states or state is not PathState.TRACKED:
                     states[located] = state
+            cleaned = [name for name in named if name.source == "git clean" and owner == ""]
+            for path, state in _cleaned(root, facts, meant, cleaned, time_limit):
+                states[path] = state
             for path in whole.intersection(_under(owner, path) for path in own):
                 if answers.changed:
                     states[path] = PathState.DIRTY
-            states |= {_under(owner, link): PathState.DIRTY for link in answers.links if _is_reached(owner, link, deleted)}
+            reached = [link for link in answers.links if _is_reached(owner, link, deleted)]
+            lost = [link for link in reached if _has_work(root / owner / link, time_limit)]
+            states |= {_under(owner, link): PathState.DIRTY for link in lost}
         states |= {path: PathState.DIRTY for path in emptied if _loses_repository(root, path, time_limit)}
-        states |= {path: PathState.TRACKED for path in refused if (root / path).is_dir()}
         if workspace["is_repository"]:
             commits = _commits(root, workspace.get("branch", {}), [name for name in named if name.commits], time_limit)
             if commits:
                 workspace["commits"] = {name: str(state) for name, state in commits.items()}
     spelled: dict[str, PathState | None] = {}
-    for key, located in meant.items():
+    for key, spots in meant.items():
         # A name is as careful as the worst of what it stands for, and missing if it stands for nothing.
-        if located != [key] and (located or _PLAIN.match(key)):
-            spelled[key] = _worst(located, states)
+        if spots != [key] and (spots or _PLAIN.match(key)):
+            spelled[key] = _worst(spots, states)
     for key, worst in spelled.items():
         if worst is None:
             states.pop(key, None)
@@ -192,22 +199,13 @@ def _meant(root: Path, facts: Facts, named: Sequence[Named]) -> dict[str, list[s
     meant: dict[str, list[str]] = {}
     unknown: set[str] = set()
     for name in named:
-        key = facts.normal_path(name.text)
-        for directory in name.directories:
-            path = facts.normal_path(_located(name.text, directory)) if directory is not None else None
-            if name.text.endswith(_FOUND):
-                path = "."  # git looks only at what lies in its work tree
-            if path is not None and name.whole:
-                path = _owner(root, path, is_itself=True) or "."
-            looked_up = path is not None and (_is_inside(path) or name.gone)
-            expanded = _expanded(root, path, name.searched) if path is not None and looked_up else None
-            if expanded is not None and name.copied:
-                copied = [facts.normal_path(_located(text, directory or "")) for text in name.copied]
-                expanded = _replaced(root, expanded, copied, name.words)
+        for directory in _directories_of(root, name):
+            keys = {facts.normal_path(name.text), facts.normal_path(_located(name.text, directory or ""))}
+            expanded = _stands_for(root, facts, name, directory)
             if expanded is None:
-                unknown.add(key)
-            else:
-                meant.setdefault(key, []).extend(expanded)
+                unknown |= keys
+            for key in keys:
+                meant.setdefault(key, []).extend(expanded or [])
     return {key: paths for key, paths in meant.items() if key not in unknown}
 
 
@@ -230,23 +228,85 @@ def _is_refused(root: Path, named: Sequence[Named], time_limit: float) -> bool:
 _TO_A_COMMIT = frozenset(("reset", "checkout", "switch"))
 
 
+def _directories_of(root: Path, name: Named) -> Sequence[str | None]:
+    if SUBMODULES not in name.directories:
+        return name.directories
+    try:
+        settings = (root / ".gitmodules").read_text("utf-8", "replace")
+    except OSError:
+        return (_NOWHERE,)
+    return [match[1] for match in _SUBMODULE.finditer(settings)] or (_NOWHERE,)
+
+
+SUBMODULES = "[submodules]"
+"""Stands for the directories of all submodules."""
+_SUBMODULE = re.compile(r"(?m)^\s*path\s*=\s*(.*\S)")
+_NOWHERE = "[nowhere]"
+
+
+def _stands_for(root: Path, facts: Facts, name: Named, directory: str | None) -> list[str] | None:
+    """The paths that a name stands for in a directory; None if nobody knows."""
+    if directory is None:
+        return None
+    if name.source in _ONLY_EMPTY or (
+        directory and not directory.startswith(("/", "~", "..")) and not _is_there(root, facts, directory)
+    ):
+        return []
+    path = facts.normal_path(_located(name.text, directory))
+    if name.text.endswith(_FOUND):
+        path = "."
+    if name.whole:
+        path = _owner(root, path, is_itself=True) or "."
+    if not (_is_inside(path) or name.gone):
+        return None
+    expanded = _expanded(root, path, name.searched)
+    if expanded is not None and name.copied:
+        # The end of a name says whether a directory or what lies in it is copied.
+        copied = [(facts.normal_path(_located(text, directory)), text.endswith(_CONTENT)) for text in name.copied]
+        expanded = _replaced(root, expanded, copied, name.words)
+    if expanded is None or _means_link(name):
+        return expanded
+    return [_followed(root, path) for path in expanded]
+
+
+def _followed(root: Path, path: str) -> str:
+    """What is written through a link that leads to another place in the work tree."""
+    if not (root / path).is_symlink() or _leaving(root, path, False) is not None:
+        return path
+    return os.path.relpath(os.path.realpath(root / path), os.path.realpath(root))
+
+
+def _is_there(root: Path, facts: Facts, directory: str) -> bool:
+    return (root / facts.normal_path(directory)).is_dir()
+
+
+def _means_link(name: Named) -> bool:
+    """Whether the link itself is meant where a name is that of a link, and not what it leads to."""
+    return name.source.startswith("git ") or (name.gone and not name.text.endswith("/"))
+
+
 def _reached(facts: Facts, meant: Mapping[str, Sequence[str]], named: Sequence[Named]) -> set[str]:
     return {path for name in named for path in meant.get(facts.normal_path(name.text), ())}
 
 
-def _replaced(root: Path, destinations: Sequence[str], copied: Sequence[str], words: Sequence[str]) -> list[str] | None:
+def _replaced(
+    root: Path, destinations: Sequence[str], copied: Sequence[tuple[str, bool]], words: Sequence[str]
+) -> list[str] | None:
     """The files that are written over when paths are copied or moved to a destination; None if they can't be told."""
     found: list[str] = []
     for destination in destinations:
         if not (root / destination).is_dir():
-            found += [destination] if destination not in copied else []
+            found += [destination] if destination not in (text for text, _ in copied) else []
             continue
-        for text in copied:
+        for text, is_content in copied:
             if not _is_path(text) or (sources := _expanded(root, text)) is None:
                 return None
             for source in sources:
-                as_content = source.endswith(_CONTENT) or text.endswith(_CONTENT) or not _TO_A_NAME.isdisjoint(words)
-                base = destination if as_content else posixpath.join(destination, posixpath.basename(source.rstrip("/")))
+                base = (
+                    destination
+                    if is_content or not _TO_A_NAME.isdisjoint(words)
+                    else posixpath.join(destination, posixpath.basename(source.rstrip("/")))
+                )
                 files = _files_below(root / source)
                 if files is None:
                     return None
@@ -336,7 +396,7 @@ def _located(text: str, directory: str) -> str:
 def _is_path(name: Named | str) -> bool:
     """Decides whether a name can be a path of which it is known which one it is."""
     text = name if isinstance(name, str) else name.text
-    if isinstance(name, Named) and name.source.startswith("git "):
+    if isinstance(name, Named) and name.listed:
         text = text.replace(_FOUND, "")
     return (
         bool(text)
@@ -396,7 +456,8 @@ def _worst(paths: Sequence[str], states: Mapping[str, PathState]) -> PathState |
     """The state that most is lost of; None for paths of which one is unknown. Nothing at all is missing."""
     found: list[PathState] = []
     for path in paths:
-        within = [state for known, state in states.items() if known == path or known.startswith(f"{path}/")]
+        start = "" if path == "." else f"{path}/"
+        within = [state for known, state in states.items() if known == path or known.startswith(start)]
         if not within:
             return None
         found += within
@@ -436,6 +497,8 @@ def _loses_repository(root: Path, path: str, time_limit: float) -> bool:
 
 
 def _has_work(repository: Path, time_limit: float) -> bool:
+    if not (repository / ".git").exists():
+        return False
     common = _common(repository)
     if common is None:
         return True
@@ -500,15 +563,46 @@ def _ask_git(root: Path, paths: Sequence[str], time_limit: float) -> _Answers:
             if _is_empty(root, path, states):
                 states[path] = PathState.TRACKED
     changed = {path: state for path, state in states.items() if state in (PathState.DIRTY, PathState.STAGED)}
-    without_content = [path for path, state in states.items() if state is PathState.UNTRACKED and (root / path).is_symlink()]
+    without_content = [
+        path for path, state in states.items() if state is PathState.UNTRACKED and (root / path).is_symlink()
+    ]
     states |= dict.fromkeys(without_content, PathState.TRACKED)
-    states |= {path: PathState.IGNORED_WORK for path, state in states.items() if state is PathState.IGNORED and _is_work(path)}
+    states |= {
+        path: PathState.IGNORED_WORK for path, state in states.items() if state is PathState.IGNORED and _is_work(path)
+    }
     return _Answers(branch, states, changed, frozenset(links))
 
 
 def _is_work(path: str) -> bool:
     """Whether nothing makes again what version control ignores, by its name."""
     return not is_made_again(path)
+
+
+def _cleaned(
+    root: Path, facts: Facts, meant: Mapping[str, Sequence[str]], named: Sequence[Named], time_limit: float
+) -> Iterator[tuple[str, PathState]]:
+    """What git says that it would clean, for each name of which nothing that is lost would go."""
+    common = _common(root)
+    for name in named:
+        directory = name.directories[0] if len(name.directories) == 1 else None
+        flags = [word for word in name.words[1:] if word.startswith("-")]
+        if common is None or directory is None or not all(_CLEANING_FLAG.match(flag) for flag in flags):
+            continue
+        place = facts.normal_path(directory or ".")
+        paths = meant.get(facts.normal_path(_located(name.text, directory)), ())
+        specs = [posixpath.relpath(path, place) for path in paths]
+        if not specs or not (root / place).is_dir():
+            continue
+        (shown,) = _outputs([(*common, "-C", place, "clean", "-n", *flags, "--", *specs)], time_limit)
+        if shown is None:
+            continue
+        goes = [line.partition(" ")[2].partition(" ")[2] for line in shown.decode("utf-8", "replace").splitlines()]
+        takes_ignored = any("x" in flag.lower() for flag in flags)
+        if not any(not takes_ignored or not is_made_again(path.rstrip("/")) for path in goes):
+            yield from ((path, PathState.MISSING) for path in paths)
+
+
+_CLEANING_FLAG = re.compile(r"-[dfxXq]+\Z|--force\Z|--quiet\Z")
 
 
 def _common(root: Path) -> tuple[str, ...] | None:
@@ -664,10 +758,12 @@ def _local_commits(
         return _gone_with(common, (reference,), ("--exclude=refs/stash", "--glob=refs/"), deadline)
     if not name.text:
         return None
-    if name.source == "git branch" and name.text == current and not _RENAMING.intersection(name.words):
-        return CommitState.KEPT  # git refuses to delete or move the branch that is checked out
+    operands = [word for word in name.words[1:] if not word.startswith("-")]
+    if name.text == current and (name.source == "git branch" or operands == [current]):
+        return CommitState.KEPT  # git refuses to delete or move the branch that is checked out, or leaves it as it is
     if name.text in ("HEAD", "@", current) or not current:
-        tip, keepers = "HEAD", (f"--exclude=refs/heads/{current}", "--glob=refs/")
+        goes_to = [operands[-1]] if name.source == "git reset" and operands and _NAME.match(operands[-1]) else []
+        tip, keepers = "HEAD", (*goes_to, f"--exclude=refs/heads/{current}", "--glob=refs/")
     else:
         full = name.text.removeprefix("refs/heads/")
         # What is left out by a rebase may be named in any way, and then goes from the branch that is checked out.
@@ -677,9 +773,6 @@ def _local_commits(
         if name.source == "git tag":
             tip = f"refs/tags/{full}"
     return _gone_with(common, (tip,), keepers, deadline)
-
-
-_RENAMING = frozenset(("-M", "-m", "--move"))
 
 
 def _remote_commits(
@@ -715,8 +808,18 @@ def _remote_commits(
         return None
     if not tips.split():
         return CommitState.MISSING
-    keepers = (f"--exclude=refs/remotes/{remote}/*", "--glob=refs/")
+    keepers: tuple[str, ...] = (f"--exclude=refs/remotes/{remote}/*", "--glob=refs/")
+    if pushed in MAIN_BRANCHES and not whole:
+        # Others build on a main branch, so that all that stood there has to be in what comes.
+        if _deletes(name):
+            return None
+        source = name.text.removeprefix("+").rpartition(":")[0] or pushed
+        keepers = (source,)
     return _gone_with(common, tuple(tip.decode() for tip in tips.split()), keepers, deadline, unknown_is_lost=True)
+
+
+def _deletes(name: Named) -> bool:
+    return name.text.startswith(":") or not {"-d", "--delete"}.isdisjoint(name.words)
 
 
 _FORCING = frozenset(("-f", "--force", "--mirror"))
