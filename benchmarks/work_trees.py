@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from guardrail.engine import Guardrail
@@ -216,12 +217,13 @@ class Box:
             here = Path(directory)
             if ".git" in names or ".git" in files:
                 repositories.append(here)
-            if "HEAD" in files and "objects" in names and "refs" in names:
+            if _is_store(here / "HEAD"):
                 repositories.append(here)
                 names.clear()
                 continue
             if ".git" in names:
                 names.remove(".git")
+                repositories += [head.parent for head in (here / ".git" / "modules").glob("**/HEAD") if _is_store(head)]
             if without_products:
                 names[:] = [name for name in names if not _is_made_again(f"{name}/")]
             for name in files:
@@ -233,14 +235,16 @@ class Box:
         return frozenset(found)
 
     def _work_in_history(self, repository: Path) -> set[bytes]:
-        stashes = self.git("log", "-g", "--format=%H", "refs/stash", "--", at=repository, may_fail=True).split()
+        is_store = _is_store(repository / "HEAD")
+        git = partial(self.git, *(("--git-dir=.", "--work-tree=.") if is_store else ()), at=repository, may_fail=True)
+        stashes = git("log", "-g", "--format=%H", "refs/stash", "--").split()
         tips = [stash.decode() for stash in stashes]
         listing = ("rev-list", "--objects", "--all", *tips)
-        names = [line.split()[0] for line in self.git(*listing, at=repository, may_fail=True).splitlines()]
+        names = [line.split()[0] for line in git(*listing).splitlines()]
         if not names:
             return set()
         shown = subprocess.run(
-            ["git", "cat-file", "--batch", "--buffer"],
+            ["git", *(("--git-dir=.",) if is_store else ()), "cat-file", "--batch", "--buffer"],
             cwd=repository,
             env=self.environment,
             input=b"\n".join(names),
@@ -249,6 +253,11 @@ class Box:
             check=False,
         )
         return set(_LINE.findall(shown.stdout))
+
+
+def _is_store(head: Path) -> bool:
+    """Decides whether a directory is a store of git itself, by its file `HEAD`."""
+    return head.is_file() and (head.parent / "objects").is_dir() and (head.parent / "refs").is_dir()
 
 
 def _is_made_again(name: str) -> bool:

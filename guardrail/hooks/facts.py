@@ -71,7 +71,7 @@ class Named:
     `copied` are the paths that the same call puts there, `words` are the call's own, `whole` says that all that lies
     in the work tree is meant, `commits` that it is no path but what stands for commits, `gone` that what is named is
     deleted, `searched` that a search names it, which also finds what lies deeper, `listed` that what it
-    finds surely lies in the work tree."""
+    finds surely lies in the work tree, `listing` are the paths that a listing is of, if that names some."""
 
     text: str
     source: str = ""
@@ -84,6 +84,7 @@ class Named:
     gone: bool = False
     searched: bool = False
     listed: bool = False
+    listing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +217,7 @@ def _is_refused(root: Path, named: Sequence[Named], time_limit: float) -> bool:
     operands = [word for word in words[1:] if not word.startswith("-")]
     if directories != ("",) or len(operands) != 1 or not _NAME.match(operands[0]) or words[0] not in _TO_A_COMMIT:
         return False
-    common = _common(root) if any(name.whole for name in named) else None
+    common = _common(root) if any(name.whole or name.commits for name in named) else None
     if common is None:
         return False
     verify = (*common, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{operands[0]}^{{commit}}")
@@ -254,6 +255,9 @@ def _stands_for(root: Path, facts: Facts, name: Named, directory: str | None) ->
         return []
     path = facts.normal_path(_located(name.text, directory))
     if name.text.endswith(_FOUND):
+        if name.listing:
+            spelled = [_expanded(root, facts.normal_path(text)) for text in name.listing]
+            return None if None in spelled else [found for paths in spelled for found in paths or ()]
         path = "."
     if name.whole:
         path = _owner(root, path, is_itself=True) or "."
