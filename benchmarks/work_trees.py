@@ -235,8 +235,8 @@ class Box:
         return frozenset(found)
 
     def _work_in_history(self, repository: Path) -> set[bytes]:
-        is_store = _is_store(repository / "HEAD")
-        git = partial(self.git, *(("--git-dir=.", "--work-tree=.") if is_store else ()), at=repository, may_fail=True)
+        at_store = ("--git-dir=.", "--work-tree=.") if _is_store(repository / "HEAD") else ()
+        git = partial(self.git, *at_store, at=repository, may_fail=True)
         stashes = git("log", "-g", "--format=%H", "refs/stash", "--").split()
         tips = [stash.decode() for stash in stashes]
         listing = ("rev-list", "--objects", "--all", *tips)
@@ -244,7 +244,7 @@ class Box:
         if not names:
             return set()
         shown = subprocess.run(
-            ["git", *(("--git-dir=.",) if is_store else ()), "cat-file", "--batch", "--buffer"],
+            ["git", *at_store, "cat-file", "--batch", "--buffer"],
             cwd=repository,
             env=self.environment,
             input=b"\n".join(names),

