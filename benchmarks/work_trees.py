@@ -3,7 +3,8 @@ each command really runs in a throw-away tree, and it was unsafe if work is gone
 
 Work is a numbered line. It is kept where a file, a stash, a commit that a reference or a work tree's HEAD reaches, or a
 remote repository holds it. What only a reflog or the index has counts as gone. Files that version control ignores and
-that tools make again hold no work. What changes the history itself (`rm -rf .git`, `git gc`) isn't tried here.
+that tools make again hold no work. What is stopped whatever is lost (`rm -rf .git`, `git gc`, deleting the main branch of
+a remote) isn't tried.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from guardrail.loading import default_guardrail
 
 TREES = 2_000
 SEED = 16
-COMMANDS_A_TREE = 4
+COMMANDS_A_TREE = 2
 NOW = 1_800_000_000
 TIME_LIMIT = 20.0
 """Seconds for one command."""
@@ -479,7 +480,7 @@ _COMMANDS = (
     *("git branch -d {branch}", "git branch -D {branch}", "git branch -f {branch} HEAD~1", "git branch -M {branch}"),
     *("git rebase main", "git rebase {branch}", "git rebase --onto main HEAD~1", "git rebase origin/main"),
     *("git push --force", "git push -f origin main", "git push --force-with-lease", "git push origin +{branch}"),
-    *("git push origin --delete {branch}", "git push origin :{branch}", "git push --force origin HEAD:main"),
+    *("git push origin --delete feature", "git push origin :feature", "git push --force origin HEAD:main"),
     *("git push --mirror origin", "git push --prune origin", "git push --all --force"),
     *("git mv {file} {new}", "git mv -f {file} {file}", "git mv {file} {directory}/", "git mv -f {file} {directory}"),
     *("git rm {file}", "git rm -f {file}", "git rm --cached {file}", "git rm -r {directory}", "git rm -rf {directory}"),

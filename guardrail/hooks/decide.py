@@ -115,11 +115,14 @@ def _lists_work_tree(effect: Effect, calls: Sequence[Call]) -> bool:
 
 
 def _listing(effect: Effect, calls: Sequence[Call]) -> tuple[str, ...]:
-    """The paths that a single `ls` before an effect lists."""
+    """The paths that a single `ls` before an effect lists, or the words of a `git ls-files`."""
     before = [call for call in calls if call.span.start < effect.span.start]
-    if len(before) != 1 or before[0].program != "ls":
+    if len(before) != 1 or not all(word.known for word in before[0].words):
         return ()
-    return tuple(word.text for word in before[0].words if not word.text.startswith("-"))
+    words = tuple(word.text for word in before[0].words)
+    if before[0].program == "ls":
+        return tuple(word for word in words if not word.startswith("-"))
+    return words if before[0].program == "git" and words[:1] == ("ls-files",) else ()
 
 
 def _is_listing(call: Call) -> bool:

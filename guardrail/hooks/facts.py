@@ -71,7 +71,8 @@ class Named:
     `copied` are the paths that the same call puts there, `words` are the call's own, `whole` says that all that lies
     in the work tree is meant, `commits` that it is no path but what stands for commits, `gone` that what is named is
     deleted, `searched` that a search names it, which also finds what lies deeper, `listed` that what it
-    finds surely lies in the work tree, `listing` are the paths that a listing is of, if that names some."""
+    finds surely lies in the work tree, `listing` are the paths that a listing is of, or its
+    words from `ls-files` on."""
 
     text: str
     source: str = ""
@@ -255,6 +256,8 @@ def _stands_for(root: Path, facts: Facts, name: Named, directory: str | None) ->
         return []
     path = facts.normal_path(_located(name.text, directory))
     if name.text.endswith(_FOUND):
+        if name.listing[:1] == ("ls-files",):
+            return _listed_by_git(root, facts, directory, name.listing)
         if name.listing:
             spelled = [_expanded(root, facts.normal_path(text)) for text in name.listing]
             return None if None in spelled else [found for paths in spelled for found in paths or ()]
@@ -264,6 +267,8 @@ def _stands_for(root: Path, facts: Facts, name: Named, directory: str | None) ->
     if not (_is_inside(path) or name.gone):
         return None
     expanded = _expanded(root, path, name.searched)
+    if expanded is not None and name.source == "rm" and not any(_RECURSIVE.match(word) for word in name.words):
+        expanded = [path for path in expanded if (root / path).is_symlink() or not (root / path).is_dir()]
     if expanded is not None and name.copied:
         # The end of a name says whether a directory or what lies in it is copied.
         copied = [(facts.normal_path(_located(text, directory)), text.endswith(_CONTENT)) for text in name.copied]
@@ -271,6 +276,30 @@ def _stands_for(root: Path, facts: Facts, name: Named, directory: str | None) ->
     if expanded is None or _means_link(name):
         return expanded
     return [_followed(root, path) for path in expanded]
+
+
+_RECURSIVE = re.compile(r"-[a-zA-Z]*[rR]|--r")
+
+
+def _listed_by_git(root: Path, facts: Facts, directory: str, words: Sequence[str]) -> list[str] | None:
+    """The paths that `git ls-files` brings to a pipe; None if it is asked in a way that isn't known here."""
+    common = _common(root)
+    place = facts.normal_path(directory or ".")
+    is_known = all(_LISTING_FLAG.match(word) for word in words[1:] if word.startswith("-"))
+    if common is None or not is_known or not _is_inside(place) or not (root / place).is_dir():
+        return None
+    (listed,) = _outputs([(*common, "-C", place, *words[:1], "-z", *words[1:])], TIME_LIMIT)
+    if listed is None:
+        return None
+    found = [
+        posixpath.normpath(posixpath.join(place, path))
+        for path in listed.decode("utf-8", "replace").split("\0")
+        if path
+    ]
+    return found if len(found) <= MOST_PATHS else None
+
+
+_LISTING_FLAG = re.compile(r"-[cdmoz]+\Z|--(?:cached|deleted|modified|others|exclude-standard)\Z")
 
 
 def _followed(root: Path, path: str) -> str:
@@ -600,12 +629,14 @@ def _cleaned(
         (shown,) = _outputs([(*common, "-C", place, "clean", "-n", *flags, "--", *specs)], time_limit)
         if shown is None:
             continue
-        goes = [line.partition(" ")[2].partition(" ")[2] for line in shown.decode("utf-8", "replace").splitlines()]
+        lines = shown.decode("utf-8", "replace").splitlines()
+        goes = [line.removeprefix(_REMOVES) for line in lines if line.startswith(_REMOVES)]
         takes_ignored = any("x" in flag.lower() for flag in flags)
         if not any(not takes_ignored or not is_made_again(path.rstrip("/")) for path in goes):
             yield from ((path, PathState.MISSING) for path in paths)
 
 
+_REMOVES = "Would remove "
 _CLEANING_FLAG = re.compile(r"-[dfxXq]+\Z|--force\Z|--quiet\Z")
 
 

@@ -281,7 +281,12 @@ def test_an_action_is_judged_by_what_it_would_lose(work: Path, tmp_path: Path, a
         # A search finds what lies deeper.
         ("find . -name '*.csv' -delete", "deny"),
         ("find src -name '*.csv' -delete", "allow"),
-        ("git ls-files src | xargs rm", "deny"),
+        ("git ls-files src | xargs rm", "allow"),
+        ("git ls-files -o --exclude-standard | xargs rm", "deny"),
+        ("ls src/a.txt | xargs rm", "allow"),
+        ("ls *.txt | xargs rm", "deny"),
+        ("rm src/* fresh/*", "deny"),
+        ("rm fresh/inner", "allow"),
         # What version control ignores is lost too, unless a tool makes it again.
         ("rm local/data.csv", "deny"),
         ("rm -rf node_modules", "allow"),
