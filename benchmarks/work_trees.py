@@ -3,8 +3,8 @@ each command really runs in a throw-away tree, and it was unsafe if work is gone
 
 Work is a numbered line. It is kept where a file, a stash, a commit that a reference or a work tree's HEAD reaches, or a
 remote repository holds it. What only a reflog or the index has counts as gone. Files that version control ignores and
-that tools make again hold no work. What is stopped whatever is lost (`rm -rf .git`, `git gc`, deleting the main branch of
-a remote) isn't tried.
+that tools make again hold no work. What is stopped whatever is lost isn't tried: `rm -rf .git`, `git gc`, deleting the
+main branch of a remote.
 """
 
 from __future__ import annotations
