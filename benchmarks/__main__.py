@@ -14,7 +14,7 @@ def main(
         list[str] | None,
         typer.Argument(
             help="Benches to run; all by default. They are ingestion, incremental, serving, keys, access, guardrail, "
-            "world, worldWrites, mixedLoad and startupS."
+            "workTrees, world, worldWrites, mixedLoad and startupS."
         ),
     ] = None,
     transfers: Annotated[int, typer.Option(min=10_000, help="Transfers of the ingestion bench.")] = 300_000,

@@ -20,6 +20,7 @@ from benchmarks import (
     serving,
     startup,
     tables,
+    work_trees,
     world,
     world_writes,
 )
@@ -60,6 +61,7 @@ def benches_of(transfers: int, graph_nodes: int) -> list[Bench]:
         Bench("keys", "asking with an API key", keys.measure, tables.keys_text),
         Bench("access", "selling keys", access.measure, tables.access_text),
         Bench("guardrail", "judging actions by their effects", guardrail.measure, tables.guardrail_text),
+        Bench("workTrees", "running commands in generated work trees", work_trees.measure, tables.work_trees_text),
         Bench(
             "world", f"asking a graph of {graph_nodes:,} nodes", lambda: world.measure(graph_nodes), tables.world_text
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from benchmarks import access, guardrail, incremental, mixed_load, world, world_writes
+from benchmarks import access, guardrail, incremental, mixed_load, work_trees, world, world_writes
 from benchmarks.contest import NotRun
 from benchmarks.ingestion import Reading
 from benchmarks.keys import KeyCost
@@ -110,6 +110,19 @@ def guardrail_text(judged: Mapping[str, Any], _: Mapping[str, Any]) -> str:
     cold = judged["cold"]
     started = f"a new interpreter has loaded it in {cold.loaded_s:.2f} s of CPU and has judged in {cold.judged_s:.2f} s"
     return f"{_quality_text(judged['quality'])}\n{_latency_text(judged['latency'])}\n{started}\n"
+
+
+def work_trees_text(score: work_trees.Score, _: Mapping[str, Any]) -> str:
+    """What the hook let pass and blocked in generated work trees; misjudged commands are listed."""
+    cells = [
+        (
+            f"{score.trees:,}",
+            f"{score.losses_passed}/{score.losing}",
+            _share(score.harmless_blocked, score.harmless, score.harmless_blocked / max(1, score.harmless)),
+        )
+    ]
+    wrong = [f"{'lost' if trial.lost else 'blocked'}: {trial.command!r} (tree {trial.seed})" for trial in score.wrong]
+    return "\n".join([table(("work trees", "losses passed", "harmless blocked"), cells), *wrong]) + "\n"
 
 
 def _quality_text(quality: guardrail.Quality | None) -> str:

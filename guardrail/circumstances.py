@@ -10,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from guardrail.facts import Environment, Facts, Money, PathState, is_allowed_host
+from guardrail.facts import CommitState, Environment, Facts, Money, PathState, is_allowed_host
 from guardrail.model import Effect, Target
 from guardrail.vocabulary import EffectKind, ObjectKind, Origin, Place, Reversible, Scope, Sensitivity
 
@@ -28,9 +28,18 @@ class Circumstance:
 
 # --- what is known of the work ---
 
-_LOST_BY_DELETING = frozenset((PathState.DIRTY, PathState.UNTRACKED))
-_LOST_BY_RESETTING = frozenset((PathState.DIRTY,))
+_CHANGED = frozenset((PathState.DIRTY, PathState.STAGED))
+_LOST_BY_DELETING = frozenset((*_CHANGED, PathState.UNTRACKED, PathState.IGNORED_WORK))
+_LOST_BY_RESETTING = _CHANGED
+_LOST_BY_INDEX = {"kept": frozenset((PathState.DIRTY,)), "lost": frozenset((PathState.STAGED,))}
+"""By what becomes of the index: files come back from there, or only what stands there goes."""
+_LOST_WHEN_STAGED = frozenset((*_CHANGED, PathState.UNTRACKED))
+"""What was new is staged, and a reset takes that away too."""
 _LOST_BY_CLEANING = frozenset((PathState.UNTRACKED,))
+_LOST_BY_CLEANING_IGNORED = {
+    "only": frozenset((PathState.IGNORED_WORK,)),
+    "too": frozenset((PathState.UNTRACKED, PathState.IGNORED_WORK)),
+}
 _CLEANING = ("clean", "clean-tree", "cleanup", "purge")
 """Subcommands of version control that remove what it doesn't track, and leave what it does."""
 _VERSION_CONTROL = ("git ", "hg ", "svn ", "jj ", "bzr ", "fossil ")
@@ -39,16 +48,19 @@ _VERSION_CONTROL = ("git ", "hg ", "svn ", "jj ", "bzr ", "fossil ")
 def _losing_states(effect: Effect) -> frozenset[PathState]:
     if effect.kind is EffectKind.DISCARD:
         if effect.detail.get("staged"):
-            return _LOST_BY_DELETING  # what was new is staged, and a reset takes that away too
-        return _LOST_BY_CLEANING if effect.source.endswith(_CLEANING) else _LOST_BY_RESETTING
+            return _LOST_WHEN_STAGED
+        if effect.source.endswith(_CLEANING):
+            return _LOST_BY_CLEANING_IGNORED.get(effect.detail.get("ignored", ""), _LOST_BY_CLEANING)
+        return _LOST_BY_INDEX.get(effect.detail.get("index", ""), _LOST_BY_RESETTING)
     if effect.reversible is Reversible.YES and effect.source.startswith(_VERSION_CONTROL):
-        return frozenset()  # it refuses to delete what it doesn't have as it is
+        # A `git rm` refuses to delete what isn't as it was committed; a `git mv -f` does not.
+        return _LOST_BY_DELETING if effect.kind is EffectKind.OVERWRITE else frozenset()
     return _LOST_BY_DELETING
 
 
 def _states(effect: Effect, target: Target, facts: Facts) -> frozenset[PathState]:
     """The states of what the effect reaches. Writing over one path leaves alone what else lies in a directory."""
-    if effect.kind is EffectKind.OVERWRITE and effect.scope is Scope.ONE:
+    if effect.kind in (EffectKind.OVERWRITE, EffectKind.WRITE) and effect.scope is Scope.ONE:
         state = facts.path_state(target.located)
         return frozenset(() if state is None else (state,))
     return facts.path_states(target.located)
@@ -64,7 +76,7 @@ def _is_lost(effect: Effect, target: Target, facts: Facts) -> bool:
 
 
 def _is_dirty(effect: Effect, target: Target, facts: Facts) -> bool:
-    return PathState.DIRTY in _states(effect, target, facts) and PathState.DIRTY in _losing_states(effect)
+    return not (_CHANGED & _losing_states(effect)).isdisjoint(_states(effect, target, facts))
 
 
 def _is_pushed(effect: Effect, target: Target, facts: Facts) -> bool:
@@ -72,6 +84,18 @@ def _is_pushed(effect: Effect, target: Target, facts: Facts) -> bool:
     if effect.source.startswith("git stash"):
         return False  # a stash is pushed nowhere
     return branch.pushed is True and not branch.ahead and target.text in ("", "HEAD", branch.name or "", ".")
+
+
+def _commit_state(effect: Effect, target: Target, facts: Facts) -> CommitState | None:
+    return facts.workspace.commits.get(target.text)
+
+
+def _is_kept_elsewhere(effect: Effect, target: Target, facts: Facts) -> bool:
+    return _commit_state(effect, target, facts) in (CommitState.KEPT, CommitState.MISSING)
+
+
+def _is_only_here(effect: Effect, target: Target, facts: Facts) -> bool:
+    return _commit_state(effect, target, facts) is CommitState.ONLY_HERE
 
 
 def _is_unpushed(effect: Effect, target: Target, facts: Facts) -> bool:
@@ -83,11 +107,41 @@ def _is_protected(effect: Effect, target: Target, facts: Facts) -> bool:
     branch = facts.workspace.branch
     name = target.text.removeprefix("+").rpartition(":")[2].removeprefix("refs/heads/")
     if name and branch.name and name not in (branch.name, "HEAD"):
-        return name in _MAIN_BRANCHES
-    return bool(branch.protected or branch.default) or name in _MAIN_BRANCHES
+        return name in MAIN_BRANCHES
+    return bool(branch.protected or branch.default) or name in MAIN_BRANCHES
 
 
-_MAIN_BRANCHES = frozenset(("main", "master", "trunk", "production", "release"))
+MAIN_BRANCHES = frozenset(("main", "master", "trunk", "production", "release"))
+
+
+def _branch_of(target: Target) -> str:
+    return target.text.removeprefix("+").rpartition(":")[2].removeprefix("refs/heads/")
+
+
+def _is_generated_branch(effect: Effect, target: Target, facts: Facts) -> bool:
+    return _branch_of(target) in _GENERATED_BRANCHES
+
+
+_GENERATED_BRANCHES = frozenset(("gh-pages", "github-pages", "gitlab-pages", "pages"))
+
+
+def _names_test(effect: Effect, target: Target, facts: Facts) -> bool:
+    return _TEST.search(target.text) is not None
+
+
+_TEST = re.compile(
+    r"(?i)^[`\"\[]?(?:[a-z0-9]+[_-])*(?:test|tests|testing|testdb|ci)(?:[_-]?(?:db|database))?\d*[`\"\]]?$"
+)
+
+
+def _is_of_this_run(effect: Effect, target: Target, facts: Facts) -> bool:
+    return not facts.gathered and _RUN.search(target.text) is not None
+
+
+_RUN = re.compile(
+    r"\$\{?\{?\s*(?:github\.(?:run_id|run_number|event\.(?:number|pull_request\.number))|GITHUB_RUN_(?:ID|NUMBER)|CI_PIPELINE_I?ID"
+    r"|CI_JOB_ID|CI_MERGE_REQUEST_IID|BUILDKITE_BUILD_NUMBER|CIRCLE_BUILD_NUM|BUILD_NUMBER|PR_NUMBER|TRAVIS_BUILD_ID)\b"
+)
 
 
 def _holds_history(effect: Effect, target: Target, facts: Facts) -> bool:
@@ -588,6 +642,13 @@ CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
         "dirty": Circumstance(_is_dirty, ("workspace",), "it holds changes that are not committed"),
         "pushed": Circumstance(_is_pushed, ("workspace",), "all commits of the branch are on a remote"),
         "names_device": Circumstance(lambda e, t, f: t.located.startswith("/dev/"), (), "the path is that of a device"),
+        "commits_kept": Circumstance(
+            _is_kept_elsewhere, ("workspace",), "something else reaches all its commits, or it is not there"
+        ),
+        "commits_only_here": Circumstance(_is_only_here, ("workspace",), "nothing else reaches some of its commits"),
+        "generated_branch": Circumstance(_is_generated_branch, (), "pages are published from it, which a build makes"),
+        "of_this_run": Circumstance(_is_of_this_run, (), "its name has the number of the run or pull request"),
+        "names_test": Circumstance(_names_test, (), "its name says that it is for tests"),
         "unpushed": Circumstance(_is_unpushed, ("workspace",), "the branch has commits that are on no remote"),
         "protected": Circumstance(_is_protected, ("workspace",), "the branch is protected or a main branch"),
         "history": Circumstance(_holds_history, (), "it is the store of version control itself"),
@@ -624,7 +685,11 @@ CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
         ),
         "throwaway": Circumstance(_is_throwaway, ("environment",), "the environment can be made again"),
         "ci": Circumstance(_is_ci, ("environment",), "the machine is made for one run"),
+        "in_image": Circumstance(lambda e, t, f: f.in_image, (), "it happens in an image that is built"),
         "in_job": Circumstance(lambda e, t, f: f.in_job, (), "its commands use what only a runner of CI fills in"),
+        "only_in_job": Circumstance(
+            lambda e, t, f: e.detail.get("runs") == "in_job", (), "no shell runs it before a workflow fills it in"
+        ),
         "production": Circumstance(_is_production, ("environment",), "the environment is production"),
         "named_by_person": Circumstance(_is_named_by_person, ("user_request",), "the person named the target"),
         "named_by_untrusted": Circumstance(

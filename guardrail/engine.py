@@ -196,14 +196,16 @@ class Guardrail:
         parts = self._parts
         reading = parts.read(action, facts)
         if reading.language in _MADE_ANEW and facts.environment is None:
-            facts = replace(facts, in_checkout=True)
-        if reading.language is Language.BASH and (_is_template(action) or any(map(_uses_runner, reading.calls))):
+            facts = replace(facts, in_checkout=True, in_image=reading.language is Language.DOCKERFILE)
+        # Where our own code looked at the working copy it is that of an agent, whatever its commands say.
+        is_script = reading.language is Language.BASH and not facts.gathered
+        if is_script and (_is_template(action) or any(map(_uses_runner, reading.calls))):
             facts = replace(facts, in_job=True)
         self._check_calls(len(reading.calls))
         interpreted = parts.interpret(reading, facts)
         self._check_calls(len(interpreted.calls))
         passages = interpreted.passages
-        effects = [*interpreted.effects, *effects_of_manifest(facts.manifest)]
+        effects = [*_told_of_workflows(action, reading, interpreted.effects), *effects_of_manifest(facts.manifest)]
         effects += parts.effects_of_steps(facts.planned_steps, Span(0, len(action)))
         findings = self._findings(action, passages)
         effects += _effects_of_findings(findings, effects, facts)
@@ -460,10 +462,13 @@ def _is_addressee(value: str, carriers: Sequence[Effect]) -> bool:
 
 
 def _uses_runner(call: Call) -> bool:
-    """Decides whether a command's own words have what only a runner of CI fills in; a comment doesn't count."""
+    """Decides whether a command's own words have what only a runner of CI fills in, or give it the name of a robot that
+    commits; a comment doesn't count."""
     words = [*call.words, *(redirection.target for redirection in call.redirections)]
     if call.directory is not None:
         words.append(call.directory)
+    if call.program == "git" and any(word.text == "config" for word in call.words[:3]):
+        return any(word.text.endswith("[bot]") for word in words)
     return any(not word.known and _OF_RUNNER.search(word.text) for word in words)
 
 
@@ -472,8 +477,31 @@ def _is_template(action: str) -> bool:
     return "${{" in action and "${{" in _COMMENT.sub("", action)
 
 
+def _told_of_workflows(action: str, reading: Reading, effects: Sequence[Effect]) -> Sequence[Effect]:
+    """The effects, where it is said of those that only a workflow can have: a shell stops at a command that has an
+    expression `${{` outside of single quotes."""
+    if reading.language is not Language.BASH or "${{" not in action:
+        return effects
+    spans = [call.span for call in reading.calls if _stops_shells(call, action)]
+    return [
+        replace(effect, detail={**effect.detail, "runs": "in_job"})
+        if any(span.start <= effect.span.start and effect.span.end <= span.end for span in spans)
+        else effect
+        for effect in effects
+    ]
+
+
+def _stops_shells(call: Call, action: str) -> bool:
+    words = [*call.words, *(redirection.target for redirection in call.redirections)]
+    sources = (action[word.span.start : word.span.end] for word in words if not word.known)
+    return any("${{" in source and "'" not in source and "\\" not in source for source in sources)
+
+
 _COMMENT = re.compile(r"(?m)(?:^|[ \t])#.*$")
-_OF_RUNNER = re.compile(r"\$\{\{|\$\{?(?:GITHUB|CI|RUNNER)_[A-Z]")
+_OF_RUNNER = re.compile(
+    r"\$\{\{|\$\{?(?:GITHUB|GITLAB|CI|RUNNER|CIRCLE|TRAVIS|BUILDKITE|BITBUCKET|APPVEYOR|CODEBUILD|DRONE|SEMAPHORE)_[A-Z]"
+    r"|\$\((?:Build|System|Agent|Pipeline)\.[A-Z]"
+)
 
 
 # --- the decision ---

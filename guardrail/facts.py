@@ -46,12 +46,23 @@ class System(StrEnum):
 
 
 class PathState(StrEnum):
-    """What version control knows of a path. `tracked` means that it is also as it was committed."""
+    """What version control knows of a path. `tracked` means that it is also as it was committed, `ignored_work` that it
+    is ignored though no tool makes it again, `staged` that the index has it as it is and no commit does."""
 
     TRACKED = "tracked"
+    STAGED = "staged"
     IGNORED = "ignored"
+    IGNORED_WORK = "ignored_work"
     DIRTY = "dirty"
     UNTRACKED = "untracked"
+    MISSING = "missing"
+
+
+class CommitState(StrEnum):
+    """What becomes of the commits of a branch, tag or stash if it goes: something else reaches them, or not."""
+
+    KEPT = "kept"
+    ONLY_HERE = "only_here"
     MISSING = "missing"
 
 
@@ -133,12 +144,14 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """The working copy. `paths` are normal: relative to `root` where they lie in it, else absolute, with `/`."""
+    """The working copy. `paths` are normal: relative to `root` where they lie in it, else absolute, with `/`. `commits`
+    are by the name that the action uses, "" for what it doesn't name."""
 
     root: str | None = None
     is_repository: bool | None = None
     branch: Branch = Branch()
     paths: Mapping[str, PathState] = field(default_factory=dict)
+    commits: Mapping[str, CommitState] = field(default_factory=dict)
     sorted_paths: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -159,7 +172,7 @@ class Facts:
 
     `present` has the keys that the caller sent. `gathered` says that the facts of the workspace were gathered by code
     of ours and not written by the caller. `in_checkout` says that the action is a workflow or a Dockerfile, whose
-    workspace is a copy. `in_job`
+    workspace is a copy; `in_image` that all of it happens in an image that is built. `in_job`
     says that its commands use what only a runner of CI fills in.
     """
 
@@ -189,6 +202,7 @@ class Facts:
     present: frozenset[str] = frozenset()
     gathered: bool = False
     in_checkout: bool = False
+    in_image: bool = False
     in_job: bool = False
     folded_request: str = field(init=False, repr=False, compare=False)
     folded_untrusted: str = field(init=False, repr=False, compare=False)
@@ -209,7 +223,10 @@ class Facts:
 
     def path_state(self, path: str) -> PathState | None:
         """Returns what version control knows of this very path; None where the caller said nothing."""
-        return self.workspace.paths.get(self.normal_path(path)) if self.workspace.paths else None
+        if not self.workspace.paths:
+            return None
+        wanted = self.normal_path(path)
+        return self.workspace.paths.get(wanted) or self._state_of_parent(wanted)
 
     def path_states(self, path: str) -> frozenset[PathState]:
         """Returns what version control knows of a path and of all that lies in it; empty where the caller said nothing.
@@ -231,18 +248,24 @@ class Facts:
             if len(self.known_states) > MAX_PATTERNS:
                 return frozenset(PathState)
             fits = re.compile(fnmatch.translate(wanted)).match
-            found = frozenset(state for known, state in workspace.paths.items() if fits(known))
+            found = frozenset(state for known, state in workspace.paths.items() if known == wanted or fits(known))
         else:
             found = frozenset(workspace.within(wanted))
             if wanted in workspace.paths:
                 found |= {workspace.paths[wanted]}
-        parent = posixpath.dirname(wanted)
-        while not found and parent not in ("", "/"):
-            state = workspace.paths.get(parent)
-            if state is not None:
-                return frozenset((state,)) if state in _STATES_OF_ALL_INSIDE else frozenset()
-            parent = posixpath.dirname(parent)
+        if not found and (state := self._state_of_parent(wanted)) is not None:
+            return frozenset((state,))
         return found
+
+    def _state_of_parent(self, path: str) -> PathState | None:
+        """The state of the nearest directory above a path of which one is known, if all that lies in it has it too."""
+        parent = posixpath.dirname(path)
+        while parent not in ("", "/"):
+            state = self.workspace.paths.get(parent)
+            if state is not None:
+                return state if state in _STATES_OF_ALL_INSIDE else None
+            parent = posixpath.dirname(parent)
+        return None
 
     def normal_path(self, path: str) -> str:
         """A path as `workspace.paths` has it: relative to the root where it lies there, without `.`, `..` and `~`."""
@@ -263,7 +286,7 @@ def _relative_to(root: str, path: str) -> str:
     return posixpath.relpath(path, posixpath.normpath(root)) if root and _is_inside(path, root) else path
 
 
-_STATES_OF_ALL_INSIDE = frozenset((PathState.IGNORED, PathState.UNTRACKED, PathState.MISSING))
+_STATES_OF_ALL_INSIDE = frozenset((PathState.IGNORED, PathState.IGNORED_WORK, PathState.UNTRACKED, PathState.MISSING))
 _GLOB = re.compile(r"[*?\[]")
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
 
@@ -496,11 +519,17 @@ def _one_of(values: type[StrEnum]) -> Callable[[Any, str], Any]:
     return parse
 
 
-def _path_states(value: Any, pointer: str) -> Mapping[str, PathState]:
-    if not isinstance(value, Mapping):
-        raise ContextInvalid(pointer, "this has to be an object from paths to their states")
-    parse = _one_of(PathState)
-    return MappingProxyType({path: parse(state, f"{pointer}/{_escaped(path)}") for path, state in value.items()})
+def _states_of(values: type[StrEnum], what: str) -> Callable[[Any, str], Mapping[str, Any]]:
+    parse_state = _one_of(values)
+
+    def parse(value: Any, pointer: str) -> Mapping[str, Any]:
+        if not isinstance(value, Mapping):
+            raise ContextInvalid(pointer, f"this has to be an object from {what} to their states")
+        return MappingProxyType(
+            {name: parse_state(state, f"{pointer}/{_escaped(name)}") for name, state in value.items()}
+        )
+
+    return parse
 
 
 def _manifest(value: Any, pointer: str) -> tuple[Mapping[str, Any], ...]:
@@ -554,9 +583,14 @@ _WORKSPACE: Mapping[str, _Member] = {
         _object(_BRANCH, Branch, "a branch"), _object_schema(_BRANCH, closed=True), "The branch that is checked out"
     ),
     "paths": _Member(
-        _path_states,
+        _states_of(PathState, "paths"),
         {"type": "object", "additionalProperties": _enum_schema(PathState)},
         "What version control knows of the paths that the action names; tracked means also as committed",
+    ),
+    "commits": _Member(
+        _states_of(CommitState, "branches and stashes"),
+        {"type": "object", "additionalProperties": _enum_schema(CommitState)},
+        "What becomes of the commits of the branches, tags and stashes that the action would delete or move",
     ),
 }
 

@@ -169,6 +169,9 @@ READING_VERBS = (
 
 _SCOPES = {Scope.ONE: 0, Scope.UNKNOWN: 1, Scope.MANY: 2, Scope.ALL: 3}
 _WRITES = frozenset((EffectKind.WRITE, EffectKind.OVERWRITE))
+
+
+_MAKES_BRANCH = ("-b", "-B", "--orphan", "-c", "-C", "--create", "--force-create")
 _MAKES = frozenset((EffectKind.WRITE, EffectKind.OVERWRITE, EffectKind.CREATE))
 _DESTROYS = frozenset((EffectKind.DELETE, EffectKind.OVERWRITE, EffectKind.DISCARD))
 _REACHES_EMPTY = frozenset((*_DESTROYS, EffectKind.ALTER, EffectKind.GRANT, EffectKind.EXPOSE))
@@ -272,6 +275,8 @@ class _Interpreter:
         self.targets = 0
         self.effects_of: dict[int, tuple[Call, list[Effect]]] = {}
         self.own: set[str] = set()
+        self.on_orphan = False  # an earlier call began a branch without history, of which nothing is committed yet
+        self.made_branches: set[str] = set()  # names that an earlier call of the action gave to a branch of its own
         self.has_staged = False  # an earlier call of the action put what is new into the index of git
         self.downloaded: dict[str, str] = {}
         self.mounts: dict[str, tuple[tuple[str, str], ...]] = {}
@@ -389,6 +394,11 @@ class _Interpreter:
             self._by_verb([*parsed.path, *(word.text for word in parsed.operands)], call, Place.REMOTE)
         if call.program == "git" and parsed.path[:1] in (["add"], ["stage"]):
             self.has_staged = True
+        if call.program == "git" and parsed.path[:1] in (["checkout"], ["switch"]):
+            self.made_branches |= {word.text for name in _MAKES_BRANCH for word in parsed.values_of(name)}
+            self.on_orphan = bool(parsed.values_of("--orphan"))
+        if call.program == "git" and parsed.path[:1] == ["tag"]:
+            self.made_branches |= {word.text for word in parsed.operands[:1]}
         for level in parsed.levels:
             for row in level.effects:
                 if parsed.holds(row.when):
@@ -566,6 +576,12 @@ class _Interpreter:
                     self._generic_effect(EffectKind.READ, ObjectKind.PATH, shown, call, {}, True)
         elif self.has_staged and row.kind is EffectKind.DISCARD and effect.source == "git reset":
             effect = replace(effect, detail={**detail, "staged": "yes"})
+        elif self.on_orphan and row.kind is EffectKind.DISCARD and effect.source == "git rm":
+            effect = replace(effect, detail={**detail, "made": "here"})
+        elif self.made_branches and effect.source == "git push" and effect.kind is EffectKind.OVERWRITE:
+            names = {target.text.removeprefix("+").rpartition(":")[2] for target in targets}
+            if names <= {*self.made_branches, "", "HEAD"}:
+                effect = replace(effect, detail={**detail, "made": "here"})
         self._add(effect)
         if row.kind is EffectKind.EXECUTE and detail.get("code") == "inline":
             for word in words:

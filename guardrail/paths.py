@@ -407,11 +407,20 @@ def _is_no_workspace(directory: str, facts: Facts) -> bool:
 
 def _place_in_workspace(relative: str, text: str, facts: Facts) -> Place:
     states = facts.path_states(text)
-    if "tracked" in states or "dirty" in states:
+    if not states.isdisjoint(_IN_VERSION_CONTROL):
         return Place.WORKSPACE
-    if _is_rebuildable(relative, REBUILDABLE_IN_WORKSPACE):
+    # What a build may have made is the person's own if version control neither has nor ignores it.
+    if _is_rebuildable(relative, _NOTHING if "untracked" in states else REBUILDABLE_IN_WORKSPACE):
         return Place.REBUILDABLE
     return Place.IGNORED if states == {"ignored"} else Place.WORKSPACE
+
+
+_IN_VERSION_CONTROL = frozenset(("tracked", "dirty", "staged"))
+
+
+def is_made_again(path: str) -> bool:
+    """Decides by its names whether a path in a workspace is what tools make again."""
+    return _is_rebuildable(path.lower(), REBUILDABLE_IN_WORKSPACE)
 
 
 def _is_rebuildable(path: str, weak: frozenset[str]) -> bool:

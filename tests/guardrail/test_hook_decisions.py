@@ -139,7 +139,9 @@ def test_names_that_look_like_options_or_patterns_of_git_are_names(work: Path) -
 
 
 def test_a_reset_in_a_directory_knows_of_changes_elsewhere(work: Path) -> None:
-    assert states(work, ".", source="git reset", cwd=work / "src")["src"] == "dirty"
+    context = surroundings(str(work / "src"), None)
+    gathered = gather(context, [Named(".", "git reset", whole=True)])
+    assert gathered.context["workspace"]["paths"]["src"] == "dirty"
 
 
 def test_changes_that_git_was_told_not_to_see_count_as_changes(work: Path) -> None:
@@ -150,8 +152,9 @@ def test_changes_that_git_was_told_not_to_see_count_as_changes(work: Path) -> No
 def test_a_repository_inside_of_an_ignored_directory_may_hold_work(work: Path) -> None:
     (work / "out" / "inner").mkdir()
     git(work / "out" / "inner", "init")
-    assert states(work, "out") == {"out": "dirty"}
-    assert states(work, "out/inner")["out/inner"] == "dirty"
+    context = surroundings(str(work), None)
+    assert gather(context, [Named("out", gone=True)]).context["workspace"]["paths"] == {"out": "dirty"}
+    assert gather(context, [Named("out/inner", gone=True)]).context["workspace"]["paths"]["out/inner"] == "dirty"
 
 
 def test_the_branch_says_whether_its_commits_are_on_a_remote(work: Path, tmp_path: Path) -> None:
@@ -256,6 +259,96 @@ def test_a_home_directory_is_no_workspace(home: Path) -> None:
 )
 def test_an_action_is_judged_by_what_it_would_lose(work: Path, tmp_path: Path, action: str, decision: str) -> None:
     assert judged(action, work, tmp_path).decision == decision
+
+
+@pytest.mark.parametrize(
+    ("action", "decision"),
+    [
+        # Copies are judged by the files that they would write over.
+        ("cp clean.txt src", "allow"),
+        ("cp -r fresh/. .", "deny"),
+        ("cp -r fresh src", "allow"),
+        ("cp -n clean.txt new.txt", "allow"),
+        ("cp clean.txt new.txt", "deny"),
+        ("install -m 644 clean.txt new.txt", "deny"),
+        ("install -m 644 fresh/dirty.txt .", "deny"),
+        ("git mv -f clean.txt new.txt", "deny"),
+        ("sed -i 's/one/two/' new.txt", "allow"),
+        ("sed -i '1d' new.txt", "deny"),
+        ("sed -i.bak '1d' new.txt", "allow"),
+        ("tar -cf t.tar --remove-files new.txt", "allow"),
+        ("tar -cf /dev/null --remove-files new.txt", "deny"),
+        # A search finds what lies deeper.
+        ("find . -name '*.csv' -delete", "deny"),
+        ("find src -name '*.csv' -delete", "allow"),
+        ("git ls-files src | xargs rm", "allow"),
+        ("git ls-files -o --exclude-standard | xargs rm", "deny"),
+        ("ls src/a.txt | xargs rm", "allow"),
+        ("ls *.txt | xargs rm", "deny"),
+        ("rm src/* fresh/*", "deny"),
+        ("rm fresh/inner", "allow"),
+        # What version control ignores is lost too, unless a tool makes it again.
+        ("rm local/data.csv", "deny"),
+        ("rm -rf node_modules", "allow"),
+        ("git clean -fdX", "deny"),
+        ("git clean -fX out", "allow"),
+        ("git clean -f src", "allow"),
+        # The index gives back what was staged, if it is asked.
+        ("git checkout -- staged.txt", "allow"),
+        ("git restore staged.txt", "allow"),
+        ("git checkout HEAD -- staged.txt", "deny"),
+        ("git restore --staged --worktree staged.txt", "deny"),
+        ("rm staged.txt", "deny"),
+        # Commits that another name reaches are kept.
+        ("git branch -D merged", "allow"),
+        ("git branch -D feature", "deny"),
+        ("git branch -f feature HEAD", "deny"),
+        ("git branch -D nothing-of-that-name", "allow"),
+        ("git stash drop", "allow"),
+        ("git stash && git stash drop", "deny"),
+        ("git push --force", "allow"),
+        ("git push --force origin feature:main", "allow"),
+        ("git push --force origin other:main", "deny"),
+        ("git push origin --delete main", "deny"),
+        ("git push origin --delete merged", "allow"),
+        ("git reset --hard nothing-of-that-name", "allow"),
+        # Other repositories have work of their own.
+        ("rm -rf fresh/inner", "deny"),
+        ("git -C fresh/inner reset --hard", "allow"),
+        ("git -C nowhere reset --hard", "allow"),
+        ("rm -rf ../linked", "deny"),
+        # Links.
+        ("rm link", "allow"),
+        ("rm -rf link/", "ask"),
+        ("echo x > inner-link", "deny"),
+    ],
+)
+def test_an_action_is_judged_by_what_stands_nowhere_else(
+    work: Path, tmp_path: Path, action: str, decision: str
+) -> None:
+    git(tmp_path, "init", "--bare", "remote")
+    git(work, "branch", "merged")
+    git(work, "branch", "other")
+    git(work, "commit", "--allow-empty", "--message=two")
+    git(work, "remote", "add", "origin", str(tmp_path / "remote"))
+    git(work, "push", "--set-upstream", "origin", "main", "merged")
+    git(work, "worktree", "add", "-b", "feature", str(tmp_path / "linked"))
+    git(tmp_path / "linked", "commit", "--allow-empty", "--message=two")
+    (tmp_path / "linked" / "clean.txt").write_text("two\n")
+    for name in ("fresh/dirty.txt", "local/data.csv", "node_modules/a.js", "staged.txt", "deep/er/data.csv"):
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        (work / name).write_text("three\n")
+    (work / ".git" / "info" / "exclude").write_text("local\nnode_modules\nfresh/inner\n")
+    git(work, "add", "staged.txt")
+    (work / "fresh" / "inner").mkdir()
+    git(work / "fresh" / "inner", "init")
+    git(work / "fresh" / "inner", "commit", "--allow-empty", "--message=one")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "a.txt").write_text("four\n")
+    (work / "link").symlink_to(tmp_path / "outside")
+    (work / "inner-link").symlink_to("new.txt")
+    found = judged(action, work, tmp_path)
+    assert found.decision == decision, found.reason
 
 
 def test_the_same_reset_passes_in_a_clean_work_tree(work: Path, tmp_path: Path) -> None:
