@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import posixpath
 import re
@@ -643,6 +642,8 @@ def _listed(names: Iterable[str]) -> str:
 
 def _nearest(name: Any, known: Iterable[str], canonical: Iterable[str] = ()) -> str:
     """The end of a message: the nearest right word, else all of them."""
+    import difflib  # only mistakes need it
+
     words = list(known)
     close = difflib.get_close_matches(str(name)[:_LONGEST_NAME].strip().lower(), words, n=1)
     if close:
