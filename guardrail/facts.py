@@ -275,9 +275,11 @@ def parse_context(context: Mapping[str, Any] | None) -> tuple[Facts, tuple[str, 
     thinks.
     """
     if context is None:
-        return Facts(), ()
+        return _NO_FACTS, ()
     if not isinstance(context, Mapping):
         raise ContextInvalid("/context", "the context has to be an object")
+    if not context:
+        return _NO_FACTS, ()
     _check_size(context)
     known: dict[str, Any] = {}
     ignored: list[str] = []
@@ -681,3 +683,6 @@ def _check_size(context: Mapping[Any, Any]) -> None:
 
 def _too_large(how: str) -> ContextInvalid:
     return ContextInvalid("/context", f"the context {how}", "context_too_large")
+
+
+_NO_FACTS = Facts()

@@ -7,7 +7,7 @@ stand before what they are exceptions of; families are judged apart, and the wor
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -191,7 +191,7 @@ def judge(effects: Sequence[Effect], facts: Facts, policy: Policy) -> Judgement:
         for rows in policy.rows_for(effect.kind, effect.object):
             worst: tuple[Row, Severity, Target] | None = None
             fitting: dict[tuple[Place, Sensitivity, Origin], tuple[Row, ...]] = {}
-            for target in dict.fromkeys(effect.targets) or (_NO_TARGET,):
+            for target in _distinct(effect.targets):
                 words = (target.place, target.sensitivity, target.origin)
                 if words not in fitting:
                     fitting[words] = tuple(row for row in rows if row.when.hold_of_words(effect, target))
@@ -211,7 +211,13 @@ def judge(effects: Sequence[Effect], facts: Facts, policy: Policy) -> Judgement:
     return Judgement(tuple(matches), tuple(relied_on))
 
 
-_NO_TARGET = Target("")
+def _distinct(targets: tuple[Target, ...]) -> Iterable[Target]:
+    if len(targets) > 1:
+        return dict.fromkeys(targets)
+    return targets or _NO_TARGETS
+
+
+_NO_TARGETS = (Target(""),)
 
 
 def _severity(row: Row, effect: Effect, target: Target, facts: Facts) -> tuple[Severity | None, list[str]]:
