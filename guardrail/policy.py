@@ -7,7 +7,7 @@ stand before what they are exceptions of; families are judged apart, and the wor
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -188,14 +188,18 @@ def judge(effects: Sequence[Effect], facts: Facts, policy: Policy) -> Judgement:
     found: dict[str, list[tuple[Row, Severity, Effect, Target]]] = defaultdict(list)
     relied_on: dict[ReliedOn, None] = {}
     for effect in effects:
+        targets = _distinct(effect.targets)
         for rows in policy.rows_for(effect.kind, effect.object):
             worst: tuple[Row, Severity, Target] | None = None
             fitting: dict[tuple[Place, Sensitivity, Origin], tuple[Row, ...]] = {}
-            for target in _distinct(effect.targets):
-                words = (target.place, target.sensitivity, target.origin)
-                if words not in fitting:
-                    fitting[words] = tuple(row for row in rows if row.when.hold_of_words(effect, target))
-                row = next((row for row in fitting[words] if row.when.hold_of_facts(effect, target, facts)), None)
+            for target in targets:
+                if len(targets) == 1:
+                    row = _first(rows, effect, target, facts)
+                else:
+                    words = (target.place, target.sensitivity, target.origin)
+                    if words not in fitting:
+                        fitting[words] = tuple(row for row in rows if row.when.hold_of_words(effect, target))
+                    row = _first_by_facts(fitting[words], effect, target, facts)
                 if row is None:
                     continue
                 severity, names = _severity(row, effect, target, facts)
@@ -211,7 +215,22 @@ def judge(effects: Sequence[Effect], facts: Facts, policy: Policy) -> Judgement:
     return Judgement(tuple(matches), tuple(relied_on))
 
 
-def _distinct(targets: tuple[Target, ...]) -> Iterable[Target]:
+def _first(rows: tuple[Row, ...], effect: Effect, target: Target, facts: Facts) -> Row | None:
+    for row in rows:
+        if row.when.hold_of_words(effect, target) and row.when.hold_of_facts(effect, target, facts):
+            return row
+    return None
+
+
+def _first_by_facts(rows: tuple[Row, ...], effect: Effect, target: Target, facts: Facts) -> Row | None:
+    """The first of rows whose words hold, which may be asked for thousands of targets."""
+    for row in rows:
+        if row.when.hold_of_facts(effect, target, facts):
+            return row
+    return None
+
+
+def _distinct(targets: tuple[Target, ...]) -> Collection[Target]:
     if len(targets) > 1:
         return dict.fromkeys(targets)
     return targets or _NO_TARGETS

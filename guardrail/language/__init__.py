@@ -73,6 +73,8 @@ class Match(NamedTuple):
 def match_characters(action: str) -> tuple[Match, ...]:
     """The families of text that a person sees otherwise than it runs: invisible, turned, overwritten, look-alike."""
     kinds = {anomaly.partition(":")[0] for anomaly in anomalies(action)}
+    if not kinds:
+        return ()
     whole = Span(0, len(action))
     return tuple(_match_of(family, whole) for family in _tables().families if not kinds.isdisjoint(family.characters))
 
