@@ -10,7 +10,8 @@ import json
 import logging
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -25,7 +26,7 @@ from contracts.secret_texts import secret_in
 from contracts.settings import Settings
 from guardrail import formats
 from guardrail.reading.decoding import decoded_runs, encoded_runs
-from guardrail.vocabulary import Severity
+from guardrail.vocabulary import Reversible, Severity
 from warehouse.ledger.drivers import (
     assert_sqlite_version,
     create_private_file,
@@ -45,6 +46,9 @@ WRITE_EVERY_S = 1.0
 KEEP = timedelta(days=30)
 LONGEST_ACTION = 2_000
 """Stored characters of a judged action."""
+
+MOST_EFFECTS = 20
+"""Stored effects of one action."""
 
 _MOST_WAITING = 50_000
 _SCHEMA_LOCK = 0x67756172646C
@@ -72,6 +76,21 @@ class LoggedCheck:
     latency_us: int
 
 
+@dataclass(frozen=True, slots=True)
+class KnownCheck:
+    """A check as a person sees it who is asked to approve its action. `effects` say what the action would do."""
+
+    checked_at: datetime
+    source: str
+    caller: str
+    action: str
+    asked_severity: str
+    severity: str
+    passed: bool
+    matched: list[str]
+    effects: list[str]
+
+
 class CheckStore(Protocol):
     """Stores checks."""
 
@@ -79,6 +98,8 @@ class CheckStore(Protocol):
         """Writes all of `rows` and deletes those older than `before`. Raises `StoreBusy` or `StoreUnusable`."""
 
     def after(self, seq: int, limit: int) -> list[tuple[Any, ...]]: ...
+
+    def of_digest(self, digest: str) -> tuple[Any, ...] | None: ...
 
     def forget(self, callers: Iterable[str]) -> None:
         """Blanks the texts of these callers in every byte of the store. Raises `StoreBusy` or `StoreUnusable`."""
@@ -113,6 +134,8 @@ class GuardrailLog:
             "source": source,
             "caller": caller,
             "action": _stored_text(action),
+            "digest": result.digest,
+            "effects": json.dumps(_effects_in_words(result)),
             "asked_severity": asked.value,
             "severity": result.severity,
             "passed": int(result.passed),
@@ -152,6 +175,12 @@ class GuardrailLog:
     def after(self, seq: int, limit: int) -> list[LoggedCheck]:
         """Returns at most `limit` written checks above `seq`, oldest first. Raises `StoreBusy` or `StoreUnusable`."""
         return [_logged(row) for row in self._store.after(seq, limit)]
+
+    def known(self, digest: str) -> KnownCheck | None:
+        """Returns the newest written check of this digest; None if there is none or its text was forgotten. Raises as
+        `after`."""
+        row = self._store.of_digest(digest)
+        return None if row is None else _known(row)
 
     def forget(self, callers: Iterable[str]) -> None:
         """Deletes the texts that these callers (ids of keys or sessions) had judged. Raises as `after`."""
@@ -194,31 +223,54 @@ class _SqliteChecks:
             self._connection.execute("pragma synchronous = normal")
             self._connection.execute("pragma secure_delete = on")
             self._connection.execute(driver_statement(SQL, "schema", "sqlite"))
+            self._bring_up_to_date()
         except sqlite.Error as error:
             self._connection.close()
             raise (problem_of(self._name, error) or error) from error
 
+    def _bring_up_to_date(self) -> None:
+        """Changes the table of an earlier version. The log is a file of its own, which the ledger's migrations don't
+        reach; on PostgreSQL they do."""
+        if not self._outdated():
+            return
+        with self._transaction():
+            for step in self._outdated():  # asked again: another process may have been faster
+                self._connection.execute(driver_statement(SQL, step, "sqlite"))
+
+    def _outdated(self) -> list[str]:
+        columns = {name for (name,) in self._connection.execute(driver_statement(SQL, "columns", "sqlite"))}
+        missing = [f"add_{name}" for name in ("digest", "effects") if name not in columns]
+        return missing + [f"drop_{name}" for name in ("drafts", "problem") if name in columns]
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("begin immediate")
+        try:
+            yield
+            self._connection.execute("commit")
+        except BaseException:
+            self._connection.execute("rollback")
+            raise
+
     def append(self, rows: list[dict[str, Any]], before: str) -> None:
         with self._lock:
             try:
-                self._connection.execute("begin immediate")
-                try:
+                with self._transaction():
                     self._connection.executemany(driver_statement(SQL, "append", "sqlite"), rows)
                     self._connection.execute(driver_statement(SQL, "delete_old", "sqlite"), {"before": before})
-                    self._connection.execute("commit")
-                except BaseException:
-                    self._connection.execute("rollback")
-                    raise
             except sqlite.Error as error:
                 raise (problem_of(self._name, error) or error) from error
 
     def after(self, seq: int, limit: int) -> list[tuple[Any, ...]]:
+        return self._fetch_all("after", {"seq": seq, "limit": limit})
+
+    def of_digest(self, digest: str) -> tuple[Any, ...] | None:
+        return next(iter(self._fetch_all("of_digest", {"digest": digest})), None)
+
+    def _fetch_all(self, question: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
         with self._lock:
             try:
-                cursor = self._connection.execute(
-                    driver_statement(SQL, "after", "sqlite"), {"seq": seq, "limit": limit}
-                )
-                return list(cursor.fetchall())
+                return list(self._connection.execute(driver_statement(SQL, question, "sqlite"), parameters).fetchall())
             except sqlite.Error as error:
                 raise (problem_of(self._name, error) or error) from error
 
@@ -251,6 +303,9 @@ class _PostgresqlChecks:
     def after(self, seq: int, limit: int) -> list[tuple[Any, ...]]:
         return self._raw.fetch_all("after", {"seq": seq, "limit": limit})
 
+    def of_digest(self, digest: str) -> tuple[Any, ...] | None:
+        return self._raw.fetch("of_digest", {"digest": digest})
+
 
 def _logged(row: Iterable[Any]) -> LoggedCheck:
     seq, checked_at, check_id, source, asked, severity, passed, matched, warned, failed, rules, version, latency = row
@@ -269,6 +324,34 @@ def _logged(row: Iterable[Any]) -> LoggedCheck:
         version,
         latency,
     )
+
+
+def _known(row: tuple[Any, ...]) -> KnownCheck:
+    checked_at, source, caller, action, asked, severity, passed, matched, effects = row
+    return KnownCheck(
+        datetime.fromisoformat(checked_at),
+        source,
+        caller,
+        action,
+        asked,
+        severity,
+        bool(passed),
+        json.loads(matched),
+        json.loads(effects),
+    )
+
+
+def _effects_in_words(result: GuardrailResult) -> list[str]:
+    """Returns what an action would do in words of closed lists, such as `delete path, all, home, not reversible`: what
+    the effects reach is left to the action's text, which can be forgotten."""
+    said = []
+    for effect in result.effects:
+        places = dict.fromkeys(target.place.value for target in effect.targets)
+        parts = [f"{effect.kind.value} {effect.object.value.replace('_', ' ')}", effect.scope.value, *places]
+        if effect.reversible is Reversible.NO:
+            parts.append("not reversible")
+        said.append(", ".join(part for part in parts if part != "unknown"))
+    return list(dict.fromkeys(said))[:MOST_EFFECTS]
 
 
 def _stored_text(action: str) -> str:
