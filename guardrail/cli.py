@@ -251,6 +251,7 @@ def _install(known: Namespace) -> int:
                 "harness": harness.name,
                 "written_for": harness.written_for,
                 "documentation": harness.documentation,
+                "documentation_read_on": harness.read_on,
                 "file": str(change.path),
                 "changes": change.changes,
                 "dry_run": known.dry_run,
@@ -263,7 +264,7 @@ def _install(known: Namespace) -> int:
     if not known.uninstall:
         _write(
             [
-                f"written for {harness.title} {harness.written_for}, by {harness.documentation}",
+                f"written for {harness.title} {harness.written_for}, by {harness.documentation} of {harness.read_on}",
                 f"if the hook dies: {harness.if_it_dies}",
             ]
         )

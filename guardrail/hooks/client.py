@@ -48,13 +48,13 @@ def run(harness: str) -> int:
 
 def refusal(harness: str, reason: str) -> tuple[str, str, int]:
     """Deny as every event of a harness understands it, without a look at the input: what is printed to stdout and to
-    stderr, and the exit code. Exit code 2 blocks, but for Copilot, which documents its answer alone."""
+    stderr, and the exit code. Exit code 2 blocks, but Copilot and Cursor show the reason only of an answer that they
+    parse, which they do after exit code 0."""
     said = f"svc-guardrail: {reason}. The action was not judged, so it is blocked."
     if harness == "copilot":
         return json.dumps({"permissionDecision": "deny", "permissionDecisionReason": said}), "", 0
     if harness == "cursor":
-        answer = {"permission": "deny", "continue": False, "user_message": said, "agent_message": said}
-        return json.dumps(answer), said, 2
+        return json.dumps({"permission": "deny", "user_message": said, "agent_message": said}), "", 0
     return "", said, 2
 
 

@@ -273,17 +273,18 @@ def test_input_that_cannot_be_read_is_blocked(shared: dict[str, str], given: byt
     assert reason in done.stderr.decode()
 
 
-@pytest.mark.parametrize("harness", ["codex", "gemini", "cursor", "nobody"])
+@pytest.mark.parametrize("harness", ["codex", "gemini", "nobody"])
 def test_every_harness_is_told_by_the_exit_code(shared: dict[str, str], harness: str) -> None:
     done = hook(harness, b"{", environment=shared)
     assert done.returncode == 2
     assert "is blocked" in done.stderr.decode()
 
 
-def test_input_that_cannot_be_read_is_denied_in_the_words_of_copilot(shared: dict[str, str]) -> None:
-    done = hook("copilot", b"{", environment=shared)
+@pytest.mark.parametrize(("harness", "member"), [("copilot", "permissionDecision"), ("cursor", "permission")])
+def test_input_that_cannot_be_read_is_denied_in_words(shared: dict[str, str], harness: str, member: str) -> None:
+    done = hook(harness, b"{", environment=shared)
     assert done.returncode == 0
-    assert json.loads(done.stdout)["permissionDecision"] == "deny"
+    assert json.loads(done.stdout)[member] == "deny"
 
 
 def test_the_work_tree_cannot_shadow_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
