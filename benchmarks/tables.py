@@ -109,7 +109,13 @@ def access_text(sales: access.AccessCost, earlier: Mapping[str, Any]) -> str:
 def guardrail_text(judged: Mapping[str, Any], _: Mapping[str, Any]) -> str:
     cold = judged["cold"]
     started = f"a new interpreter has loaded it in {cold.loaded_s:.2f} s of CPU and has judged in {cold.judged_s:.2f} s"
-    return f"{_quality_text(judged['quality'])}\n{_latency_text(judged['latency'])}\n{started}\n"
+    hook = judged["hook"]
+    hooked = (
+        f"a hook takes {hook.hook_p50_ms:.1f} ms ({hook.hook_cpu_p50_ms:.1f} of CPU), the bare start of its "
+        f"interpreter {hook.bare_p50_ms:.1f} ({hook.bare_cpu_p50_ms:.1f}), p50; a question over the socket "
+        f"{hook.question_p50_ms:.1f}, p99 {hook.question_p99_ms:.1f}"
+    )
+    return f"{_quality_text(judged['quality'])}\n{_latency_text(judged['latency'])}\n{started}\n{hooked}\n"
 
 
 def _quality_text(quality: guardrail.Quality | None) -> str:

@@ -1,4 +1,4 @@
-"""Where words come from: YAML files, compiled into one file."""
+"""Where words and names come from: YAML files, compiled into one file."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from guardrail.compiled import Plain, load_compiled
 _PACKAGE = Path(__file__).parent.parent
 COMPILED = Path(__file__).with_name("words.json")
 FILES = (
+    "catalogue/names.yaml",
     "language/families.yaml",
     "reading/tool_lexicon.yaml",
     "reading/sentences.yaml",

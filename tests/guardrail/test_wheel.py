@@ -29,7 +29,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with the wheel installed, which was built of a copy that has no compiled file."""
     directory = tmp_path_factory.mktemp("wheel")
     source, target = directory / "guardrail", directory / "site"
-    shutil.copy(PACKAGE.parent / ".gitignore", directory)  # which a build heeds
     shutil.copytree(PACKAGE, source, ignore=shutil.ignore_patterns("*.json", "__pycache__"))
     run([sys.executable, "-m", "hatchling", "build", "-t", "wheel"], cwd=source)
     assert not list(source.rglob("*.json"))
