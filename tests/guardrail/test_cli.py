@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from guardrail.cli import main
 from guardrail.hooks.audit import audit_line, write_audit
@@ -187,6 +188,29 @@ def test_catalogue_files_are_linted(capsys: pytest.CaptureFixture[str], tmp_path
     assert run(capsys, "lint", str(file))[:2] == (0, "1 files, 0 faults\n")
     file.write_text(file.read_text().replace("delete path one", "send message"))
     assert run(capsys, "lint", str(file))[0] == 1
+
+
+def test_a_policy_file_is_checked_and_its_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    policy = Path(".svc-guardrail.yaml").absolute()
+    policy.write_text("version: 1\nrules:\n- {decision: ask, effect: send}\n- {decision: allow, effect: delete}\n")
+    code, shown, _ = run(capsys, "policy")
+    assert code == 0
+    assert shown == f"{policy} has 2 rules, 1 of which allow; they count after `svc-guardrail trust`\n"
+    assert json.loads(run(capsys, "policy", "--json")[1])["trusted"] is False
+    policy.write_text("version: 1\nrules:\n- {decision: perhaps, effect: send}\n")
+    code, _, error = run(capsys, "policy", str(policy))
+    assert (code, ".svc-guardrail.yaml:3:" in error) == (1, True)
+    schema = json.loads(run(capsys, "policy", "--schema")[1])
+    good = {"version": 1, "rules": [{"decision": "deny", "effect": ["delete", "overwrite"], "target": "a/*"}]}
+    Draft202012Validator(schema).validate(good)
+    assert not Draft202012Validator(schema).is_valid({"version": 1, "rules": [{"decision": "deny", "efect": "send"}]})
+
+
+def test_what_is_trusted_is_shown_whole() -> None:
+    Path(".svc-guardrail.yaml").write_text("version: 1\nrules:\n- {decision: allow, effect: delete} # \u202e\u200b\n")
+    shown = typed("no\n", "trust")
+    assert "decision: allow" in shown
+    assert "\u202e" not in shown
 
 
 def test_trust_is_for_a_person_in_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
