@@ -383,9 +383,14 @@ def _allow_once(known: Namespace) -> int:
     if not found:
         raise Fault("nothing was held back in the last five minutes")
     for line in found:
-        shown = " ".join(str(line["action"]).split())
+        shown = _printable(" ".join(str(line["action"]).split()))
         code = once.offer(str(line["digest"]), now)
-        _write([f"{code[:4]}-{code[4:]}  {line['decision']:<5} {shown}", f"           {line['cwd']}: {line['reason']}"])
+        _write(
+            [
+                f"{code[:4]}-{code[4:]}  {line['decision']:<5} {shown}",
+                _printable(f"           {line['cwd']}: {line['reason']}"),
+            ]
+        )
     _write(["", f"To let one of them pass once: {known.program} allow-once CODE"])
     return PASSED
 

@@ -278,7 +278,7 @@ def test_what_was_held_back_passes_once_after_a_person_typed_its_code(home: Path
         now=time.time(),
         harness="codex",
         tool="Bash",
-        action="rm new.txt",
+        action="rm new.txt \x1b[2J",
         cwd="/work",
         session=None,
         decision="deny",
@@ -290,6 +290,7 @@ def test_what_was_held_back_passes_once_after_a_person_typed_its_code(home: Path
     write_audit(line, home / ".local/state/svc-guardrail/audit.jsonl")
     shown = typed("", "allow-once")
     assert "deny  rm new.txt" in shown
+    assert "\x1b" not in shown
     code = shown.split()[0]
     assert typed("", "allow-once", code) == "this action may pass once within five minutes"
     assert "unknown, used or older" in typed("", "allow-once", code)
