@@ -53,6 +53,7 @@ class Latency:
     checks: int
     p50_us: float
     p99_us: float
+    cpu_p50_us: float
     cpu_p99_us: float
     worst_ms: float
 
@@ -249,6 +250,7 @@ def _measured(engine: str, check: Check, actions: Sequence[tuple[str, dict[str, 
         len(actions),
         _percentile(walls, 0.5),
         _percentile(walls, 0.99),
+        _percentile(cpus, 0.5),
         _percentile(cpus, 0.99),
         max(cpus) * 1e3,
     )

@@ -34,7 +34,7 @@ _NOT_IN_GRAMMAR = re.compile(
 _MARK = re.compile(rb"[()|<>;&=\[\]{}$\"'`!]")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]")
 _LEXEME = re.compile(
-    r"\\[\s\S]|'[^']*'|\"[^\"\\$`]*\"|\$\(\(|\(\(|<<<"
+    r"\\[\s\S]|(?P<empty>(?:''|\"\")+)|'[^']*'|\"[^\"\\$`]*\"|\$\(\(|\(\(|<<<"
     r"|<<-?[ \t]*(?P<delimiter>(?:'[^'\n]*'|\"[^\"\n]*\"|\\.|[^\s'\"\\|&;<>()`$])+)"
     r"|(?:(?<=[\s;&|(])|^)#[^\n]*|\$\(|[\"()`\n]"
 )
@@ -240,6 +240,8 @@ def _scan(source: Source, quotes: list[tuple[int, int]]) -> list[int]:
         if contexts[-1] == '"':
             quotes += _between_expansions(text, position, match.start())
         position = match.end()
+        if match.lastgroup == "empty":
+            continue
         if lexeme[0] == "'" or (lexeme[0] == '"' and len(lexeme) > 1):
             quotes.append((match.start() + 1, position - 1))
         elif lexeme == '"':
