@@ -83,7 +83,7 @@ def install_python_packages() -> None:
         pip = (python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps")
         run(*pip, "--require-hashes", "--requirement", LOCK)
         run(*pip, "--no-build-isolation", "--editable", ROOT)
-    run(python, "-m", "guardrail.catalogue.compile", cwd=ROOT)  # so that no start reads a thousand YAML entries
+    run(python, "-m", "guardrail.compile", cwd=ROOT)  # so that no start reads a thousand YAML entries
 
 
 def find_uv(python: Path) -> tuple[str | Path, ...] | None:

@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -52,6 +53,7 @@ class Latency:
     checks: int
     p50_us: float
     p99_us: float
+    cpu_p50_us: float
     cpu_p99_us: float
     worst_ms: float
 
@@ -62,6 +64,19 @@ class Cold:
 
     loaded_s: float
     judged_s: float
+
+
+@dataclass(frozen=True)
+class Hook:
+    """Milliseconds of a hook as a harness starts it, with the warm process, beside the bare start of its interpreter:
+    by the clock and of CPU. And of a question to the warm process over its socket."""
+
+    hook_p50_ms: float
+    bare_p50_ms: float
+    hook_cpu_p50_ms: float
+    bare_cpu_p50_ms: float
+    question_p50_ms: float
+    question_p99_ms: float
 
 
 def quality(guardrail: Guardrail) -> Quality | None:
@@ -126,6 +141,60 @@ def cold_start() -> Cold:
     return Cold(loaded_s, judged_s)
 
 
+def hook() -> Hook:
+    """Measures hooks and questions of a user who has nothing but a warm process."""
+    with tempfile.TemporaryDirectory() as home:
+        runtime = Path(home, "run")
+        runtime.mkdir(mode=0o700)
+        environment = {"HOME": home, "XDG_RUNTIME_DIR": str(runtime), "PATH": os.defpath}
+        asked = {"hook_event_name": "PreToolUse", "cwd": home, "tool_name": "Bash"}
+        given = json.dumps({**asked, "tool_input": {"command": "git status"}})
+        client = "import sys; sys.path[:0] = [sys.argv.pop(1)]; from guardrail.hooks import client; client.run('codex')"
+        commands = {"hook": [sys.executable, "-P", "-c", client, str(ROOT)], "bare": [sys.executable, "-P", "-c", ""]}
+        _started(commands["hook"], given, environment)
+        spent: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
+        for _ in range(HOOKS):
+            for name, command in commands.items():
+                spent[name].append(_started(command, given, environment))
+        script = _QUESTIONS.format(given=given, times=QUESTIONS)
+        command = [sys.executable, "-P", "-c", script, str(ROOT)]
+        printed = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+    question_p50_us, question_p99_us = (_percentile(json.loads(printed), share) for share in (0.5, 0.99))
+    walls = {name: _percentile([wall for wall, _ in each], 0.5) / 1e3 for name, each in spent.items()}
+    cpus = {name: _percentile([cpu for _, cpu in each], 0.5) / 1e3 for name, each in spent.items()}
+    return Hook(walls["hook"], walls["bare"], cpus["hook"], cpus["bare"], question_p50_us / 1e3, question_p99_us / 1e3)
+
+
+HOOKS = 40
+QUESTIONS = 400
+ROOT = Path(__file__).resolve().parents[1]
+_QUESTIONS = """
+import json, sys, time
+sys.path[:0] = [sys.argv.pop(1)]
+from guardrail.hooks import client
+spent = []
+for _ in range({times}):
+    started = time.perf_counter()
+    client.ask("codex", {given!r}, time.monotonic() + 10)
+    spent.append(time.perf_counter() - started)
+print(json.dumps(spent[20:]))
+"""
+
+
+def _started(command: Sequence[str], given: str, environment: dict[str, str]) -> tuple[float, float]:
+    """Runs a command and returns its seconds by the clock and of CPU."""
+    started = time.perf_counter()
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdin is not None
+        process.stdin.write(given.encode())
+        process.stdin.close()
+        _, status, used = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - started
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, command
+    return wall, used.ru_utime + used.ru_stime
+
+
 EVERYDAY = (
     "ls -la",
     "git status && git diff --stat",
@@ -181,6 +250,7 @@ def _measured(engine: str, check: Check, actions: Sequence[tuple[str, dict[str, 
         len(actions),
         _percentile(walls, 0.5),
         _percentile(walls, 0.99),
+        _percentile(cpus, 0.5),
         _percentile(cpus, 0.99),
         max(cpus) * 1e3,
     )
@@ -239,4 +309,4 @@ def _regular_expressions() -> Check:
 def measure() -> dict[str, Any]:
     """Measures everything."""
     guardrail = loaded_guardrail()
-    return {"quality": quality(guardrail), "latency": latency(guardrail), "cold": cold_start()}
+    return {"quality": quality(guardrail), "latency": latency(guardrail), "cold": cold_start(), "hook": hook()}

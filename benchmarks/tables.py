@@ -109,7 +109,13 @@ def access_text(sales: access.AccessCost, earlier: Mapping[str, Any]) -> str:
 def guardrail_text(judged: Mapping[str, Any], _: Mapping[str, Any]) -> str:
     cold = judged["cold"]
     started = f"a new interpreter has loaded it in {cold.loaded_s:.2f} s of CPU and has judged in {cold.judged_s:.2f} s"
-    return f"{_quality_text(judged['quality'])}\n{_latency_text(judged['latency'])}\n{started}\n"
+    hook = judged["hook"]
+    hooked = (
+        f"a hook takes {hook.hook_p50_ms:.1f} ms ({hook.hook_cpu_p50_ms:.1f} of CPU), the bare start of its "
+        f"interpreter {hook.bare_p50_ms:.1f} ({hook.bare_cpu_p50_ms:.1f}), p50; a question over the socket "
+        f"{hook.question_p50_ms:.1f}, p99 {hook.question_p99_ms:.1f}"
+    )
+    return f"{_quality_text(judged['quality'])}\n{_latency_text(judged['latency'])}\n{started}\n{hooked}\n"
 
 
 def work_trees_text(score: work_trees.Score, _: Mapping[str, Any]) -> str:
@@ -147,13 +153,14 @@ def _share(hits: int, total: int, share: float | None) -> str:
 
 def _latency_text(checks: Sequence[guardrail.Latency | NotRun]) -> str:
     return contest_table(
-        ("one check", "actions", "p50 us", "p99 us", "p99 CPU us", "worst CPU ms"),
+        ("one check", "actions", "p50 us", "p99 us", "p50 CPU us", "p99 CPU us", "worst CPU ms"),
         checks,
         lambda check: (
             check.engine,
             f"{check.checks:,}",
             f"{check.p50_us:,.0f}",
             f"{check.p99_us:,.0f}",
+            f"{check.cpu_p50_us:,.0f}",
             f"{check.cpu_p99_us:,.0f}",
             f"{check.worst_ms:,.1f}",
         ),

@@ -1,17 +1,24 @@
 """Implements `svc guardrail approve`: a person on the service's host lets a blocked action pass once."""
 
 import re
+import sys
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
+import typer
+
 from cli.environment import effective_settings
-from cli.output import operator_problems, print_json, say
+from cli.output import note, operator_problems, print_json, say
 from contracts.errors import BodyInvalid, SettingsInvalid
 from contracts.guardrail_approvals import DIGEST, issue_approval, owner_named
+from contracts.settings import Settings
 from contracts.times import utc_text
+from warehouse.guardrail.log import KnownCheck, open_guardrail_log
 from warehouse.ledger.master_secret import load_secrets
 
 
-def approve(digest: str, owner: str, minutes: int, as_json: bool) -> None:
+def approve(digest: str, owner: str, minutes: int, yes: bool, as_json: bool) -> None:
+    """Shows what is known of a check, asks, and prints a token that lets one check of the owner pass."""
     with operator_problems(as_json):
         if not re.fullmatch(DIGEST, digest):
             raise SettingsInvalid(
@@ -23,7 +30,11 @@ def approve(digest: str, owner: str, minutes: int, as_json: bool) -> None:
             raise SettingsInvalid(
                 f"{owner!r} names no owner of a key or session.", cure="Give an address, local:NAME or profile:ID."
             )
-        key = load_secrets(effective_settings()).approval_key
+        settings = effective_settings()
+        _show(_known(settings, digest), digest, named)
+        if not yes:
+            _ask()
+        key = load_secrets(settings).approval_key
         try:
             issued = issue_approval(key, digest, named, timedelta(minutes=minutes), datetime.now(UTC))
         except BodyInvalid as problem:
@@ -39,7 +50,49 @@ def approve(digest: str, owner: str, minutes: int, as_json: bool) -> None:
         )
         return
     say(issued.token)
-    say(
+    note(
         f"It lets one check of {issued.approval.owner} pass, before {issued.expires_at:%H:%M:%SZ}: the same action, "
         "severity and context, with the token as `approval_token` in the context."
     )
+
+
+def _known(settings: Settings, digest: str) -> KnownCheck | None:
+    with closing(open_guardrail_log(settings, settings.data_dir)) as log:
+        return log.known(digest)
+
+
+def _show(check: KnownCheck | None, digest: str, owner: str) -> None:
+    """Tells the person what they are about to approve, beside the token."""
+    if check is None:
+        note(
+            f"No check of this service has the digest {digest}: it was never made here, is older than a month, less "
+            "than a second old, or its text was forgotten. Nobody can say what you would approve."
+        )
+        return
+    lines = {
+        "action": _on_one_line(check.action),
+        "would": "; ".join(check.effects) or "have no effect that was read",
+        "rules": ", ".join(check.matched) or "none",
+        "severity": f"{check.severity}, asked at {check.asked_severity}; {'passed' if check.passed else 'blocked'}",
+        "checked": f"{utc_text(check.checked_at)} by {check.caller} over {check.source}",
+        "for": owner,
+    }
+    for name, text in lines.items():
+        note(f"{name:>9}  {text}")
+
+
+def _on_one_line(text: str) -> str:
+    """The text without what a terminal would obey: the judged agent wrote it."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def _ask() -> None:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise SettingsInvalid(
+            "An approval is confirmed by a person in a terminal, and this is none.",
+            cure="Run it in a terminal, or with --yes from a script of your own.",
+        )
+    note("Let it pass once? Type yes:")
+    if sys.stdin.readline().strip().lower() != "yes":
+        note("Nothing was approved.")
+        raise typer.Exit(1)

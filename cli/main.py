@@ -579,11 +579,12 @@ def guardrail_approve(
     digest: Annotated[str, typer.Argument(help="The `digest` of the check that blocked the action.")],
     owner: Annotated[str, typer.Option(help="Whose check it is: an address, local:NAME or profile:ID.")],
     minutes: Annotated[int, typer.Option(min=1, max=60, help="Time until the token expires.")] = 10,
+    yes: Annotated[bool, typer.Option("--yes", help="Don't ask: for a script of the operator's.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Let a blocked action pass once: print a token for the context of the owner's next check of it.
 
-    It needs the master secret, so it works on the service's host alone.
+    Shows what is known of the check and asks. It needs the master secret, so it works on the service's host alone.
 
     Example: `svc guardrail approve DIGEST --owner local:alice`
     """

@@ -93,6 +93,9 @@ def _parser(program: str) -> ArgumentParser:
     command.add_argument("--uninstall", action="store_true", help="take the hook out again")
     command = add("trust", _trust, "let the rows of a policy file that allow count; asks in a terminal")
     command.add_argument("path", nargs="?", help="the file, or a directory in its work tree; default: here")
+    command = add("policy", _policy, "check a policy file, or print the JSON Schema of such files")
+    command.add_argument("path", nargs="?", help="the file, or a directory in its work tree; default: here")
+    command.add_argument("--schema", action="store_true", help="print the schema, for editors that check YAML by one")
     command = add("allow-once", _allow_once, "let one action pass that was not let through; in a terminal")
     command.add_argument("code", nargs="?", help="without it: show the actions of the last five minutes with codes")
     command = add("scan", _scan, "check CI files, Dockerfiles and scripts")
@@ -251,6 +254,7 @@ def _install(known: Namespace) -> int:
                 "harness": harness.name,
                 "written_for": harness.written_for,
                 "documentation": harness.documentation,
+                "documentation_read_on": harness.read_on,
                 "file": str(change.path),
                 "changes": change.changes,
                 "dry_run": known.dry_run,
@@ -263,7 +267,7 @@ def _install(known: Namespace) -> int:
     if not known.uninstall:
         _write(
             [
-                f"written for {harness.title} {harness.written_for}, by {harness.documentation}",
+                f"written for {harness.title} {harness.written_for}, by {harness.documentation} of {harness.read_on}",
                 f"if the hook dies: {harness.if_it_dies}",
             ]
         )
@@ -283,26 +287,37 @@ def _daemon(known: Namespace) -> int:
 # --- what a person does in a terminal ---
 
 
+def _policy(known: Namespace) -> int:
+    from guardrail.hooks.trust import is_trusted
+    from guardrail.user_policy import user_policy_schema
+
+    if known.schema:
+        _write_json(user_policy_schema())
+        return PASSED
+    path = _policy_path(known.path)
+    source, policy = _read_policy(path)
+    allowing = sum(rule.decision == "allow" for rule in policy.rules)
+    trusted = is_trusted(path, source)
+    text = f"{path} has {len(policy.rules)} rules, {allowing} of which allow"
+    if allowing:
+        text += " and count" if trusted else f"; they count after `{known.program} trust`"
+    return _report(
+        known, text, path=str(path), rules=len(policy.rules), allowing=allowing, digest=policy.digest, trusted=trusted
+    )
+
+
 def _trust(known: Namespace) -> int:
-    from guardrail.hooks.trust import is_trusted, read_policy, trust
-    from guardrail.policy_file import PolicyInvalid
-    from guardrail.user_policy import load_user_policy
+    from guardrail.hooks.trust import is_trusted, trust
 
     path = _policy_path(known.path)
-    try:
-        source = read_policy(path)
-        policy = load_user_policy(source, str(path), trusted=True)
-    except OSError as error:
-        raise Fault(f"{path} can't be read: {error.strerror}") from None
-    except PolicyInvalid as error:
-        raise Fault(str(error)) from None
+    source, policy = _read_policy(path)
     allowing = sum(rule.decision == "allow" for rule in policy.rules)
     if is_trusted(path, source):
         return _report(known, f"{path} is trusted as it is", path=str(path), digest=policy.digest, trusted=True)
     _require_terminal("trust")
     _write(
         [
-            *source.decode("utf-8").splitlines(),
+            *(_printable(line) for line in source.decode("utf-8").splitlines()),
             "",
             f"{path} has {len(policy.rules)} rules, {allowing} of which allow. Digest {policy.digest}",
         ]
@@ -313,6 +328,27 @@ def _trust(known: Namespace) -> int:
     if not is_trusted(path, source):
         raise Fault("the trust is kept inside of this work tree, where it doesn't count; set XDG_CONFIG_HOME elsewhere")
     return _report(known, f"{path} is trusted", path=str(path), digest=policy.digest, trusted=True)
+
+
+def _read_policy(path: Path) -> tuple[bytes, UserPolicy]:
+    from guardrail.hooks.trust import read_policy
+    from guardrail.policy_file import PolicyInvalid
+    from guardrail.user_policy import load_user_policy
+
+    try:
+        source = read_policy(path)
+        return source, load_user_policy(source, str(path), trusted=True)
+    except OSError as error:
+        raise Fault(f"{path} can't be read: {error.strerror}") from None
+    except PolicyInvalid as error:
+        raise Fault(str(error)) from None
+
+
+def _printable(line: str) -> str:
+    """The line without what a terminal would obey, so that it hides none of what a person is asked about."""
+    return "".join(
+        char if char.isprintable() else " " if char == "\t" else "\N{REPLACEMENT CHARACTER}" for char in line
+    )
 
 
 def _policy_path(given: str | None) -> Path:
@@ -347,9 +383,14 @@ def _allow_once(known: Namespace) -> int:
     if not found:
         raise Fault("nothing was held back in the last five minutes")
     for line in found:
-        shown = " ".join(str(line["action"]).split())
+        shown = _printable(" ".join(str(line["action"]).split()))
         code = once.offer(str(line["digest"]), now)
-        _write([f"{code[:4]}-{code[4:]}  {line['decision']:<5} {shown}", f"           {line['cwd']}: {line['reason']}"])
+        _write(
+            [
+                f"{code[:4]}-{code[4:]}  {line['decision']:<5} {shown}",
+                _printable(f"           {line['cwd']}: {line['reason']}"),
+            ]
+        )
     _write(["", f"To let one of them pass once: {known.program} allow-once CODE"])
     return PASSED
 

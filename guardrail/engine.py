@@ -53,6 +53,7 @@ BLOCKS_FROM: Mapping[Severity, Severity] = {
 """From the request's severity (the impact it claims) to the least severity of a match that blocks it."""
 
 _ALLOWED_CONTROLS = "\t\n\r\x1b\x07\x08\x0b\x0c"
+_WITHOUT_ALLOWED = dict.fromkeys(map(ord, _ALLOWED_CONTROLS))
 _MOST_CONTROLS = 0.3
 """Share of other control characters above which text is binary; a few stand in terminal captures and patches."""
 
@@ -187,7 +188,7 @@ class Guardrail:
         if isinstance(context, Mapping):
             known = {name: value for name, value in context.items() if name != "approval_token"}
         try:
-            content = json.dumps([self.ruleset_version, action, str(severity), known or {}], sort_keys=True)
+            content = _encoded([self.ruleset_version, action, str(severity), known or {}])
         except (TypeError, ValueError, RecursionError):
             content = json.dumps([self.ruleset_version, repr(action)[:1_000], str(severity)[:100]])
         return _sha256(content)
@@ -275,7 +276,7 @@ class Guardrail:
                 decision = "allow"
                 relied_on = (_APPROVED, *relied_on)
         decisive = blocking or [match for match in judged.matches if match.decision == "ask"] or judged.matches
-        masked = _unchanged if _stands_in(action, judged) else self._parts.masked
+        masked = self._parts.masked if self._shows_secrets(action, judged) else _unchanged
         matches = tuple(_shown(match, action, masked) for match in judged.matches)
         shown = {match.id: match for match in matches}
         return Verdict(
@@ -297,6 +298,19 @@ class Guardrail:
             digest=digest,
             approval=approval,
         )
+
+    def _shows_secrets(self, action: str, judged: _Judged) -> bool:
+        """Decides whether a secret may stand in what the answer shows. What stands in an action without a secret is
+        none; all the rest is looked at in one pass, and only where that finds something each text is by itself."""
+        if judged.has_findings:
+            return True
+        texts = {text for effect in judged.effects for text in _texts_of(effect)}
+        if len(texts) <= _FEW_TEXTS:
+            texts = {text for text in texts if text not in action}
+        if not texts:
+            return False
+        reasons = (match.reason for match in judged.matches)
+        return bool(self._parts.find("\n".join((*texts, *reasons))))
 
     def _denied(self, problem: Problem, ignored: tuple[str, ...], digest: str) -> Verdict:
         reason = f"{problem.message[:1].upper()}{problem.message[1:]}."
@@ -325,13 +339,6 @@ class Guardrail:
 
 _Mask = Callable[[str], str]
 _FEW_TEXTS = 5_000
-
-
-def _stands_in(action: str, judged: _Judged) -> bool:
-    """Whether all that the answer shows stands in an action in which no secret was found, so that nothing has to be
-    masked."""
-    texts = {text for effect in judged.effects for text in _texts_of(effect)}
-    return not judged.has_findings and len(texts) <= _FEW_TEXTS and all(text in action for text in texts)
 
 
 def _texts_of(effect: Effect) -> list[str]:
@@ -402,7 +409,7 @@ def _check_action(action: object) -> None:
 
 
 def _controls(text: str) -> int:
-    if text.isprintable():
+    if text.isprintable() or text.translate(_WITHOUT_ALLOWED).isprintable():
         return 0
     return sum(
         char not in _ALLOWED_CONTROLS and unicodedata.category(char) in ("Cc", "Cs", "Cn", "Co") for char in text
@@ -596,6 +603,9 @@ def _stages(matches: Sequence[PolicyMatch], shown: Sequence[Match], threshold: S
 
 
 _PASSED_STAGES = tuple(StageResult(stage, "pass") for stage in Stage)
+
+
+_encoded = json.JSONEncoder(sort_keys=True).encode
 
 
 def _cut(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import posixpath
 import re
@@ -299,9 +298,11 @@ def parse_context(context: Mapping[str, Any] | None) -> tuple[Facts, tuple[str, 
     thinks.
     """
     if context is None:
-        return Facts(), ()
+        return _NO_FACTS, ()
     if not isinstance(context, Mapping):
         raise ContextInvalid("/context", "the context has to be an object")
+    if not context:
+        return _NO_FACTS, ()
     _check_size(context)
     known: dict[str, Any] = {}
     ignored: list[str] = []
@@ -677,6 +678,8 @@ def _listed(names: Iterable[str]) -> str:
 
 def _nearest(name: Any, known: Iterable[str], canonical: Iterable[str] = ()) -> str:
     """The end of a message: the nearest right word, else all of them."""
+    import difflib  # only mistakes need it
+
     words = list(known)
     close = difflib.get_close_matches(str(name)[:_LONGEST_NAME].strip().lower(), words, n=1)
     if close:
@@ -714,3 +717,6 @@ def _check_size(context: Mapping[Any, Any]) -> None:
 
 def _too_large(how: str) -> ContextInvalid:
     return ContextInvalid("/context", f"the context {how}", "context_too_large")
+
+
+_NO_FACTS = Facts()

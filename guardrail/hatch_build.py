@@ -26,16 +26,10 @@ class CustomBuildHook(BuildHookInterface[Any]):
         package = importlib.util.module_from_spec(spec)
         sys.modules["guardrail"] = package
         spec.loader.exec_module(package)
-        from guardrail.catalogue.compile import compile_catalogue
-        from guardrail.catalogue.http import compile_requests
-        from guardrail.language.data import compile_data
-        from guardrail.policy_file import write_compiled
+        from guardrail.compile import compile_all
 
         self.before = set(root.rglob("*.json"))
-        compile_catalogue()
-        compile_requests()
-        compile_data()
-        write_compiled()
+        compile_all()
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Called by hatchling when the wheel is written: a work tree keeps no compiled files that could grow old."""

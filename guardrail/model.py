@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from guardrail.vocabulary import (
     EffectKind,
@@ -17,8 +18,7 @@ from guardrail.vocabulary import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A part of the action as it was sent, in characters. Parts of decoded or inner texts have the span of what
     carries them."""
 
@@ -44,8 +44,7 @@ class Word:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Redirection:
+class Redirection(NamedTuple):
     """`operator` is one of `>`, `>>`, `>|`, `&>`, `<`, `<>`; here-documents and here-strings are a call's `stdin`."""
 
     operator: str

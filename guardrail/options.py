@@ -52,14 +52,20 @@ class Parsed:
 
     def without_effect(self) -> bool:
         """Decides whether an option or the operand `help` makes it only tell what it is or would do."""
-        return self.only_shows_help or any(self.has(option) for level in self.levels for option in level.without_effect)
+        return self.only_shows_help or (
+            bool(self.options) and any(self.has(option) for level in self.levels for option in level.without_effect)
+        )
 
     def has(self, name: str) -> bool:
         """Decides whether the option is there and on. `--name=value` asks for that value."""
-        if any(option.name == name and option.on for option in self.options):
-            return True
-        head, equals, value = name.partition("=")
-        return bool(equals) and any(
+        # A loop, since it is asked for each option that some row speaks of.
+        for option in self.options:
+            if option.name == name and option.on:
+                return True
+        if not self.options or "=" not in name:
+            return False
+        head, _, value = name.partition("=")
+        return any(
             option.name == head and option.value is not None and option.value.text == value for option in self.options
         )
 
@@ -156,8 +162,8 @@ class _Parser:
         self.program = program
         self.words = call.words
         self.parsed = Parsed(program, call, [program.level])
-        self.values = set(program.level.values)
-        self.known = set(program.level.known_options)
+        self.values: frozenset[str] = frozenset()
+        self.known: frozenset[str] = frozenset()
         self.looking = True  # for a subcommand
         self.groups = 0
         self.operands_before_end: int | None = None
@@ -191,9 +197,8 @@ class _Parser:
         return limit is not None and len(self.parsed.operands) >= limit
 
     def _enter(self, level: Subcommand) -> None:
-        self.values -= level.switches
-        self.values |= level.values
-        self.known |= level.known_options
+        self.values = (self.values - level.switches) | level.values if self.values else level.values
+        self.known = self.known | level.known_options if self.known else level.known_options
         self.looking = level.subcommands is not None or level.groups
         self.begins |= {name: inner.until for inner in level.inner if inner.until for name in inner.after}
         rest = [at for inner in level.inner if (at := _command_begins(inner)) is not None]

@@ -6,17 +6,16 @@ stand before what they are exceptions of; families are judged apart, and the wor
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 from guardrail.circumstances import CIRCUMSTANCES, Circumstance
+from guardrail.compiled import Plain, load_compiled
 from guardrail.facts import Facts
 from guardrail.model import Effect, Span, Target
 from guardrail.vocabulary import (
@@ -33,6 +32,7 @@ from guardrail.vocabulary import (
 
 POLICY_FILE = Path(__file__).with_name("policy.yaml")
 COMPILED_POLICY = Path(__file__).with_name("policy.json")
+_MAKERS = tuple(map(Path(__file__).with_name, ("policy.py", "policy_file.py", "circumstances.py", "vocabulary.py")))
 
 FactSource = Literal["gathered", "approval_token", "context", "claim"]
 """Who says so, in the order of trust."""
@@ -53,8 +53,7 @@ class Stage(StrEnum):
     ALIGNMENT = "alignment"
 
 
-@dataclass(frozen=True, slots=True)
-class ReliedOn:
+class ReliedOn(NamedTuple):
     """A fact that the answer rests on, who says so, and what it means here."""
 
     fact: str
@@ -62,8 +61,7 @@ class ReliedOn:
     meaning: str
 
 
-@dataclass(frozen=True, slots=True)
-class Conditions:
+class Conditions(NamedTuple):
     """What has to hold of an effect and of one target; None asks nothing. `facts` are names of circumstances."""
 
     kind: frozenset[EffectKind] | None = None
@@ -108,8 +106,7 @@ def _has_detail(value: str | None, values: frozenset[str] | None) -> bool:
     return value is not None and (values is None or value in values)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One row. `severity` None lets the effect pass; `lowered_by` names circumstances that make it milder; `asks` says
     that a person is asked, where one can be, instead of a refusal."""
 
@@ -124,8 +121,7 @@ class Row:
     asks: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(NamedTuple):
     """Rows of which the first that holds decides, for effects of some kinds and objects."""
 
     name: str
@@ -140,22 +136,21 @@ class Policy:
 
     families: tuple[Family, ...]
     digest: str
-    by_effect: Mapping[tuple[EffectKind, ObjectKind], tuple[tuple[Row, ...], ...]] = field(
-        init=False, repr=False, compare=False
+    _by_effect: dict[tuple[EffectKind, ObjectKind], tuple[tuple[Row, ...], ...]] = field(
+        init=False, repr=False, compare=False, default_factory=dict
     )
 
-    def __post_init__(self) -> None:
-        by_effect = {
-            (kind, thing): tuple(
+    def rows_for(self, kind: EffectKind, thing: ObjectKind) -> tuple[tuple[Row, ...], ...]:
+        """The rows of each family that may hold for such an effect, worked out when one is first judged."""
+        known = self._by_effect.get((kind, thing))
+        if known is None:
+            known = self._by_effect[kind, thing] = tuple(
                 rows
                 for family in self.families
                 if family.when.may_hold(kind, thing)
                 and (rows := tuple(row for row in family.rows if row.when.may_hold(kind, thing)))
             )
-            for kind in EffectKind
-            for thing in ObjectKind
-        }
-        object.__setattr__(self, "by_effect", by_effect)
+        return known
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -163,8 +158,7 @@ class Policy:
         return tuple(row for family in self.families for row in family.rows)
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyMatch:
+class PolicyMatch(NamedTuple):
     """A row that holds for effects of the action. `decision` is set by a row of the user's own policy."""
 
     id: str
@@ -178,8 +172,7 @@ class PolicyMatch:
     decision: Decision | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """What the rows say of all effects, most severe first, and the facts that counted."""
 
     matches: tuple[PolicyMatch, ...]
@@ -195,14 +188,18 @@ def judge(effects: Sequence[Effect], facts: Facts, policy: Policy) -> Judgement:
     found: dict[str, list[tuple[Row, Severity, Effect, Target]]] = defaultdict(list)
     relied_on: dict[ReliedOn, None] = {}
     for effect in effects:
-        for rows in policy.by_effect[effect.kind, effect.object]:
+        targets = _distinct(effect.targets)
+        for rows in policy.rows_for(effect.kind, effect.object):
             worst: tuple[Row, Severity, Target] | None = None
             fitting: dict[tuple[Place, Sensitivity, Origin], tuple[Row, ...]] = {}
-            for target in dict.fromkeys(effect.targets) or (_NO_TARGET,):
-                words = (target.place, target.sensitivity, target.origin)
-                if words not in fitting:
-                    fitting[words] = tuple(row for row in rows if row.when.hold_of_words(effect, target))
-                row = next((row for row in fitting[words] if row.when.hold_of_facts(effect, target, facts)), None)
+            for target in targets:
+                if len(targets) == 1:
+                    row = _first(rows, effect, target, facts)
+                else:
+                    words = (target.place, target.sensitivity, target.origin)
+                    if words not in fitting:
+                        fitting[words] = tuple(row for row in rows if row.when.hold_of_words(effect, target))
+                    row = _first_by_facts(fitting[words], effect, target, facts)
                 if row is None:
                     continue
                 severity, names = _severity(row, effect, target, facts)
@@ -218,7 +215,28 @@ def judge(effects: Sequence[Effect], facts: Facts, policy: Policy) -> Judgement:
     return Judgement(tuple(matches), tuple(relied_on))
 
 
-_NO_TARGET = Target("")
+def _first(rows: tuple[Row, ...], effect: Effect, target: Target, facts: Facts) -> Row | None:
+    for row in rows:
+        if row.when.hold_of_words(effect, target) and row.when.hold_of_facts(effect, target, facts):
+            return row
+    return None
+
+
+def _first_by_facts(rows: tuple[Row, ...], effect: Effect, target: Target, facts: Facts) -> Row | None:
+    """The first of rows whose words hold, which may be asked for thousands of targets."""
+    for row in rows:
+        if row.when.hold_of_facts(effect, target, facts):
+            return row
+    return None
+
+
+def _distinct(targets: tuple[Target, ...]) -> Collection[Target]:
+    if len(targets) > 1:
+        return dict.fromkeys(targets)
+    return targets or _NO_TARGETS
+
+
+_NO_TARGETS = (Target(""),)
 
 
 def _severity(row: Row, effect: Effect, target: Target, facts: Facts) -> tuple[Severity | None, list[str]]:
@@ -290,8 +308,6 @@ _WITHOUT_ARTICLE = frozenset((ObjectKind.ROWS, ObjectKind.PERSONAL_DATA))
 
 # --- from plain data ---
 
-Plain = dict[str, Any]
-
 LISTS: Mapping[str, type[StrEnum]] = {
     "kind": EffectKind,
     "object": ObjectKind,
@@ -311,21 +327,15 @@ def default_policy() -> Policy:
 
 
 def load_policy(source: Path = POLICY_FILE, compiled: Path = COMPILED_POLICY) -> Policy:
-    """The policy: from the compiled file if it belongs to the source that is there, or if no source is (an installed
-    wheel); else from the source."""
-    content = source.read_bytes() if source.is_file() else None
-    plain: Plain | None = json.loads(compiled.read_bytes()) if compiled.is_file() else None
-    if plain is not None and (content is None or plain["digest"] == digest_of(content)):
-        return policy_of(plain)
-    # Only a checkout needs YAML.
-    from guardrail.policy_file import plain_policy
+    """The policy of this source, or of an installed wheel."""
+    sources = {source.name: source.read_bytes()} if source.is_file() else {}
 
-    return policy_of(plain_policy((content or source.read_bytes()).decode(), source.name))
+    def make() -> Plain:
+        from guardrail.policy_file import plain_policy  # reads YAML, which only a checkout needs
 
+        return plain_policy(sources[source.name].decode(), source.name)
 
-def digest_of(content: bytes) -> str:
-    """The digest by which a compiled policy is matched with its source."""
-    return hashlib.sha256(content).hexdigest()
+    return policy_of(load_compiled(compiled, sources, _MAKERS, make))
 
 
 def policy_of(plain: Plain) -> Policy:

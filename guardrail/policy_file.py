@@ -4,15 +4,15 @@ data, which JSON can hold."""
 from __future__ import annotations
 
 import difflib
-import json
+import hashlib
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import yaml
 
 from guardrail.circumstances import CIRCUMSTANCES
-from guardrail.policy import COMPILED_POLICY, LISTS, POLICY_FILE, Plain, Policy, Stage, digest_of, policy_of
+from guardrail.compiled import Plain
+from guardrail.policy import LISTS, Stage
 from guardrail.vocabulary import Severity
 
 _FAMILY_CONDITIONS = ("kind", "object")
@@ -32,18 +32,6 @@ class PolicyInvalid(ValueError):
         self.message = message
 
 
-def write_compiled(source: Path = POLICY_FILE, compiled: Path = COMPILED_POLICY) -> int:
-    """Writes the compiled policy and returns the number of its rows. A mistake raises before anything is written."""
-    plain = plain_policy(source.read_text("utf-8"), source.name)
-    compiled.write_text(json.dumps(plain, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
-    return sum(len(family["rows"]) for family in plain["families"])
-
-
-def compile_policy(source: str, file: str) -> Policy:
-    """The policy of a YAML text."""
-    return policy_of(plain_policy(source, file))
-
-
 def plain_policy(source: str, file: str) -> Plain:
     """The checked content of a YAML text. Raises `PolicyInvalid` at the first mistake."""
     reader = Reader(file)
@@ -55,7 +43,7 @@ def plain_policy(source: str, file: str) -> Plain:
             if row["id"] in seen:
                 raise reader.invalid(node, f"the row {row['id']} stands twice")
             seen.add(row["id"])
-    return {"digest": digest_of(source.encode()), "families": families}
+    return {"digest": hashlib.sha256(source.encode()).hexdigest(), "families": families}
 
 
 def _family(node: Any, reader: Reader) -> Plain:

@@ -4,10 +4,9 @@ import secrets
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Request, Response
-from fastapi.concurrency import run_in_threadpool
 
 from api.deps import AuthenticatedReadingRoute, authenticated_router, caller_of
 from api.guardrail.approvals import ApprovalDesk, approvals_router, carries_token
@@ -20,12 +19,16 @@ from warehouse.guardrail.log import GuardrailLog
 
 SOURCE = "api"
 
+JUDGED_HERE_BYTES = 4 * 1024
+"""Bytes of the largest request that is judged at once; the costliest of this size takes some 10 ms."""
+
 
 def guardrail_router(
     guardrail: Callable[[], Guardrail], log: Callable[[], GuardrailLog], desk: ApprovalDesk
 ) -> APIRouter:
     """Creates the routes. `guardrail` and `log`, the log of checks, may raise `OperatorProblem`."""
     router = authenticated_router("guardrail", AuthenticatedReadingRoute)
+    large_checks: CapacityLimiter | None = None
 
     @router.post(
         "/guardrail/check",
@@ -39,14 +42,25 @@ def guardrail_router(
         operation_id="guardrail_check",
     )
     async def check(body: GuardrailRequest, request: Request) -> Response:
+        nonlocal large_checks
         caller = caller_of(request)
-        judge = partial(check_action, source=SOURCE, caller=caller.key_id, owner=caller.owner, desk=desk)
-        if carries_token(body):
+
+        def answer() -> str:
+            result = check_action(
+                guardrail(), log(), body, source=SOURCE, caller=caller.key_id, owner=caller.owner, desk=desk
+            )
+            return GuardrailAnswer(data=result).model_dump_json()
+
+        if len(await request.body()) > JUDGED_HERE_BYTES:
+            # One at a time: threads share the interpreter with all other requests.
+            large_checks = large_checks or CapacityLimiter(1)
+            content = await to_thread.run_sync(answer, limiter=large_checks)
+        elif carries_token(body):
             # Taking a token may wait for the ledger. A check without one is done sooner than a thread is found.
-            result = await run_in_threadpool(judge, guardrail(), log(), body)
+            content = await to_thread.run_sync(answer)
         else:
-            result = judge(guardrail(), log(), body)
-        return Response(GuardrailAnswer(data=result).model_dump_json(), media_type="application/json")
+            content = answer()
+        return Response(content, media_type="application/json")
 
     merge_routes(router, approvals_router(desk))
     return router

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import re2  # type: ignore[import-untyped, unused-ignore]
 
+from guardrail.compiled import load_compiled
 from guardrail.model import Effect, Span, Target
 from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scope, Sensitivity
 
 ROWS = Path(__file__).with_name("http.yaml")
 COMPILED = Path(__file__).with_name("http.json")
+_MAKERS = (Path(__file__), Path(__file__).parent.parent / "vocabulary.py")
 
 _URL = re.compile(
     r"(?:([a-z][a-z0-9+.-]{0,20})://)?(?:[^/?#@\s]{0,400}@)?(\[[0-9a-f:.]{2,60}\]|[^/?#:]*)(?::(\d{1,5}))?", re.I
@@ -37,8 +38,7 @@ _KEYS = {"product", "source", "method", "url", "body", "effects"}
 _EFFECT_KEYS = {"kind", "object", "scope", "place", "reversible", "sensitivity", "detail", "says"}
 
 
-@dataclass(frozen=True, slots=True)
-class EffectOfRequest:
+class EffectOfRequest(NamedTuple):
     """What a request that a row knows does to its URL."""
 
     kind: EffectKind
@@ -47,11 +47,10 @@ class EffectOfRequest:
     place: Place = Place.REMOTE
     reversible: Reversible = Reversible.YES
     sensitivity: Sensitivity = Sensitivity.NONE
-    detail: Mapping[str, str] = field(default_factory=dict)
+    detail: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """Requests of one product that have the same effects. `methods` is empty where the method doesn't matter."""
 
     product: str
@@ -147,9 +146,10 @@ def _path_of(url: str) -> str:
 
 @cache
 def known_rows() -> tuple[Row, ...]:
-    """The rows of `http.yaml`, from the compiled file where a build left one."""
-    plain = json.loads(COMPILED.read_bytes()) if COMPILED.is_file() else plain_rows(ROWS.read_text("utf-8"))
-    return parse_rows(plain)
+    """The rows of `http.yaml`, or of an installed wheel."""
+    sources = {ROWS.name: ROWS.read_bytes()} if ROWS.is_file() else {}
+    plain = load_compiled(COMPILED, sources, _MAKERS, lambda: {"rows": plain_rows(sources[ROWS.name].decode())})
+    return parse_rows(plain["rows"])
 
 
 def plain_rows(text: str) -> list[dict[str, Any]]:
@@ -159,13 +159,6 @@ def plain_rows(text: str) -> list[dict[str, Any]]:
     plain: list[dict[str, Any]] = yaml.safe_load(text)
     parse_rows(plain)
     return plain
-
-
-def compile_requests() -> int:
-    """Writes `http.json`, so that nothing parses YAML at start; returns the number of rows."""
-    plain = plain_rows(ROWS.read_text("utf-8"))
-    COMPILED.write_text(json.dumps(plain, ensure_ascii=False, separators=(",", ":")), "utf-8")
-    return len(plain)
 
 
 def parse_rows(plain: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:

@@ -1,5 +1,5 @@
-"""Here belongs how the catalogue is read: YAML becomes checked plain data, and plain data becomes a program's
-dataclasses when that program is first asked for.
+"""Here belongs how the catalogue is read: YAML becomes checked plain data, and plain data becomes an object when
+a program is first asked for.
 
 A mistake raises `CatalogueInvalid` with every fault's file and line. Nothing is changed in place, so that a catalogue
 that was loaded before stays usable.
@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from guardrail.compiled import Plain, digest_of_all, load_compiled
 from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scope, Sensitivity
 
 PROGRAMS = Path(__file__).parent / "programs"
 COMPILED = Path(__file__).parent / "catalogue.json"
+_MAKERS = (Path(__file__), Path(__file__).parent.parent / "vocabulary.py")
 
 STYLES = ("posix", "single_dash", "windows", "powershell", "pairs")
 INNER_LANGUAGES = (
@@ -35,11 +36,8 @@ INNER_LANGUAGES = (
     "unknown",
 )
 
-Plain = dict[str, Any]
 
-
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """One mistake of a catalogue file."""
 
     file: str
@@ -58,8 +56,7 @@ class CatalogueInvalid(ValueError):
         super().__init__("\n".join(str(fault) for fault in self.faults))
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """What has to hold, all of it. `operand` pairs a position (`any`, `1`, `last`) with a regular expression."""
 
     any_option: tuple[str, ...] = ()
@@ -75,24 +72,21 @@ class Condition:
     any_of: tuple[Condition, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Broader:
+class Broader(NamedTuple):
     """Options that raise the scope."""
 
     options: tuple[str, ...]
     scope: Scope
 
 
-@dataclass(frozen=True, slots=True)
-class DetailValue:
+class DetailValue(NamedTuple):
     """Where a detail's value comes from: `text`, or a part of the call named as in `targets`."""
 
     text: str | None = None
     part: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EffectRow:
+class EffectRow(NamedTuple):
     """One effect of a program, with its condition and what it is bound to."""
 
     kind: EffectKind
@@ -110,8 +104,7 @@ class EffectRow:
     says: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Inner:
+class Inner(NamedTuple):
     """Where another action begins in a call's words or in what it is fed."""
 
     language: str
@@ -128,8 +121,7 @@ class Inner:
     when: Condition | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """The HTTP request that a call makes, by parts of the call."""
 
     method: tuple[str, ...] = ()
@@ -138,8 +130,7 @@ class Request:
     when: Condition | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Subcommand:
+class Subcommand(NamedTuple):
     """A level of a program: the program itself has the same keys.
 
     `flags` is None where options take no value unless `values` lists them; else (a client with groups) every option
@@ -162,8 +153,7 @@ class Subcommand:
     other_subcommands_harmless: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(NamedTuple):
     """A catalogue entry: its options' style and its outermost level."""
 
     name: str
@@ -176,7 +166,7 @@ class Program:
 
 
 class Catalogue:
-    """All programs by name. A program's dataclasses are built when it is first asked for."""
+    """All programs by name. A program's object is built when it is first asked for."""
 
     __slots__ = ("_built", "_entries", "_names", "digest")
 
@@ -210,13 +200,9 @@ class Catalogue:
 
 
 def load(programs: Path = PROGRAMS, compiled: Path = COMPILED) -> Catalogue:
-    """The catalogue: from the compiled file if it belongs to the sources that are there, or if no sources are (an
-    installed wheel); else from the sources."""
+    """The catalogue of these sources, or of an installed wheel."""
     sources = source_files(programs)
-    plain: Plain | None = json.loads(compiled.read_bytes()) if compiled.is_file() else None
-    if plain is not None and (not sources or plain["digest"] == digest_of(sources)):
-        return Catalogue(plain)
-    return Catalogue(plain_catalogue(sources))
+    return Catalogue(load_compiled(compiled, sources, _MAKERS, lambda: plain_catalogue(sources)))
 
 
 @cache
@@ -230,17 +216,6 @@ def source_files(programs: Path) -> dict[str, bytes]:
     if not programs.is_dir():
         return {}
     return {path.name: path.read_bytes() for path in sorted(programs.glob("*.yaml"))}
-
-
-def digest_of(sources: Mapping[str, bytes]) -> str:
-    """The digest by which a compiled file is matched with its sources."""
-    import hashlib
-
-    digest = hashlib.sha256()
-    for name, content in sorted(sources.items()):
-        digest.update(f"{name}\0{len(content)}\0".encode())
-        digest.update(content)
-    return digest.hexdigest()
 
 
 def plain_catalogue(sources: Mapping[str, bytes]) -> Plain:
@@ -275,7 +250,7 @@ def collect(sources: Mapping[str, bytes]) -> tuple[Plain, list[Fault]]:
                     names[spelling] = (len(entries), main)
             kept = {key: value for key, value in entry.items() if key not in ("line", "examples")}
             entries.append(json.dumps(kept, ensure_ascii=False, separators=(",", ":")))
-    return {"digest": digest_of(sources), "entries": entries, "names": names}, faults
+    return {"digest": digest_of_all(sources), "entries": entries, "names": names}, faults
 
 
 def _spellings(entry: Plain) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -800,11 +775,11 @@ def _nearest(name: str, allowed: Iterable[str]) -> str:
     return f"; do you mean {close[0]!r}?" if close else f"; right are {', '.join(str(choice) for choice in allowed)}"
 
 
-# Plain data becomes dataclasses. What comes here was checked before.
+# Plain data becomes objects. What comes here was checked before.
 
 
 def build_program(entry: Plain, name: str) -> Program:
-    """The dataclasses of one checked entry."""
+    """The object of one checked entry."""
     style = entry.get("style", "posix")
     ignore_case = style in ("windows", "powershell") or _ignores_case(entry)
 

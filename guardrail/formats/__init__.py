@@ -17,6 +17,8 @@ Confidence = Literal["certain", "likely", "possible"]
 Category = Literal["secret", "account_number", "personal_data"]
 
 MAX_FINDINGS = 64
+_SHORTEST = 8
+"""Characters of the shortest text that something can stand in."""
 SHORTEST_SHOWN = 12
 """Characters of a secret of which the first four may be shown."""
 
@@ -36,6 +38,8 @@ class Finding:
 
 def find(text: str) -> tuple[Finding, ...]:
     """Tells what a text holds, in its order, without overlaps: the most telling shape wins. At most `MAX_FINDINGS`."""
+    if len(text) < _SHORTEST:
+        return ()
     found: list[Finding] = []
     for number in _occurring(text):
         for finding in _ROWS[number][1](text):
@@ -209,13 +213,13 @@ def _high_entropy(text: str) -> Iterator[Finding]:
 # What has to occur in a text for a search to be worth its time, and the search; the most telling first.
 _ROWS: tuple[tuple[str, _Search], ...] = (
     *((shape.pattern, _credential_search(number)) for number, shape in enumerate(CREDENTIALS)),
-    *((number.pattern, _number_search(number, "account_number")) for number in personal.ACCOUNTS),
+    *((number.names or number.pattern, _number_search(number, "account_number")) for number in personal.ACCOUNTS),
     ("://", _url_passwords),
     ("(?i)authorization", _authorizations),
     (r"\s-u|--user|--proxy-user|machine\s", _basic_users),
     ("(?i)passw|pwd|passphrase|secret|token|key|credential|pass|pw|auth|phrase|mnemonic", _named),
     (_VENDORS, _vendor_keys),
-    *((number.pattern, _number_search(number, "personal_data")) for number in personal.PERSONAL),
+    *((number.names or number.pattern, _number_search(number, "personal_data")) for number in personal.PERSONAL),
     (personal.EMAIL, _bulk_search("email-addresses", personal.EMAIL)),
     (personal.TELEPHONE, _bulk_search("telephone-numbers", personal.TELEPHONE)),
     ("[A-Za-z0-9+/_-]{20}", _high_entropy),
@@ -235,14 +239,24 @@ def _literal(pattern: str) -> str | None:
 _LITERALS = tuple(
     (literal, number) for number, (pattern, _) in enumerate(_ROWS) if (literal := _literal(pattern)) is not None
 )
-_OTHERS = tuple(number for number, (pattern, _) in enumerate(_ROWS) if _literal(pattern) is None)
+_OF_DIGITS = frozenset(
+    (personal.TELEPHONE, *(number.pattern for number in (*personal.ACCOUNTS, *personal.PERSONAL) if not number.names))
+)
+"""Patterns without letters to look for: each is tried by itself, which takes as long as all others together."""
+_TWO_DIGITS = re.compile(r"\d\d", re.ASCII)
+_OTHERS = tuple(
+    number for number, (pattern, _) in enumerate(_ROWS) if _literal(pattern) is None and pattern not in _OF_DIGITS
+)
+_NUMBERS = tuple(
+    number for number, (pattern, _) in enumerate(_ROWS) if _literal(pattern) is None and pattern in _OF_DIGITS
+)
 
 
 @cache
-def _shapes() -> Any:
-    """One pass that says which of `_OTHERS` occur at all."""
+def _shapes(numbers: tuple[int, ...]) -> Any:
+    """One pass that says which of these rows occur at all."""
     shapes = re2.Filter()
-    for number in _OTHERS:
+    for number in numbers:
         shapes.Add(_ROWS[number][0])
     shapes.Compile()
     return shapes
@@ -258,4 +272,7 @@ def _occurring(text: str) -> list[int]:
     numbers: list[int] = []
     if _any_literal().search(text) is not None:
         numbers = [number for literal, number in _LITERALS if literal in text]
-    return sorted(numbers + [_OTHERS[index] for index in _shapes().Match(text) or []])
+    numbers += [_OTHERS[index] for index in _shapes(_OTHERS).Match(text) or ()]
+    if _TWO_DIGITS.search(text) is not None:
+        numbers += [_NUMBERS[index] for index in _shapes(_NUMBERS).Match(text) or ()]
+    return sorted(numbers)

@@ -11,8 +11,7 @@ _WORDLIKE = re.compile(r"^(?:[A-Za-z]+\d?|\d{0,2})(?:[._-](?:[A-Za-z]+\d?|\d{0,2
 _DOTTED = re.compile(r"^[A-Za-z_$][\w-]{0,30}(?:\.[A-Za-z_][\w-]{0,24})+(?::\d{1,5})?$")
 _HEX = re.compile(r"^(?:0x)?[0-9a-fA-F]+$")
 _UUID = re.compile(r"(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
-_PLACEHOLDER = re.compile(
-    r"""(?ix)
+_PLACEHOLDER = r"""(?ix)
     sample | placeholder | change_?me | replace[_-]?(?:me|with) | your[_-]?\w | \bmy[_-]?\w+ | dummy | fake | redacted
     | insert[_-] | \*{3} | \.{3} | \$\{ | \{\{ | <[a-z_ -]+>
     | ^(?:true|false|none|null|nil|undefined|password|passwd|pass|secret|token|test\w{0,4}|string|todo|required|default
@@ -21,7 +20,6 @@ _PLACEHOLDER = re.compile(
     | getenv | %\w+%$ | \)$
     | ^(?:/|\./|\.\./|~/|https?://|file:|[a-z]:\\) | ^[\W_]*$
     """
-)
 _RUNS = ("12345", "abc123", "qwerty", "password123", "aaaaaa", "000000", "111111", "deadbeef", "abcdef", "foobar")
 _DIGESTS = ("sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:", "md5:", "sha1:")
 
@@ -50,7 +48,8 @@ def is_filler(value: str) -> bool:
 
 def is_placeholder(value: str) -> bool:
     """Returns what stands where a secret will be, or says where the secret is."""
-    return _PLACEHOLDER.search(value) is not None or is_filler(value)
+    # Compiled when first needed, which takes as long as loading the module does.
+    return re.search(_PLACEHOLDER, value) is not None or is_filler(value)
 
 
 def is_reference(value: str) -> bool:

@@ -2,7 +2,7 @@
 
 It imports next to nothing. Whatever goes wrong is a refusal with the reason: no answer never means yes.
 """
-# ruff: noqa: PTH100, PTH111, PTH116, PTH117, PTH118, PTH120
+# ruff: noqa: PTH100, PTH111, PTH117, PTH120
 # The paths are texts: pathlib takes longer to load than this may take.
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from guardrail.hooks.directories import DirectoryUnsafe, make_private, runtime_d
 
 TYPE_CHECKING = False  # typing takes longer to load than this may take
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 DEADLINE = 10.0
@@ -24,8 +25,8 @@ DEADLINE = 10.0
 MOST_BYTES = 8 * 1024 * 1024
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _WAIT = 0.02
-_MARKS = ("__init__.py", "engine.py", "hooks/client.py", "daemon/server.py", "catalogue/catalogue.json", "policy.json")
-"""Files whose times change with each installation."""
+_SOURCES = (".py", ".yaml")
+"""Files whose size or time changes with each installation, and with each change in a work tree."""
 
 
 class Refused(Exception):
@@ -47,13 +48,13 @@ def run(harness: str) -> int:
 
 def refusal(harness: str, reason: str) -> tuple[str, str, int]:
     """Deny as every event of a harness understands it, without a look at the input: what is printed to stdout and to
-    stderr, and the exit code. Exit code 2 blocks, but for Copilot, which documents its answer alone."""
+    stderr, and the exit code. Exit code 2 blocks, but Copilot and Cursor show the reason only of an answer that they
+    parse, which they do after exit code 0."""
     said = f"svc-guardrail: {reason}. The action was not judged, so it is blocked."
     if harness == "copilot":
         return json.dumps({"permissionDecision": "deny", "permissionDecisionReason": said}), "", 0
     if harness == "cursor":
-        answer = {"permission": "deny", "continue": False, "user_message": said, "agent_message": said}
-        return json.dumps(answer), said, 2
+        return json.dumps({"permission": "deny", "user_message": said, "agent_message": said}), "", 0
     return "", said, 2
 
 
@@ -70,7 +71,7 @@ def ask(harness: str, given: str, deadline: float) -> tuple[str, str, int]:
         directory = make_private(runtime_directory())
     except DirectoryUnsafe as error:
         raise Refused(str(error)) from None
-    with _connected(directory, deadline) as connection:
+    with _connected(directory, question["version"], deadline) as connection:
         try:
             connection.settimeout(_left(deadline))
             connection.sendall(json.dumps(question).encode() + b"\n")
@@ -84,13 +85,18 @@ def ask(harness: str, given: str, deadline: float) -> tuple[str, str, int]:
 
 def identity() -> str:
     """Returns what this installation is: one warm process serves one state of one installation."""
-    parts = [sys.executable, PACKAGE]
-    for name in _MARKS:
-        try:
-            parts.append(str(os.stat(os.path.join(PACKAGE, name)).st_mtime_ns))
-        except OSError:
-            parts.append("-")
-    return "|".join(parts)
+    # Of numbers alone, `hash` is the same in every process of an interpreter.
+    return f"{sys.executable}|{PACKAGE}|{hash(tuple(sorted(_states(PACKAGE)))):x}"
+
+
+def _states(directory: str) -> Iterator[tuple[int, int, int]]:
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.name.endswith(_SOURCES):
+                found = entry.stat()
+                yield found.st_ino, found.st_size, found.st_mtime_ns
+            elif entry.name[0] not in "._" and entry.is_dir():
+                yield from _states(entry.path)
 
 
 def socket_name(version: str) -> str:
@@ -121,11 +127,11 @@ def _stdin() -> str:
         raise Refused("the input is no UTF-8") from None
 
 
-def _connected(directory: str, deadline: float) -> socket.socket:
+def _connected(directory: str, version: str, deadline: float) -> socket.socket:
     """A connection to the warm process of this installation, which is started if there is none."""
     # A socket's path has to be short, so it is named relative to its directory.
     os.chdir(directory)
-    name, started = socket_name(identity()), 0
+    name, started = socket_name(version), 0
     while True:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:

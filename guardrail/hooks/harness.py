@@ -1,5 +1,5 @@
-"""Here belongs what adapters have in common: what a harness asks, what it is answered, and how a tool's call is spelled
-as an action."""
+"""Here belongs the mechanism of all adapters: what a harness asks, what it is answered, and how a tool's call is
+spelled as an action. `adapters` has the tables that it works by."""
 
 from __future__ import annotations
 
@@ -50,21 +50,92 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Event:
+    """An event of a harness, and how it spells its question. `tool` and `arguments` are the members that hold them. An
+    event for one tool names that in `of_tool`, and in `members` what its arguments are. `prefix` stands before the
+    tool's name. `unnamed`: the input names no event and is told by its members."""
+
+    name: str
+    can_ask: bool
+    tool: str = "tool_name"
+    arguments: str = "tool_input"
+    of_tool: str | None = None
+    members: tuple[str, ...] = ()
+    prefix: str = ""
+    unnamed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where the user's settings of a harness are: a file below a directory, which a variable may move. `entries` are
+    what the installer adds by event; `version` is what such a file has to say of itself."""
+
+    directory: str
+    file: str
+    entries: Callable[[str], Mapping[str, Mapping[str, Any]]]
+    variable: str | None = None
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Harness:
-    """An adapter. `written_for` and `documentation` say what it was written for, `settings` is the file of the user's
-    settings, `entries` are what the installer adds to it by event, `if_it_dies` says what the harness does when the
-    hook can't answer."""
+    """An adapter. `written_for` is the version, `documentation` what it follows as it was read on `read_on`. `allowed`
+    is what no objection prints, `spell` the JSON of any other decision at an event, `if_it_dies` says what the harness
+    does when the hook can't answer."""
 
     name: str
     title: str
     written_for: str
     documentation: str
-    settings: str
+    read_on: str
+    events: tuple[Event, ...]
+    settings: Settings
+    allowed: str
+    spell: Callable[[str, Decision, str], Mapping[str, Any]]
     if_it_dies: str
-    read: Callable[[Mapping[str, Any]], Asked]
-    answer: Callable[[Asked, Decision, str], Answer]
-    entries: Callable[[str], Mapping[str, Mapping[str, Any]]]
-    settings_version: int | None = None
+
+    def read(self, members: Mapping[str, Any]) -> Asked:
+        """Returns what a call of the hook asks. Raises `InputInvalid`."""
+        event = self._event(members)
+        arguments: Any = members.get(event.arguments)
+        if event.of_tool is not None:
+            tool, arguments = event.of_tool, {name: _text(members, name) for name in event.members}
+        else:
+            tool = event.prefix + _text(members, event.tool)
+        roots = members.get("workspace_roots")
+        root = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else None
+        return Asked(
+            action=action_of(tool, arguments),
+            cwd=directory_of(arguments, _directory(members, root)),
+            tool=tool,
+            event=event.name,
+            can_ask=event.can_ask,
+            session=_first_text(members, ("session_id", "sessionId", "conversation_id")),
+            root=root,
+        )
+
+    def answer(self, asked: Asked, decision: Decision, reason: str) -> Answer:
+        """Returns what the hook prints. A question where none can be asked is deny."""
+        if decision == "allow":
+            return Answer(self.allowed)
+        spelled = decision if asked.can_ask else "deny"
+        return Answer(json.dumps(self.spell(asked.event, spelled, reason), ensure_ascii=False))
+
+    def _event(self, members: Mapping[str, Any]) -> Event:
+        named = _first_text(members, ("hook_event_name", "hookEventName"))
+        for event in self.events:
+            if event.name == named or (named is None and event.unnamed and event.tool in members):
+                if event.unnamed and any(name in members for name in _AFTERWARDS):
+                    raise InputInvalid("the input is of an event after the tool has run")
+                return event
+        if named is None:
+            raise InputInvalid("the input has no hook_event_name")
+        known = ", ".join(event.name for event in self.events)
+        raise InputInvalid(f"the event {named[:60]!r} is none that this adapter knows ({known})")
+
+
+_AFTERWARDS = ("toolResult", "tool_result", "tool_response", "error")
+"""Members that only events after a tool's run have."""
 
 
 def action_of(tool: str, arguments: Any) -> str:
@@ -97,7 +168,7 @@ def directory_of(arguments: Any, cwd: str) -> str:
     return cwd
 
 
-def text(members: Mapping[str, Any], name: str) -> str:
+def _text(members: Mapping[str, Any], name: str) -> str:
     """A member that has to be there and to be text."""
     value = members.get(name)
     if not isinstance(value, str) or not value:
@@ -105,31 +176,20 @@ def text(members: Mapping[str, Any], name: str) -> str:
     return value
 
 
-def text_or_none(members: Mapping[str, Any], name: str) -> str | None:
-    """A member that is text, if it is there."""
-    value = members.get(name)
-    return value if isinstance(value, str) and value else None
+def _first_text(members: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
+    """The first of these members that is text."""
+    values = (members.get(name) for name in names)
+    return next((value for value in values if isinstance(value, str) and value), None)
 
 
-def directory(members: Mapping[str, Any], name: str = "cwd") -> str:
+def _directory(members: Mapping[str, Any], root: str | None) -> str:
     """The directory of the session, which has to be absolute."""
-    value = text(members, name)
+    value = _first_text(members, ("cwd",)) or root
+    if value is None:
+        raise InputInvalid("the input names no directory")
     if not value.startswith("/"):
-        raise InputInvalid(f"{name} is no absolute path")
+        raise InputInvalid("cwd is no absolute path")
     return value
-
-
-def event_of(members: Mapping[str, Any], known: tuple[str, ...]) -> str:
-    """The event that the harness names, which has to be one that the adapter knows."""
-    event = text(members, "hook_event_name")
-    if event not in known:
-        raise InputInvalid(f"the event {event[:60]!r} is none that this adapter knows ({', '.join(known)})")
-    return event
-
-
-def printed(members: Mapping[str, Any]) -> Answer:
-    """An answer of one JSON object."""
-    return Answer(json.dumps(members, ensure_ascii=False))
 
 
 def _parsed(arguments: str) -> Any:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from guardrail.hooks.harness import Harness
+from guardrail.hooks.harness import Harness, Settings
 
 MARK = "svc-guardrail"
 _MODULE = "guardrail.hooks.client"
@@ -75,7 +75,7 @@ def hook_command(name: str) -> str:
 
 def plan(harness: Harness, *, uninstall: bool = False, home: Path | None = None) -> Change:
     """Returns what the settings of a harness would become."""
-    path = (home or Path.home()) / harness.settings.removeprefix("~/")
+    path = _settings_file(harness.settings, home)
     before = path.read_text("utf-8") if path.exists() else None
     settings = _parsed(before, path)
     known = settings.get("hooks", {})
@@ -83,20 +83,28 @@ def plan(harness: Harness, *, uninstall: bool = False, home: Path | None = None)
         raise SettingsInvalid(f"{path}: hooks is not an object of lists")
     hooks = {event: [entry for entry in entries if not _is_ours(entry)] for event, entries in known.items()}
     if not uninstall:
-        for event, entry in harness.entries(hook_command(harness.name)).items():
+        for event, entry in harness.settings.entries(hook_command(harness.name)).items():
             hooks.setdefault(event, []).append(dict(entry))
     had_ours = any(_is_ours(entry) for entries in known.values() for entry in entries)
     if uninstall and not had_ours:
         return Change(path, before, before)
     hooks = {event: entries for event, entries in hooks.items() if entries or event not in known or not known[event]}
     rest = {name: value for name, value in settings.items() if name != "hooks"}
-    if harness.settings_version is not None:
-        rest.setdefault("version", harness.settings_version)
+    if harness.settings.version is not None:
+        rest.setdefault("version", harness.settings.version)
     if not hooks and set(rest) <= {"version"} and uninstall:
         return Change(path, before, None)
     after = {**rest, "hooks": hooks} if hooks else rest
     text = json.dumps(after, indent=2, ensure_ascii=False) + "\n"
     return Change(path, before, before if settings == after else text)
+
+
+def _settings_file(settings: Settings, home: Path | None) -> Path:
+    """The file in this home, or where a variable of the harness has moved its directory to."""
+    moved = os.environ.get(settings.variable, "") if settings.variable is not None and home is None else ""
+    return (
+        Path(moved) if moved else Path(settings.directory.replace("~", str(home or Path.home()), 1))
+    ) / settings.file
 
 
 def _parsed(text: str | None, path: Path) -> dict[str, Any]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from guardrail.language.data import FILES, data_of, digest_of
 from guardrail.language.intent import drifts
@@ -36,8 +35,7 @@ class Request(Protocol):
     def user_request(self) -> str | None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(NamedTuple):
     """An intent of language. `place` says which texts it is looked for in: `prose` is an action in plain words,
     `message` also what a tool's arguments say to people, `text` every text, also in code. `stage` is the stage of the
     answer that it belongs to. `examples` must match, `look_alikes` must not."""
@@ -60,8 +58,7 @@ class Family:
     look_alikes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A family that was found, and where in the action."""
 
     id: str
@@ -76,6 +73,8 @@ class Match:
 def match_characters(action: str) -> tuple[Match, ...]:
     """The families of text that a person sees otherwise than it runs: invisible, turned, overwritten, look-alike."""
     kinds = {anomaly.partition(":")[0] for anomaly in anomalies(action)}
+    if not kinds:
+        return ()
     whole = Span(0, len(action))
     return tuple(_match_of(family, whole) for family in _tables().families if not kinds.isdisjoint(family.characters))
 
@@ -120,8 +119,7 @@ def match(passages: Iterable[Passage], facts: Request) -> tuple[Match, ...]:
     return tuple(found.values())
 
 
-@dataclass(frozen=True, slots=True)
-class _Tables:
+class _Tables(NamedTuple):
     lexicon: Lexicon
     families: tuple[Family, ...]
 

@@ -11,6 +11,8 @@ _ENDS = frozenset(".!?\n;")
 _SHORTEST_STEM = 3
 _GAP = "~"
 _LONGEST_GAP = 4
+_MOST_KNOWN, _LONGEST_KNOWN = 20_000, 30
+"""Words whose rows are kept, since texts share most of their words, and the longest of them in characters."""
 
 
 class Token(NamedTuple):
@@ -76,15 +78,20 @@ class Lexicon:
         for stem in self._stems:
             lengths.setdefault(stem[:_SHORTEST_STEM], set()).add(len(stem))
         self._lengths = {start: tuple(sorted(found)) for start, found in lengths.items()}
+        self._known: dict[str, list[tuple[tuple[str, ...], str]]] = {}
 
     def hits(self, tokens: Sequence[Token]) -> list[Hit]:
         """Every word and phrase of every class, in the order in which they begin."""
         found: list[Hit] = []
-        rows_of: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        known = self._known
         for number, token in enumerate(tokens):
-            rows = rows_of.get(token.text)
+            rows = known.get(token.text)
             if rows is None:
-                rows = rows_of[token.text] = self._rows(token.text)
+                if len(known) >= _MOST_KNOWN:
+                    known.clear()
+                rows = self._rows(token.text)
+                if len(token.text) <= _LONGEST_KNOWN:
+                    known[token.text] = rows
             for rest, name in rows:
                 last = _end_of(tokens, number + 1, rest) if rest else number + 1
                 if last is not None:

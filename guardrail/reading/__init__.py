@@ -346,9 +346,17 @@ class _Marks:
 
     def points(self, text: str) -> int:
         """The points of the marks that are found."""
-        if not any(hint in text for hint in self.hints):
+        # Loops, since each text is asked for the marks of several languages.
+        for hint in self.hints:
+            if hint in text:
+                break
+        else:
             return 0
-        return sum(points for points, expression in self.rows if _compiled(expression).search(text) is not None)
+        found = 0
+        for points, expression in self.rows:
+            if _compiled(expression).search(text) is not None:
+                found += points
+        return found
 
 
 @cache
@@ -520,7 +528,7 @@ def prose_points(text: str, programs: Container[str]) -> int:
     if typed:
         line = _QUOTED.sub(" ", line)
     words = line.split()
-    foreign = any(ord(char) > 0x2FF and char.isalpha() for char in line[:200])
+    foreign = not line.isascii() and any(ord(char) > 0x2FF and char.isalpha() for char in line[:200])
     if len(words) < 2:
         return 4 if foreign and not typed else 0
     looked = words[:60]

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import bz2
-import html
-import lzma
 import re
 import unicodedata
 import zlib
@@ -216,6 +213,8 @@ def encoded_runs(text: str) -> Iterator[tuple[str, str]]:
             if _PERCENT.search(word) and "\ufffd" not in (plain := unquote(word, errors="replace")):
                 yield word, plain
     if "&#" in text:
+        import html  # slow to load, and rarely needed
+
         for match in _ENTITIES.finditer(text):
             yield match[0], html.unescape(match[0])
 
@@ -289,7 +288,7 @@ def _output(source: Call | Word | None, depth: int) -> bytes | None:
         return None
     try:
         changed = change(words, data)
-    except (ValueError, zlib.error, OSError, lzma.LZMAError, EOFError, LookupError):
+    except (ValueError, zlib.error, OSError, EOFError, LookupError):
         return None
     return None if changed is None or len(changed) > MAX_OUTPUT_BYTES else changed
 
@@ -504,13 +503,20 @@ def _gzip(words: Sequence[str], data: bytes) -> bytes | None:
 
 
 def _bunzip(words: Sequence[str], data: bytes) -> bytes | None:
+    import bz2  # slow to load, and rarely needed
+
     return bz2.BZ2Decompressor().decompress(data, MAX_OUTPUT_BYTES + 1) if _operands(words) in ([], ["-"]) else None
 
 
 def _unxz(words: Sequence[str], data: bytes) -> bytes | None:
     if _operands(words) not in ([], ["-"]):
         return None
-    return lzma.LZMADecompressor(memlimit=64 * 1024 * 1024).decompress(data, MAX_OUTPUT_BYTES + 1)
+    import lzma  # slow to load, and rarely needed
+
+    try:
+        return lzma.LZMADecompressor(memlimit=64 * 1024 * 1024).decompress(data, MAX_OUTPUT_BYTES + 1)
+    except lzma.LZMAError:
+        return None
 
 
 def _decompressing(change: Callable[[Sequence[str], bytes], bytes | None]) -> Callable[..., bytes | None]:

@@ -35,7 +35,8 @@ _NOT_IN_GRAMMAR = re.compile(
 _MARK = re.compile(rb"[()|<>;&=\[\]{}$\"'`!]")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]")
 _LEXEME = re.compile(
-    r"\\[\s\S]|'[^']*'|\$\(\(|\(\(|<<<|<<-?[ \t]*(?P<delimiter>(?:'[^'\n]*'|\"[^\"\n]*\"|\\.|[^\s'\"\\|&;<>()`$])+)"
+    r"\\[\s\S]|(?P<empty>(?:''|\"\")+)|'[^']*'|\"[^\"\\$`]*\"|\$\(\(|\(\(|<<<"
+    r"|<<-?[ \t]*(?P<delimiter>(?:'[^'\n]*'|\"[^\"\n]*\"|\\.|[^\s'\"\\|&;<>()`$])+)"
     r"|(?:(?<=[\s;&|(])|^)#[^\n]*|\$\(|[\"()`\n]"
 )
 _VARIABLE = re.compile(r"\$(?:\{[^}]*\}?|[\w@*#?$!-])")
@@ -138,7 +139,7 @@ def _template_mask(match: re.Match[str]) -> str:
 def chunks(source: Source, budget: Budget) -> Iterator[Chunk]:
     """The text's chunks with their trees, and its here-documents in `source.documents`."""
     text = source.text
-    lines: list[int] = []
+    lines: list[int] | None = None
     code = mask(text) if "<<" not in text else b""
     if not code or marks(code) > MAX_MARKS:
         quotes: list[tuple[int, int]] = []
@@ -147,10 +148,10 @@ def chunks(source: Source, budget: Budget) -> Iterator[Chunk]:
     if marks(code) <= MAX_MARKS:
         root = parse(code)
         budget.spend(root, code)
-        if not root.has_error or len(lines) < 3:
+        if not root.has_error or lines is None or len(lines) < 3:
             yield Chunk(0, len(text), root)
             return
-    if not lines:
+    if lines is None:
         lines = _scan(source, [])
     for start, end in _cuts(code, lines):
         part = code[start:end]
@@ -242,7 +243,9 @@ def _scan(source: Source, quotes: list[tuple[int, int]]) -> list[int]:
         if contexts[-1] == '"':
             quotes += _between_expansions(text, position, match.start())
         position = match.end()
-        if lexeme[0] == "'":
+        if match.lastgroup == "empty":
+            continue
+        if lexeme[0] == "'" or (lexeme[0] == '"' and len(lexeme) > 1):
             quotes.append((match.start() + 1, position - 1))
         elif lexeme == '"':
             if contexts[-1] == '"':

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from commands import called
-from installation import Installation
-from keyed_service import DANGEROUS, bearer, serving
+from installation import SVC, Installation
+from keyed_service import DANGEROUS, DANGEROUS_ROW, bearer, serving
 
 from cli import library_commands
 from contracts.settings import Settings
@@ -36,7 +39,7 @@ def passed_on(monkeypatch):
 
 
 def approved(installation: Installation, *arguments: str):
-    return json.loads(installation.called("guardrail", "approve", *arguments, "--json").stdout)
+    return json.loads(installation.called("guardrail", "approve", *arguments, "--yes", "--json").stdout)
 
 
 def test_a_token_of_the_host_lets_one_check_pass(ledger_settings):
@@ -54,10 +57,51 @@ def test_a_token_of_the_host_lets_one_check_pass(ledger_settings):
     assert outcomes == ["accepted", "taken"]
 
 
-def test_a_person_reads_the_token_first_and_then_what_it_does(installation):
-    token, says = installation.called("guardrail", "approve", "a" * 64, "--owner", "0x" + "AB" * 20).stdout.splitlines()
-    assert token.startswith("svcga1.")
-    assert "0x" + "ab" * 20 in says and "approval_token" in says
+def in_a_terminal(installation: Installation, typed: str, *arguments: str) -> tuple[int, str]:
+    """The exit code, and what a person sees who answers what is asked."""
+    terminal, other_end = pty.openpty()
+    command = [str(SVC), "guardrail", "approve", *arguments]
+    with subprocess.Popen(
+        command, stdin=other_end, stdout=other_end, stderr=other_end, env=installation.environment
+    ) as process:
+        os.close(other_end)
+        os.write(terminal, typed.encode())
+        shown = b""
+        try:
+            while part := os.read(terminal, 1 << 12):
+                shown += part
+        except OSError:  # how Linux says that the other end is closed
+            pass
+    os.close(terminal)
+    return process.returncode, shown.decode().replace("\r\n", "\n")
+
+
+def test_a_person_sees_what_they_approve_and_confirms_it(ledger_settings):
+    installation, owner = Installation(ledger_settings), "local:agent"
+    with serving(ledger_settings) as service:
+        issued = service.key(owner=owner)
+        (blocked,) = service.check(bearer(issued), json={"action": f"{DANGEROUS} # \x1b[2J", "severity": "high"})
+        service.stores.guardrail_log.write()
+    digest = blocked.json()["data"]["digest"]
+    code, shown = in_a_terminal(installation, "yes\n", digest, "--owner", owner)
+    assert (code, "\x1b[2J" in shown) == (0, False)
+    for expected in (DANGEROUS, DANGEROUS_ROW, "discard path", "high, asked at high; blocked", issued.record.key_id):
+        assert expected in shown
+    assert "svcga1." in shown.partition("Type yes")[2]
+    code, shown = in_a_terminal(installation, "y\n", digest, "--owner", owner)
+    assert (code, "svcga1." in shown) == (1, False)
+
+
+def test_a_digest_that_nobody_knows_says_so(installation):
+    made = installation.called("guardrail", "approve", "a" * 64, "--owner", "0x" + "AB" * 20, "--yes")
+    assert made.stdout.startswith("svcga1.")
+    assert "Nobody can say what you would approve" in made.stderr
+    assert "0x" + "ab" * 20 in made.stderr and "approval_token" in made.stderr
+
+
+def test_without_a_terminal_nothing_is_approved_unless_a_script_says_yes(installation):
+    refused = installation.called("guardrail", "approve", "a" * 64, "--owner", "local:a", code=2)
+    assert "--yes" in refused.stderr and not refused.stdout
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from guardrail.cli import main
 from guardrail.hooks.audit import audit_line, write_audit
@@ -189,6 +190,29 @@ def test_catalogue_files_are_linted(capsys: pytest.CaptureFixture[str], tmp_path
     assert run(capsys, "lint", str(file))[0] == 1
 
 
+def test_a_policy_file_is_checked_and_its_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    policy = Path(".svc-guardrail.yaml").absolute()
+    policy.write_text("version: 1\nrules:\n- {decision: ask, effect: send}\n- {decision: allow, effect: delete}\n")
+    code, shown, _ = run(capsys, "policy")
+    assert code == 0
+    assert shown == f"{policy} has 2 rules, 1 of which allow; they count after `svc-guardrail trust`\n"
+    assert json.loads(run(capsys, "policy", "--json")[1])["trusted"] is False
+    policy.write_text("version: 1\nrules:\n- {decision: perhaps, effect: send}\n")
+    code, _, error = run(capsys, "policy", str(policy))
+    assert (code, ".svc-guardrail.yaml:3:" in error) == (1, True)
+    schema = json.loads(run(capsys, "policy", "--schema")[1])
+    good = {"version": 1, "rules": [{"decision": "deny", "effect": ["delete", "overwrite"], "target": "a/*"}]}
+    Draft202012Validator(schema).validate(good)
+    assert not Draft202012Validator(schema).is_valid({"version": 1, "rules": [{"decision": "deny", "efect": "send"}]})
+
+
+def test_what_is_trusted_is_shown_whole() -> None:
+    Path(".svc-guardrail.yaml").write_text("version: 1\nrules:\n- {decision: allow, effect: delete} # \u202e\u200b\n")
+    shown = typed("no\n", "trust")
+    assert "decision: allow" in shown
+    assert "\u202e" not in shown
+
+
 def test_trust_is_for_a_person_in_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     Path(".svc-guardrail.yaml").write_text("version: 1\nrules:\n- {decision: allow, effect: delete}\n")
     code, _, error = run(capsys, "trust")
@@ -254,7 +278,7 @@ def test_what_was_held_back_passes_once_after_a_person_typed_its_code(home: Path
         now=time.time(),
         harness="codex",
         tool="Bash",
-        action="rm new.txt",
+        action="rm new.txt \x1b[2J",
         cwd="/work",
         session=None,
         decision="deny",
@@ -266,6 +290,7 @@ def test_what_was_held_back_passes_once_after_a_person_typed_its_code(home: Path
     write_audit(line, home / ".local/state/svc-guardrail/audit.jsonl")
     shown = typed("", "allow-once")
     assert "deny  rm new.txt" in shown
+    assert "\x1b" not in shown
     code = shown.split()[0]
     assert typed("", "allow-once", code) == "this action may pass once within five minutes"
     assert "unknown, used or older" in typed("", "allow-once", code)

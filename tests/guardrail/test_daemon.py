@@ -153,6 +153,19 @@ def test_only_one_process_serves_an_installation(daemon: subprocess.Popen[bytes]
     assert answered("git status") == ""
 
 
+def test_an_installation_that_was_changed_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "package"
+    (package / "catalogue").mkdir(parents=True)
+    monkeypatch.setattr(client, "PACKAGE", str(package))
+    seen = [identity()]
+    for name, content in (("a.py", "1"), ("catalogue/b.yaml", "1"), ("catalogue/b.yaml", "22"), ("a.py", "333")):
+        (package / name).write_text(content)
+        seen.append(identity())
+    (package / "catalogue" / "kept.json").write_text("what is made of the sources says nothing new")
+    assert len(set(seen)) == len(seen)
+    assert identity() == seen[-1]
+
+
 def test_a_process_that_nobody_asks_ends_and_leaves_no_socket(runtime: Path) -> None:
     subprocess.run([sys.executable, "-P", "-c", SERVE, "0.1"], check=True, timeout=20)
     assert not (runtime / socket_name(identity())).exists()
@@ -260,17 +273,18 @@ def test_input_that_cannot_be_read_is_blocked(shared: dict[str, str], given: byt
     assert reason in done.stderr.decode()
 
 
-@pytest.mark.parametrize("harness", ["codex", "gemini", "cursor", "nobody"])
+@pytest.mark.parametrize("harness", ["codex", "gemini", "nobody"])
 def test_every_harness_is_told_by_the_exit_code(shared: dict[str, str], harness: str) -> None:
     done = hook(harness, b"{", environment=shared)
     assert done.returncode == 2
     assert "is blocked" in done.stderr.decode()
 
 
-def test_input_that_cannot_be_read_is_denied_in_the_words_of_copilot(shared: dict[str, str]) -> None:
-    done = hook("copilot", b"{", environment=shared)
+@pytest.mark.parametrize(("harness", "member"), [("copilot", "permissionDecision"), ("cursor", "permission")])
+def test_input_that_cannot_be_read_is_denied_in_words(shared: dict[str, str], harness: str, member: str) -> None:
+    done = hook(harness, b"{", environment=shared)
     assert done.returncode == 0
-    assert json.loads(done.stdout)["permissionDecision"] == "deny"
+    assert json.loads(done.stdout)[member] == "deny"
 
 
 def test_the_work_tree_cannot_shadow_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ CURSOR = {
     "conversation_id": "c1",
     "generation_id": "g1",
     "model": "m",
-    "cursor_version": "2.4.1",
+    "cursor_version": "3.9.16",
     "workspace_roots": ["/home/u/app"],
 }
 COPILOT = {"timestamp": 1_793_000_000_000, "cwd": "/home/u/app", "sessionId": "s1"}
@@ -137,6 +138,20 @@ RECORDED: list[tuple[str, dict[str, Any], str, str, bool]] = [
     ),
     (
         "copilot",
+        {**COPILOT, "toolName": "create", "toolArgs": {"path": "a.txt", "file_text": "1"}},
+        'create {"path": "a.txt", "file_text": "1"}',
+        "/home/u/app",
+        True,
+    ),
+    (
+        "copilot",
+        {**SESSION, "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}},
+        "ls",
+        "/home/u/app",
+        True,
+    ),
+    (
+        "copilot",
         {
             **SESSION,
             "hook_event_name": "PreToolUse",
@@ -173,6 +188,7 @@ def test_recorded_input_is_read(harness: str, given: dict[str, Any], action: str
         ("cursor", {"hook_event_name": "beforeShellExecution", "command": "ls"}, "no directory"),
         ("copilot", {**COPILOT, "toolName": "bash", "toolArgs": "{"}, "no JSON"),
         ("copilot", {**COPILOT, "toolName": "bash", "toolArgs": "{}", "toolResult": {}}, "after the tool"),
+        ("copilot", {**COPILOT, "toolName": "bash", "toolArgs": {}, "error": "it failed"}, "after the tool"),
         ("copilot", {**SESSION, "hook_event_name": "SessionStart", "tool_name": "x"}, "event"),
     ],
 )
@@ -211,7 +227,7 @@ def claude(decision: str) -> dict[str, Any]:
         ("copilot", 0, "allow", None),
         ("copilot", 0, "ask", {"permissionDecision": "ask", "permissionDecisionReason": "why"}),
         ("copilot", 0, "deny", {"permissionDecision": "deny", "permissionDecisionReason": "why"}),
-        ("copilot", 1, "deny", claude("deny")),
+        ("copilot", 2, "deny", claude("deny")),
     ],
 )
 def test_a_decision_is_spelled_as_the_harness_has_it(
@@ -232,13 +248,14 @@ def test_no_objection_never_spares_the_harness_its_own_question(harness: str) ->
 @pytest.mark.parametrize("harness", [*HARNESSES, "nobody"])
 def test_a_refusal_blocks_at_every_event(harness: str) -> None:
     output, error, code = refusal(harness, "why")
-    assert code == 2 or json.loads(output)["permissionDecision"] == "deny"
+    assert code == 2 or "deny" in (json.loads(output).get("permissionDecision"), json.loads(output).get("permission"))
     assert "svc-guardrail: why." in error + output
 
 
 @pytest.mark.parametrize("harness", HARNESSES.values(), ids=lambda harness: harness.name)
 def test_an_adapter_names_what_it_was_written_for(harness: Any) -> None:
     assert harness.written_for
+    assert datetime.fromisoformat(harness.read_on)
     assert harness.documentation.startswith("https://")
     assert harness.if_it_dies
 
@@ -251,11 +268,29 @@ def test_what_is_installed_is_taken_out_again(harness: Any, tmp_path: Path) -> N
     change = plan(harness, home=tmp_path)
     change.apply()
     settings = json.loads(change.path.read_text())
-    assert set(settings["hooks"]) == set(harness.entries("x"))
+    assert set(settings["hooks"]) == set(harness.settings.entries("x"))
     assert "|| exit 2" in change.path.read_text()
     assert not plan(harness, home=tmp_path).changes
     plan(harness, uninstall=True, home=tmp_path).apply()
     assert not change.path.exists() or json.loads(change.path.read_text()) == {}
+
+
+@pytest.mark.parametrize(
+    ("harness", "variable", "file"),
+    [
+        ("claude-code", "CLAUDE_CONFIG_DIR", "settings.json"),
+        ("codex", "CODEX_HOME", "hooks.json"),
+        ("copilot", "COPILOT_HOME", "hooks/svc-guardrail.json"),
+    ],
+)
+def test_settings_are_where_the_harness_looks_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harness: str, variable: str, file: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv(variable, raising=False)
+    assert plan(HARNESSES[harness]).path.is_relative_to(tmp_path)
+    monkeypatch.setenv(variable, str(tmp_path / "moved"))
+    assert plan(HARNESSES[harness]).path == tmp_path / "moved" / file
 
 
 def test_other_settings_stay_as_they_are(tmp_path: Path) -> None:

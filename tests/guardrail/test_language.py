@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import guardrail
 from guardrail import language
 from guardrail.language import ACTION, intent
-from guardrail.language.data import FILES, compile_data, data_of, digest_of
+from guardrail.language.data import FILES, data_of, digest_of, load_data, load_from
 from guardrail.language.lexicon import Lexicon, tokens_of
 from guardrail.model import Effect, Passage, Span
 from guardrail.reading import tool_calls
 from guardrail.vocabulary import EffectKind, ObjectKind, Origin
+
+PACKAGE = Path(guardrail.__file__).parent
 
 
 @dataclass(frozen=True)
@@ -176,20 +180,10 @@ def test_phrases_stems_and_gaps_are_found_in_one_sentence() -> None:
     assert [(hit.name, hit.first, hit.last) for hit in hits] == [("stem", 0, 1), ("phrase", 2, 4), ("gap", 4, 8)]
 
 
-def test_compiled_words_are_those_of_the_sources(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
-    from pathlib import Path
-
-    from guardrail.language import data
-
-    monkeypatch.setattr(data, "COMPILED", Path(str(tmp_path)) / "words.json")
-    before = {name: data_of(name) for name in FILES}
-    compile_data()
-    data_of.cache_clear()
-    data._compiled.cache_clear()
-    assert {name: data_of(name) for name in FILES} == before
-    assert all(len(digest_of(name)) == 64 for name in FILES)
-    data_of.cache_clear()
-    data._compiled.cache_clear()
+def test_compiled_words_are_those_of_the_sources(tmp_path: Path) -> None:
+    assert load_from(PACKAGE, tmp_path / "words.json") == load_data()
+    assert load_from(tmp_path, tmp_path / "words.json") == load_data()
+    assert all(data_of(name) and len(digest_of(name)) == 64 for name in FILES)
 
 
 @settings(max_examples=200, deadline=None)

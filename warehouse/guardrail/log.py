@@ -21,7 +21,7 @@ from contracts.secret_texts import secret_in
 from contracts.settings import Settings
 from guardrail import formats
 from guardrail.reading.decoding import decoded_runs, encoded_runs
-from guardrail.vocabulary import Severity
+from guardrail.vocabulary import Reversible, Severity
 from warehouse.ledger.ledger import utc_text
 from warehouse.ledger.raw_store import RawStore, open_raw_store
 
@@ -31,6 +31,9 @@ WRITE_EVERY_S = 1.0
 KEEP = timedelta(days=30)
 LONGEST_ACTION = 2_000
 """Stored characters of a judged action."""
+
+MOST_EFFECTS = 20
+"""Stored effects of one action."""
 
 _MOST_WAITING = 50_000
 _SCHEMA_LOCK = 0x67756172646C
@@ -56,6 +59,21 @@ class LoggedCheck:
     rules_checked: int
     ruleset_version: str
     latency_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCheck:
+    """A check as a person sees it who is asked to approve its action. `effects` say what the action would do."""
+
+    checked_at: datetime
+    source: str
+    caller: str
+    action: str
+    asked_severity: str
+    severity: str
+    passed: bool
+    matched: list[str]
+    effects: list[str]
 
 
 class GuardrailLog:
@@ -85,6 +103,8 @@ class GuardrailLog:
             "source": source,
             "caller": caller,
             "action": _stored_text(action),
+            "digest": result.digest,
+            "effects": json.dumps(_effects_in_words(result)),
             "asked_severity": asked.value,
             "severity": result.severity,
             "passed": int(result.passed),
@@ -125,6 +145,12 @@ class GuardrailLog:
         """Returns at most `limit` written checks above `seq`, oldest first. Raises `StoreBusy` or `StoreUnusable`."""
         return [_logged(row) for row in self._store.fetch_all("after", {"seq": seq, "limit": limit})]
 
+    def known(self, digest: str) -> KnownCheck | None:
+        """Returns the newest written check of this digest; None if there is none or its text was forgotten. Raises as
+        `after`."""
+        row = self._store.fetch("of_digest", {"digest": digest})
+        return None if row is None else _known(row)
+
     def forget(self, callers: Iterable[str]) -> None:
         """Deletes the texts that these callers (ids of keys or sessions) had judged. Raises as `after`."""
         self._store.write([("forget_caller", [{"caller": caller} for caller in callers])])
@@ -154,8 +180,16 @@ def open_guardrail_log(settings: Settings, data_dir: Path, *, wait_s: float = 2.
             wait_s=wait_s,
             lock=_SCHEMA_LOCK,
             pragmas=("secure_delete = on",),
+            outdated=_outdated,
         )
     )
+
+
+def _outdated(columns: frozenset[str]) -> list[str]:
+    """Returns the steps that change the table of an earlier version in a file of its own, which the ledger's migrations
+    don't reach; on PostgreSQL they do."""
+    missing = [f"add_{name}" for name in ("digest", "effects") if name not in columns]
+    return missing + [f"drop_{name}" for name in ("drafts", "problem") if name in columns]
 
 
 def _logged(row: Iterable[Any]) -> LoggedCheck:
@@ -175,6 +209,34 @@ def _logged(row: Iterable[Any]) -> LoggedCheck:
         version,
         latency,
     )
+
+
+def _known(row: tuple[Any, ...]) -> KnownCheck:
+    checked_at, source, caller, action, asked, severity, passed, matched, effects = row
+    return KnownCheck(
+        datetime.fromisoformat(checked_at),
+        source,
+        caller,
+        action,
+        asked,
+        severity,
+        bool(passed),
+        json.loads(matched),
+        json.loads(effects),
+    )
+
+
+def _effects_in_words(result: GuardrailResult) -> list[str]:
+    """Returns what an action would do in words of closed lists, such as `delete path, all, home, not reversible`: what
+    the effects reach is left to the action's text, which can be forgotten."""
+    said = []
+    for effect in result.effects:
+        places = dict.fromkeys(target.place.value for target in effect.targets)
+        parts = [f"{effect.kind.value} {effect.object.value.replace('_', ' ')}", effect.scope.value, *places]
+        if effect.reversible is Reversible.NO:
+            parts.append("not reversible")
+        said.append(", ".join(part for part in parts if part != "unknown"))
+    return list(dict.fromkeys(said))[:MOST_EFFECTS]
 
 
 def _stored_text(action: str) -> str:

@@ -1,7 +1,7 @@
 """Runs short statements through the raw driver, for the stores beside the ledger that every request waits for."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,6 +21,9 @@ from warehouse.ledger.drivers import (
 
 Steps = Sequence[tuple[str, Sequence[dict[str, Any]]]]
 """Names of statements, each with the rows that it is executed for."""
+
+Outdated = Callable[[frozenset[str]], Sequence[str]]
+"""Returns the names of the steps that a table with these columns still needs."""
 
 
 class RawStore(Protocol):
@@ -50,17 +53,20 @@ def open_raw_store(
     lock: int,
     pragmas: Sequence[str] = (),
     damaged_cure: str | None = None,
+    outdated: Outdated | None = None,
 ) -> RawStore:
     """Opens a store beside the configured ledger, with its schema in place: the file `path`, or a PostgreSQL table.
 
-    `title` names it in problems; `lock` is the key of its PostgreSQL advisory lock. Raises `SettingsInvalid`,
-    `StoreBusy`, `StoreUnusable`.
+    `title` names it in problems; `lock` is the key of its PostgreSQL advisory lock; `outdated` says what changes an
+    SQLite file of an earlier version. Raises `SettingsInvalid`, `StoreBusy`, `StoreUnusable`.
     """
     if settings.ledger_url is None:
         assert_sqlite_version()
         create_private_file(path)
         store = RawSqlite(path, f"{title} {path}", wait_s, statements, pragmas, damaged_cure)
         store.set_up("schema")
+        if outdated is not None:
+            store.upgrade(outdated)
         return store
     from warehouse.ledger.engine import postgresql_address  # SQLAlchemy takes half a second of a start
     from warehouse.ledger.raw_postgresql import RawPostgresql
@@ -99,6 +105,23 @@ class RawSqlite:
             use_wal(self._connection, self._wait_s)
             self._connection.execute("pragma synchronous = normal")
             self._connection.execute(self._statement(step))
+
+    def upgrade(self, outdated: Outdated) -> None:
+        """Runs the steps that the columns of the file's table ask for. Another process may be faster."""
+        with self._closed_on_failure():
+            if not outdated(self._columns()):
+                return
+            self._connection.execute("begin immediate")
+            try:
+                for step in outdated(self._columns()):
+                    self._connection.execute(self._statement(step))
+                self._connection.execute("commit")
+            except BaseException:
+                self._connection.execute("rollback")
+                raise
+
+    def _columns(self) -> frozenset[str]:
+        return frozenset(name for (name,) in self._connection.execute(self._statement("columns")))
 
     def fetch(self, question: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
         with self._locked():

@@ -1,6 +1,8 @@
 """The guardrail over HTTP: the verdict of the interface, bad input told apart, every check kept without secrets."""
 
+import asyncio
 import json
+import threading
 from datetime import datetime
 
 import pytest
@@ -10,10 +12,12 @@ from openapi_schema_validator import OAS30Validator
 from contracts.access.tiers import Tier
 from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.errors import StoreBusy
-from contracts.guardrail import RulesetInvalid
+from contracts.guardrail import RulesetInvalid, loaded_guardrail
 from contracts.settings import Settings
 
 DEEP = b'{"a":' * 1000 + b"1" + b"}" * 1000
+WITHIN_S = 30.0
+"""What a large check waits for a small one; on one thread it would wait in vain."""
 DESCRIPTION = json.loads(OPENAPI_FILE.read_text())
 
 
@@ -196,6 +200,38 @@ def test_checks_wait_for_a_store_that_is_busy_and_old_ones_are_forgotten(tmp_pat
         assert len(log.after(0, 10)) == 2
         log._store.write([("delete_old", [{"before": "9999"}])])
         assert log.after(0, 10) == []
+
+
+class Waiting:
+    """A guardrail that judges a large action only when a small one was judged meanwhile."""
+
+    def __init__(self) -> None:
+        self._guardrail = loaded_guardrail()
+        self._small_was_judged = threading.Event()
+        self.large_began = threading.Event()
+
+    def check(self, action, severity, context, **options):
+        if len(action) > 1_000:
+            self.large_began.set()
+            assert self._small_was_judged.wait(WITHIN_S)
+        elif self.large_began.is_set():
+            self._small_was_judged.set()
+        return self._guardrail.check(action, severity, context, **options)
+
+
+def test_a_large_action_lets_others_be_answered_meanwhile(tmp_path):
+    with serving(Settings(_env_file=None, data_dir=tmp_path)) as service:
+        waiting, headers = Waiting(), bearer(service.key(Tier.PRO))
+        service.stores._load_guardrail = lambda: waiting
+
+        async def answers():
+            async with service._client() as client:
+                large = asyncio.ensure_future(client.post(CHECK, headers=headers, json={"action": "[" * 60_000}))
+                while not waiting.large_began.is_set():
+                    await asyncio.sleep(0.01)
+                return [await client.post(CHECK, headers=headers, json=ACTION), await large]
+
+        assert [answer.status_code for answer in service._loop.run(answers())] == [200, 200]
 
 
 def test_without_a_usable_policy_nothing_is_judged(tmp_path):

@@ -59,7 +59,7 @@ FILLED: dict[str, tuple[str, ...]] = {
         "insert into api_keys values ('k8', 'k8', 'd8', 1, 'h', 'free', 'local:a', null, 'active', null, null, "
         f"'{AT}', '{AT}', null)",
     ),
-    "0009": (f"insert into guardrail_approvals values ('a9', 'd', 'local:a', '{AT}', '{AT}')",),
+    "0009": (f"insert into guardrail_approvals values ('0123456789abcdef', 'd', 'local:a', '{AT}', '{AT}')",),
 }
 """Rows as that revision's own tables take them."""
 

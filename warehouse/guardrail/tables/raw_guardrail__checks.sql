@@ -2,7 +2,7 @@
 create table if not exists raw_guardrail__checks (
     seq bigint not null,  -- Number in the log, in the order of writing
     checked_at timestamp not null,  -- Time of the answer, UTC
-    check_id varchar not null,  -- Hash of the request and the ruleset
+    check_id varchar not null,  -- Unique id of the check
     source varchar not null,  -- The room that asked: api, mcp
     asked_severity varchar not null,  -- The impact that the caller claimed
     severity varchar not null,  -- The highest severity of a rule that held, else none

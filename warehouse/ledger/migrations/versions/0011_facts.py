@@ -12,7 +12,7 @@ from contracts.world.ontology import load_ontology
 from warehouse.ledger.schema import run_sql
 
 revision = "0011"
-down_revision = "0009"
+down_revision = "0010"
 
 PAGE = 5_000
 
