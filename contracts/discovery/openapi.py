@@ -42,9 +42,10 @@ def openapi_json(installation: Installation, bodies: Bodies) -> bytes:
     return msgspec.json.encode(description_for(installation, bodies))
 
 
-def openapi_v2_yaml(_: Installation, bodies: Bodies) -> bytes:
-    """Makes the description of API v2 of the whole one, in YAML."""
-    described = restricted(msgspec.json.decode(bodies[OPENAPI_PATH]), V2_PREFIX)
+def openapi_v2_yaml(installation: Installation, bodies: Bodies) -> bytes:
+    """Makes the description of API v2 in YAML, of the whole one, which is published just before."""
+    whole = bodies.get(OPENAPI_PATH) or openapi_json(installation, bodies)
+    described = restricted(msgspec.json.decode(whole), V2_PREFIX)
     text: str = yaml.dump(described, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=120)
     return text.encode()
 
