@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -58,6 +58,22 @@ def _value(media_type: str, body: bytes) -> Any:
     except (ValueError, RecursionError, yaml.YAMLError):
         return None
     return None
+
+
+EXAMPLES = ("example", "examples")
+"""Members of a description that show other bodies."""
+
+
+def values_in(value: Any, without: tuple[str, ...] = ()) -> Iterator[Any]:
+    """Yields a JSON value and every value within it, the outer before the inner; no members named in `without`."""
+    waiting = [value]
+    while waiting:
+        inner = waiting.pop()
+        yield inner
+        if isinstance(inner, dict):
+            waiting += [part for name, part in reversed(inner.items()) if name not in without]
+        elif isinstance(inner, list):
+            waiting += reversed(inner)
 
 
 @dataclass(frozen=True, slots=True)
