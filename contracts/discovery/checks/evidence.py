@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -64,16 +64,21 @@ EXAMPLES = ("example", "examples")
 """Members of a description that show other bodies."""
 
 
-def values_in(value: Any, without: tuple[str, ...] = ()) -> Iterator[Any]:
-    """Yields a JSON value and every value within it, the outer before the inner; no members named in `without`."""
-    waiting = [value]
-    while waiting:
-        inner = waiting.pop()
-        yield inner
-        if isinstance(inner, dict):
-            waiting += [part for name, part in reversed(inner.items()) if name not in without]
-        elif isinstance(inner, list):
-            waiting += reversed(inner)
+def values_in(value: Any, without: tuple[str, ...] = ()) -> list[Any]:
+    """Returns a JSON value and every value within it, the outer before the inner; no members named in `without`.
+
+    An alias of YAML stands for one value in many places, even within itself: it is entered once.
+    """
+    found, entered = [value], set[int]()
+    for inner in found:  # which grows meanwhile
+        if not isinstance(inner, dict | list) or id(inner) in entered:
+            continue
+        entered.add(id(inner))
+        if isinstance(inner, list):
+            found += inner
+        else:
+            found += [part for name, part in inner.items() if name not in without]
+    return found
 
 
 @dataclass(frozen=True, slots=True)
