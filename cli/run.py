@@ -178,21 +178,20 @@ class _Service:
     def _command(self, name: str, command: str, environment: Mapping[str, str], *arguments: str) -> bool:
         """Runs one of our own commands to its end, its progress on our terminal; a signal to us ends it too.
 
-        Returns False after a failure that another attempt may fix; raises `PartEnded` otherwise.
+        Returns False after a failure that another attempt may fix; raises `PartEnded` otherwise, and where a part that
+        has to stay up ends meanwhile.
         """
         stdout = subprocess.DEVNULL if self._as_json else None
         child = subprocess.Popen(
             _svc(command, *arguments), env=dict(environment), start_new_session=True, stdout=stdout
         )
-        while child.poll() is None:
-            if self._stopping.wait(0.1):
-                child.terminate()
-                try:
-                    child.wait(5)
-                except subprocess.TimeoutExpired:
-                    child.kill()
-                    child.wait()
-                raise typer.Exit(0)
+        try:
+            while child.poll() is None:
+                self._refuse_ended()
+                if self._stopping.wait(0.1):
+                    raise typer.Exit(0)
+        finally:
+            _end(child)
         if child.returncode == ConfigurationProblem.exit_code:
             raise PartEnded(f"{name} was refused.", cure="Its message above says why; `svc doctor` helps.")
         return bool(child.returncode == 0)
@@ -264,3 +263,15 @@ def held_blocks(settings: Settings, data_dir: Path) -> list[tuple[int, str]]:
 
 def _svc(command: str, *arguments: str) -> list[str]:
     return [str(BIN / "svc"), command, *arguments]
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Ends a process if it still runs."""
+    if child.poll() is not None:
+        return
+    child.terminate()
+    try:
+        child.wait(5)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()

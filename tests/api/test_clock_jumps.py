@@ -62,7 +62,7 @@ class ClockedInstallation(Installation):
             "FAKETIME_TIMESTAMP_FILE": str(self.offset),
             "FAKETIME_CACHE_DURATION": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-            # Else threads that wait for the interpreter's lock spin, and computing at once takes six times as long.
+            # Otherwise threads that wait for the interpreter's lock spin, and computing takes six times as long.
             "FAKETIME_FORCE_MONOTONIC_FIX": "0",
             "SVC_RATE_LIMIT_PER_MINUTE": "20",
         }

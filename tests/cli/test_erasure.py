@@ -130,7 +130,7 @@ def put_aside(data_dir: Path) -> None:
         (data_dir / name).write_text(f"a line about {WORD}\n")
 
 
-def test_who_is_forgotten_is_in_no_file_and_no_answer(installation: Installation):
+def test_an_owner_and_then_an_intake_that_are_forgotten_are_in_no_file_and_no_answer(installation: Installation):
     data_dir = installation.data_dir
     installation.publish()
     with serving(installation.settings) as service:
@@ -169,14 +169,9 @@ def test_who_is_forgotten_is_in_no_file_and_no_answer(installation: Installation
         again, _ = installation.svc("world", "forget", "local:ada")
         assert again == {"ok": True, "forgotten": 0, "deleted": {"generations": 0, "runs": 0, "logs": 0}}
 
-
-def test_an_intake_that_is_forgotten_is_in_no_file(installation: Installation):
-    installation.publish()
-    with serving(installation.settings) as service:
         answer = register(service, HUMAN | {"useCase": f"Keep my {WORD}", "name": f"Ada {WORD}"})
         intake_id = answer.json()["intakeId"]
         installation.publish()
-        fail_a_run(installation.data_dir)
         assert len(installation.places()) >= 2
         installation.svc("intake", "forget", intake_id)
         assert installation.places() == set()

@@ -58,6 +58,27 @@ def _value(media_type: str, body: bytes) -> Any:
     return None
 
 
+EXAMPLES = ("example", "examples")
+"""Members of a description that show other bodies."""
+
+
+def values_in(value: Any, without: tuple[str, ...] = ()) -> list[Any]:
+    """Returns a JSON value and every value within it, the outer before the inner; no members named in `without`.
+
+    An alias of YAML stands for one value in many places, even within itself: it is entered once.
+    """
+    found, entered = [value], set[int]()
+    for inner in found:  # which grows meanwhile
+        if not isinstance(inner, dict | list) or id(inner) in entered:
+            continue
+        entered.add(id(inner))
+        if isinstance(inner, list):
+            found += inner
+        else:
+            found += [part for name, part in inner.items() if name not in without]
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentAnswers:
     """The answers for one document: to GET, to GET with its own ETag, to HEAD, and to OPTIONS."""

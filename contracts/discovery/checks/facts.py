@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from contracts.discovery.checks.evidence import Defect, Evidence, HttpAnswer, path_below
+from contracts.discovery.checks.evidence import EXAMPLES, Defect, Evidence, HttpAnswer, path_below, values_in
 from contracts.discovery.checks.money import money_defects
 from contracts.discovery.service import CONTEXT_PATH
 
@@ -241,19 +241,7 @@ def _lines(answer: HttpAnswer) -> Iterator[str]:
     if value is None:
         yield from answer.text.splitlines()
         return
-    yield from _texts(value)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            if name not in ("example", "examples"):
-                yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
+    yield from (text for text in values_in(value, without=EXAMPLES) if isinstance(text, str))
 
 
 def _dig(value: Any, *names: str | int) -> Any:

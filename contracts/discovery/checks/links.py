@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
-from contracts.discovery.checks.evidence import Defect, Evidence, HttpAnswer, path_below
+from contracts.discovery.checks.evidence import EXAMPLES, Defect, Evidence, HttpAnswer, path_below
 from contracts.discovery.checks.expected import SHAPES
 from contracts.discovery.checks.headers import link_targets
 from contracts.discovery.checks.texts import read_page
@@ -20,7 +20,6 @@ _PATH_KEYS = {"path"}
 _ROOTED_KEYS = {"href", "apiPath"}
 """Names under which other people's standards give paths of the host."""
 
-_EXAMPLES = ("example", "examples")
 """Folders of past answers: resources that they name by an id, and their files, may be gone."""
 
 _GONE = (404, 410)
@@ -49,7 +48,7 @@ def _addresses(base_url: str, path: str, kind: str, body: bytes, linked: frozens
                 if not any(pattern.fullmatch(path_below(base_url, url) or "") for pattern in past)
             }
             addresses |= {base_url + route for route in _routes_without_parameters(answer.value)}
-        for text, name in _strings(answer.value, without=_EXAMPLES):
+        for text, name in _strings(answer.value, without=EXAMPLES):
             if text.startswith("/") and " " not in text:
                 addresses |= {base_url + text} if name in _PATH_KEYS else set()
                 addresses |= {urljoin(base_url, text)} if name in _ROOTED_KEYS else set()

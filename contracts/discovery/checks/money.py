@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from contracts.discovery.checks.evidence import Defect, Evidence
+from contracts.discovery.checks.evidence import Defect, Evidence, values_in
 
 CATALOG = "/api/agent-access/plans"
 
 _ID_NAMES = ("id", "planId", "plan_id", "plan")
+_PLAN_NAMES = frozenset((*_ID_NAMES, "metadata"))
+_RAIL_NAMES = frozenset(("asset", "payTo", "network"))
 _PRICE_NAMES = ("price", "priceUsd", "price_usd", "amountUsd", "amount", "amountUnits", "amountUnitsFrom")
 _LIMIT_NAMES = ("requestsPerDay", "requests_per_day")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
@@ -44,9 +46,11 @@ def money_defects(evidence: Evidence) -> Iterator[Defect]:
             if answer.media_type.startswith("text/"):
                 yield from _text_defects(path, answer.text, answer.media_type, plans)
             continue
-        for row in _dicts(value):
-            yield from _plan_defects(path, row, plans)
-            yield from _rail_defects(path, row, payment)
+        for row in values_in(value):
+            if isinstance(row, dict) and not _PLAN_NAMES.isdisjoint(row):
+                yield from _plan_defects(path, row, plans)
+            if isinstance(row, dict) and not _RAIL_NAMES.isdisjoint(row):
+                yield from _rail_defects(path, row, payment)
 
 
 def _plans(catalog: Any) -> dict[str, _Plan]:
@@ -136,13 +140,3 @@ def _dollars(amount: Any) -> Decimal | None:
     except InvalidOperation:
         return None
     return value / _UNITS if value >= _SMALLEST_UNITS else value
-
-
-def _dicts(value: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(value, dict):
-        yield value
-        for inner in value.values():
-            yield from _dicts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _dicts(inner)

@@ -9,7 +9,7 @@ import yaml
 from jsonschema import Draft202012Validator, ValidationError
 
 from contracts.discovery.checks import texts
-from contracts.discovery.checks.evidence import Defect, Evidence
+from contracts.discovery.checks.evidence import EXAMPLES, Defect, Evidence, values_in
 from contracts.discovery.checks.expected import SHAPES
 
 SHAPES_FILE = Path(__file__).with_name("shapes.yaml")
@@ -71,21 +71,14 @@ def _description_defects(path: str, description: dict[str, Any]) -> Iterator[Def
                 yield Defect(path, f"{method} {route} declares other path parameters", f"Declare {sorted(wanted)}.")
     for name in sorted({repeated for repeated in names if names.count(repeated) > 1}):
         yield Defect(path, f"the operationId {name!r} stands twice", "Name each operation once.")
-    for reference in sorted(set(_references(description))):
+    for reference in sorted(_references(description)):
         if not _resolves(description, reference):
             yield Defect(path, f"{reference} leads nowhere", "Define it under components.")
 
 
-def _references(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        if isinstance(value.get("$ref"), str):
-            yield value["$ref"]
-        for name, inner in value.items():
-            if name not in ("example", "examples"):
-                yield from _references(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _references(inner)
+def _references(value: Any) -> set[str]:
+    members = (inner.get("$ref") for inner in values_in(value, without=EXAMPLES) if isinstance(inner, dict))
+    return {member for member in members if isinstance(member, str)}
 
 
 def _resolves(description: dict[str, Any], reference: str) -> bool:
