@@ -263,7 +263,9 @@ def _standing_faults(case: Case) -> Iterator[str]:
             continue
         if fact_key(case.ontology, before.owner, before.properties) is None:
             continue
-        if case.actor.kind != "operator" and not may_replace(claim_of(after), claim_of(before)):
+        if case.actor.kind == "operator":
+            continue
+        if rank(claim_of(before).stands_as) > rank(ceiling) or not may_replace(claim_of(after), claim_of(before)):
             yield f"{before.id} stands as {claim_of(before).stands_as}, higher than this; state it under another id"
     for before, after in case.changed_nodes:
         successor = next((change.after for change in case.nodes if change.after.id == after.ended_by), None)
