@@ -254,6 +254,8 @@ def _standing_faults(case: Case) -> Iterator[str]:
         target = case.view.node(act.target)
         if target is None or target.erased or not case.sees(target):
             continue
+        if target.visibility == "public":
+            continue  # an operator decides, whoever asks
         stands_as = claim_of(target).stands_as
         if rank(stands_as) > rank(ceiling):
             yield f"{target.id} stands as {stands_as}; this key {act.kind} up to {ceiling}"
