@@ -173,7 +173,7 @@ def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[s
             *_queries("/api/v2/world-model/live", limit="20000", atRevision="1"),
             *_queries("/api/v2/world-model/live", limit="20000", recordedAsOf="2026-01-01T00:00:00Z"),
         ],
-        ("GET", "/api/v2/world-model/nodes/{nodeId}"): [
+        ("GET", "/api/v2/world-model/nodes/{nodeId:path}"): [
             *_names("/api/v2/world-model/nodes/", "constitution/foundation"),
             *_queries("/api/v2/world-model/nodes/constitution/foundation", recordedAsOf="2026-01-01T00:00:00Z"),
         ],

@@ -254,6 +254,8 @@ def _standing_faults(case: Case) -> Iterator[str]:
         target = case.view.node(act.target)
         if target is None or target.erased or not case.sees(target):
             continue
+        if target.visibility == "public":
+            continue  # an operator decides, whoever asks
         stands_as = claim_of(target).stands_as
         if rank(stands_as) > rank(ceiling):
             yield f"{target.id} stands as {stands_as}; this key {act.kind} up to {ceiling}"
@@ -263,7 +265,9 @@ def _standing_faults(case: Case) -> Iterator[str]:
             continue
         if fact_key(case.ontology, before.owner, before.properties) is None:
             continue
-        if case.actor.kind != "operator" and not may_replace(claim_of(after), claim_of(before)):
+        if case.actor.kind == "operator":
+            continue
+        if rank(claim_of(before).stands_as) > rank(ceiling) or not may_replace(claim_of(after), claim_of(before)):
             yield f"{before.id} stands as {claim_of(before).stands_as}, higher than this; state it under another id"
     for before, after in case.changed_nodes:
         successor = next((change.after for change in case.nodes if change.after.id == after.ended_by), None)

@@ -62,7 +62,7 @@ def test_a_key_of_a_signed_system_has_its_signer_and_no_other_key_has_one(instal
     assert installation.keys(*options, "signed_system", "--signer", signer)["maxClass"] == "signed_system"
     assert installation.keys(*options, "hearsay")["maxClass"] == "hearsay"
     for refused in (("signed_system",), ("document", "--signer", signer), ("signed_system", "--signer", "AAAA")):
-        assert "--signer" in installation.called("keys", *options, *refused, code=1).output
+        assert "--signer" in installation.called("keys", *options, *refused, code=2).output
 
 
 def _content(file: Path) -> str:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from contracts.errors import OperatorProblem, StoreBusy
+from contracts.errors import OperatorProblem
 from contracts.times import utc_text
 from contracts.world.records import Event
 from warehouse.ledger.ledger import Ledger
@@ -109,13 +109,14 @@ class ServedGraph:
                 self._caught_up_to = events[-1].seq if len(events) == EVENTS_AT_ONCE else head
 
     def _settle_due(self) -> None:
-        """Lets begin and end what does so by now. While others write, the next question does it."""
+        """Lets begin and end what does so by now. Where that can't be written now, a later question does it."""
         ledger = self._ledger()
         if self._next_due is None or self._next_due > utc_text(ledger.now()):
             return
         try:
             settle_due(ledger)
-        except StoreBusy:
+        except OperatorProblem:
+            _log.warning("What begins or ends by now is not written yet", exc_info=True)
             return
         self._catch_up()
 

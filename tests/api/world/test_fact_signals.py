@@ -29,8 +29,8 @@ CTO = {"subject": "CTO of Acme", "predicate": "value"}
 
 
 @pytest.fixture
-def service(tmp_path):
-    with serving(Settings(_env_file=None, data_dir=tmp_path, rate_limit_per_minute=0)) as running:
+def service(ledger_settings):
+    with serving(ledger_settings.model_copy(update={"rate_limit_per_minute": 0})) as running:
         yield running
 
 
@@ -67,6 +67,7 @@ def stage(data, name):
     return next(each for each in data["stages"] if each["stage"] == name)
 
 
+@pytest.mark.both_engines
 def test_a_joke_does_not_replace_the_cto_and_both_are_shown_with_their_sources(service):
     ada = key(service)
     state(service, ada, "Grace", confidence=0.9, sourceClass="document")
@@ -109,6 +110,7 @@ def test_a_correction_stands_in_the_place_of_what_was_wrong(service):
     assert "was corrected or retracted" in stage(again, "temporal")["reason"]
 
 
+@pytest.mark.both_engines
 def test_what_a_retracted_fact_had_ended_holds_again(service):
     ada = key(service)
     state(service, ada, "Grace")
@@ -129,6 +131,7 @@ def test_a_dispute_ends_by_a_confirmation_or_a_correction(service, way):
     assert cto(service, ada) == ({"Grace H." if way == "corrects" else "Grace": False}, [])
 
 
+@pytest.mark.both_engines
 def test_the_owners_confirmation_stands_above_everything_his_agents_may_claim(service):
     agent, owner = key(service), key(service, max_class=SourceClass.OWNER)
     fact = state(service, agent, "Grace", sourceClass="owner")
@@ -206,6 +209,7 @@ def test_acts_on_nodes_of_others_and_on_nothing_are_answered_alike(service):
     assert cto(service, bob)[0] == {"Grace": False}
 
 
+@pytest.mark.both_engines
 def test_acts_on_what_is_public_wait_for_an_operator(service):
     ada = key(service)
     public = state(service, ada, "Grace", visibility="public", verdict="escalated")

@@ -10,7 +10,11 @@ from openapi_schema_validator import OAS30Validator
 from contracts.access.tiers import Tier
 from contracts.discovery.openapi import OPENAPI_FILE
 from contracts.settings import Settings
+from contracts.standing import SourceClass
+from contracts.world.ontology import load_ontology
+from contracts.world.proposal import Actor
 from contracts.world.records import is_live
+from contracts.world.signal import SignalRequest, signal_proposal
 from warehouse.access.keys import create_key
 from warehouse.world.events import current_node, events_after
 from warehouse.world.write import approve
@@ -101,6 +105,14 @@ def test_the_same_signal_twice_is_one_node_and_the_same_answer(service, ada, bob
     assert other["signalId"] != first.json()["data"]["signalId"]
     with service.ledger.read() as reader:
         assert len(events_after(reader, 0, 10)) == 2
+
+
+def test_a_signal_keeps_the_id_and_the_digest_that_it_had_before_signals_had_classes_and_acts():
+    body = SignalRequest.model_validate({"type": "Goal", "title": "Answer within the hour", "source": "me"})
+    body = body.model_copy(update={"confidence": 0.5})
+    proposal = signal_proposal(body, Actor("caller", "local:ada", max_class=SourceClass.HEARSAY), load_ontology())
+    assert proposal.nodes[0].id == "signal:b6a024a2854e947405903177e176f12d"
+    assert proposal.request_sha256() == "7cb4996028b94598aa590813f97f18e4541f11cccdd5b576aa39800080f1dca6"
 
 
 def test_an_idempotency_key_names_one_signal(service, ada):

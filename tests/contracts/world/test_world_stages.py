@@ -223,7 +223,8 @@ CASES = {
         "fail", "a stands as owner; this key corrects up to document",
     ),
     "an act on what is public": (
-        authority, proposal(goal("g"), acts=(Act("retracts", "g", "p", "so"),)), [held_node("p")],
+        authority, proposal(goal("g"), acts=(Act("retracts", "g", "p", "so"),)),
+        [held_node("p", source_class=SourceClass.SIGNED_SYSTEM)],
         "warn", "p: what is public waits for an operator",
     ),
     "a known fact changed in place by a weaker source": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,13 +14,19 @@ from access_sales import redeem, sell
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, Engine, inspect
+from world_writes import fact, no_rules, proposal
 
 from contracts.settings import Settings
+from contracts.world.records import is_live
 from warehouse.access.cases import cases_in
 from warehouse.access.claims import payments_not_final
 from warehouse.ledger.engine import WRITES, ledger_location, postgresql_engine, sqlite_engine
 from warehouse.ledger.ledger import open_ledger
 from warehouse.ledger.schema import MIGRATIONS, revisions
+from warehouse.world.audit import verify
+from warehouse.world.due import next_due, settle_due
+from warehouse.world.events import current_node
+from warehouse.world.write import propose
 
 AT = "2026-01-02T12:00:00.000000Z"
 
@@ -160,6 +167,52 @@ def test_unmatched_payments_become_cases_and_one_under_a_strangers_quote_is_file
     }
     assert (cases["pay_3"].refund_amount, cases["pay_3"].refund_transaction_hash) == (9, "0xff")
     assert (payment.claim_id, payment.quote_id, payment.transaction_hash, payment.amount) == ("c1", "q1", "0x1", 5)
+    ledger.close()
+
+
+def old_fact(node_id: str, subject: str, seq: int, **changes: object) -> tuple[str, str]:
+    """The event and the state of a private fact as revision 0009 kept them."""
+    body = {
+        "id": node_id, "title": "The door", "type": "Observation", "domain": "TRACK",
+        "properties": {"subject": subject, "predicate": "state", "value": "open"}, "visibility": "private",
+        "owner": "local:ada", "immutable": False, "validFrom": AT, "validTo": None, "recordedAt": AT,
+        "source": "a sensor", "actor": "local:ada", "revision": seq, "erased": False, **changes,
+    }  # fmt: skip
+    text = json.dumps(body).replace(": ", ":").replace(", ", ",")
+    return (
+        f"insert into world_events values ({seq}, 'node', '{node_id}', 1, 'local:ada', 'a sensor', '{AT}', '{text}')",
+        f"insert into world_nodes values ('{node_id}', 'local:ada', 'private', 'TRACK', 1, 'd', 'k', {seq}, '{text}')",
+    )
+
+
+def test_facts_from_before_the_rule_of_standing_hold_on_and_are_found_by_their_folded_subject(
+    engine: Engine, unopened_settings: Settings
+) -> None:
+    make_old(engine, "0002")
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0009")
+        for statement in (
+            *old_fact("door", "Front Door", 2),
+            *old_fact("gate", "gate", 3, validTo="2026-01-03T00:00:00.000000Z"),
+        ):
+            connection.exec_driver_sql(statement)
+        connection.exec_driver_sql("update ledger_head set seq = 3")
+    ledger = open_ledger(unopened_settings, unopened_settings.data_dir)
+    with ledger.read() as reader:
+        known = current_node(reader, "door")
+        assert known is not None and (known.source_class, known.ended_by, known.disputed) == ("inference", None, False)
+        assert next_due(reader) == "2026-01-03T00:00:00.000000Z"
+    newer = fact("newer", "shut", properties={"subject": "FRONT door", "predicate": "state", "value": "shut"})
+    decision = propose(ledger, proposal(newer, source="another sensor"), alignment=no_rules)
+    assert [(node.id, node.ended_by) for node in decision.nodes] == [("door", "newer"), ("newer", None)]
+    assert settle_due(ledger) == 1
+    with ledger.read() as reader:
+        over = current_node(reader, "gate")
+        assert over is not None and not is_live(over)
+        assert not [fault for fault in verify(reader).faults if "as its newest event" in fault]
     ledger.close()
 
 
