@@ -469,13 +469,10 @@ def _is_addressee(value: str, carriers: Sequence[Effect]) -> bool:
 
 
 def _uses_runner(call: Call) -> bool:
-    """Decides whether a command's own words have what only a runner of CI fills in, or give it the name of a robot that
-    commits; a comment doesn't count."""
+    """Decides whether a command's own words have what only a runner of CI fills in; a comment doesn't count."""
     words = [*call.words, *(redirection.target for redirection in call.redirections)]
     if call.directory is not None:
         words.append(call.directory)
-    if call.program == "git" and any(word.text == "config" for word in call.words[:3]):
-        return any(word.text.endswith("[bot]") for word in words)
     return any(not word.known and _OF_RUNNER.search(word.text) for word in words)
 
 

@@ -301,8 +301,7 @@ def test_the_step_of_a_job_may_publish_the_package(mark: str) -> None:
     [
         "git reset --hard origin/${{ github.base_ref }}",
         'echo "${{ secrets.SSH_KEY }}" > ~/.ssh/id_ed25519',
-        "git push --force origin $CI_COMMIT_REF_NAME",
-        "git config user.name 'release[bot]'\ngit push --force origin refresh",
+        "git push --force origin ${{ github.head_ref }}",
         "kubectl delete namespace ci-$GITHUB_RUN_ID",
         "git push --force origin gh-pages",
         "git checkout -B refresh && git commit -am x && git push --force origin refresh",
@@ -324,6 +323,7 @@ def test_what_a_job_does_to_what_is_its_own_passes(action: str) -> None:
         "git reset --hard; echo ${{ github.ref }}",
         "git reset --hard '${{ github.ref }}'",
         "git push --force origin main # ${{ github.ref }}",
+        "git push --force origin $CI_COMMIT_REF_NAME",
         "git checkout -B refresh && git push --force origin other",
         "git checkout -B main && git push --force origin main",
         "git rm -rf . && git checkout --orphan pages",
@@ -343,7 +343,7 @@ def test_no_mark_of_a_job_reaches_what_is_somebody_elses(action: str) -> None:
 
 def test_a_mark_of_a_job_says_nothing_where_the_working_copy_was_looked_at() -> None:
     judge = default_guardrail()
-    action = "git push --force origin $CI_COMMIT_REF_NAME"
+    action = "npm version $CI_COMMIT_TAG && npm publish"
     assert judge.check(action).passed
     assert not judge.check(action, options=Options(gathered=True)).passed
 

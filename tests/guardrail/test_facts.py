@@ -228,6 +228,7 @@ def test_the_schema_and_the_facts_have_the_same_names() -> None:
     in_answer_only = {
         "present",
         "gathered",
+        "in_image",
         "in_checkout",
         "in_job",
         "folded_request",
