@@ -267,7 +267,12 @@ def _stands_for(root: Path, facts: Facts, name: Named, directory: str | None) ->
     if not (_is_inside(path) or name.gone):
         return None
     expanded = _expanded(root, path, name.searched)
-    if expanded is not None and name.source == "rm" and not any(_RECURSIVE.match(word) for word in name.words):
+    if (
+        expanded is not None
+        and name.source == "rm"
+        and not name.searched
+        and not any(_RECURSIVE.match(word) for word in name.words)
+    ):
         expanded = [path for path in expanded if (root / path).is_symlink() or not (root / path).is_dir()]
     if expanded is not None and name.copied:
         # The end of a name says whether a directory or what lies in it is copied.

@@ -281,6 +281,7 @@ def test_an_action_is_judged_by_what_it_would_lose(work: Path, tmp_path: Path, a
         # A search finds what lies deeper.
         ("find . -name '*.csv' -delete", "deny"),
         ("find src -name '*.csv' -delete", "allow"),
+        ("find fresh -type f -exec rm {} +", "deny"),
         ("git ls-files src | xargs rm", "allow"),
         ("git ls-files -o --exclude-standard | xargs rm", "deny"),
         ("ls src/a.txt | xargs rm", "allow"),
