@@ -51,7 +51,8 @@ def _holds(path: Path, word: str) -> bool:
 
 
 def _words(index: TextIndex) -> set[str]:
-    return {word for word, _ in index.searcher.terms_with_prefix("text", "", limit=1_000_000)}
+    fields = ("written", "forms", "title")
+    return {word for name in fields for word, _ in index.searcher.terms_with_prefix(name, "", limit=1_000_000)}
 
 
 def _duckdb_rows(path: Path) -> Iterator[str]:

@@ -189,11 +189,11 @@ def test_a_ledger_or_counters_that_are_down_open_nothing_and_use_no_code_up(ledg
         def gone() -> None:
             raise StoreUnusable("The store is gone.", cure="Bring it back.")
 
-        for broken in ("_ledger", "_counters", "_pepper"):
+        for broken in ("ledger", "counters", "pepper"):
             held = getattr(desk.service, broken)
             setattr(desk.service, broken, gone)
             assert shape(desk.handshake(code))[:2] == ("store_unavailable", True)
-            if broken != "_counters":
+            if broken != "counters":
                 assert shape(desk.session(token))[:2] == ("store_unavailable", True)
             setattr(desk.service, broken, held)
         assert isinstance(desk.handshake(code), HandshakeResult)
