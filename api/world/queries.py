@@ -35,7 +35,7 @@ from contracts.world.ontology import DOMAINS
 from contracts.world.paging import Position, decode_position, encode_position, question_of
 from warehouse.world import query
 from warehouse.world.disputes import disputes_among
-from warehouse.world.history import Past, known_revision, node_history
+from warehouse.world.history import Past, SingleNodes, known_revision, node_history
 from warehouse.world.served import ServedGraph
 from warehouse.world.view import LedgerView
 
@@ -198,6 +198,8 @@ async def _ask(
     newest, snapshot_revision = await run_in_threadpool(_revisions, stores)
     revision = await run_in_threadpool(_known_revision, stores, asked, newest, invalid)
     past = Past(asked.as_of, revision, include_ended)
+    if wanted.node_id is not None and wanted.traverse is None:
+        return await run_in_threadpool(_answer_node_then, stores, wanted, past, owner)
     if newest <= STATES_ASKED_HERE:
         return await run_in_threadpool(
             answer_past, stores.ledger, stores.served, wanted, past, owner, snapshot_revision
@@ -205,6 +207,13 @@ async def _ask(
     return await stores.workers.run(
         owner, answer_past_in_worker, stores.settings, wanted, past, owner, snapshot_revision
     )
+
+
+def _answer_node_then(stores: Stores, wanted: query.Query, past: Past, owner: str) -> ShownAnswer:
+    with stores.ledger.read() as reader:
+        view = SingleNodes(reader, past, owner)
+        answer = query.answer_one(view, wanted)
+        return shown(answer, disputes_among(answer.nodes, view.holding), owner, 0, 0)
 
 
 def _known_revision(
