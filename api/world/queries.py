@@ -60,7 +60,7 @@ def world_queries_router(stores: Stores) -> APIRouter:
     )
     async def live(request: Request, parameters: Annotated[read_api.LiveParameters, Query()]) -> Response:
         owner = caller_of(request).owner
-        question = question_of("live", parameters.as_of, parameters.recorded)
+        question = question_of("live", parameters.as_of, parameters.beliefs)
         position = _position(parameters.cursor, question)
         wanted = query.Query(limit=parameters.limit, include_edges=True, after=position.after)
 
@@ -193,7 +193,7 @@ async def _ask(
 ) -> ShownAnswer:
     """Answers from the current graph, or from the past one if requested. The current graph's size is only counted if
     `counted`."""
-    if asked.as_of is None and asked.recorded is None and not include_ended:
+    if asked.as_of is None and not asked.beliefs and not include_ended:
         return await run_in_threadpool(_answer_now, stores, wanted, owner, counted)
     newest, snapshot_revision = await run_in_threadpool(_revisions, stores)
     revision = await run_in_threadpool(_known_revision, stores, asked, newest, invalid)
@@ -223,15 +223,14 @@ def _known_revision(
     invalid: type[ParameterInvalid] | type[BodyInvalid],
 ) -> int:
     """Returns the revision that a question is about. Raises `invalid` for one that is still to come."""
-    recorded = asked.recorded
-    if isinstance(recorded, int) and recorded > newest:
-        name = "atRevision" if asked.recorded_as_of is None else "recordedAsOf"
-        where = f"/{name}" if invalid is BodyInvalid else f"/query/{name}"
-        raise invalid(f"The newest revision is {newest}.", errors=[(where, f"is above {newest}")])
-    if recorded is None:
+    for name, recorded in asked.beliefs.items():
+        if isinstance(recorded, int) and recorded > newest:
+            where = f"/{name}" if invalid is BodyInvalid else f"/query/{name}"
+            raise invalid(f"The newest revision is {newest}.", errors=[(where, f"is above {newest}")])
+    if not asked.beliefs:
         return newest
     with stores.ledger.read() as reader:
-        return min(known_revision(reader, recorded), newest)
+        return min(newest, *(known_revision(reader, recorded) for recorded in asked.beliefs.values()))
 
 
 def _answer_now(stores: Stores, wanted: query.Query, owner: str, counted: bool) -> ShownAnswer:
