@@ -13,7 +13,7 @@ from typing import Literal
 
 from contracts.standing import rank
 from contracts.times import instant_of, is_instant, utc_text
-from contracts.world.change_set import CLOCK_SKEW, MOST_NAMED, Case, EdgeChange, NodeChange, authority_of
+from contracts.world.change_set import CLOCK_SKEW, MOST_NAMED, Case, EdgeChange, NodeChange, authority_of, claim_of_edge
 from contracts.world.facts import claim_of, may_replace, stated_end
 from contracts.world.identity import dedupe_key, fact_key
 from contracts.world.ontology import ACT_EDGES, SUPERSEDES
@@ -269,6 +269,19 @@ def _standing_faults(case: Case) -> Iterator[str]:
             continue
         if rank(claim_of(before).stands_as) > rank(ceiling) or not may_replace(claim_of(after), claim_of(before)):
             yield f"{before.id} stands as {claim_of(before).stands_as}, higher than this; state it under another id"
+    for edge in case.edges:
+        known = case.ontology.edge_types.get(edge.draft.type)
+        if edge.before is None or known is None or not known.single_valued or not edge.is_new_state:
+            continue
+        if case.actor.kind == "operator":
+            continue
+        is_above = rank(edge.before.source_class) > rank(ceiling)
+        if is_above or not may_replace(claim_of_edge(edge.after), claim_of_edge(edge.before)):
+            yield f"{edge.before.id} stands as {edge.before.source_class}, higher than this"
+    for ended, edge_after in case.changed_edges:
+        is_spoofed = ended.stated_in == case.proposal.source and rank(ended.source_class) > rank(ceiling)
+        if is_spoofed and ended.valid_to != edge_after.valid_to:
+            yield f"{ended.stated_in} stated {ended.id} as {ended.source_class}; this key claims up to {ceiling}"
     for before, after in case.changed_nodes:
         successor = next((change.after for change in case.nodes if change.after.id == after.ended_by), None)
         if successor is None or successor.id == before.ended_by or after.retracted:

@@ -334,6 +334,39 @@ def test_a_fact_of_somebody_else_ends_nothing() -> None:
 
 
 @pytest.mark.parametrize(
+    ("source_class", "start", "ends", "disputed"),
+    [
+        (SourceClass.DOCUMENT, None, {"p": at()}, False),
+        (SourceClass.HEARSAY, None, {"p": None}, True),
+        (SourceClass.DOCUMENT, at(hours=-2), {"p": None, "q": at(hours=-1)}, False),
+    ],
+    ids=["as high", "lower", "older"],
+)
+def test_an_edge_of_a_single_valued_type_gives_way_to_one_that_stands_as_high(
+    source_class: SourceClass, start: str | None, ends: dict[str, str | None], disputed: bool
+) -> None:
+    held = held_edge("hers", "OWNED_BY", "p", owner="local:ada", source_class=SourceClass.DOCUMENT)
+    people = [held_node(name, type="Person") for name in "pq"]
+    proposed = proposal(tie("hers", "OWNED_BY", "q", valid_from=start), source="s", source_class=source_class)
+    planned = case(proposed, HERS, *people, held)
+    states = {held.target: held} | {after.target: after for _, after in planned.changed_edges}
+    states |= {change.after.target: change.after for change in planned.edges}
+    assert {target: states[target].valid_to for target in ends} == ends
+    assert [states[target].disputed for target in "pq"] == [disputed, disputed]
+
+
+def test_a_single_valued_edge_is_not_ended_by_restating_it_from_below() -> None:
+    held = held_edge("hers", "OWNED_BY", "p", owner="local:ada", source_class=SourceClass.DOCUMENT)
+    ending = proposal(tie("hers", "OWNED_BY", "p", valid_to=at()), source="s", source_class=SourceClass.HEARSAY)
+    people = [held_node(name, type="Person") for name in "pq"]
+    judged = authority(case(ending, HERS, *people, held))
+    assert judged.result == "fail" and "stands as document" in judged.reason
+    weak = Actor("caller", "local:ada", max_class=SourceClass.HEARSAY)
+    judged = authority(case(proposal(tie("hers", "OWNED_BY", "q"), actor=weak), HERS, *people, held))
+    assert judged.result == "fail" and "this key claims up to hearsay" in judged.reason
+
+
+@pytest.mark.parametrize(
     ("expected", "conflict"), [(None, False), (6, True), (7, False), (100, False)], ids=["none", "old", "seen", "later"]
 )
 def test_a_newer_change_of_ones_own_part_is_a_conflict(expected: int | None, conflict: bool) -> None:
