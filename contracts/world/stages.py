@@ -16,7 +16,7 @@ from contracts.times import instant_of, is_instant, utc_text
 from contracts.world.change_set import CLOCK_SKEW, MOST_NAMED, Case, EdgeChange, NodeChange, authority_of, claim_of_edge
 from contracts.world.facts import claim_of, may_replace, stated_end
 from contracts.world.identity import dedupe_key, fact_key
-from contracts.world.ontology import ACT_EDGES, SUPERSEDES
+from contracts.world.ontology import ACT_EDGES, BUILDS_ON, SUPERSEDES
 from contracts.world.proposal import StageName, StageResult
 from contracts.world.records import Node
 
@@ -124,8 +124,24 @@ def _temporal(case: Case) -> Iterator[str]:
 
 
 def referential_integrity(case: Case) -> Judgement:
-    """Checks types and properties against the ontology, and that the ends of edges exist."""
-    return _judgement(_integrity(case), "Types are known, properties fit them, and every edge has both its ends.")
+    """Checks types and properties against the ontology, and that the ends of edges exist.
+
+    Names what builds on a node that is corrected or retracted.
+    """
+    judged = _judgement(_integrity(case), "Types are known, properties fit them, and every edge has both its ends.")
+    built = list(_built_on(case)) if judged.result == "pass" else []
+    return Judgement("warn", f"{_named(built)}.") if built else judged
+
+
+def _built_on(case: Case) -> Iterator[str]:
+    """Yields what the actor can see to be built on a node that is corrected or retracted."""
+    for act in case.proposal.acts:
+        if act.kind == "confirms":
+            continue
+        edges = [edge for edge in case.view.edges_to(act.target) if edge.type in BUILDS_ON and case.sees(edge)]
+        sources = [edge.source for edge in edges if (node := case.end(edge.source)) is not None and not node.retracted]
+        if sources:
+            yield f"{act.target} is what {_named(sorted(set(sources)))} builds on, which stays as it is"
 
 
 def _integrity(case: Case) -> Iterator[str]:

@@ -204,6 +204,12 @@ CASES = {
         referential_integrity, proposal(goal("g"), acts=(Act("retracts", "g", "his", "I say so"),)), [HIS],
         "fail", "there is no node his",
     ),
+    "a retraction of what others build on": (
+        referential_integrity, proposal(goal("g"), acts=(Act("retracts", "g", "hers", "so"),)),
+        [HERS, held_node("b", owner="local:ada"), held_edge("b", "DERIVED_FROM", "hers", owner="local:ada"),
+         held_node("c", owner="local:bob"), held_edge("c", "DERIVED_FROM", "hers", owner="local:bob")],
+        "warn", "hers is what b builds on, which stays",
+    ),
     "an act on nothing": (
         referential_integrity, proposal(goal("g"), acts=(Act("retracts", "g", "x", "I say so"),)), [],
         "fail", "there is no node x",
