@@ -226,7 +226,12 @@ async def _graph(recorder: Recorder) -> None:
     correction = {"type": "Goal", "title": "Answer within two hours", "source": "agent-seven"}
     correction["corrects"] = {"id": node_id, "reason": "Two hours were agreed"}
     node_id = (await recorder.ask("world_model_signal", "corrected", body=correction))["data"]["signalId"]
-    await recorder.ask("world_model_node", path={"nodeId": correction["corrects"]["id"]})
+    corrected, stated = {"nodeId": correction["corrects"]["id"]}, signal["data"]["nodes"][0]
+    await recorder.ask("world_model_node", path=corrected)
+    believed = {"asOf": stated["validFrom"], "recordedAsOf": stated["recordedAt"]}
+    await recorder.ask("world_model_node", "believed", path=corrected, query=believed)
+    await recorder.ask("world_model_node", "past", path=corrected, query={"atRevision": stated["revision"]})
+    await recorder.ask("world_model_node", path=corrected, query={"asOf": "yesterday"})
     await recorder.ask("world_model_node", path={"nodeId": "nothing-of-this-name"})
     question = {"search": "hour", "domain": "VISION", "include_edges": True, "limit": 5}
     await recorder.ask("world_model_query", "search", body=question)
@@ -242,6 +247,7 @@ async def _graph(recorder: Recorder) -> None:
     await recorder.ask("world_model_live", "secondPage", query={"limit": 1, "cursor": live["data"]["cursor"]})
     then = {"asOf": live["data"]["nodes"][0]["validFrom"], "atRevision": live["data"]["revision"]}
     await recorder.ask("world_model_live", "past", query={"limit": 1, **then})
+    await recorder.ask("world_model_live", "believed", query={"limit": 1, "recordedAsOf": stated["recordedAt"]})
     plan = {
         "agent": {"id": "agent-seven", "role": "support"},
         "goals": [{"title": "Answer customers", "kinds": ["messages"]}],

@@ -122,6 +122,9 @@ class MemoryView:
     def edges_from(self, source: str, edge_type: str) -> list[Edge]:
         return [each for each in self.edges.values() if (each.source, each.type) == (source, edge_type)]
 
+    def edges_to(self, target: str) -> list[Edge]:
+        return [each for each in self.edges.values() if each.target == target and is_live(each)]
+
     def alike(self, key: str) -> list[str]:
         found = self.nodes.values()
         return [each.id for each in found if is_live(each) and dedupe_key(each.owner, each.type, each.title) == key]

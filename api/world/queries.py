@@ -35,7 +35,7 @@ from contracts.world.ontology import DOMAINS
 from contracts.world.paging import Position, decode_position, encode_position, question_of
 from warehouse.world import query
 from warehouse.world.disputes import disputes_among
-from warehouse.world.history import Past, known_revision, node_history
+from warehouse.world.history import Past, SingleNodes, known_revision, node_history
 from warehouse.world.served import ServedGraph
 from warehouse.world.view import LedgerView
 
@@ -60,7 +60,7 @@ def world_queries_router(stores: Stores) -> APIRouter:
     )
     async def live(request: Request, parameters: Annotated[read_api.LiveParameters, Query()]) -> Response:
         owner = caller_of(request).owner
-        question = question_of("live", parameters.as_of, parameters.recorded)
+        question = question_of("live", parameters.as_of, parameters.beliefs)
         position = _position(parameters.cursor, question)
         wanted = query.Query(limit=parameters.limit, include_edges=True, after=position.after)
 
@@ -203,11 +203,13 @@ async def _ask(
 ) -> ShownAnswer:
     """Answers from the current graph, or from the past one if requested. The current graph's size is only counted if
     `counted`."""
-    if asked.as_of is None and asked.recorded is None and not include_ended:
+    if asked.as_of is None and not asked.beliefs and not include_ended:
         return await run_in_threadpool(_answer_now, stores, wanted, owner, counted)
     newest, snapshot_revision = await run_in_threadpool(_revisions, stores)
     revision = await run_in_threadpool(_known_revision, stores, asked, newest, invalid)
     past = Past(asked.as_of, revision, include_ended)
+    if wanted.node_id is not None and wanted.traverse is None:
+        return await run_in_threadpool(_answer_node_then, stores, wanted, past, owner)
     if newest <= STATES_ASKED_HERE:
         return await run_in_threadpool(
             answer_past, stores.ledger, stores.served, wanted, past, owner, snapshot_revision
@@ -217,6 +219,13 @@ async def _ask(
     )
 
 
+def _answer_node_then(stores: Stores, wanted: query.Query, past: Past, owner: str) -> ShownAnswer:
+    with stores.ledger.read() as reader:
+        view = SingleNodes(reader, past, owner)
+        answer = query.answer_one(view, wanted)
+        return shown(answer, disputes_among(answer.nodes, view.holding), owner, 0, 0)
+
+
 def _known_revision(
     stores: Stores,
     asked: read_api.PastParameters,
@@ -224,15 +233,14 @@ def _known_revision(
     invalid: type[ParameterInvalid] | type[BodyInvalid],
 ) -> int:
     """Returns the revision that a question is about. Raises `invalid` for one that is still to come."""
-    recorded = asked.recorded
-    if isinstance(recorded, int) and recorded > newest:
-        name = "atRevision" if asked.recorded_as_of is None else "recordedAsOf"
-        where = f"/{name}" if invalid is BodyInvalid else f"/query/{name}"
-        raise invalid(f"The newest revision is {newest}.", errors=[(where, f"is above {newest}")])
-    if recorded is None:
+    for name, recorded in asked.beliefs.items():
+        if isinstance(recorded, int) and recorded > newest:
+            where = f"/{name}" if invalid is BodyInvalid else f"/query/{name}"
+            raise invalid(f"The newest revision is {newest}.", errors=[(where, f"is above {newest}")])
+    if not asked.beliefs:
         return newest
     with stores.ledger.read() as reader:
-        return min(known_revision(reader, recorded), newest)
+        return min(newest, *(known_revision(reader, recorded) for recorded in asked.beliefs.values()))
 
 
 def _answer_now(stores: Stores, wanted: query.Query, owner: str, counted: bool) -> ShownAnswer:

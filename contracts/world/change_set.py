@@ -465,12 +465,12 @@ class _SingleValuedEdges:
             for other in self.view.edges_from(edge.source, edge.type)
             if other.id != edge.id and other.owner == edge.owner and _overlap(edge, other)
         ]
-        claim = _claim_of_edge(edge)
+        claim = claim_of_edge(edge)
         for other in others:
-            if other.valid_from <= edge.valid_from and supersedes(claim, _claim_of_edge(other)):
+            if other.valid_from <= edge.valid_from and supersedes(claim, claim_of_edge(other)):
                 ended = msgspec.structs.replace(other, valid_to=edge.valid_from, disputed=False)
                 self.changed[other.id] = (other, ended)
-            elif other.valid_from > edge.valid_from and supersedes(_claim_of_edge(other), claim):
+            elif other.valid_from > edge.valid_from and supersedes(claim_of_edge(other), claim):
                 edge = msgspec.structs.replace(edge, valid_to=min(edge.valid_to or other.valid_from, other.valid_from))
             else:
                 self.changed[other.id] = (other, msgspec.structs.replace(other, disputed=True))
@@ -485,7 +485,8 @@ def _overlap(one: Edge, other: Edge) -> bool:
     )
 
 
-def _claim_of_edge(edge: Edge) -> Claim:
+def claim_of_edge(edge: Edge) -> Claim:
+    """Returns the claim that an edge of a single-valued type makes: its value is its target."""
     confidence = edge.properties.get("confidence")
     return Claim(
         id=edge.id,

@@ -17,6 +17,9 @@ SUPERSEDES = "SUPERSEDES"
 ACT_EDGES = frozenset({"CORRECTS", "RETRACTS", "CONFIRMS"})
 """Relationships that only an act of a signal states."""
 
+BUILDS_ON = frozenset({"DERIVED_FROM", "DEPENDS_ON", "INFORMED_BY"})
+"""Relationships whose source may be wrong if its target is."""
+
 
 @dataclass(frozen=True)
 class NodeType:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
 from contracts.base import Document
 from contracts.standing import SourceClass
@@ -42,7 +42,7 @@ _AS_OF = "What held in the world at this instant, by what is known now or was `r
 _RECORDED_AS_OF = (
     "What was believed at this instant (RFC 3339) or revision (an integer). All changes of one decision count together"
 )
-_AT_REVISION = "The older name of a revision as `recordedAsOf`; one of the two"
+_AT_REVISION = "The older name of a revision as `recordedAsOf`. Of two beliefs the earlier counts"
 _INCLUDE_ENDED = "Whether nodes that were superseded, corrected, retracted or over by then are answered too"
 
 
@@ -56,7 +56,18 @@ def _recorded(value: object) -> object:
     return value
 
 
-RecordedAsOf = Annotated[int | str, BeforeValidator(_recorded)]
+RecordedAsOf = Annotated[
+    int | str,
+    BeforeValidator(_recorded),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": HIGHEST_REVISION},
+                {"type": "string", "format": "date-time", "maxLength": 40},
+            ]
+        }
+    ),
+]
 
 
 class PastParameters(Document):
@@ -66,17 +77,11 @@ class PastParameters(Document):
     recorded_as_of: RecordedAsOf | None = Field(default=None, description=_RECORDED_AS_OF)
     at_revision: int | None = Field(default=None, ge=0, le=HIGHEST_REVISION, description=_AT_REVISION)
 
-    @field_validator("at_revision")
-    @classmethod
-    def _is_the_only_one(cls, revision: int | None, given: ValidationInfo) -> int | None:
-        if revision is not None and given.data.get("recorded_as_of") is not None:
-            raise ValueError("is the same as recordedAsOf; send one of the two")
-        return revision
-
     @property
-    def recorded(self) -> int | str | None:
-        """Returns the instant or revision of the belief; None for now."""
-        return self.at_revision if self.recorded_as_of is None else self.recorded_as_of
+    def beliefs(self) -> dict[str, int | str]:
+        """Returns the instants and revisions of the belief by parameter; none for now."""
+        given = {"recordedAsOf": self.recorded_as_of, "atRevision": self.at_revision}
+        return {name: recorded for name, recorded in given.items() if recorded is not None}
 
 
 class Traverse(Document):

@@ -13,10 +13,10 @@ from typing import Literal
 
 from contracts.standing import rank
 from contracts.times import instant_of, is_instant, utc_text
-from contracts.world.change_set import CLOCK_SKEW, MOST_NAMED, Case, EdgeChange, NodeChange, authority_of
+from contracts.world.change_set import CLOCK_SKEW, MOST_NAMED, Case, EdgeChange, NodeChange, authority_of, claim_of_edge
 from contracts.world.facts import claim_of, may_replace, stated_end
 from contracts.world.identity import dedupe_key, fact_key
-from contracts.world.ontology import ACT_EDGES, SUPERSEDES
+from contracts.world.ontology import ACT_EDGES, BUILDS_ON, SUPERSEDES
 from contracts.world.proposal import StageName, StageResult
 from contracts.world.records import Node
 
@@ -124,8 +124,24 @@ def _temporal(case: Case) -> Iterator[str]:
 
 
 def referential_integrity(case: Case) -> Judgement:
-    """Checks types and properties against the ontology, and that the ends of edges exist."""
-    return _judgement(_integrity(case), "Types are known, properties fit them, and every edge has both its ends.")
+    """Checks types and properties against the ontology, and that the ends of edges exist.
+
+    Names what builds on a node that is corrected or retracted.
+    """
+    judged = _judgement(_integrity(case), "Types are known, properties fit them, and every edge has both its ends.")
+    built = list(_built_on(case)) if judged.result == "pass" else []
+    return Judgement("warn", f"{_named(built)}.") if built else judged
+
+
+def _built_on(case: Case) -> Iterator[str]:
+    """Yields what the actor can see to be built on a node that is corrected or retracted."""
+    for act in case.proposal.acts:
+        if act.kind == "confirms":
+            continue
+        edges = [edge for edge in case.view.edges_to(act.target) if edge.type in BUILDS_ON and case.sees(edge)]
+        sources = [edge.source for edge in edges if (node := case.end(edge.source)) is not None and not node.retracted]
+        if sources:
+            yield f"{act.target} is what {_named(sorted(set(sources)))} builds on, which stays as it is"
 
 
 def _integrity(case: Case) -> Iterator[str]:
@@ -269,6 +285,19 @@ def _standing_faults(case: Case) -> Iterator[str]:
             continue
         if rank(claim_of(before).stands_as) > rank(ceiling) or not may_replace(claim_of(after), claim_of(before)):
             yield f"{before.id} stands as {claim_of(before).stands_as}, higher than this; state it under another id"
+    for edge in case.edges:
+        known = case.ontology.edge_types.get(edge.draft.type)
+        if edge.before is None or known is None or not known.single_valued or not edge.is_new_state:
+            continue
+        if case.actor.kind == "operator":
+            continue
+        is_above = rank(edge.before.source_class) > rank(ceiling)
+        if is_above or not may_replace(claim_of_edge(edge.after), claim_of_edge(edge.before)):
+            yield f"{edge.before.id} stands as {edge.before.source_class}, higher than this"
+    for ended, edge_after in case.changed_edges:
+        is_spoofed = ended.stated_in == case.proposal.source and rank(ended.source_class) > rank(ceiling)
+        if is_spoofed and ended.valid_to != edge_after.valid_to:
+            yield f"{ended.stated_in} stated {ended.id} as {ended.source_class}; this key claims up to {ceiling}"
     for before, after in case.changed_nodes:
         successor = next((change.after for change in case.nodes if change.after.id == after.ended_by), None)
         if successor is None or successor.id == before.ended_by or after.retracted:

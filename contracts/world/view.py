@@ -26,6 +26,10 @@ class GraphView(Protocol):
         """Returns every edge of a type from a node, over or not."""
         ...
 
+    def edges_to(self, target: str) -> list[Edge]:
+        """Returns every live edge to a node."""
+        ...
+
     def alike(self, dedupe_key: str) -> list[str]:
         """Returns the ids of live nodes of one owner, type and title (`identity.dedupe_key`)."""
         ...

@@ -101,20 +101,27 @@ def known_revision(reader: Reader, recorded: int | str | None) -> int:
 
 
 def node_history(reader: Reader, node_id: str, owner: str, past: Past) -> NodeHistory | None:
-    """Returns the history of a node as `owner` sees it, or None if there is no node that `owner` can see."""
-    if not _is_seen(current_node(reader, node_id), owner):
+    """Returns the history of a node as `owner` sees it, or None if there is no node that `owner` can see.
+
+    Whoever gave a node away sees the states from before.
+    """
+    newest = current_node(reader, node_id)
+    if newest is None or newest.erased:
         return None
     rows = reader.rows("world_states_of_node", id=node_id, revision=past.revision, limit=MOST_STATES + 1)
+    known = decode_nodes(rows[:MOST_STATES])
     states: list[PastState] = []
     decisions: dict[int, PastDecision] = {}
     retired_at: str | None = None
-    for row, state in zip(rows[:MOST_STATES], decode_nodes(rows[:MOST_STATES]), strict=True):
+    for row, state in zip(rows, known, strict=False):
         if _is_seen(state, owner):
             seq = row["decision_seq"]
             states.append(PastState(state, seq, retired_at))
             decisions[seq] = PastDecision(seq, row["decided_at"], row["verdict"], _stages(reader, seq, owner))
         retired_at = state.recorded_at
-    node = _node_of(reader, [state.node for state in states], past)
+    if not states and not _is_seen(newest, owner):
+        return None
+    node = _held(reader, known[:1], owner, past)
     return NodeHistory(
         node,
         states,
@@ -126,14 +133,34 @@ def node_history(reader: Reader, node_id: str, owner: str, past: Past) -> NodeHi
 
 
 def node_then(reader: Reader, node_id: str, owner: str, past: Past) -> Node | None:
-    """Returns the state of a node that held at a time, as it was known then; None if none did or `owner` can't see it.
+    """Returns the newest state of a node known then, if it held `as_of` and `owner` may see it.
 
-    A fact is marked as disputed if others that held then had another value.
+    Without `as_of` it may be over. A fact is marked as disputed if others that held then had another value.
     """
-    if not _is_seen(current_node(reader, node_id), owner):
+    newest = current_node(reader, node_id)
+    if newest is None or newest.erased:
         return None
     rows = reader.rows("world_states_of_node", id=node_id, revision=past.revision, limit=1)
-    return _node_of(reader, [node for node in decode_nodes(rows) if _is_seen(node, owner)], past)
+    return _held(reader, decode_nodes(rows), owner, past)
+
+
+class SingleNodes:
+    """Answers questions for one node of the past, from the ledger's own states: they need no table of everything."""
+
+    def __init__(self, reader: Reader, past: Past, owner: str) -> None:
+        self.revision = past.revision
+        self._reader = reader
+        self._past = past
+        self._owner = owner
+
+    def node(self, node_id: str) -> Node | None:
+        """Returns the node, if it held then."""
+        node = node_then(self._reader, node_id, self._owner, self._past)
+        return node if node is not None and self._past.contains(node) else None
+
+    def holding(self, fact_key: str) -> list[Node]:
+        """Returns the facts of a subject and predicate that held then."""
+        return facts_then(self._reader, fact_key, self._past)
 
 
 def facts_then(reader: Reader, fact_key: str, past: Past) -> list[Node]:
@@ -143,21 +170,21 @@ def facts_then(reader: Reader, fact_key: str, past: Past) -> list[Node]:
     return [node for node in decode_nodes(row for row in rows if row["body"]) if at_the_time.contains(node)]
 
 
-def _node_of(reader: Reader, states: list[Node], past: Past) -> Node | None:
-    """Returns the newest state, if it held at the requested instant. Without an instant it may be over."""
-    if not states or past.as_of is None:
-        return states[0] if states else None
-    node = states[0]
+def _held(reader: Reader, newest: list[Node], owner: str, past: Past) -> Node | None:
+    if not newest or not _is_seen(newest[0], owner):
+        return None
+    node = newest[0]
+    if past.as_of is None:
+        return node
     if not past.contains(node):
         return None
     might_be = msgspec.structs.replace(node, disputed=True)
-    return msgspec.structs.replace(
-        node, disputed=bool(disputes_among([might_be], lambda key: facts_then(reader, key, past)))
-    )
+    disputes = disputes_among([might_be], lambda key: facts_then(reader, key, past))
+    return msgspec.structs.replace(node, disputed=bool(disputes))
 
 
-def _is_seen(node: Node | None, owner: str) -> bool:
-    return node is not None and not node.erased and node.owner in (None, owner)
+def _is_seen(node: Node, owner: str) -> bool:
+    return not node.erased and node.owner in (None, owner)
 
 
 def _stages(reader: Reader, seq: int, owner: str) -> tuple[StageResult, ...] | None:

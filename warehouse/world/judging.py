@@ -39,6 +39,7 @@ class Subjects:
     fact_keys: set[str] = field(default_factory=set)
     dedupe_keys: set[str] = field(default_factory=set)
     edges_from: set[tuple[str, str]] = field(default_factory=set)
+    edges_to: set[str] = field(default_factory=set)
     newest_of: dict[str, int] = field(default_factory=dict)
     """The newest revision of each owner at that time."""
 
@@ -56,7 +57,7 @@ class Subjects:
             )
         edge = event.edge
         assert edge is not None, "an event carries a node or an edge"
-        return edge.id in self.edges or (edge.source, edge.type) in self.edges_from
+        return edge.id in self.edges or (edge.source, edge.type) in self.edges_from or edge.target in self.edges_to
 
 
 class RecordingView:
@@ -88,6 +89,11 @@ class RecordingView:
         """Returns every edge of a type from a node."""
         self.subjects.edges_from.add((source, edge_type))
         return self._view.edges_from(source, edge_type)
+
+    def edges_to(self, target: str) -> list[Edge]:
+        """Returns every live edge to a node."""
+        self.subjects.edges_to.add(target)
+        return self._view.edges_to(target)
 
     def alike(self, dedupe_key: str) -> list[str]:
         """Returns ids of live nodes of one owner, type and title. One that leaves the list is recognised by its id."""

@@ -109,13 +109,17 @@ class Answer:
     hints: Hints | None = None
 
 
-class View(Protocol):
-    """The graph at one revision, as one caller sees it."""
+class NodeView(Protocol):
+    """Single nodes of the graph at one revision, as one caller sees them."""
 
     @property
     def revision(self) -> int: ...
 
     def node(self, node_id: str) -> Node | None: ...
+
+
+class View(NodeView, Protocol):
+    """The graph at one revision, as one caller sees it."""
 
     def listed(self, within: Filter, after: str, limit: int) -> Page:
         """Returns nodes in the order of ids, above `after`."""
@@ -175,15 +179,29 @@ def answer(view: View, query: Query) -> Answer:
     )
 
 
-def _one(view: View, node_id: str, search: Search | None, query: Query) -> Page:
-    """Returns the node with this id if every other condition holds of it too."""
+def answer_one(view: NodeView, query: Query) -> Answer:
+    """Answers a question for one node that traverses nothing."""
+    assert query.node_id is not None and query.traverse is None
+    search = parse_search(query.search) if query.search and query.search.strip() else None
+    page = _matching(view, query.node_id, search, query)
+    return Answer(view.revision, page.matched, page.nodes, [] if query.include_edges else None, truncated=False)
+
+
+def _matching(view: NodeView, node_id: str, search: Search | None, query: Query) -> Page:
     node = view.node(node_id)
     if node is None or not query.filter.passes(node):
         return Page([], 0)
     if search is not None and not search.matches(words_of(node)):
         return Page([], 0)
-    if query.traverse is not None:
+    return Page([node], 1)
+
+
+def _one(view: View, node_id: str, search: Search | None, query: Query) -> Page:
+    """Returns the node with this id if every other condition holds of it too."""
+    found = _matching(view, node_id, search, query)
+    if query.traverse is not None and found.nodes:
+        (node,) = found.nodes
         page = view.reached(query.traverse, None, Filter(node.domain, (node.type,)), 0, VISITED_AT_MOST)
         if all(reached.id != node_id for reached in page.nodes):
             return Page([], 0, page.complete)
-    return Page([node], 1)
+    return found

@@ -37,6 +37,11 @@ class LedgerView:
         """Returns every edge of a type from a node, ended or not."""
         return decode_edges(self._reader.rows("world_edges_from", source=source, type=edge_type))
 
+    def edges_to(self, target: str) -> list[Edge]:
+        """Returns every live edge to a node."""
+        edges = decode_edges(self._reader.rows("world_edges_at", node_id=target))
+        return [edge for edge in edges if edge.target == target and is_live(edge)]
+
     def alike(self, dedupe_key: str) -> list[str]:
         """Returns ids of live nodes of one owner, type and title; at most ten."""
         return [row["id"] for row in self._reader.rows("world_alike", dedupe_key=dedupe_key)]

@@ -204,6 +204,12 @@ CASES = {
         referential_integrity, proposal(goal("g"), acts=(Act("retracts", "g", "his", "I say so"),)), [HIS],
         "fail", "there is no node his",
     ),
+    "a retraction of what others build on": (
+        referential_integrity, proposal(goal("g"), acts=(Act("retracts", "g", "hers", "so"),)),
+        [HERS, held_node("b", owner="local:ada"), held_edge("b", "DERIVED_FROM", "hers", owner="local:ada"),
+         held_node("c", owner="local:bob"), held_edge("c", "DERIVED_FROM", "hers", owner="local:bob")],
+        "warn", "hers is what b builds on, which stays",
+    ),
     "an act on nothing": (
         referential_integrity, proposal(goal("g"), acts=(Act("retracts", "g", "x", "I say so"),)), [],
         "fail", "there is no node x",
@@ -331,6 +337,39 @@ def test_a_fact_of_somebody_else_ends_nothing() -> None:
     planned = case(proposal(fact("b", "open"), actor=BOB), door("a"))
     assert planned.changed_nodes == ()
     assert planned.edges == ()
+
+
+@pytest.mark.parametrize(
+    ("source_class", "start", "ends", "disputed"),
+    [
+        (SourceClass.DOCUMENT, None, {"p": at()}, False),
+        (SourceClass.HEARSAY, None, {"p": None}, True),
+        (SourceClass.DOCUMENT, at(hours=-2), {"p": None, "q": at(hours=-1)}, False),
+    ],
+    ids=["as high", "lower", "older"],
+)
+def test_an_edge_of_a_single_valued_type_gives_way_to_one_that_stands_as_high(
+    source_class: SourceClass, start: str | None, ends: dict[str, str | None], disputed: bool
+) -> None:
+    held = held_edge("hers", "OWNED_BY", "p", owner="local:ada", source_class=SourceClass.DOCUMENT)
+    people = [held_node(name, type="Person") for name in "pq"]
+    proposed = proposal(tie("hers", "OWNED_BY", "q", valid_from=start), source="s", source_class=source_class)
+    planned = case(proposed, HERS, *people, held)
+    states = {held.target: held} | {after.target: after for _, after in planned.changed_edges}
+    states |= {change.after.target: change.after for change in planned.edges}
+    assert {target: states[target].valid_to for target in ends} == ends
+    assert [states[target].disputed for target in "pq"] == [disputed, disputed]
+
+
+def test_a_single_valued_edge_is_not_ended_by_restating_it_from_below() -> None:
+    held = held_edge("hers", "OWNED_BY", "p", owner="local:ada", source_class=SourceClass.DOCUMENT)
+    ending = proposal(tie("hers", "OWNED_BY", "p", valid_to=at()), source="s", source_class=SourceClass.HEARSAY)
+    people = [held_node(name, type="Person") for name in "pq"]
+    judged = authority(case(ending, HERS, *people, held))
+    assert judged.result == "fail" and "stands as document" in judged.reason
+    weak = Actor("caller", "local:ada", max_class=SourceClass.HEARSAY)
+    judged = authority(case(proposal(tie("hers", "OWNED_BY", "q"), actor=weak), HERS, *people, held))
+    assert judged.result == "fail" and "this key claims up to hearsay" in judged.reason
 
 
 @pytest.mark.parametrize(
