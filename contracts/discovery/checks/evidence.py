@@ -69,10 +69,11 @@ def values_in(value: Any, without: tuple[str, ...] = ()) -> list[Any]:
     """
     found, entered = [value], set[int]()
     for inner in found:  # which grows meanwhile
-        if not isinstance(inner, dict | list) or id(inner) in entered:
+        is_list = isinstance(inner, list)
+        if not (is_list or isinstance(inner, dict)) or id(inner) in entered:
             continue
         entered.add(id(inner))
-        if isinstance(inner, list):
+        if is_list:
             found += inner
         else:
             found += [part for name, part in inner.items() if name not in without]
