@@ -78,7 +78,6 @@ class PastView:
         return Page(self._nodes(ids), len(self._passing(within)))
 
     def ranked(self, search: Search, within: Filter, skip: int, limit: int) -> Page:
-        """Neighbours lift nobody here: what stood beside a node then is not known."""
         words = {node.id: (node, words_of(node)) for node in self._candidates(search)}
         having = {
             word: [node_id for node_id, (_, own) in words.items() if has_word(own, word)] for word in search.words
@@ -98,8 +97,18 @@ class PastView:
             np.array([words[node_id][1].length for node_id in found], np.int64),
             places,
         )
-        ranked = hits.in_order(lambda numbers: np.full((len(numbers), len(LIFTS)), -1))[:RANKED_AT_MOST]
+        beside = self._beside(found)
+        ranked = hits.in_order(lambda numbers: beside[numbers])[:RANKED_AT_MOST]
         return Page([self._marked(words[found[place]][0]) for place in ranked[skip : skip + limit]], len(found))
+
+    def _beside(self, ids: Sequence[str]) -> np.ndarray[Any, Any]:
+        """Returns for each of `ids` the places among them of the nodes beside it, as `Snapshot.beside` orders them; -1 for
+        others."""
+        places = {node_id: place for place, node_id in enumerate(ids)}
+        rows = {node_id: rest for node_id, *rest in self._rows("past_beside", {"ids": list(ids)})}
+        return np.array([[places.get(other, -1) for other in rows[node_id]] for node_id in ids], np.int64).reshape(
+            len(ids), len(LIFTS)
+        )
 
     def hints(self, search: Search, within: Filter) -> Hints:
         """Names no near words: the past has no list of its words."""

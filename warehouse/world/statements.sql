@@ -82,6 +82,31 @@ select 'threshold', 'Alert', 'contract-balance', id, title, occurred_at, 'core_f
 from core_feed__events
 where kind = 'threshold_crossed'
 
+-- name: past_beside
+-- One row per node of these ids: those before and after it in what its source said, then those two places away.
+with told as (
+    select
+        id,
+        coalesce(body->>'$.owner', '') as owner,
+        body->>'$.source' as source,
+        body->>'$.validFrom' as valid_from,
+        (body->>'$.revision')::bigint as revision
+    from nodes_then
+)
+select id, previous, next, before_previous, after_next
+from (
+    select
+        id,
+        lag(id) over series as previous,
+        lead(id) over series as next,
+        lag(id, 2) over series as before_previous,
+        lead(id, 2) over series as after_next
+    from told
+    where (owner, source) in (select (owner, source) from told where id in (select unnest($ids::varchar[])))
+    window series as (partition by owner, source order by valid_from, revision)
+)
+where id in (select unnest($ids::varchar[]))
+
 -- name: past_candidates
 -- One row per node whose record holds the letters of one of the roots, without diacritics, by id.
 select body from (select id, body, strip_accents(lower(body)) as letters from nodes_then)

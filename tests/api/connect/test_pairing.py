@@ -7,6 +7,7 @@ import logging
 import math
 import statistics
 import time
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -189,13 +190,13 @@ def test_a_ledger_or_counters_that_are_down_open_nothing_and_use_no_code_up(ledg
         def gone() -> None:
             raise StoreUnusable("The store is gone.", cure="Bring it back.")
 
+        whole = desk.service
         for broken in ("ledger", "counters", "pepper"):
-            held = getattr(desk.service, broken)
-            setattr(desk.service, broken, gone)
+            desk.service = replace(whole, **{broken: gone})
             assert shape(desk.handshake(code))[:2] == ("store_unavailable", True)
             if broken != "counters":
                 assert shape(desk.session(token))[:2] == ("store_unavailable", True)
-            setattr(desk.service, broken, held)
+        desk.service = whole
         assert isinstance(desk.handshake(code), HandshakeResult)
 
 
