@@ -102,8 +102,8 @@ class PastView:
         return Page([self._marked(words[found[place]][0]) for place in ranked[skip : skip + limit]], len(found))
 
     def _beside(self, ids: Sequence[str]) -> np.ndarray[Any, Any]:
-        """Returns for each of `ids` the places among them of the nodes beside it, as `Snapshot.beside` orders them; -1 for
-        others."""
+        """Returns for each of `ids` the places among them of the nodes beside it, in the order of `Snapshot.beside`; -1
+        for others."""
         places = {node_id: place for place, node_id in enumerate(ids)}
         rows = {node_id: rest for node_id, *rest in self._rows("past_beside", {"ids": list(ids)})}
         return np.array([[places.get(other, -1) for other in rows[node_id]] for node_id in ids], np.int64).reshape(
