@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from heapq import merge
+from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,7 +31,7 @@ from warehouse.world.ranking import (
     rarity,
 )
 from warehouse.world.snapshot import NOBODY, Snapshot, TextIndex
-from warehouse.world.text import SHORTEST_MISTYPED, NodeWords, Search, SearchWord, words_of
+from warehouse.world.text import SHORTEST_MISTYPED, NodeWords, Search, SearchWord, exactly, words_of
 
 Numbers: TypeAlias = np.ndarray[Any, Any]
 
@@ -132,8 +133,15 @@ class CurrentView:
             for form in self._forms_like(word.written, within.scope)
             if OSA.distance(word.written, form, score_cutoff=NEAR_LETTERS) <= NEAR_LETTERS
         )
+        # The index still has the words of nodes that were changed since, which the caller may no longer see.
+        everything = Filter(scope=within.scope)
+        seen = (
+            form
+            for form in dict.fromkeys(form for _, form in near)
+            if self.ranked(exactly(form), everything, 0, 1).nodes
+        )
         return Hints(
-            tuple(dict.fromkeys(form for _, form in near))[:NEAR_WORDS_AT_MOST],
+            tuple(islice(seen, NEAR_WORDS_AT_MOST)),
             dict(sorted(counts.items())),
             len(owners) - public,
             public,

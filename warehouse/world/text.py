@@ -90,6 +90,11 @@ def has_word(words: NodeWords, word: SearchWord) -> bool:
     return word.is_prefix and any(written.startswith(word.written) for written in words.written)
 
 
+def exactly(written: str) -> Search:
+    """Returns a search for a word in just this folded form."""
+    return Search((SearchWord(written, frozenset({written})),))
+
+
 def parse_search(text: str) -> Search:
     """Returns the distinct content words of a search, or all its words if it has only function words.
 

@@ -126,6 +126,13 @@ def test_a_search_without_hits_names_near_words_and_what_was_searched(search):
     assert search(nodes, "Postgres").hints is None
 
 
+def test_words_of_nodes_that_were_hidden_since_the_snapshot_are_not_named(tmp_path: Path):
+    events = events_of([node("a", title="Kubernetes"), node("b"), node("a", title="Kubernetes", owner=OTHER)])
+    for known in (2, 3):
+        view = Graph.of(write(tmp_path / f"{known}", events[:known]), events).seen_by(ME)
+        assert answer(view, Query(search="Kubermetis")).hints == Hints((), {"Goal": 1}, own=0, public=1)
+
+
 def test_recent_nodes_come_newest_first_page_by_page(tmp_path: Path):
     events = events_of([*(node(each, title=each) for each in "cab"), node("d", owner=OTHER), node("c", title="again")])
     for known in (0, 3, 5):
