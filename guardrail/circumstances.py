@@ -685,6 +685,7 @@ CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
         ),
         "throwaway": Circumstance(_is_throwaway, ("environment",), "the environment can be made again"),
         "ci": Circumstance(_is_ci, ("environment",), "the machine is made for one run"),
+        "looked_at": Circumstance(lambda e, t, f: f.gathered, (), "our own code looked at the working copy"),
         "in_image": Circumstance(lambda e, t, f: f.in_image, (), "it happens in an image that is built"),
         "in_job": Circumstance(lambda e, t, f: f.in_job, (), "its commands use what only a runner of CI fills in"),
         "only_in_job": Circumstance(

@@ -110,7 +110,7 @@ APPROVED = {"approved": True, "backup_available": True}
         ("delete container one unknown", "web", {}, "low"),
         ("alter rows all unknown", "users", {}, "high"),
         ("alter table one unknown no", "users", {}, "high"),
-        ("publish package one remote no", "lib", {}, "high"),
+        ("publish package one remote no", "lib", {}, "medium"),
         ("publish package one remote no", "lib", {"environment": "ci"}, "low"),
         ("read path one workspace", "a.txt", {}, "none"),
         ("read path one workspace holds_secret", ".env", {}, "high"),
