@@ -11,6 +11,7 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from guardrail.facts import CommitState, Environment, Facts, Money, PathState, is_allowed_host
+from guardrail.language.data import names
 from guardrail.model import Effect, Target
 from guardrail.vocabulary import EffectKind, ObjectKind, Origin, Place, Reversible, Scope, Sensitivity
 
@@ -553,75 +554,7 @@ def _is_break_in_tool(effect: Effect, target: Target, facts: Facts) -> bool:
 def is_break_in(text: str) -> bool:
     """Decides whether a text names a program, function or internal that only those use who break in."""
     lowered = text.lower()
-    return any(name in lowered for name in _BREAK_IN)
-
-
-_BREAK_IN = (
-    # programs and collections of scripts
-    *(
-        "mimikatz",
-        "mimipenguin",
-        "pypykatz",
-        "lazagne",
-        "rubeus",
-        "kerberoast",
-        "sharphound",
-        "bloodhound",
-        "seatbelt.exe",
-    ),
-    *(
-        "powersploit",
-        "powerview.ps",
-        "powerup.ps1",
-        "powersharppack",
-        "nishang",
-        "inveigh",
-        "winpeas",
-        "linpeas",
-        "metasploit",
-    ),
-    *("meterpreter", "cobaltstrike", "ysoserial", "uacme", "akagi32", "akagi64", "nanodump", "xordump", "sharpdump"),
-    *(
-        "safetykatz",
-        "secretsdump",
-        "evil-winrm",
-        "juicypotato",
-        "printspoofer",
-        "crackmapexec",
-        "sharpup",
-        "watson.exe",
-    ),
-    *(
-        "bettercap",
-        "responder.py",
-        "impacket",
-        "sharpview",
-        "adfind.exe",
-        "gsecdump",
-        "pwdump",
-        "fgdump",
-        "wce.exe",
-    ),
-    *("kekeo", "sharpwmi", "sharpexec", "grunt.exe", "dcshadow", "webbrowserpassview", "mailpassview", "mailpv.exe"),
-    *("chromepass", "vaultpasswordview", "webpassview", "hackbrowserdata", "sharpchrome", "sharpweb", "sharpdpapi"),
-    *("bulletspassview", "netpass.exe", "iepv.exe"),
-    # what they call inside
-    *("amsiutils", "amsiscanbuffer", "amsiinitfailed", "etweventwrite", "sekurlsa::", "lsadump::", "kerberos::"),
-    *("privilege::debug", "token::elevate", "crypto::certificates", "crypto::keys", "dpapi::"),
-    # functions of scripts
-    *("out-minidump", "-gpppassword", "-dcsync", "-ninjacopy", "-shellcode", "-reflectivepeinjection", "-dllinjection"),
-    *("-tokenmanipulation", "-credentialinjection", "-smbexec", "-wmiexec", "-thehash", "-passwordspray"),
-    *(
-        "-domainpasswordspray",
-        "-powershelltcp",
-        "-powerdump",
-        "-wcmdump",
-        "-keystrokes",
-        "-vaultcredential",
-        "-psinject",
-    ),
-    *("-petitpotam", "-userhunter", "-localadminaccess", "-userpersistenceoption", "-elevatedpersistenceoption"),
-)
+    return any(name in lowered for name in names("break_in"))
 
 
 def _is_public(effect: Effect, target: Target, facts: Facts) -> bool:

@@ -12,14 +12,13 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from shlex import quote
 
 from guardrail.catalogue.loader import Catalogue, EffectRow, Inner, Program, Request, option_name
 from guardrail.circumstances import is_break_in, is_hidden_stream
 from guardrail.facts import Environment, Facts, environment_of
 from guardrail.foreign import look, runs_what_it_receives, starts_shell
-from guardrail.language.data import data_of
+from guardrail.language.data import names
 from guardrail.model import Call, Effect, Passage, Reading, Redirection, Span, Target, Uncovered, Word
 from guardrail.options import Parsed, parse
 from guardrail.paths import (
@@ -168,12 +167,6 @@ READING_VERBS = (
     *("ps:group-", "ps:convertto-", "ps:convertfrom-", "ps:join-", "ps:split-", "ps:resolve-", "ps:find-", "ps:show-"),
     *("ps:write-", "ps:out-string", "ps:out-host", "ps:out-null", "ps:foreach-", "ps:search-", "ps:tee-"),
 )
-
-
-@cache
-def _names(group: str) -> frozenset[str]:
-    """Names of programs that have something in common, from the catalogue."""
-    return frozenset(data_of("catalogue/names.yaml")[group])
 
 
 _SCOPES = {Scope.ONE: 0, Scope.UNKNOWN: 1, Scope.MANY: 2, Scope.ALL: 3}
@@ -1299,11 +1292,7 @@ class _Interpreter:
             name = word.text.lower()
             if not word.known or name.startswith("-"):
                 return
-            if (
-                following.text.startswith(("-", "/", "~"))
-                and name not in _names("ordinary_words")
-                and self._entry(name)
-            ):
+            if following.text.startswith(("-", "/", "~")) and name not in names("ordinary_words") and self._entry(name):
                 deeper = replace(frame, depth=frame.depth + 1, carrier=call.span, host=call.host)
                 self._command(call.words[at:], call, deeper)
                 return
@@ -1449,7 +1438,7 @@ def _shortened(name: str) -> str:
 def _in_named_directory(call: Call) -> Call:
     """The call where its own option lets it work: `git -C /srv clean -fd`."""
     for option, value in zip(call.words, call.words[1:], strict=False):
-        if call.program not in _names("directory_first") or not option.text.startswith("-"):
+        if call.program not in names("directory_first") or not option.text.startswith("-"):
             break
         if option.text == "-C":
             text = value.text if call.directory is None else seen_from(call.directory.text, value.text) or value.text

@@ -54,3 +54,9 @@ def _plain(sources: dict[str, bytes]) -> Plain:
         }
         for name, content in sources.items()
     }
+
+
+@cache
+def names(group: str) -> frozenset[str]:
+    """Returns names of programs that have something in common, from the catalogue."""
+    return frozenset(data_of("catalogue/names.yaml")[group])
