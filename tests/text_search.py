@@ -13,7 +13,7 @@ import duckdb
 import pysqlite3.dbapi2 as sqlite
 import zstandard
 
-from warehouse.world.snapshot import MANIFEST, PRIVATE_TEXT, PUBLIC_TEXT, TextIndex
+from warehouse.world.snapshot import FORM_FIELDS, MANIFEST, PRIVATE_TEXT, PUBLIC_TEXT, TextIndex
 
 UNPACKERS = {
     ".br": brotli.decompress,
@@ -51,7 +51,7 @@ def _holds(path: Path, word: str) -> bool:
 
 
 def _words(index: TextIndex) -> set[str]:
-    fields = ("written", "forms", "title")
+    fields = ("written", *FORM_FIELDS)
     return {word for name in fields for word, _ in index.searcher.terms_with_prefix(name, "", limit=1_000_000)}
 
 

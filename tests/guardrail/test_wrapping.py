@@ -150,8 +150,6 @@ def test_a_mark_of_a_runner_lets_nothing_pass(mark: str) -> None:
     passed = [
         MARKS[mark](action)
         for action, facts, _ in examples_for(mark, MARKS)
-        if not facts.present
-        and blocking(judge.check(action))
-        and judge.check(MARKS[mark](action)).passed
+        if not facts.present and blocking(judge.check(action)) and judge.check(MARKS[mark](action)).passed
     ]
     assert passed == []

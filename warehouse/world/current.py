@@ -30,7 +30,7 @@ from warehouse.world.ranking import (
     Hits,
     rarity,
 )
-from warehouse.world.snapshot import NOBODY, Snapshot, TextIndex
+from warehouse.world.snapshot import FORM_FIELDS, NOBODY, Snapshot, TextIndex
 from warehouse.world.text import SHORTEST_MISTYPED, NodeWords, Search, SearchWord, exactly, words_of
 
 Numbers: TypeAlias = np.ndarray[Any, Any]
@@ -310,8 +310,7 @@ class CurrentView:
             share = MISTYPED_SHARE if word.mistyped else 1.0
             of_word = dict.fromkeys(words.beginning(word), weight * PREFIX_SHARE)
             of_word |= dict.fromkeys(words.having(word), weight * share)
-            for number in words.in_title(word):
-                of_word[number] += weight * TITLE_BONUS
+            of_word |= dict.fromkeys(words.in_title(word), weight * (1 + TITLE_BONUS))
             for number, score in of_word.items():
                 scores[number] = scores.get(number, 0.0) + score
         return {number: score for number, score in scores.items() if passes(*self._row(number))}
@@ -472,7 +471,7 @@ class CurrentView:
 def _nodes_with_best_form(index: TextIndex, word: SearchWord) -> int:
     """Returns the number of nodes that have the commonest form of a word, or of one that begins so if none has it."""
     searcher = index.searcher
-    known = max(searcher.doc_freq("forms", form) for form in word.forms)
+    known = max(sum(searcher.doc_freq(field, form) for field in FORM_FIELDS) for form in word.forms)
     if known or not word.is_prefix:
         return known
     return sum(nodes for _, nodes in searcher.terms_with_prefix("written", word.written, limit=1))
@@ -481,9 +480,10 @@ def _nodes_with_best_form(index: TextIndex, word: SearchWord) -> int:
 def _forms(index: TextIndex, word: SearchWord) -> Iterator[tuple[tantivy.Query, float]]:
     """Yields queries of the forms in which a node may have the word, with the share of its weight that each gives."""
     schema, searcher = index.schema, index.searcher
-    for form in word.forms:
-        if searcher.doc_freq("forms", form):
-            yield tantivy.Query.term_query(schema, "forms", form, "basic"), 1.0
+    for field, share in zip(FORM_FIELDS, (1 + TITLE_BONUS, 1.0), strict=True):
+        for form in word.forms:
+            if searcher.doc_freq(field, form):
+                yield tantivy.Query.term_query(schema, field, form, "basic"), share
     if word.is_prefix:
         expansions = searcher.terms_with_prefix("written", word.written, limit=EXPANSIONS_AT_MOST + 1)
         for form, _ in expansions[:EXPANSIONS_AT_MOST]:
@@ -495,22 +495,14 @@ def _forms(index: TextIndex, word: SearchWord) -> Iterator[tuple[tantivy.Query, 
         yield tantivy.Query.fuzzy_term_query(schema, "written", word.written, 1, True), MISTYPED_SHARE
 
 
-def _best_of(scored: list[tantivy.Query]) -> tantivy.Query:
-    return scored[0] if len(scored) == 1 else tantivy.Query.disjunction_max_query(scored)
-
-
 def _scored(index: TextIndex, weighed: Sequence[tuple[SearchWord, float]]) -> tantivy.Query:
     """Returns a query that scores as `ranking.py` says."""
-    const = tantivy.Query.const_score_query
     clauses = []
     for word, weight in weighed:
-        forms = [const(form, weight * share) for form, share in _forms(index, word)]
-        in_title = [
-            const(tantivy.Query.term_query(index.schema, "title", form, "basic"), weight * TITLE_BONUS)
-            for form in word.forms
-            if index.searcher.doc_freq("title", form)
-        ]
-        clauses += [(tantivy.Occur.Should, _best_of(scored)) for scored in (forms, in_title) if scored]
+        scored = [tantivy.Query.const_score_query(form, weight * share) for form, share in _forms(index, word)]
+        if scored:
+            best = scored[0] if len(scored) == 1 else tantivy.Query.disjunction_max_query(scored)
+            clauses.append((tantivy.Occur.Should, best))
     return tantivy.Query.boolean_query(clauses)
 
 

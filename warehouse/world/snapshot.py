@@ -27,6 +27,9 @@ PUBLIC_TEXT, PRIVATE_TEXT = "text-public", "text-private"
 NOBODY = 2**32 - 1
 """Owner code of state that nobody sees: not live, or replaced by a later state."""
 
+FORM_FIELDS = ("title", "body")
+"""Fields of the text index that hold the forms of a node's words: those of its title, and all others."""
+
 SEPARATED = "separated"
 separated = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
 
@@ -239,7 +242,7 @@ def index_schema() -> tantivy.Schema:
     for name in ("type", "domain", "owner"):
         builder.add_integer_field(name, indexed=True)
     builder.add_text_field("written", tokenizer_name=SEPARATED, index_option="freq")
-    for name in ("forms", "title"):
+    for name in FORM_FIELDS:
         builder.add_text_field(name, tokenizer_name=SEPARATED, index_option="basic")
     return builder.build()
 

@@ -220,8 +220,8 @@ class _Entry(msgspec.Struct):
     domain: int
     owner: int
     written: str
-    forms: str
     title: str
+    body: str
 
 
 class _Indexes:
@@ -238,7 +238,7 @@ class _Indexes:
         """Adds a node; returns the number of its words."""
         text = self._decode(body)
         words = words_of_text(text.title, text.properties)
-        texts = (" ".join(part) for part in (words.written, words.forms, words.title))
+        texts = (" ".join(part) for part in (words.written, words.title, words.forms - words.title))
         entry = _Entry(number, node_type, domain, owner, *texts)
         (self._private if owner else self._public).add_json(self._encode(entry).decode())
         return len(words.written)
