@@ -37,7 +37,7 @@ def marked_by_hand(document: Path) -> Marked:
 def found_in(document: Path) -> Marked:
     source = {"id": document.name, "text": document.read_text(), "media_type": MEDIA_TYPES[document.suffix]}
     graph = build_graph(BuildRequest(documents=[source]), "local:ada")
-    return {(node.type, node.spans[0].start, node.spans[0].end) for node in graph.nodes}
+    return {(node.type, node.spans[0].start, node.spans[0].end) for node in graph.nodes if node.type != "Passage"}
 
 
 def test_precision_is_at_least_nine_tenths_and_recall_seven_tenths_over_ten_documents():
