@@ -23,7 +23,6 @@ from contracts.world.alignment import alignment
 from contracts.world.extraction.build import BuildRequest, BuiltGraph, PossibleDuplicate, build_graph, graph_proposal
 from contracts.world.extraction.rebuild import Former, rebuilt
 from contracts.world.extraction.rules import load_rules
-from contracts.world.extraction.statements import Misstated, Thing
 from contracts.world.facts import Dispute
 from contracts.world.identity import dedupe_key, given_id
 from contracts.world.memory.design import design_memory, plan_proposal
@@ -138,7 +137,7 @@ def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor) -> Prepar
     documents = {document.id or f"document-{number + 1}" for number, document in enumerate(request.documents)}
     with ledger.read() as reader:
         view = LedgerView(reader)
-        _refuse_taken(view, request)
+        _refuse_taken(view, built, actor.name)
         duplicates = [*built.duplicates, *_in_live_graph(view, built, actor.name)]
         known = {node.id: node for draft in proposal.nodes if (node := view.node(draft.id)) is not None}
         is_again = request.graph_id is not None and request.visibility == "private" and documents
@@ -176,25 +175,15 @@ def _as_called(graph: BuiltGraph, owner: str) -> BuiltGraph:
     )
 
 
-def _refuse_taken(view: LedgerView, request: BuildRequest) -> None:
+def _refuse_taken(view: LedgerView, graph: BuiltGraph, owner: str) -> None:
     """Raises `IdTaken` if a statement gives the id of a public node."""
-    given = [
-        (f"/nodes/{number}/id", node.id) for number, node in enumerate(request.nodes) if not isinstance(node, Misstated)
-    ]
-    given += [
-        (f"/triples/{number}/{name}/id", end.id)
-        for number, triple in enumerate(request.triples)
-        if not isinstance(triple, Misstated)
-        for name, end in (("subject", triple.subject), ("object", triple.object))
-        if isinstance(end, Thing) and end.id is not None
-    ]
-    taken = [
-        (pointer, "is the id of a public node")
-        for pointer, node_id in given
-        if (known := view.node(node_id)) is not None and known.visibility == "public"
-    ]
+    given = [called for node in graph.nodes if (called := given_id(owner, node.id)) != node.id]
+    taken = [node_id for node_id in given if (known := view.node(node_id)) is not None and known.owner is None]
     if taken:
-        raise IdTaken("An id of yours is that of a public node; give your node another one.", errors=taken)
+        raise IdTaken(
+            "An id of yours is that of a public node; give your node another one.",
+            errors=[("/nodes", f"{node_id} is the id of a public node") for node_id in taken],
+        )
 
 
 def _class_of(request: BuildRequest) -> SourceClass:

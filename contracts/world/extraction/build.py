@@ -375,7 +375,7 @@ def _pieces(document: SourceDocument) -> int:
 
 
 def _content_hash(request: BuildRequest) -> str:
-    content = request.model_dump(mode="json", exclude={"mode", "visibility", "graph_id"})
+    content = request.model_dump(mode="json", exclude={"mode", "visibility", "graph_id"}, warnings=False)
     try:
         return canonical_sha256(content)
     except ValueError:  # This includes the error for values without a canonical form.

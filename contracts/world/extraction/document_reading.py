@@ -28,6 +28,8 @@ from contracts.world.extraction.findings import Findings, FoundNode, Part, Span,
 from contracts.world.extraction.people import called, handles_in, named_in, people_in
 from contracts.world.extraction.sentences import Depends, decided_in, depends_in, is_proper
 from contracts.world.extraction.vocabulary import Relation, Vocabulary, plain_words
+from contracts.world.proposal import LONGEST_TITLE
+from contracts.world.text import is_blank
 
 EVERYWHERE = "*"
 """The scope of names that mean the same in every document of a request: handles and URLs."""
@@ -117,10 +119,13 @@ class Reading:
         first = None
         pieces = [part] if spelt is not None and len(spelt) <= LONGEST_TEXT else passages_of(self.text, part)
         for piece in pieces:
-            text = clean_text(spelt if spelt is not None and piece is part else plain(self.quote(piece))).strip()
-            if not text:
+            text = clean_text(spelt if spelt is not None and piece is part else self.quote(piece)).strip()
+            if is_blank(text):
                 continue
-            node = self.findings.add("passage", self.document, "Passage", text, [self.span(piece)])
+            title = plain(text[:LONGEST_TITLE])
+            if len(text) > LONGEST_TITLE:
+                title = f"{title[: LONGEST_TITLE - 1].rstrip()}…"
+            node = self.findings.add("passage", self.document, "Passage", title, [self.span(piece)])
             self.findings.tie("passage", node, within, "PART_OF", self.span(piece))
             node.properties["text"] = text
             if section is not None:

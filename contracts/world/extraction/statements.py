@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, Field, ValidationError, WrapValidator
-from pydantic.json_schema import SkipJsonSchema
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 from contracts.base import Document
 from contracts.canonical import canonical_json
@@ -90,13 +92,6 @@ class EdgeStatement(_Dated):
     properties: dict[str, Any] = Field(default={})
 
 
-class Misstated(Document):
-    """A statement of the wrong shape: where it is wrong, and why."""
-
-    at: str
-    reason: str
-
-
 class StatementRefusal(Document):
     """A statement that was not taken, and why. All others were."""
 
@@ -107,21 +102,23 @@ class StatementRefusal(Document):
 _Statement = TypeVar("_Statement", bound=Document)
 
 
-def taken_or_misstated(model: type[_Statement]) -> WrapValidator:
-    """Returns a validator by which a statement of the wrong shape spoils no other."""
+@dataclass(frozen=True)
+class _ReadLater:
+    """Takes any value for a statement, so that `read_statements` refuses a wrong one by itself, and describes a right
+    one."""
 
-    def validated(value: Any, _: Callable[[Any], Any]) -> Any:
-        if isinstance(value, model | Misstated):
-            return value
-        try:
-            return model.model_validate(value)
-        except ValidationError as error:
-            fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
-            at = "".join(f"/{part}" for part in fault["loc"] if isinstance(part, int) or part in _FIELDS)
-            return Misstated(at=at, reason=fault["msg"])
+    model: type[Document]
 
-    return WrapValidator(validated)
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.any_schema()
 
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(self.model.__pydantic_core_schema__)
+
+
+StatedTriple = Annotated[Any, _ReadLater(Triple)]
+StatedNode = Annotated[Any, _ReadLater(NodeStatement)]
+StatedEdge = Annotated[Any, _ReadLater(EdgeStatement)]
 
 _FIELDS = frozenset(
     field.alias or name
@@ -129,10 +126,6 @@ _FIELDS = frozenset(
     for name, field in model.model_fields.items()
 )
 """Names of fields. Places of faults name the members of unions, too, which no body has."""
-
-StatedTriple = Annotated[Triple | SkipJsonSchema[Misstated], taken_or_misstated(Triple)]
-StatedNode = Annotated[NodeStatement | SkipJsonSchema[Misstated], taken_or_misstated(NodeStatement)]
-StatedEdge = Annotated[EdgeStatement | SkipJsonSchema[Misstated], taken_or_misstated(EdgeStatement)]
 
 
 class _RefusedError(Exception):
@@ -146,9 +139,9 @@ class _RefusedError(Exception):
 def read_statements(
     findings: Findings,
     ontology: Ontology,
-    triples: Sequence[Triple | Misstated],
-    nodes: Sequence[NodeStatement | Misstated],
-    edges: Sequence[EdgeStatement | Misstated],
+    triples: Sequence[Any],
+    nodes: Sequence[Any],
+    edges: Sequence[Any],
     stored_id: Callable[[str], str],
 ) -> list[StatementRefusal]:
     """Adds statements to the findings and returns those that can't be taken.
@@ -157,22 +150,29 @@ def read_statements(
     """
     statements = _Statements(findings, ontology, stored_id)
     return [
-        *_refused("/nodes", nodes, statements.node),
-        *_refused("/triples", triples, statements.triple),
-        *_refused("/edges", edges, statements.edge),
+        *_refused("/nodes", nodes, NodeStatement, statements.node),
+        *_refused("/triples", triples, Triple, statements.triple),
+        *_refused("/edges", edges, EdgeStatement, statements.edge),
     ]
 
 
 def _refused(
-    pointer: str, stated: Sequence[_Statement | Misstated], take: Callable[[_Statement], None]
+    pointer: str, stated: Sequence[Any], model: type[_Statement], take: Callable[[_Statement], None]
 ) -> Iterator[StatementRefusal]:
-    for number, statement in enumerate(stated):
+    for number, value in enumerate(stated):
         try:
-            if isinstance(statement, Misstated):
-                raise _RefusedError(statement.at, statement.reason)
-            take(statement)
+            take(_of_shape(model, value))
         except _RefusedError as refusal:
             yield StatementRefusal(pointer=f"{pointer}/{number}{refusal.at}", reason=refusal.reason)
+
+
+def _of_shape(model: type[_Statement], value: Any) -> _Statement:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        at = "".join(f"/{part}" for part in fault["loc"] if part in _FIELDS)
+        raise _RefusedError(at, fault["msg"]) from None
 
 
 class _Statements:
