@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from markdown_it import MarkdownIt
 
@@ -39,6 +39,9 @@ LONGEST_TEXT = 2_000
 
 MOST_DATES = 1_000
 """Most dates, and most amounts, of one node: the first that its text names."""
+
+MOST_DEPENDENCIES = 200
+"""Most sentences "X depends on Y" of one document: the first ones."""
 
 _MENTION = re.compile(r"(?<![\w@/.`])@([A-Za-z0-9][A-Za-z0-9_-]{0,38})(?![\w@]|\.\w)")
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,200})\]\((https?://[^\s)<>\[]{1,2000})(?:\s+\"[^\"\n]*\")?\)")
@@ -141,7 +144,8 @@ class Reading:
             decision = self.add("decided", "Decision", decided.what, node)
             if decided.why is not None:
                 self.findings.describe(decision, "rationale", clean_text(plain(self.quote(decided.why))))
-        self._dependencies += depends_in(self.text, part)
+        room = MOST_DEPENDENCIES - len(self._dependencies)
+        self._dependencies += islice(depends_in(self.text, part), room)
 
     def relate(self, subject: FoundNode, relation: Relation, label: str, part: Part, title: str | None = None) -> None:
         """Adds an edge from `subject` to the node that a part names, or makes the text a property if it names none.
@@ -214,6 +218,8 @@ class Reading:
         known = {person.title: person for person in self.findings.people(self.document)}
         names = called([*known, *(name for name in people_in(text) if name not in known)])
         for node, part in prose:
+            if not self.findings.has_room_for_mentions:
+                return
             for name, where in named_in(self.quote(part), names):
                 span = self.span(Part(part.start + where.start, part.start + where.end))
                 person = self.findings.refer("person", self.document, "Person", name, [span])

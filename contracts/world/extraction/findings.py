@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from contracts.errors import BodyInvalid
 from contracts.world.identity import content_id
 from contracts.world.ontology import Ontology
-from contracts.world.proposal import LONGEST_TITLE, MOST_NODES
+from contracts.world.proposal import LONGEST_TITLE, MOST_EDGES, MOST_NODES
 
 FALLBACK = "RELATED_TO"
 MOST_SPANS = 20
@@ -102,6 +102,11 @@ class Findings:
     def edges(self) -> list[FoundEdge]:
         """Returns every edge, in the order of discovery."""
         return list(self._edges.values())
+
+    @property
+    def has_room_for_mentions(self) -> bool:
+        """Returns whether edges from prose to the people whom it names still leave room for all others."""
+        return len(self._edges) < MOST_EDGES // 2
 
     def add(self, rule: str, document: str, node_type: str, title: str, spans: Iterable[Span]) -> FoundNode:
         """Adds a new node, even if another one has its title. Raises `BodyInvalid` if there are too many."""
