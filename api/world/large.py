@@ -130,7 +130,8 @@ def as_stored(view: query.View, wanted: query.Query, owner: str) -> query.Query:
 def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor) -> Prepared:
     """Returns the graph of a request, and its proposal if it is to be applied. Raises the errors of `build_graph` and
     `propose`, and `IdTaken`."""
-    built = build_graph(request, actor.name)
+    now = ledger.now()
+    built = build_graph(request, actor.name, now)
     proposal = msgspec.structs.replace(
         graph_proposal(built, actor, request.visibility), source_class=_class_of(request)
     )
@@ -142,7 +143,7 @@ def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor) -> Prepar
         known = {node.id: node for draft in proposal.nodes if (node := view.node(draft.id)) is not None}
         is_again = request.graph_id is not None and request.visibility == "private" and documents
         nodes, edges = view.stated_in(actor.name, proposal.source) if is_again else ([], [])
-    again = rebuilt(proposal, documents, Former(known, nodes, edges), load_ontology(), utc_text(ledger.now()))
+    again = rebuilt(proposal, documents, Former(known, nodes, edges), load_ontology(), utc_text(now))
     fields = msgspec.json.decode(
         _as_called(built.model_copy(update={"duplicates": duplicates}), actor.name).model_dump_json(by_alias=True)
     ) | {

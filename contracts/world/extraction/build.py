@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
@@ -217,8 +218,8 @@ class BuildAnswer(Document):
     data: BuildResult
 
 
-def build_graph(request: BuildRequest, owner: str) -> BuiltGraph:
-    """Returns the graph of a request. Its ids belong to the owner.
+def build_graph(request: BuildRequest, owner: str, now: datetime) -> BuiltGraph:
+    """Returns the graph of a request. Its ids belong to the owner; `now` only bounds the times of statements.
 
     Raises `BodyInvalid` if a document is not of its media type, or if the request is too large.
     """
@@ -249,7 +250,7 @@ def build_graph(request: BuildRequest, owner: str) -> BuiltGraph:
             return own_id(owner, given)
         return content_id("kg", f"{owner}/{graph_id}", STATED, given)
 
-    refused = read_statements(findings, ontology, request.triples, request.nodes, request.edges, stored_id)
+    refused = read_statements(findings, ontology, request.triples, request.nodes, request.edges, stored_id, now)
     if refused and not findings.nodes:
         raise BodyInvalid(
             "None of the statements can be taken.", errors=[(each.pointer, each.reason) for each in refused]

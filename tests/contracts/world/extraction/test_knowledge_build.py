@@ -2,6 +2,7 @@
 
 import json
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,14 @@ from contracts.errors import BodyInvalid
 from contracts.world.extraction.build import BuildRequest, BuiltGraph, build_graph
 from contracts.world.ontology import load_ontology
 
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
 DOCS = Path(__file__).resolve().parents[4] / "docs"
 PROMISES, GLOSSARY = (DOCS / "promises.md").read_text(), (DOCS / "glossary.md").read_text()
 
 
 def build(text: str = "", media_type: str = "text/markdown", **fields) -> BuiltGraph:
     documents = [{"id": "d", "text": text, "media_type": media_type}] if text else []
-    return build_graph(BuildRequest(**({"documents": documents} | fields)), "local:ada")
+    return build_graph(BuildRequest(**({"documents": documents} | fields)), "local:ada", NOW)
 
 
 GOAL = {"id": "a", "title": "a", "type": "Goal"}
@@ -199,8 +201,8 @@ lines = st.lists(
 @given(st.lists(lines, min_size=1, max_size=3), st.sampled_from(["text/markdown", "text/plain", "text/csv"]))
 def test_any_text_gives_nodes_with_exact_spans_and_allowed_edges(contents, media_type):
     request = BuildRequest(documents=[{"text": each, "media_type": media_type} for each in contents])
-    graph = build_graph(request, "local:ada")
-    assert graph == build_graph(request, "local:ada")
+    graph = build_graph(request, "local:ada", NOW)
+    assert graph == build_graph(request, "local:ada", NOW)
     ontology = load_ontology()
     types = {node.id: node.type for node in graph.nodes}
     assert len(types) == len(graph.nodes)
@@ -270,10 +272,10 @@ def test_texts_of_too_many_parts_are_refused_before_they_are_read(media_type, pi
     started = time.process_time()
     for asked in texts:
         with pytest.raises(BodyInvalid, match="more than 50,000 lines, cells, values, names and links"):
-            build_graph(asked, "me")
+            build_graph(asked, "me", NOW)
     assert time.process_time() - started < 0.1
     try:
-        build_graph(request(most), "me")
+        build_graph(request(most), "me", NOW)
     except BodyInvalid as refused:
         assert "50,000" not in refused.detail
 

@@ -1,5 +1,7 @@
 """What prose and a caller's own statements give: literal texts in, literal passages, people, edges and refusals out."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from contracts.world.extraction.build import BuildRequest, BuiltGraph, build_graph
@@ -11,14 +13,15 @@ from contracts.world.extraction.rules import load_rules
 from contracts.world.identity import own_id
 
 ME = "local:ada"
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
 
 def read(markdown: str, **fields) -> BuiltGraph:
-    return build_graph(BuildRequest(documents=[{"id": "d", "markdown": markdown} | fields]), ME)
+    return build_graph(BuildRequest(documents=[{"id": "d", "markdown": markdown} | fields]), ME, NOW)
 
 
 def stated(**fields) -> BuiltGraph:
-    return build_graph(BuildRequest(graph_id="g", **fields), ME)
+    return build_graph(BuildRequest(graph_id="g", **fields), ME, NOW)
 
 
 def titles(graph: BuiltGraph, node_type: str) -> list[str]:
@@ -50,7 +53,7 @@ def test_every_paragraph_is_a_passage_with_its_span_as_part_of_its_section():
 
 
 def test_a_text_of_one_line_is_title_and_passage():
-    graph = build_graph(BuildRequest(documents=[{"text": "the boat leaks"}]), ME)
+    graph = build_graph(BuildRequest(documents=[{"text": "the boat leaks"}]), ME, NOW)
     assert [(node.type, node.title) for node in graph.nodes] == [
         ("Document", "the boat leaks"),
         ("Passage", "the boat leaks"),
@@ -211,7 +214,7 @@ def test_every_form_gives_something_by_its_rule():
     media_types = {"key": "application/json"}
     for form in load_rules():
         document = {"text": form.example, "media_type": media_types.get(form.rule, "text/markdown")}
-        graph = build_graph(BuildRequest(documents=[document]), ME)
+        graph = build_graph(BuildRequest(documents=[document]), ME, NOW)
         assert form.rule in {found.rule for found in (*graph.nodes, *graph.edges)}, form
 
 
@@ -287,3 +290,23 @@ def test_two_values_of_one_fact_from_one_instant_are_not_both_taken():
     fact = {"type": "Observation", "title": "t", "properties": {"subject": "pump", "predicate": "status"}}
     values = [{"id": f"n{value}", **fact, "properties": fact["properties"] | {"value": value}} for value in (1, 2)]
     assert [refused.pointer for refused in stated(nodes=values).refused] == ["/nodes/1/properties/value"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "at"),
+    [
+        ({"validFrom": "2040-01-01T00:00:00Z"}, "/validFrom"),
+        ({"validTo": "2200-01-01T00:00:00Z"}, "/validTo"),
+        ({"properties": {"observed_at": "2027-01-01T00:00:00Z"}}, "/properties/observed_at"),
+        ({"properties": {"tags": "a"}}, "/properties"),
+        ({"properties": {"n": 2**61}}, "/properties"),
+        ({"id": "two words"}, "/id"),
+        ({"id": "own/a"}, "/id"),
+        ({"title": " "}, "/title"),
+        ({"more": 1}, ""),
+    ],
+)
+def test_a_node_that_the_graph_would_refuse_is_refused_by_itself(fields, at):
+    node = {"id": "a", "title": "Win", "type": "Goal"}
+    graph = stated(nodes=[node | {"id": "b"}, node | fields])
+    assert [refused.pointer for refused in graph.refused] == [f"/nodes/1{at}"]
