@@ -1,7 +1,8 @@
 """Finds names of people in prose where the words around them leave no doubt, and the names of their handles. Pure.
 
 A name is one of a person after a title ("Dr. Eva Sand"), beside a role ("Wei Zhang, our CFO", "her brother Tom"), or
-before a verb that only people do ("Ada Lovelace said"). Two capitalised words alone may be a town or a product.
+before a verb that only people do ("Ada Lovelace said"), or by the surname of somebody so found. Two capitalised words
+alone may be a town or a product.
 """
 
 from __future__ import annotations
@@ -50,6 +51,11 @@ def people_in(text: str) -> list[str]:
                 names[name] = None
             if len(names) >= MOST_PEOPLE:
                 return list(names)
+    surnames = {name.split()[-1] for name in names}
+    for match in _CAPITALS.finditer(text) if names else ():
+        name = _without_openers(match[0])
+        if " " in name and name.split()[-1] in surnames and len(names) < MOST_PEOPLE and not _TEAM.search(name):
+            names[name] = None
     return list(names)
 
 

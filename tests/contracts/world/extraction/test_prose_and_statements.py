@@ -159,6 +159,8 @@ def test_a_handle_with_a_name_is_one_person():
         ("Omar Haddad, our former CFO, left.", ["Omar Haddad"]),
         ("her brother Tom called", ["Tom"]),
         ("Mira laughed.", ["Mira"]),
+        ("Margaret Hale moved. Her father, Mr. Hale, had resigned.", ["Hale", "Margaret Hale"]),
+        ("Captain Lennox was there.", ["Lennox"]),
         ("The Platform Team said no. New York grew. Monday came.", []),
     ],
 )
