@@ -3,7 +3,6 @@
 import pytest
 from keyed_service import bearer, serving
 
-from contracts.settings import Settings
 from contracts.world.proposal import CONSTITUTION, NodeDraft, Proposal
 from warehouse.world.write import propose
 
@@ -14,9 +13,8 @@ NODES = "/api/v2/world-model/nodes/"
 
 
 @pytest.fixture
-def service(tmp_path):
-    settings = Settings(_env_file=None, data_dir=tmp_path, rate_limit_per_minute=0)
-    with serving(settings) as running:
+def service(ledger_settings):
+    with serving(ledger_settings) as running:
         yield running
 
 
@@ -41,6 +39,7 @@ def id_of(built, title):
     return next(node["id"] for node in built["nodes"] if node["title"] == title)
 
 
+@pytest.mark.both_engines
 def test_what_a_document_no_longer_says_ends_and_may_come_back(service):
     headers = bearer(service.key())
     first = build(service, headers, notes="# N\n\n- [ ] paint\n- [ ] sweep\n\nIt rained.", other="# O\n\n- [ ] cook")
