@@ -118,6 +118,11 @@ class BodyInvalid(BadRequest):
     title = "The request body does not fit its schema"
 
 
+class IdTaken(BodyInvalid):
+    code = "id_taken"
+    title = "A public node has this id"
+
+
 class UpgradeUnsupported(BadRequest):
     code = "upgrade_unsupported"
     title = "Connections are not upgraded here"

@@ -459,6 +459,13 @@ def _builds() -> Iterator[tuple[str, Any]]:
         ("line ends", "text/plain", "\n", 24_000),
         ("blanks", "text/markdown", " ", 1_000_000),
         ("sentences", "text/plain", "A. ", 300_000),
+        ("one letter", "text/plain", "a", 1_000_000),
+        ("paragraphs", "text/plain", "a\n\n", 9_900),
+        ("turns", "text/plain", "Aa: b\n\n", 9_900),
+        ("people in prose", "text/plain", "Dr. Aa Bb said. ", 60_000),
+        ("dependencies", "text/plain", "X depends on Y ", 60_000),
+        ("decisions", "text/plain", "We decided to a because b. ", 30_000),
+        ("amounts", "text/plain", "$1 ", 300_000),
     ]
     for name, kind, part, count in texts:
         most = (MIB - 20_000) // len(json.dumps(part)[1:-1])
@@ -481,5 +488,6 @@ def _builds() -> Iterator[tuple[str, Any]]:
             ],
         },
     )
+    yield "bad statements", {"triples": [{"subject": n} for n in range(10_000)], "edges": [1] * 50_000}
     yield "triples", {"triples": [{"subject": f"s{n}", "predicate": "knows", "object": f"o{n}"} for n in range(10_000)]}
     yield "one subject", {"triples": [{"subject": "s", "predicate": f"p{n}", "object": f"o{n}"} for n in range(9_000)]}

@@ -24,9 +24,10 @@ from api.world.large import (
     prepare_design_in_worker,
     unpacked,
 )
+from api.world.shown import shown_stages
 from contracts.access.tiers import Caller
 from contracts.base import Document
-from contracts.errors import BodyInvalid, BodyTooLarge, MediaTypeUnsupported, StoreUnavailable, WorkersBusy
+from contracts.errors import BodyInvalid, BodyTooLarge, IdTaken, MediaTypeUnsupported, StoreUnavailable, WorkersBusy
 from contracts.secret_texts import SecretInText
 from contracts.world.extraction.build import MOST_PIECES, BuildAnswer, BuildRequest
 from contracts.world.graph_documents import StageDocument
@@ -42,6 +43,9 @@ APPLIED_HERE_BYTES = 500
 which costs far more to judge than to find."""
 
 _ERRORS = problems(BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported, StoreUnavailable, WorkersBusy)
+_BUILD_ERRORS = problems(
+    BodyInvalid, IdTaken, SecretInText, BodyTooLarge, MediaTypeUnsupported, StoreUnavailable, WorkersBusy
+)
 
 
 def knowledge_router(stores: Stores) -> APIRouter:
@@ -51,12 +55,14 @@ def knowledge_router(stores: Stores) -> APIRouter:
     @router.post(
         "/knowledge-graph/build",
         response_model=BuildAnswer,
-        responses=_written(BuildAnswer) | _ERRORS,
+        responses=_written(BuildAnswer) | _BUILD_ERRORS,
         summary="A graph from your documents",
-        description="Typed nodes and edges from Markdown, plain text, JSON, CSV and triples, each with the text span "
-        "behind it. No model takes part: the same input gives the same graph. Possible duplicates are reported and "
-        "never merged. `apply` proposes it to the validator. A body of at most 1 MiB, and in its texts at most "
-        f"{MOST_PIECES:,} lines, cells, values, names and links.",
+        description="Passages, typed nodes and edges from Markdown, plain text, JSON and CSV, each with the text span "
+        "and the rule behind it, and your own triples, nodes and edges, each taken or refused by itself. No model "
+        "takes part: the same input gives the same graph. Possible duplicates are reported and never merged. `apply` "
+        "proposes it to the validator; a document built again with the same `graphId` and `id` replaces what it said "
+        "before. A preview shows what was not understood, and the forms that are. A body of at most 1 MiB, and in its "
+        f"texts at most {MOST_PIECES:,} lines, cells, values, names and links.",
         operation_id="knowledge_graph_build",
     )
     async def build(build_request: BuildRequest, request: Request) -> Response:
@@ -68,7 +74,9 @@ def knowledge_router(stores: Stores) -> APIRouter:
                 body = await request.body()
                 prepared = await stores.workers.run(caller.owner, prepare_build_in_worker, stores.settings, body, actor)
             decision = await _written_down(stores, prepared.to_be_written, caller)
-            return await run_in_threadpool(_answer, stores.ledger, prepared, build_request.mode, decision, {})
+            return await run_in_threadpool(
+                _answer, stores.ledger, prepared, build_request.mode, decision, actor.name, {}
+            )
 
         return await _unless_gone(request, answer)
 
@@ -94,7 +102,9 @@ def knowledge_router(stores: Stores) -> APIRouter:
             decision = await _written_down(stores, prepared.to_be_written, caller)
             approved = decision is not None and decision.verdict == "approved"
             more = {"nodeIds": prepared.node_ids if approved else ()}
-            return await run_in_threadpool(_answer, stores.ledger, prepared, design_request.mode, decision, more)
+            return await run_in_threadpool(
+                _answer, stores.ledger, prepared, design_request.mode, decision, actor.name, more
+            )
 
         return await _unless_gone(request, answer)
 
@@ -151,7 +161,9 @@ def _written(model: type[Document]) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def _answer(ledger: Ledger, prepared: Prepared, mode: str, decision: Decision | None, more: dict[str, Any]) -> Response:
+def _answer(
+    ledger: Ledger, prepared: Prepared, mode: str, decision: Decision | None, owner: str, more: dict[str, Any]
+) -> Response:
     """Builds the answer from the prepared fields and the decision. The fields are not decoded again: they may be
     megabytes."""
     if decision is None:
@@ -160,7 +172,7 @@ def _answer(ledger: Ledger, prepared: Prepared, mode: str, decision: Decision | 
     else:
         stages = [
             StageDocument(**msgspec.structs.asdict(stage)).model_dump(mode="json", by_alias=True)
-            for stage in decision.stages
+            for stage in shown_stages(decision.stages, owner)
         ]
         outcome = {"verdict": decision.verdict, "stages": stages, "revision": decision.revision}
     rest = msgspec.json.encode({"mode": mode, **outcome, **more})

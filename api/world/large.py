@@ -7,22 +7,27 @@ that answers does all writing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from api.world.shown import shown_state
+from api.world.shown import shown_dispute, shown_state, stored_id
+from contracts.errors import IdTaken
 from contracts.settings import Settings
 from contracts.standing import UNSTATED, SourceClass
+from contracts.times import utc_text
 from contracts.world.alignment import alignment
 from contracts.world.extraction.build import BuildRequest, BuiltGraph, PossibleDuplicate, build_graph, graph_proposal
+from contracts.world.extraction.rebuild import Former, rebuilt
+from contracts.world.extraction.rules import load_rules
 from contracts.world.facts import Dispute
-from contracts.world.identity import dedupe_key
+from contracts.world.identity import dedupe_key, given_id
 from contracts.world.memory.design import design_memory, plan_proposal
 from contracts.world.memory.memory_plan import DesignRequest
+from contracts.world.ontology import load_ontology
 from contracts.world.proposal import Actor, Proposal, checked
 from contracts.world.stages import Judgement
 from warehouse.ledger.ledger import Ledger, open_ledger
@@ -98,7 +103,7 @@ def shown(
         matched=answer.matched,
         nodes=_json([shown_state(node, owner) for node in answer.nodes]),
         edges=None if answer.edges is None else _json([shown_state(edge, owner) for edge in answer.edges]),
-        disputes=_json(disputes),
+        disputes=_json([shown_dispute(dispute, owner) for dispute in disputes]),
         truncated=answer.truncated,
         next_after=answer.next_after,
         next_skip=answer.next_skip,
@@ -108,18 +113,78 @@ def shown(
     )
 
 
+def as_stored(view: query.View, wanted: query.Query, owner: str) -> query.Query:
+    """Returns a question that names nodes by the graph's ids."""
+
+    def is_known(node_id: str) -> bool:
+        return view.node(node_id) is not None
+
+    traverse = wanted.traverse
+    return replace(
+        wanted,
+        node_id=wanted.node_id and stored_id(is_known, owner, wanted.node_id),
+        traverse=traverse and replace(traverse, from_id=stored_id(is_known, owner, traverse.from_id)),
+    )
+
+
 def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor) -> Prepared:
     """Returns the graph of a request, and its proposal if it is to be applied. Raises the errors of `build_graph` and
-    `propose`."""
-    built = build_graph(request, actor.name)
-    graph = built.model_copy(update={"duplicates": [*built.duplicates, *_in_live_graph(ledger, built, actor.name)]})
-    fields = graph.model_dump_json(by_alias=True).encode()
-    if request.mode == "preview":
-        return Prepared(fields)
+    `propose`, and `IdTaken`."""
+    now = ledger.now()
+    built = build_graph(request, actor.name, now)
     proposal = msgspec.structs.replace(
-        graph_proposal(graph, actor, request.visibility), source_class=_class_of(request)
+        graph_proposal(built, actor, request.visibility), source_class=_class_of(request)
     )
-    return Prepared(fields, to_be_written=_judged(ledger, proposal))
+    documents = {document.id or f"document-{number + 1}" for number, document in enumerate(request.documents)}
+    with ledger.read() as reader:
+        view = LedgerView(reader)
+        _refuse_taken(view, built, actor.name)
+        duplicates = [*built.duplicates, *_in_live_graph(view, built, actor.name)]
+        known = {node.id: node for draft in proposal.nodes if (node := view.node(draft.id)) is not None}
+        is_again = request.graph_id is not None and request.visibility == "private" and documents
+        nodes, edges = view.stated_in(actor.name, proposal.source) if is_again else ([], [])
+    again = rebuilt(proposal, documents, Former(known, nodes, edges), load_ontology(), utc_text(now))
+    fields = msgspec.json.decode(
+        _as_called(built.model_copy(update={"duplicates": duplicates}), actor.name).model_dump_json(by_alias=True)
+    ) | {
+        "forms": [form.model_dump(by_alias=True) for form in load_rules()] if request.mode == "preview" else [],
+        "replaced": [given_id(actor.name, node_id) for node_id in again.replaced],
+        "withheld": [{"id": given_id(actor.name, node.id), "reason": node.reason} for node in again.withheld],
+    }
+    is_written = request.mode == "apply" and (again.proposal.nodes or again.proposal.edges)
+    return Prepared(_json(fields), to_be_written=_judged(ledger, again.proposal) if is_written else None)
+
+
+def _as_called(graph: BuiltGraph, owner: str) -> BuiltGraph:
+    """Returns a graph with the ids by which its owner calls its nodes."""
+
+    def called(node_id: str) -> str:
+        return given_id(owner, node_id)
+
+    return graph.model_copy(
+        update={
+            "nodes": [node.model_copy(update={"id": called(node.id)}) for node in graph.nodes],
+            "edges": [
+                edge.model_copy(update={"source": called(edge.source), "target": called(edge.target)})
+                for edge in graph.edges
+            ],
+            "duplicates": [
+                pair.model_copy(update={"nodes": [called(node_id) for node_id in pair.nodes]})
+                for pair in graph.duplicates
+            ],
+        }
+    )
+
+
+def _refuse_taken(view: LedgerView, graph: BuiltGraph, owner: str) -> None:
+    """Raises `IdTaken` if a statement gives the id of a public node."""
+    given = [called for node in graph.nodes if (called := given_id(owner, node.id)) != node.id]
+    taken = [node_id for node_id in given if (known := view.node(node_id)) is not None and known.owner is None]
+    if taken:
+        raise IdTaken(
+            "An id of yours is that of a public node; give your node another one.",
+            errors=[("/nodes", f"{node_id} is the id of a public node") for node_id in taken],
+        )
 
 
 def _class_of(request: BuildRequest) -> SourceClass:
@@ -148,7 +213,7 @@ def answer_past(
         events = events_after(reader, after, MOST_EVENTS)
     with served.reading() as generation:
         view = PastView(generation.context.connection, events, past, owner)
-        answer = query.answer(view, wanted)
+        answer = query.answer(view, as_stored(view, wanted, owner))
         disputes = disputes_among(answer.nodes, view.holding)
         return shown(answer, disputes, owner, view.node_count(), view.edge_count())
 
@@ -184,17 +249,16 @@ def _judged(ledger: Ledger, proposal: Proposal) -> bytes:
     return ToBeWritten(shaped, aligned, judgment).packed()
 
 
-def _in_live_graph(ledger: Ledger, graph: BuiltGraph, owner: str) -> list[PossibleDuplicate]:
+def _in_live_graph(view: LedgerView, graph: BuiltGraph, owner: str) -> list[PossibleDuplicate]:
     """Returns nodes of the same type and title that the caller can see already: public ones and its own."""
-    with ledger.read() as reader:
-        view = LedgerView(reader)
-        return [
-            PossibleDuplicate(nodes=[node.id, known], reason="in_live_graph")
-            for node in graph.nodes
-            for whose in (None, owner)
-            for known in view.alike(dedupe_key(whose, node.type, node.title))
-            if known != node.id
-        ]
+    return [
+        PossibleDuplicate(nodes=[node.id, known], reason="in_live_graph")
+        for node in graph.nodes
+        if node.type != "Passage"
+        for whose in (None, owner)
+        for known in view.alike(dedupe_key(whose, node.type, node.title))
+        if known != node.id
+    ]
 
 
 _json = msgspec.json.Encoder().encode

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from api.world.shown import shown_state
+from api.world.shown import shown_dispute, shown_stages, shown_state
+from contracts.world.identity import given_id
 from warehouse.world.history import NodeHistory
 
 
@@ -23,7 +24,7 @@ def history_fields(found: NodeHistory, owner: str, revision: int) -> dict[str, A
                 "decision": decision.seq,
                 "decidedAt": decision.decided_at,
                 "verdict": decision.verdict,
-                "stages": decision.stages,
+                "stages": None if decision.stages is None else shown_stages(decision.stages, owner),
             }
             for decision in found.decisions
         ],
@@ -34,13 +35,13 @@ def history_fields(found: NodeHistory, owner: str, revision: int) -> dict[str, A
         "acts": [
             {
                 "kind": edge.type.lower(),
-                "by": edge.source,
+                "by": given_id(owner, edge.source),
                 "reason": edge.properties.get("reason", ""),
                 "recordedAt": edge.recorded_at,
             }
             for edge in found.acts
         ],
-        "disputes": found.disputes,
+        "disputes": [shown_dispute(dispute, owner) for dispute in found.disputes],
         "truncated": found.truncated,
         "revision": revision,
     }

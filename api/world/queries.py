@@ -12,7 +12,7 @@ from api.responses import private_json, problems
 from api.routes import WorkRoute
 from api.stores import Stores
 from api.workers import CLIENT_LEFT, unless_disconnected
-from api.world.large import ShownAnswer, answer_past, answer_past_in_worker, shown
+from api.world.large import ShownAnswer, answer_past, answer_past_in_worker, as_stored, shown
 from api.world.nodes import history_fields
 from contracts.canonical import canonical_sha256
 from contracts.errors import (
@@ -31,6 +31,7 @@ from contracts.errors import (
 )
 from contracts.world import read_api
 from contracts.world.facts import Dispute
+from contracts.world.identity import own_id
 from contracts.world.ontology import DOMAINS
 from contracts.world.paging import Position, decode_position, encode_position, question_of
 from warehouse.world import query
@@ -122,7 +123,8 @@ def _node(stores: Stores, node_id: str, owner: str, asked: read_api.PastParamete
     newest, _ = _revisions(stores)
     revision = _known_revision(stores, asked, newest, ParameterInvalid)
     with stores.ledger.read() as reader:
-        found = node_history(reader, node_id, owner, Past(asked.as_of, revision))
+        past = Past(asked.as_of, revision)
+        found = node_history(reader, own_id(owner, node_id), owner, past) or node_history(reader, node_id, owner, past)
     if found is None:
         raise NodeUnknown("There is no node of this id, or none that your key can see.")
     return history_fields(found, owner, revision)
@@ -245,7 +247,7 @@ def _known_revision(
 
 def _answer_now(stores: Stores, wanted: query.Query, owner: str, counted: bool) -> ShownAnswer:
     with stores.graph.seen_by(owner) as now:
-        answer = query.answer(now.view, wanted)
+        answer = query.answer(now.view, as_stored(now.view, wanted, owner))
         nodes, edges = (sum(now.view.node_counts().values()), now.view.edge_count()) if counted else (0, 0)
     return shown(answer, _disputes_now(stores, answer), owner, nodes, edges)
 

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from api.deps import authenticated_router, caller_of
 from api.responses import problems
 from api.world.actors import actor_of
+from api.world.shown import called_state, shown_dispute, shown_stages, stored_proposal
 from contracts.access.tiers import Caller
 from contracts.errors import (
     BodyInvalid,
@@ -59,20 +61,35 @@ def _state(
     ledger: Callable[[], Ledger], alignment: Alignment, signal: SignalRequest, caller: Caller, sent: dict[str, Any]
 ) -> Response:
     actor = actor_of(caller, signed=_is_signed(caller, signal, sent))
-    proposal = signal_proposal(signal, actor, load_ontology())
+    with ledger().read() as reader:
+        view = LedgerView(reader)
+        proposal = stored_proposal(
+            lambda node_id: view.node(node_id) is not None, signal_proposal(signal, actor, load_ontology())
+        )
     try:
         decision = propose(ledger(), proposal, alignment=alignment, key_id=caller.key_id)
     except BodyInvalid as problem:
         raise pointed_at_signal(problem) from None
     with ledger().read() as reader:
         disputes = disputes_among(decision.nodes, LedgerView(reader).holding)
-    return _answer(proposal.nodes[0].id, decision, disputes)
+    return _answer(
+        proposal.nodes[0].id, _as_called(decision, actor.name), [shown_dispute(d, actor.name) for d in disputes]
+    )
 
 
 def _is_signed(caller: Caller, signal: SignalRequest, sent: dict[str, Any]) -> bool:
     if caller.signer is None or signal.signature is None:
         return False
     return is_signed(sent, signal.signature, caller.signer)
+
+
+def _as_called(decision: Decision, owner: str) -> Decision:
+    return msgspec.structs.replace(
+        decision,
+        nodes=tuple(called_state(node, owner) for node in decision.nodes),
+        edges=tuple(called_state(edge, owner) for edge in decision.edges),
+        stages=shown_stages(decision.stages, owner),
+    )
 
 
 def _answer(signal_id: str, decision: Decision, disputes: list[Dispute]) -> Response:

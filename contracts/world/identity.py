@@ -11,6 +11,7 @@ A node has three identities, which answer different questions:
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from contracts.canonical import canonical_sha256
@@ -20,11 +21,32 @@ if TYPE_CHECKING:
     from contracts.world.ontology import Ontology
 
 _ID_LENGTH = 32
+_OWN = "own/"
+LONGEST_GIVEN_ID = 160
+"""Most characters of an id that an owner gives to a node of his."""
 
 
 def content_id(prefix: str, *parts: Any) -> str:
     """Returns `<prefix>:` and 128 bits of the hash of `parts`, so that the same content always has the same id."""
     return f"{prefix}:{canonical_sha256(list(parts))[:_ID_LENGTH]}"
+
+
+def own_id(owner: str, given: str) -> str:
+    """Returns the id under which the graph holds a private node that its owner calls `given`.
+
+    Others may call nodes of theirs the same: each owner's ids stand under a name of his own, which he is not shown.
+    """
+    return f"{_prefix_of(owner)}{given}"
+
+
+def given_id(owner: str, text: str) -> str:
+    """Returns what `owner` calls a node, in an id or a sentence: the id that he gave to it, or the graph's own."""
+    return text.replace(_prefix_of(owner), "") if _OWN in text else text
+
+
+@lru_cache(maxsize=1_000)
+def _prefix_of(owner: str) -> str:
+    return f"{_OWN}{canonical_sha256(['own', owner])[:_ID_LENGTH]}/"
 
 
 def edge_id(owner: str | None, source: str, edge_type: str, target: str) -> str:

@@ -230,7 +230,7 @@ def _common_faults(at: str, draft: NodeDraft | EdgeDraft) -> Iterator[tuple[str,
             _instant(text)
         except ValueError:
             yield f"{at}/{name}", "is not an RFC 3339 time with its offset, such as 2026-01-31T12:00:00Z"
-    if fault := _fault_of_properties(draft.properties):
+    if fault := fault_of_properties(draft.properties):
         yield f"{at}/properties", fault
 
 
@@ -244,7 +244,8 @@ def _text_faults(pointer: str, text: str, longest: int = LONGEST_KEY) -> Iterato
         yield pointer, fault
 
 
-def _fault_of_properties(properties: dict[str, Any]) -> str | None:
+def fault_of_properties(properties: dict[str, Any]) -> str | None:
+    """Returns why no node or edge can have these properties, or None."""
     if not properties:
         return None
     if fault := _fault_of_value(properties, 1):

@@ -92,6 +92,10 @@ order by id
 -- One row per private edge of :owner: its newest state as JSON.
 select body from world_edges where owner = :owner order by id
 
+-- name: world_edges_stated_in
+-- One row per private edge of :owner whose newest state holds the text :like: the state as JSON.
+select body from world_edges where owner = :owner and body like :like order by id
+
 -- name: world_event_count
 -- One row: how many events the graph has.
 select count(*) as events from world_events
@@ -255,6 +259,10 @@ select body
 from world_nodes
 where id in (select entity_id from world_events where actor = 'constitution' and kind = 'node')
 order by id
+
+-- name: world_nodes_stated_in
+-- One row per private node of :owner whose newest state holds the text :like: the state as JSON.
+select body from world_nodes where owner = :owner and body like :like order by id
 
 -- name: world_nodes_of_owner
 -- One row per private node of :owner: its newest state as JSON.

@@ -1,6 +1,6 @@
 """Turns nodes and searches into the words that are compared: for the snapshot's index, the overlay and the past alike.
 
-Properties are searched by their values, not by their names.
+Properties are searched by their values, not by their names, and not where a text was read from.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ from typing import Any
 
 from contracts.world.records import Node
 from warehouse.world.language import DEFAULT, LANGUAGES, content_words, folded, languages_of, split_words, stems
+
+ORIGIN = ("spans", "rule")
+"""Properties of a node that was read from a document: where, and by which rule."""
 
 SHORTEST_PREFIX = 3
 CHANGING_LETTERS = 2
@@ -42,7 +45,8 @@ def words_of(node: Node) -> NodeWords:
 
 def words_of_text(title: str, properties: Mapping[str, Any]) -> NodeWords:
     """Returns the words of a title and of every value within the properties."""
-    in_title, below = split_words(title), split_words("\n".join(_values(properties)))
+    told = {name: value for name, value in properties.items() if name not in ORIGIN or "spans" not in properties}
+    in_title, below = split_words(title), split_words("\n".join(_values(told)))
     languages = languages_of((*in_title, *below)) or DEFAULT
 
     def forms_of(words: list[str], written: list[str]) -> frozenset[str]:

@@ -46,6 +46,18 @@ class LedgerView:
         """Returns ids of live nodes of one owner, type and title; at most ten."""
         return [row["id"] for row in self._reader.rows("world_alike", dedupe_key=dedupe_key)]
 
+    def stated_in(self, owner: str, source: str) -> tuple[list[Node], list[Edge]]:
+        """Returns the private nodes and edges of an owner that `source` stated last, ended or not.
+
+        `source` has no characters that JSON escapes.
+        """
+        nodes = decode_nodes(self._reader.rows("world_nodes_stated_in", owner=owner, like=f'%"source":"{source}"%'))
+        edges = decode_edges(self._reader.rows("world_edges_stated_in", owner=owner, like=f'%"statedIn":"{source}"%'))
+        return (
+            [node for node in nodes if node.source == source],
+            [edge for edge in edges if edge.stated_in == source],
+        )
+
     def newest_of(self, owner: str) -> int:
         """Returns the newest revision of an owner's private nodes and edges; 0 before the first."""
         row = self._reader.row("world_newest_of", owner=owner)

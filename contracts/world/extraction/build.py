@@ -6,7 +6,8 @@ Nothing here uses a clock or a random number.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
@@ -18,10 +19,19 @@ from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.findings import Findings, FoundEdge, FoundNode, Span, duplicates_among
 from contracts.world.extraction.objects import read_objects
 from contracts.world.extraction.prose import read_prose
-from contracts.world.extraction.statements import EdgeStatement, NodeStatement, Triple, read_statements
+from contracts.world.extraction.rules import Form
+from contracts.world.extraction.statements import (
+    STATED,
+    StatedEdge,
+    StatedNode,
+    StatedTriple,
+    StatementRefusal,
+    read_statements,
+)
 from contracts.world.extraction.tables import DELIMITERS, read_delimited
 from contracts.world.extraction.vocabulary import load_vocabulary
 from contracts.world.graph_documents import OneLine, StageDocument
+from contracts.world.identity import content_id, own_id
 from contracts.world.ontology import load_ontology
 from contracts.world.proposal import MOST_EDGES, MOST_NODES, Actor, EdgeDraft, NodeDraft, Proposal, Verdict
 from contracts.world.records import Visibility
@@ -29,6 +39,8 @@ from contracts.world.records import Visibility
 DEEPEST_JSON = 64
 MOST_PIECES = 50_000
 """Most lines (each counts twice), cells, values, names and links of all texts together: about half a second of work."""
+MOST_UNREAD = 50
+"""Most parts that `notUnderstood` lists."""
 
 MediaType = Literal["text/markdown", "text/plain", "application/json", "text/csv"]
 GraphId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
@@ -87,9 +99,9 @@ class BuildRequest(Document):
 
     graph_id: GraphId | None = Field(default=None, description="Its name; a hash of the content where none is given")
     documents: Listed[SourceDocument] = Field(default=[], max_length=100)
-    triples: Listed[Triple] = Field(default=[], max_length=MOST_NODES)
-    nodes: Listed[NodeStatement] = Field(default=[], max_length=MOST_NODES)
-    edges: Listed[EdgeStatement] = Field(default=[], max_length=MOST_EDGES)
+    triples: list[StatedTriple] = Field(default=[], max_length=MOST_NODES)
+    nodes: list[StatedNode] = Field(default=[], max_length=MOST_NODES)
+    edges: list[StatedEdge] = Field(default=[], max_length=MOST_EDGES)
     mode: Literal["preview", "apply"] = "preview"
     visibility: Visibility = Field(
         default="private", description="Of what `apply` writes; `public` waits for an operator"
@@ -120,6 +132,9 @@ class BuiltNode(Document):
     domain: str
     properties: dict[str, Any]
     spans: list[TextSpan]
+    rule: str = Field(description="The rule that found it (`forms` of a preview); `statement` for the caller's own")
+    valid_from: str | None = Field(description="As stated; null where nothing was")
+    valid_to: str | None = Field(description="As stated; null where nothing was")
 
 
 class BuiltEdge(Document):
@@ -128,7 +143,11 @@ class BuiltEdge(Document):
     source: str
     target: str
     type: str
+    properties: dict[str, Any]
     spans: list[TextSpan]
+    rule: str
+    valid_from: str | None
+    valid_to: str | None
 
 
 class PossibleDuplicate(Document):
@@ -138,6 +157,26 @@ class PossibleDuplicate(Document):
     reason: Literal["same_title", "same_words", "handle_of_name", "in_live_graph"]
 
 
+class UnreadPart(Document):
+    """A part of a text that states nothing by any form: kept as a passage, or not kept at all."""
+
+    document: str
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+    text: str = Field(description="At most 100 characters of it")
+    kept: bool = Field(description="Whether a passage holds it; code and comments are not kept")
+
+
+class NotUnderstood(Document):
+    """What the rules found nothing in. Passages are searchable all the same."""
+
+    passages: int = Field(description="How many passages state nothing by any form")
+    passage_characters: int
+    left_out: int = Field(description="How many parts are in no node and no property")
+    left_out_characters: int
+    parts: list[UnreadPart] = Field(description=f"The first {MOST_UNREAD} of both, in the order of the text")
+
+
 class BuiltGraph(Document):
     """The graph of a request."""
 
@@ -145,12 +184,28 @@ class BuiltGraph(Document):
     nodes: list[BuiltNode]
     edges: list[BuiltEdge]
     duplicates: list[PossibleDuplicate]
+    refused: list[StatementRefusal] = Field(description="Triples, nodes and edges that were not taken; all others were")
+    not_understood: NotUnderstood
+
+
+class Withheld(Document):
+    """A node that is not written."""
+
+    id: str
+    reason: Literal["corrected", "forgotten", "other_type"] = Field(
+        description="Its owner corrected or retracted it; it was erased; or its id is that of a node of another type"
+    )
 
 
 class BuildResult(BuiltGraph):
     """The graph of a request, with the decision if it was applied."""
 
     mode: Literal["preview", "apply"]
+    forms: list[Form] = Field(description="The forms that are understood, in a preview")
+    replaced: list[str] = Field(
+        description="Nodes that these documents said in an earlier build of this graph, and no longer say: ended"
+    )
+    withheld: list[Withheld] = Field(description="Nodes that are left as they are, with the edges they would have")
     verdict: Verdict | None = Field(description="The validator's; null for a preview")
     stages: list[StageDocument] = Field(description="What its stages said; empty for a preview")
     revision: int = Field(description="The graph's revision, after the writing where something was written")
@@ -163,8 +218,8 @@ class BuildAnswer(Document):
     data: BuildResult
 
 
-def build_graph(request: BuildRequest, owner: str) -> BuiltGraph:
-    """Returns the graph of a request. Its ids belong to the owner.
+def build_graph(request: BuildRequest, owner: str, now: datetime) -> BuiltGraph:
+    """Returns the graph of a request. Its ids belong to the owner; `now` only bounds the times of statements.
 
     Raises `BodyInvalid` if a document is not of its media type, or if the request is too large.
     """
@@ -177,6 +232,7 @@ def build_graph(request: BuildRequest, owner: str) -> BuiltGraph:
     graph_id = request.graph_id or f"graph-{_content_hash(request)[:16]}"
     findings = Findings(f"{owner}/{graph_id}", ontology)
     texts: dict[str, str] = {}
+    readings: list[Reading] = []
     for number, document in enumerate(request.documents):
         name = document.id or f"document-{number + 1}"
         if name in texts:
@@ -185,9 +241,20 @@ def build_graph(request: BuildRequest, owner: str) -> BuiltGraph:
         reading = Reading(findings, vocabulary, name, texts[name])
         _read(reading, document, number)
         reading.finish()
+        readings.append(reading)
         if document.url is not None:
             reading.root.properties["url"] = document.url
-    read_statements(findings, ontology, request.triples, request.nodes, request.edges)
+
+    def stored_id(given: str) -> str:
+        if request.visibility == "private":
+            return own_id(owner, given)
+        return content_id("kg", f"{owner}/{graph_id}", STATED, given)
+
+    refused = read_statements(findings, ontology, request.triples, request.nodes, request.edges, stored_id, now)
+    if refused and not findings.nodes:
+        raise BodyInvalid(
+            "None of the statements can be taken.", errors=[(each.pointer, each.reason) for each in refused]
+        )
     nodes, edges = findings.nodes, findings.edges
     if len(edges) > MOST_EDGES:
         raise BodyInvalid(f"This gives more than {MOST_EDGES:,} edges; send less at once.")
@@ -199,29 +266,95 @@ def build_graph(request: BuildRequest, owner: str) -> BuiltGraph:
             PossibleDuplicate(nodes=list(duplicate.nodes), reason=duplicate.reason)
             for duplicate in duplicates_among(nodes)
         ],
+        refused=refused,
+        not_understood=_not_understood(readings, nodes, edges),
+    )
+
+
+def _not_understood(
+    readings: Sequence[Reading], nodes: Sequence[FoundNode], edges: Sequence[FoundEdge]
+) -> NotUnderstood:
+    stating = {edge.source for edge in edges if edge.type != "PART_OF"}
+    stating |= {edge.target for edge in edges if edge.rule in ("decided", "depends_on")}
+    passages = [node for node in nodes if node.type == "Passage" and node.spans]
+    kept = [node.spans[0] for node in passages if node.id not in stating]
+    left_out = [Span(reading.document, *part) for reading in readings for part in reading.left_out()]
+    order = {reading.document: number for number, reading in enumerate(readings)}
+    texts = {reading.document: reading.text for reading in readings}
+    parts = sorted(
+        [*((span, True) for span in kept), *((span, False) for span in left_out)],
+        key=lambda each: (order[each[0].document], each[0].start),
+    )
+    return NotUnderstood(
+        passages=len(kept),
+        passage_characters=sum(span.end - span.start for span in kept),
+        left_out=len(left_out),
+        left_out_characters=sum(span.end - span.start for span in left_out),
+        parts=[
+            UnreadPart(
+                document=span.document,
+                start=span.start,
+                end=span.end,
+                text=texts[span.document][span.start : min(span.end, span.start + 100)],
+                kept=is_kept,
+            )
+            for span, is_kept in parts[:MOST_UNREAD]
+        ],
     )
 
 
 def graph_proposal(graph: BuiltGraph, actor: Actor, visibility: Visibility) -> Proposal:
-    """Returns a graph as a proposal of its owner. Every node keeps the spans of its text."""
+    """Returns a graph as a proposal of its owner. Nodes and edges keep the spans of their text, and their rule.
+
+    Passages come last, in their order below their document, so that those that follow one another in the text are
+    neighbours in a search.
+    """
+    ordered = sorted(graph.nodes, key=lambda node: node.type in ("Document", "Passage"))
     return Proposal(
         actor=actor,
-        source=f"knowledge-graph/build:{graph.graph_id}",
+        source=source_of(graph.graph_id),
         nodes=tuple(
             NodeDraft(
                 id=node.id,
                 type=node.type,
                 title=node.title,
-                properties=node.properties | {"spans": [f"{s.document}:{s.start}-{s.end}" for s in node.spans]},
+                properties=node.properties | _origin(node),
                 visibility=visibility,
+                valid_from=node.valid_from,
+                valid_to=node.valid_to,
             )
-            for node in graph.nodes
+            for node in ordered
         ),
         edges=tuple(
-            EdgeDraft(source=edge.source, target=edge.target, type=edge.type, visibility=visibility)
+            EdgeDraft(
+                source=edge.source,
+                target=edge.target,
+                type=edge.type,
+                properties=edge.properties | _origin(edge),
+                visibility=visibility,
+                valid_from=edge.valid_from,
+                valid_to=edge.valid_to,
+            )
             for edge in graph.edges
         ),
     )
+
+
+def source_of(graph_id: str) -> str:
+    """Returns the source of everything that builds of a graph state."""
+    return f"knowledge-graph/build:{graph_id}"
+
+
+def documents_of(properties: dict[str, Any]) -> set[str]:
+    """Returns the documents in whose text a node or edge of the graph was found; empty if it was stated otherwise."""
+    spans = properties.get("spans")
+    return {str(span).rpartition(":")[0] for span in spans} if isinstance(spans, list) else set()
+
+
+def _origin(found: BuiltNode | BuiltEdge) -> dict[str, Any]:
+    if not found.spans:
+        return {}
+    return {"spans": [f"{span.document}:{span.start}-{span.end}" for span in found.spans], "rule": found.rule}
 
 
 _LINES, _PROSE = {"\n": 2, "\r": 2}, dict.fromkeys(("|", "[", "@", "://", ",", ";", "&"), 1)
@@ -243,7 +376,7 @@ def _pieces(document: SourceDocument) -> int:
 
 
 def _content_hash(request: BuildRequest) -> str:
-    content = request.model_dump(mode="json", exclude={"mode", "visibility", "graph_id"})
+    content = request.model_dump(mode="json", exclude={"mode", "visibility", "graph_id"}, warnings=False)
     try:
         return canonical_sha256(content)
     except ValueError:  # This includes the error for values without a canonical form.
@@ -298,12 +431,24 @@ def _built_node(node: FoundNode, domain: str, texts: dict[str, str]) -> BuiltNod
         domain=domain,
         properties=node.properties,
         spans=_spans(node.spans, texts),
+        rule=node.rule,
+        valid_from=node.valid_from,
+        valid_to=node.valid_to,
     )
 
 
 def _built_edge(edge: FoundEdge, texts: dict[str, str]) -> BuiltEdge:
     spans = [] if edge.span is None else [edge.span]
-    return BuiltEdge(source=edge.source, target=edge.target, type=edge.type, spans=_spans(spans, texts))
+    return BuiltEdge(
+        source=edge.source,
+        target=edge.target,
+        type=edge.type,
+        properties=edge.properties,
+        spans=_spans(spans, texts),
+        rule=edge.rule,
+        valid_from=edge.valid_from,
+        valid_to=edge.valid_to,
+    )
 
 
 def _spans(spans: Iterable[Span], texts: dict[str, str]) -> list[TextSpan]:

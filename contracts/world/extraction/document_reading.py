@@ -17,13 +17,19 @@ and teams need not wait, because a name stands for the same node in the whole do
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from itertools import accumulate, islice
 
 from markdown_it import MarkdownIt
 
+from contracts.world.extraction.figures import amounts_in, dates_in
 from contracts.world.extraction.findings import Findings, FoundNode, Part, Span, clean_text
+from contracts.world.extraction.people import called, handles_in, named_in, people_in
+from contracts.world.extraction.sentences import Depends, decided_in, depends_in, is_proper
 from contracts.world.extraction.vocabulary import Relation, Vocabulary, plain_words
+from contracts.world.proposal import LONGEST_TITLE
+from contracts.world.text import is_blank
 
 EVERYWHERE = "*"
 """The scope of names that mean the same in every document of a request: handles and URLs."""
@@ -32,19 +38,25 @@ LONGEST_TEXT = 2_000
 """Most characters of a description or another text property. The span leads to the rest."""
 
 MOST_DATES = 1_000
-"""Most dates of one node: the first that its text names."""
+"""Most dates, and most amounts, of one node: the first that its text names."""
+
+MOST_DEPENDENCIES = 200
+"""Most sentences "X depends on Y" of one document: the first ones."""
 
 _MENTION = re.compile(r"(?<![\w@/.`])@([A-Za-z0-9][A-Za-z0-9_-]{0,38})(?![\w@]|\.\w)")
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,200})\]\((https?://[^\s)<>\[]{1,2000})(?:\s+\"[^\"\n]*\")?\)")
 _URL = re.compile(r"https?://[^\s<>()\[\]\"'`|]{1,2000}")
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`).{1,1000}?(?<!`)\1(?!`)", re.DOTALL)
-_DATE = re.compile(r"(?<![\d-])(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?![\d-])")
 _DUE = re.compile(r"(?:\bdue|\bby|\buntil|\bbefore|\bdeadline)\W{0,4}$", re.IGNORECASE)
 _SEVERAL = re.compile(r"\s*(?:[,;/&]|\band\b)\s*")
 _NAME_WORD = r"(?:[A-Z][\w.’'-]*|van|von|de|der|den|da|di|la|le|bin|ibn)"
 _NAME = re.compile(rf"{_NAME_WORD}(?: {_NAME_WORD}){{0,3}}")
 _TEAM = re.compile(r"\b(?:team|group|department|crew|squad|inc|ltd|llc|gmbh|ag|corp|foundation|co)\.?$", re.IGNORECASE)
 _PLAIN = MarkdownIt("commonmark", {"html": False}).enable("strikethrough")
+
+
+_LINE = re.compile(r"[^\s](?:[^\r\n]*[^\s])?")
+"""A line without the white space at its ends, if anything is left."""
 
 
 class Reading:
@@ -58,11 +70,15 @@ class Reading:
         self.doubles_quotes = False
         self.root: FoundNode
         self._by_name: dict[str, FoundNode] = {}
+        self.understood: list[tuple[str, Part]] = []
+        self._handles = handles_in(text)
+        self._scanned: list[tuple[FoundNode, Part]] = []
+        self._dependencies: list[Depends] = []
         self._open: list[tuple[FoundNode, Relation, str, Part, str | None]] = []
 
     def begin(self, title: str, part: Part) -> None:
         """Adds the node of the document itself."""
-        self.root = self.findings.add(self.document, "Document", title, [self.span(part)])
+        self.root = self.findings.add("document", self.document, "Document", title, [self.span(part)])
 
     def span(self, part: Part) -> Span:
         """Returns a part of the text as a span."""
@@ -73,12 +89,12 @@ class Reading:
         text = self.text[part.start : part.end]
         return text.replace('""', '"') if self.doubles_quotes else text
 
-    def add(self, node_type: str, part: Part, within: FoundNode, title: str | None = None) -> FoundNode:
+    def add(self, rule: str, node_type: str, part: Part, within: FoundNode, title: str | None = None) -> FoundNode:
         """Adds a new node as a part of another one. Its title is the part's text unless one is given."""
         node = self.findings.add(
-            self.document, node_type, plain(self.quote(part)) if title is None else title, [self.span(part)]
+            rule, self.document, node_type, plain(self.quote(part)) if title is None else title, [self.span(part)]
         )
-        self.findings.tie(node, within, "PART_OF", self.span(part))
+        self.findings.tie(rule, node, within, "PART_OF", self.span(part))
         self.name(node, node.title)
         return node
 
@@ -87,12 +103,49 @@ class Reading:
         if words := plain_words(name):
             self._by_name.setdefault(words, node)
 
-    def describe(self, node: FoundNode, name: str, text: str) -> None:
-        """Sets a text property of a node, unless the node has a property of that name."""
-        value = clean_text(plain(text))[:LONGEST_TEXT]
+    def describe(self, node: FoundNode, name: str, text: str) -> bool:
+        """Sets a text property of a node, unless the node has a property of that name.
+
+        Returns whether the node now has the whole text.
+        """
+        value = clean_text(plain(text))
         key = "_".join(plain_words(name).replace("-", " ").split())
-        if value and key and key not in _RESERVED:
-            node.properties.setdefault(key, value)
+        if not value or not key or key in _RESERVED:
+            return False
+        return self.findings.describe(node, key, value[:LONGEST_TEXT]) and len(text) <= LONGEST_TEXT
+
+    def keep(self, part: Part, within: FoundNode, section: str | None, spelt: str | None = None) -> FoundNode | None:
+        """Keeps prose as passages: of its paragraph, or of some sentences of a long one. Returns the first.
+
+        `spelt` is the meaning of the part if it is written with escapes.
+        """
+        first = None
+        pieces = [part] if spelt is not None and len(spelt) <= LONGEST_TEXT else passages_of(self.text, part)
+        for piece in pieces:
+            text = clean_text(spelt if spelt is not None and piece is part else self.quote(piece)).strip()
+            if is_blank(text):
+                continue
+            title = plain(text[:LONGEST_TITLE])
+            if len(text) > LONGEST_TITLE:
+                title = f"{title[: LONGEST_TITLE - 1].rstrip()}…"
+            node = self.findings.add("passage", self.document, "Passage", title, [self.span(piece)])
+            self.findings.tie("passage", node, within, "PART_OF", self.span(piece))
+            node.properties["text"] = text
+            if section is not None:
+                node.properties["section"] = section
+            self.scan(node, piece)
+            self._sentences(node, piece)
+            first = first or node
+        return first
+
+    def _sentences(self, node: FoundNode, part: Part) -> None:
+        """Reads the set forms of a passage's sentences."""
+        for decided in decided_in(self.text, part):
+            decision = self.add("decided", "Decision", decided.what, node)
+            if decided.why is not None:
+                self.findings.describe(decision, "rationale", clean_text(plain(self.quote(decided.why))))
+        room = MOST_DEPENDENCIES - len(self._dependencies)
+        self._dependencies += islice(depends_in(self.text, part), room)
 
     def relate(self, subject: FoundNode, relation: Relation, label: str, part: Part, title: str | None = None) -> None:
         """Adds an edge from `subject` to the node that a part names, or makes the text a property if it names none.
@@ -116,34 +169,111 @@ class Reading:
         """Resolves the references by name. All names are known by now."""
         for subject, relation, label, part, title in self._open:
             parts = [part] if self._named(part) else _several(self.text, part)
-            named = [(name_part, node) for name_part in parts if (node := self._named(name_part)) is not None]
+            named = [
+                (name_part, node)
+                for name_part in parts
+                if (node := self._named(name_part) or self._proper(name_part, relation)) is not None
+            ]
             for name_part, node in named:
                 self._tie(subject, node, relation, name_part)
             if not named and relation.to is None:
                 self.describe(subject, label, self.quote(part))
             elif not named and relation.to is not None:
                 sentence = first_sentence(self.text, part)
-                self._tie(subject, self.add(relation.to, sentence, self.root, title), relation, sentence)
+                self._tie(subject, self.add("relation", relation.to, sentence, self.root, title), relation, sentence)
+        for depends in self._dependencies:
+            self._depend(depends)
+        self._mention_people()
+
+    def _depend(self, depends: Depends) -> None:
+        """Adds the edge of a sentence "X depends on Y", if X and Y are names."""
+        source, target = (
+            next((part for part in parts if self._named(part) or is_proper(self.quote(part))), None)
+            for parts in depends
+        )
+        if source is not None and target is not None:
+            ends = [
+                self._named(part)
+                or self.findings.refer("depends_on", self.document, to, plain(self.quote(part)), [self.span(part)])
+                for part, to in ((source, "Concept"), (target, "Resource"))
+            ]
+            span = self.span(Part(source.start, target.end))
+            self.findings.tie("depends_on", ends[0], ends[1], "DEPENDS_ON", span)
+
+    def _proper(self, part: Part, relation: Relation) -> FoundNode | None:
+        """Returns a node for a target that is surely a name, if the relation says of what type it is."""
+        name_part = Part(part.start, part.end).trimmed(self.text, " .")
+        text = self.text[name_part.start : name_part.end]
+        marked = self.text[name_part.start - 1 : name_part.end + 1]
+        if relation.named is None or not (is_proper(text) or is_proper(marked)):
+            return None
+        return self.findings.refer("relation", self.document, relation.named, plain(text), [self.span(name_part)])
+
+    def _mention_people(self) -> None:
+        """Adds edges from what speaks of people to them: of those that prose introduces, and all others by name."""
+        prose = [(node, part) for node, part in self._scanned if node.type == "Passage"]
+        if not prose:
+            return
+        text = "\n".join(self.quote(part) for _, part in prose)
+        known = {person.title: person for person in self.findings.people(self.document)}
+        names = called([*known, *(name for name in people_in(text) if name not in known)])
+        for node, part in prose:
+            if not self.findings.has_room_for_mentions:
+                return
+            for name, where in named_in(self.quote(part), names):
+                span = self.span(Part(part.start + where.start, part.start + where.end))
+                person = self.findings.refer("person", self.document, "Person", name, [span])
+                self.findings.tie("person", node, person, "MENTIONS", span)
+
+    def read_as(self, rule: str, part: Part) -> None:
+        """Records that a part was understood, although it made no node of its own."""
+        self.understood.append((rule, part))
+
+    def left_out(self) -> list[Part]:
+        """Returns the lines of the text that nothing was read from, joined where they follow one another."""
+        known = sorted(part for _, part in self.understood)
+        ends = list(accumulate((part.end for part in known), max))
+        starts = [part.start for part in known]
+        found: list[Part] = []
+        joins = False
+        for match in _LINE.finditer(self.text) if known else ():
+            line = Part(match.start(), match.end())
+            before = bisect_left(starts, line.end)
+            if before and ends[before - 1] > line.start:
+                joins = False
+            elif joins:
+                found[-1] = Part(found[-1].start, line.end)
+            else:
+                found.append(line)
+                joins = True
+        return found
 
     def scan(self, node: FoundNode, part: Part) -> None:
         """Finds mentions, links and dates in a part and connects them to the node that the part describes."""
+        self._scanned.append((node, part))
+        self.read_as("passage" if node.type == "Passage" else "scan", part)
         quiet = [Part(m.start(), m.end()) for m in _CODE.finditer(self.text, part.start, part.end)]
         for match in _MENTION.finditer(self.text, part.start, part.end):
             if not _within(quiet, match.start()):
                 where = Part(match.start(), match.end())
                 person = self._handle(where)
                 carries_out = node.type in _CARRIED_OUT
-                self.findings.tie(node, person, "ASSIGNED_TO" if carries_out else "MENTIONS", self.span(where))
+                self.findings.tie(
+                    "mention", node, person, "ASSIGNED_TO" if carries_out else "MENTIONS", self.span(where)
+                )
         for title, url, where in self._links(part, quiet):
-            link = self.findings.refer(EVERYWHERE, "Resource", title, [self.span(where)], address=url)
+            link = self.findings.refer("link", EVERYWHERE, "Resource", title, [self.span(where)], address=url)
             link.properties.setdefault("url", url)
-            self.findings.tie(node, link, "MENTIONS", self.span(where))
-        for match in _DATE.finditer(self.text, part.start, part.end):
-            if _DUE.search(self.text, max(part.start, match.start() - 14), match.start()):
-                node.properties.setdefault("due_on", match[1])
-            dates = node.properties.setdefault("dates", [])
-            if len(dates) < MOST_DATES and match[1] not in dates:
-                dates.append(match[1])
+            self.findings.tie("link", node, link, "MENTIONS", self.span(where))
+        dates = dict.fromkeys(node.properties.get("dates", ()))
+        for date, start in dates_in(self.text, part):
+            if _DUE.search(self.text, max(part.start, start - 14), start):
+                node.properties.setdefault("due_on", date)
+            dates[date] = None
+        amounts = dict.fromkeys((*node.properties.get("amounts", ()), *amounts_in(self.text, part)))
+        for name, found in (("dates", dates), ("amounts", amounts)):
+            if found:
+                node.properties[name] = list(found)[:MOST_DATES]
 
     def _named(self, part: Part) -> FoundNode | None:
         return self._by_name.get(plain_words(plain(self.quote(part))))
@@ -155,8 +285,8 @@ class Reading:
             return None
         self.scan(within, part)
         (title, url, where), *_ = self._links(part, [])
-        link = self.findings.refer(EVERYWHERE, "Resource", title, [self.span(where)], address=url)
-        self.findings.tie(link, within, "PART_OF", self.span(where))
+        link = self.findings.refer("link", EVERYWHERE, "Resource", title, [self.span(where)], address=url)
+        self.findings.tie("link", link, within, "PART_OF", self.span(where))
         return link
 
     def _links(self, part: Part, quiet: list[Part]) -> Iterator[tuple[str, str, Part]]:
@@ -172,7 +302,11 @@ class Reading:
 
     def _handle(self, part: Part) -> FoundNode:
         text = self.quote(part)
-        person = self.findings.refer(EVERYWHERE, "Person", text, [self.span(part)], address=text.lower())
+        name = self._handles.get(text[1:].lower())
+        if name is not None:
+            person = self.findings.refer("handle", self.document, "Person", name, [self.span(part)])
+        else:
+            person = self.findings.refer("mention", EVERYWHERE, "Person", text, [self.span(part)], address=text.lower())
         person.properties.setdefault("handle", text[1:])
         return person
 
@@ -185,15 +319,17 @@ class Reading:
             expected = "Organization"
         if _NAME.fullmatch(name) is None:
             return None
-        return self.findings.refer(self.document, expected, name, [self.span(part)])
+        return self.findings.refer("relation", self.document, expected, name, [self.span(part)])
 
     def _tie(self, subject: FoundNode, node: FoundNode, relation: Relation, part: Part) -> None:
         source, target = (node, subject) if relation.reversed else (subject, node)
-        self.findings.tie(source, target, relation.type, self.span(part))
+        self.findings.tie("relation", source, target, relation.type, self.span(part))
 
 
 _CARRIED_OUT = frozenset({"Task", "Action", "Deliverable", "Assignment"})
-_RESERVED = frozenset({"subject", "predicate", "confidence", "tags", "observed_at", "url", "handle", "dates", "spans"})
+_RESERVED = frozenset(
+    {"subject", "predicate", "confidence", "tags", "observed_at", "url", "handle", "dates", "amounts", "spans"}
+)
 """Properties with a meaning for the graph. No text of a document sets them."""
 
 
@@ -206,6 +342,25 @@ def plain(text: str) -> str:
         return text.strip()
     children = _PLAIN.parseInline(text[:LONGEST_TEXT])[0].children or []
     return "".join(" " if child.type in ("softbreak", "hardbreak") else child.content for child in children).strip()
+
+
+LONGEST_PASSAGE = 1_200
+"""Most characters of one passage. A longer paragraph is several, and each ends with a sentence where one ends."""
+
+_BREAKS = (re.compile(r"[.!?…][\"'”’)\]*_]{0,3}\s"), re.compile(r"\s"))
+
+
+def passages_of(text: str, part: Part) -> Iterator[Part]:
+    """Yields the passages of a paragraph."""
+    rest = part.trimmed(text)
+    while rest.end - rest.start > LONGEST_PASSAGE:
+        window = Part(rest.start, rest.start + LONGEST_PASSAGE)
+        ends = (max((m.end() for m in each.finditer(text, *window)), default=0) for each in _BREAKS)
+        end = next((end for end in ends if end > rest.start + LONGEST_PASSAGE // 4), window.end)
+        yield Part(rest.start, end).trimmed(text)
+        rest = Part(end, rest.end).trimmed(text)
+    if rest.start < rest.end:
+        yield rest
 
 
 _SENTENCE_END = re.compile(r"(?<=[^\s.][^\s.])[.!?](?=\s+[A-Z0-9*`\"“(\[]|\s*$)")

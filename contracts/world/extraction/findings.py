@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from contracts.errors import BodyInvalid
 from contracts.world.identity import content_id
 from contracts.world.ontology import Ontology
-from contracts.world.proposal import LONGEST_TITLE, MOST_NODES
+from contracts.world.proposal import LONGEST_TITLE, MOST_EDGES, MOST_NODES
 
 FALLBACK = "RELATED_TO"
 MOST_SPANS = 20
@@ -47,17 +47,26 @@ class FoundNode:
     id: str
     type: str
     title: str
+    rule: str
+    """The rule of `rules.yaml` that found it."""
     properties: dict[str, Any] = field(default_factory=dict)
     spans: list[Span] = field(default_factory=list)
+    valid_from: str | None = None
+    valid_to: str | None = None
 
 
-class FoundEdge(NamedTuple):
-    """One edge between two nodes, given by their ids, with the span that states it."""
+@dataclass
+class FoundEdge:
+    """One edge between two nodes, given by their ids, with the span that states it and the rule that found it."""
 
     source: str
     target: str
     type: str
     span: Span | None
+    rule: str
+    properties: dict[str, Any] = field(default_factory=dict)
+    valid_from: str | None = None
+    valid_to: str | None = None
 
 
 @dataclass(frozen=True)
@@ -94,44 +103,79 @@ class Findings:
         """Returns every edge, in the order of discovery."""
         return list(self._edges.values())
 
-    def add(self, document: str, node_type: str, title: str, spans: Iterable[Span]) -> FoundNode:
+    @property
+    def has_room_for_mentions(self) -> bool:
+        """Returns whether edges from prose to the people whom it names still leave room for all others."""
+        return len(self._edges) < MOST_EDGES // 2
+
+    def add(self, rule: str, document: str, node_type: str, title: str, spans: Iterable[Span]) -> FoundNode:
         """Adds a new node, even if another one has its title. Raises `BodyInvalid` if there are too many."""
         name = clean_title(title)
         key = (document, node_type, name)
         number = self._numbers.get(key, 0)
         self._numbers[key] = number + 1
-        node = self._new(content_id("kg", self._graph_id, *key, number), node_type, name)
+        node = self._new(content_id("kg", self._graph_id, *key, number), node_type, name, rule)
         node.spans += spans
         return node
 
-    def refer(self, scope: str, node_type: str, title: str, spans: Iterable[Span], address: str = "") -> FoundNode:
+    def refer(
+        self, rule: str, scope: str, node_type: str, title: str, spans: Iterable[Span], address: str = ""
+    ) -> FoundNode:
         """Returns the node that a name or an address identifies within `scope`, and adds its spans."""
         name = clean_title(title)
         named = (scope, node_type, address or name.casefold())
         known = self._referred.get(named)
         if known is None:
-            known = self._referred[named] = self._new(content_id("kg", self._graph_id, *named), node_type, name)
+            known = self._referred[named] = self._new(content_id("kg", self._graph_id, *named), node_type, name, rule)
         known.spans += [span for span in spans if len(known.spans) < MOST_SPANS and span not in known.spans]
         return known
 
-    def tie(self, source: FoundNode, target: FoundNode, edge_type: str, span: Span | None) -> None:
+    def tie(self, rule: str, source: FoundNode, target: FoundNode, edge_type: str, span: Span) -> None:
         """Adds an edge, or the general one if the ontology does not allow this type here.
 
         It adds no edge from a node to itself.
         """
-        if source.id == target.id:
-            return
+        if source.id != target.id:
+            name = self._fitting(source, target, edge_type)
+            self._edges.setdefault((source.id, target.id, name), FoundEdge(source.id, target.id, name, span, rule))
+
+    def state(self, source: FoundNode, target: FoundNode, edge_type: str) -> FoundEdge:
+        """Returns the edge of a statement, or the general one as in `tie`. Its ends differ."""
+        name = self._fitting(source, target, edge_type)
+        edge = FoundEdge(source.id, target.id, name, None, "statement")
+        return self._edges.setdefault((source.id, target.id, name), edge)
+
+    def named(self, node_id: str, node_type: str, title: str) -> FoundNode:
+        """Adds the node of a statement, whose id is not in use."""
+        return self._new(node_id, node_type, clean_title(title), "statement")
+
+    def _fitting(self, source: FoundNode, target: FoundNode, edge_type: str) -> str:
         allowed = self._ontology.edge_types[edge_type]
         fits = allowed.allows(source.type, target.type)
         if allowed.single_valued and fits:
             fits = self._single.setdefault((source.id, edge_type), target.id) == target.id
-        name = edge_type if fits else FALLBACK
-        self._edges.setdefault((source.id, target.id, name), FoundEdge(source.id, target.id, name, span))
+        return edge_type if fits else FALLBACK
 
-    def _new(self, node_id: str, node_type: str, title: str) -> FoundNode:
+    def describe(self, node: FoundNode, name: str, value: str) -> bool:
+        """Sets a text property of a node, unless it has one, in the form that the ontology wants of its type.
+
+        What has no such form keeps its text under another name. Returns whether the node has this value now.
+        """
+        for fitting in (value, value.lower(), int(value) if value.isdecimal() and len(value) < 16 else value):
+            if not self._ontology.faults_of(node.type, {name: fitting}):
+                return bool(node.properties.setdefault(name, fitting) == fitting)
+        return bool(node.properties.setdefault(f"{name}_text", value) == value)
+
+    def people(self, scope: str) -> list[FoundNode]:
+        """Returns the people that were referred to by name within `scope`."""
+        return [
+            node for (within, node_type, *_), node in self._referred.items() if (within, node_type) == (scope, "Person")
+        ]
+
+    def _new(self, node_id: str, node_type: str, title: str, rule: str) -> FoundNode:
         if len(self._nodes) >= MOST_NODES:
             raise BodyInvalid(f"This gives more than {MOST_NODES:,} nodes; send less at once.")
-        node = self._nodes[node_id] = FoundNode(node_id, node_type, title)
+        node = self._nodes[node_id] = FoundNode(node_id, node_type, title, rule)
         return node
 
 

@@ -80,19 +80,19 @@ class _Objects:
                 self.read(tree, value, node, key)
         elif isinstance(value, list):
             self.read(tree, value, node, key)
-        elif isinstance(value, str) and value.strip() and key is not None:
+        elif isinstance(value, str) and value.strip():
             part = _inner(tree)
-            relation, named_type = vocabulary.relation_of(key), vocabulary.type_of(key)
-            if relation is not None:
+            relation, named_type = vocabulary.relation_of(key or ""), vocabulary.type_of(key or "")
+            if relation is not None and key is not None:
                 reading.relate(node, relation, key, part, self._unescaped(part, value))
             elif named_type is not None:
                 reading.scan(self._add_node(named_type, part, value, node), part)
             else:
-                reading.scan(node, part)
+                reading.keep(part, node, key, self._unescaped(part, value))
 
     def _add_node(self, node_type: str, part: Part, value: str, within: FoundNode) -> FoundNode:
         reading = self._reading
-        return reading.add(node_type, first_sentence(reading.text, part), within, self._unescaped(part, value))
+        return reading.add("key", node_type, first_sentence(reading.text, part), within, self._unescaped(part, value))
 
     def _unescaped(self, part: Part, value: str) -> str | None:
         """Returns the value of a string that is written with escapes, or None."""
@@ -110,7 +110,7 @@ class _Objects:
             _inner(inner) for (_, inner), member in zip(tree.value, value.values(), strict=True) if member == name
         )
         node = reading.add(
-            own_type or (vocabulary.type_of(key) if key else None) or "Concept", part, within, title=name
+            "key", own_type or (vocabulary.type_of(key) if key else None) or "Concept", part, within, title=name
         )
         for (_, inner), (field, member) in zip(tree.value, value.items(), strict=True):
             self._field(field, inner, member, node)

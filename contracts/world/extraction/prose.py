@@ -1,8 +1,10 @@
 """Extracts nodes and relations from the headings, list items, labelled lines and paragraphs of a text.
 
 A heading that announces a type decides about the entries below it. Example: below "Open risks" each list item is a
-Risk, below "Decision" a paragraph is a Decision. Any other heading becomes a Concept, and an entry below it only
-becomes a node if it is a checkbox, a defined term ("**API** - ..."), or has a label that names a type ("Goal: ...").
+Risk, below "Decision" a paragraph is a Decision. Any other heading becomes a Concept, unless it names a part of any
+document, such as "License". An entry below it becomes a node of a type if it is a checkbox, a defined term
+("**API** - ..."), or has a label that names a type ("Goal: ..."). Every other entry is kept as a passage, and so is
+each turn of a conversation: a line whose label comes several times in its section, as in "Ada: hello".
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Literal
 from contracts.world.extraction.document_reading import Reading, first_sentence, plain
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.markdown import Entry, Heading, Table, blocks_of
+from contracts.world.extraction.sentences import with_reason
 from contracts.world.extraction.tables import read_table
 from contracts.world.extraction.vocabulary import Announced
 
@@ -28,6 +31,8 @@ _WHO_AND_WHEN = re.compile(r"@[\w-]+|\d{4}-\d{2}-\d{2}|\b(?:due|by|until|owner|a
 _KINDED = re.compile(r"(?P<kind>[A-Za-z][A-Za-z -]{1,30}?)(?:\s+[#A-Z]?\d[\w.-]*)?\s*[:–—]\s+(?=\S)")
 _MOST_LABEL_WORDS = 5
 _LONGEST_TITLE_LINE = 80
+_LONGEST_FIELD = 200
+"""Most characters of the value of a paragraph "label: value"; a longer one is prose."""
 _STATED = frozenset({"Decision", "Vision", "Strategy", "Outcome", "Goal", "Aspiration", "Pattern"})
 """Types that a paragraph below the word for the type states."""
 
@@ -41,6 +46,7 @@ class _Section:
     level: int
     node: FoundNode
     announced: Announced | None
+    heading: str | None = None
 
 
 @dataclass
@@ -60,27 +66,60 @@ class _Prose:
     def __init__(self, reading: Reading, title: str | None) -> None:
         self._reading = reading
         self._blocks = list(blocks_of(reading.text))
-        self._title = self._title_block()
+        self._title = self._title_block(is_titled=title is not None)
+        self._speakers = self._repeated_labels()
+        self._number = 0
         whole = Part(0, len(reading.text)).trimmed(reading.text)
         part = whole if self._title is None else self._title.part
         shown = title or (reading.document if self._title is None else plain(reading.quote(part)))
         reading.begin(shown, part)
+        if title is not None and self._title is not None:
+            reading.describe(reading.root, "heading", reading.quote(part))
         self._sections = [_Section(0, reading.root, None)]
         self._items: list[FoundNode | None] = []
         self._below: Announced | None = None
 
-    def _title_block(self) -> Heading | None:
-        """Returns the first heading if it is of level 1, or else a first line that looks like a title, or None."""
+    def _title_block(self, *, is_titled: bool) -> Heading | None:
+        """Returns the first heading if it is of level 1, or else a first line that looks like a title, or None.
+
+        The first line of a text that comes with its title is a line like any other.
+        """
         first = next((block for block in self._blocks if isinstance(block, Heading)), None)
         if first is not None:
             return first if first.level == 1 else None
         match self._blocks:
-            case [Entry(0, (line,)), *_] if not self._labelled(line):
+            case [Entry(0, (line,)), *rest] if not is_titled and not self._labelled(line):
                 text = self._reading.quote(line)
                 if len(text) <= _LONGEST_TITLE_LINE and text[-1] not in ".,;:!?":
-                    self._blocks[0] = title = Heading(1, line)
+                    title = Heading(1, line)
+                    if rest:
+                        self._blocks[0] = title
                     return title
         return None
+
+    def _repeated_labels(self) -> frozenset[tuple[int, str]]:
+        """Returns the labels that name nothing and come several times in one section, each with its section's number:
+        those of speakers."""
+        seen: set[tuple[int, str]] = set()
+        repeated: set[tuple[int, str]] = set()
+        section = 0
+        for block in self._blocks:
+            if isinstance(block, Heading):
+                section += 1
+            elif isinstance(block, Entry) and block.depth == 0:
+                for line in block.lines:
+                    labelled = self._labelled(line)
+                    if labelled is not None and not self._is_known(labelled):
+                        key = (section, labelled.label.casefold())
+                        (repeated if key in seen else seen).add(key)
+        return frozenset(repeated)
+
+    def _is_known(self, labelled: _Labelled) -> bool:
+        vocabulary, label = self._reading.vocabulary, labelled.label
+        return vocabulary.relation_of(label) is not None or vocabulary.type_of(label) is not None
+
+    def _is_speaker(self, labelled: _Labelled | None) -> bool:
+        return labelled is not None and (self._number, labelled.label.casefold()) in self._speakers
 
     def read(self) -> None:
         for block in self._blocks:
@@ -103,6 +142,7 @@ class _Prose:
 
     def _heading(self, heading: Heading) -> None:
         self._items, self._below = [], None
+        self._number += 1
         if heading is self._title:
             self._reading.scan(self._reading.root, heading.part)
             return
@@ -114,14 +154,15 @@ class _Prose:
         kinded = _KINDED.match(text)
         kind = vocabulary.type_of(kinded["kind"]) if kinded else None
         announced = None if kind else vocabulary.announced(plain(text))
-        if announced is not None:
-            self._sections.append(_Section(heading.level, above.node, announced))
+        if announced is not None or (kind is None and vocabulary.names_a_part(plain(text))):
+            self._reading.read_as("heading", heading.part)
+            self._sections.append(_Section(heading.level, above.node, announced, plain(text)))
             return
         part = Part(heading.part.start + kinded.end(), heading.part.end) if kinded and kind else heading.part
         below_many = above.announced.type if above.announced and above.announced.many else None
-        node = self._reading.add(kind or below_many or "Concept", part, above.node)
+        node = self._reading.add("heading", kind or below_many or "Concept", part, above.node)
         self._reading.scan(node, part)
-        self._sections.append(_Section(heading.level, node, None))
+        self._sections.append(_Section(heading.level, node, None, plain(text)))
 
     def _entry(self, entry: Entry) -> None:
         if entry.depth == 0:
@@ -141,11 +182,20 @@ class _Prose:
                 self._items.append(made)
 
     def _lines_or_whole(self, entry: Entry) -> Iterator[Part]:
-        """Yields the lines if each has a label, because they are separate statements, or else the whole paragraph."""
-        if all(self._labelled(line) for line in entry.lines):
+        """Yields the lines if each has a label, because they are separate statements, or else the whole paragraph, or
+        the turns of a conversation."""
+        labels = [self._labelled(line) for line in entry.lines]
+        if all(labels):
             yield from entry.lines
-        else:
-            yield Part(entry.lines[0].start, entry.lines[-1].end)
+            return
+        starts = [line.start for line, label in zip(entry.lines, labels, strict=True) if self._is_speaker(label)]
+        ends = [line.end for line in entry.lines]
+        start = entry.lines[0].start
+        for turn in starts:
+            if turn > start:
+                yield Part(start, turn).trimmed(self._reading.text)
+            start = turn
+        yield Part(start, ends[-1])
 
     def _statement(self, part: Part, above: FoundNode, announced: Announced | None, place: _Place) -> FoundNode | None:
         """Returns the node that a statement makes, or None. Everything else it states belongs to the node above it."""
@@ -154,7 +204,7 @@ class _Prose:
         box = _CHECKBOX.match(reading.text, part.start, part.end) if place == "item" else None
         if box is not None:
             rest = Part(box.end(), part.end)
-            node = self._add_node("Task", first_sentence(reading.text, rest), rest, above)
+            node = self._add_node("checkbox", "Task", first_sentence(reading.text, rest), rest, above)
             node.properties["status"] = "open" if box[1] == " " else "done"
             return node
         under = None if nested or announced is None else announced
@@ -167,10 +217,14 @@ class _Prose:
             if under.type == "Resource" and (link := reading.link(part, above)) is not None:
                 return link
             if under.type != "Person":
-                return self._add_node(under.type, sentence, part, above)
+                return self._add_node("announced", under.type, sentence, part, above)
             reading.relate(above, reading.vocabulary.relations["attendee"], "people", _leading_name(reading.text, part))
-        reading.scan(above, part)
-        return None
+            reading.scan(above, part)
+            return None
+        return self._keep(part, above)
+
+    def _keep(self, part: Part, above: FoundNode) -> FoundNode | None:
+        return self._reading.keep(part, above, self._sections[-1].heading)
 
     def _labelled_statement(
         self,
@@ -186,32 +240,53 @@ class _Prose:
         if empty:
             self._below = vocabulary.announced(labelled.label)
             if self._below is None and place == "item" and under is not None:
-                return self._add_node(under.type, labelled.label_part, labelled.label_part, above)
+                return self._add_node("announced", under.type, labelled.label_part, labelled.label_part, above)
+            if self._below is None:
+                return self._keep(part, above)
+            reading.read_as("label", part)
+            return None
+        if self._is_speaker(labelled):
+            return self._keep(part, above)
+        if labelled.label.lower() in vocabulary.reasons and above.type == "Decision":
+            reading.describe(above, "rationale", reading.quote(labelled.rest))
+            reading.scan(above, part)
             return None
         if relation is not None and (relation.to in ("Person", "Organization") or named_type is None):
             reading.relate(above, relation, labelled.label, labelled.rest)
             reading.scan(above, labelled.rest)
             return None
         if named_type is not None and not (labelled.is_term and under):
-            node = self._add_node(named_type, first_sentence(reading.text, labelled.rest), labelled.rest, above)
+            node = self._add_node(
+                "label", named_type, first_sentence(reading.text, labelled.rest), labelled.rest, above
+            )
             if relation is not None:
                 source, target = (node, above) if relation.reversed else (above, node)
-                reading.findings.tie(source, target, relation.type, reading.span(labelled.rest))
+                reading.findings.tie("label", source, target, relation.type, reading.span(labelled.rest))
             return node
         if (labelled.is_term and place != "field") or (under is not None and under.many and place == "item"):
             node_type = under.type if under is not None and under.many else "Concept"
-            node = reading.add(node_type, labelled.label_part, above)
+            node = reading.add("term", node_type, labelled.label_part, above)
             reading.describe(node, "description", reading.quote(labelled.rest))
             reading.scan(node, labelled.rest)
             return node
-        reading.describe(above, labelled.label, reading.quote(labelled.rest))
-        reading.scan(above, part)
-        return None
+        is_field = place == "field" or (place == "item" and above is not self._node and above.type != "Passage")
+        if is_field and reading.describe(above, labelled.label, reading.quote(labelled.rest)):
+            reading.scan(above, part)
+            return None
+        if not is_field and labelled.rest.end - labelled.rest.start <= _LONGEST_FIELD:
+            reading.describe(above, labelled.label, reading.quote(labelled.rest))
+        return self._keep(part, above)
 
-    def _add_node(self, node_type: str, sentence: Part, whole: Part, above: FoundNode) -> FoundNode:
+    def _add_node(self, rule: str, node_type: str, sentence: Part, whole: Part, above: FoundNode) -> FoundNode:
         reading = self._reading
-        node = reading.add(node_type, sentence, above)
-        rest = Part(sentence.end, whole.end).trimmed(reading.text).trimmed(reading.text, " .,;:()[]–—-")
+        why = None
+        if node_type == "Decision":
+            sentence, why = with_reason(reading.text, sentence)
+        node = reading.add(rule, node_type, sentence, above)
+        if why is not None:
+            reading.describe(node, "rationale", reading.quote(why))
+        told = sentence if why is None else why
+        rest = Part(told.end, whole.end).trimmed(reading.text).trimmed(reading.text, " .,;:()[]–—-")
         if _WHO_AND_WHEN.sub("", reading.quote(rest)):
             reading.describe(node, "description", reading.quote(rest))
         reading.scan(node, whole)

@@ -1,21 +1,39 @@
-"""Adds statements that need no reading: triples, and complete nodes and edges."""
+"""Adds statements that need no reading: triples, and complete nodes and edges. Each is taken or refused by itself.
+
+A caller's own model may have made them, so one that can't be is named with its reason, and all others stand.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 from contracts.base import Document
-from contracts.errors import BodyInvalid
-from contracts.world.extraction.findings import FALLBACK, Findings, FoundNode
-from contracts.world.ontology import Ontology
+from contracts.canonical import canonical_json
+from contracts.times import instant_of, utc_text
+from contracts.world.change_set import CLOCK_SKEW
+from contracts.world.extraction.findings import FALLBACK, Findings, FoundEdge, FoundNode
+from contracts.world.graph_documents import Instant
+from contracts.world.identity import LONGEST_GIVEN_ID, fact_key
+from contracts.world.ontology import ACT_EDGES, SUPERSEDES, Ontology
+from contracts.world.proposal import ID_PATTERN, fault_of_properties
+from contracts.world.stages import FURTHEST_END, FURTHEST_START
 from contracts.world.text import is_blank
 
 STATED = "statements"
 """The scope of names in statements: the same name and type is the same node."""
+
+MOST_SAID = 50
+"""Most sentences of other predicates that a subject keeps as text, by which a search finds it."""
+
+_GIVEN_ID = re.compile(ID_PATTERN)
 
 
 def _visible(title: str) -> str:
@@ -25,90 +43,287 @@ def _visible(title: str) -> str:
 
 
 Title = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_visible)]
+Confidence = Annotated[float, Field(ge=0, le=1, description="How sure its author is, from 0 to 1")]
+GivenId = Annotated[str, Field(min_length=1, max_length=LONGEST_GIVEN_ID)]
 
 
 class Thing(Document):
-    """One end of a triple."""
+    """One end of a triple. `id` is that of a node of the request, or the one that the node shall have."""
 
     title: Title
     type: str = Field(default="Concept", description="A node type of the schema")
+    id: GivenId | None = None
 
 
-class Triple(Document):
-    """Subject, predicate, object. A predicate of the schema is the edge's type; any other becomes its property."""
+class _Dated(Document):
+    """A statement with the time for which it holds, and its author's confidence."""
 
+    confidence: Confidence | None = None
+    valid_from: Instant | None = Field(default=None, description="From when it holds; from now where none is given")
+    valid_to: Instant | None = Field(default=None, description="Until when it holds; null = until further notice")
+
+
+class Triple(_Dated):
+    """Subject, predicate, object. A predicate of the schema is the edge's type; any other becomes its property.
+
+    A subject or object that is a text is the node of the request with this id or title, or else a Concept.
+    """
+
+    id: GivenId | None = Field(default=None, description="Your name for it, kept as a property of its edge")
     subject: Title | Thing
-    predicate: str = Field(min_length=1, max_length=100)
+    predicate: str = Field(min_length=1, max_length=100, pattern=r"\S")
     object: Title | Thing
 
 
-class NodeStatement(Document):
-    """A complete node. `id` names it within the request."""
+class NodeStatement(_Dated):
+    """A complete node. `id` is yours: it is kept, names one private node of yours in every request, and is shown to
+    nobody else."""
 
-    id: str = Field(min_length=1, max_length=200)
+    id: GivenId
     title: Title
     type: str
     properties: dict[str, Any] = Field(default={})
 
 
-class EdgeStatement(Document):
-    """An edge between nodes of the request."""
+class EdgeStatement(_Dated):
+    """An edge between nodes of the request. A type that the schema does not know becomes a property, as in a triple."""
 
     source: str
     target: str
-    type: str
+    type: str = Field(min_length=1, max_length=100, pattern=r"\S")
+    properties: dict[str, Any] = Field(default={})
+
+
+class StatementRefusal(Document):
+    """A statement that was not taken, and why. All others were."""
+
+    pointer: str = Field(description="Where it stands in the body (RFC 6901)")
+    reason: str
+
+
+_Statement = TypeVar("_Statement", bound=Document)
+
+
+@dataclass(frozen=True)
+class _ReadLater:
+    """Takes any value for a statement, so that `read_statements` refuses a wrong one by itself, and describes a right
+    one."""
+
+    model: type[Document]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.any_schema()
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(self.model.__pydantic_core_schema__)
+
+
+StatedTriple = Annotated[Any, _ReadLater(Triple)]
+StatedNode = Annotated[Any, _ReadLater(NodeStatement)]
+StatedEdge = Annotated[Any, _ReadLater(EdgeStatement)]
+
+_FIELDS = frozenset(
+    field.alias or name
+    for model in (Thing, Triple, NodeStatement, EdgeStatement)
+    for name, field in model.model_fields.items()
+)
+"""Names of fields. Places of faults name the members of unions, too, which no body has."""
+
+
+class _RefusedError(Exception):
+    """A statement that can't be taken; `at` is the place within it."""
+
+    def __init__(self, at: str, reason: str) -> None:
+        super().__init__(reason)
+        self.at, self.reason = at, reason
 
 
 def read_statements(
     findings: Findings,
     ontology: Ontology,
-    triples: Sequence[Triple],
-    nodes: Sequence[NodeStatement],
-    edges: Sequence[EdgeStatement],
-) -> None:
-    """Adds statements to the findings. Raises `BodyInvalid` for unknown types, ids and ends."""
-    for number, triple in enumerate(triples):
-        subject = _thing(findings, ontology, triple.subject, f"/triples/{number}/subject")
-        target = _thing(findings, ontology, triple.object, f"/triples/{number}/object")
+    triples: Sequence[Any],
+    nodes: Sequence[Any],
+    edges: Sequence[Any],
+    stored_id: Callable[[str], str],
+    now: datetime,
+) -> list[StatementRefusal]:
+    """Adds statements to the findings and returns those that can't be taken.
+
+    `stored_id` returns the graph's id for a given one. What can't hold yet, or for so long, is judged at `now`.
+    """
+    statements = _Statements(findings, ontology, stored_id, now)
+    return [
+        *_refused("/nodes", nodes, NodeStatement, statements.node),
+        *_refused("/triples", triples, Triple, statements.triple),
+        *_refused("/edges", edges, EdgeStatement, statements.edge),
+    ]
+
+
+def _refused(
+    pointer: str, stated: Sequence[Any], model: type[_Statement], take: Callable[[_Statement], None]
+) -> Iterator[StatementRefusal]:
+    for number, value in enumerate(stated):
+        try:
+            take(_of_shape(model, value))
+        except _RefusedError as refusal:
+            yield StatementRefusal(pointer=f"{pointer}/{number}{refusal.at}", reason=refusal.reason)
+
+
+def _of_shape(model: type[_Statement], value: Any) -> _Statement:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        at = "".join(f"/{part}" for part in fault["loc"] if part in _FIELDS)
+        raise _RefusedError(at, fault["msg"]) from None
+
+
+class _Statements:
+    def __init__(self, findings: Findings, ontology: Ontology, stored_id: Callable[[str], str], now: datetime) -> None:
+        self._latest_start, self._latest_end = utc_text(now + FURTHEST_START), utc_text(now + FURTHEST_END)
+        self._soon = now + CLOCK_SKEW
+        self._findings = findings
+        self._ontology = ontology
+        self._stored_id = stored_id
+        self._by_id: dict[str, FoundNode] = {}
+        self._by_title: dict[str, FoundNode] = {}
+        self._facts: dict[tuple[str, str | None], bytes] = {}
+
+    def node(self, statement: NodeStatement) -> None:
+        self._refuse_type(statement.type, "/type")
+        if statement.id in self._by_id:
+            raise _RefusedError("/id", f"{statement.id} comes twice")
+        properties = dict(statement.properties)
+        if statement.confidence is not None:
+            properties["confidence"] = statement.confidence
+        self._refuse_properties(properties)
+        for fault in self._ontology.faults_of(statement.type, properties):
+            raise _RefusedError("/properties", fault)
+        observed_at = properties.get("observed_at")
+        if observed_at is not None and instant_of(observed_at) > self._soon:
+            raise _RefusedError("/properties/observed_at", "is still to come")
+        self._refuse_period(statement)
+        self._refuse_contradiction(statement, properties)
+        node = self._named(statement.id, statement.type, statement.title, "/id")
+        node.properties = properties
+        node.valid_from, node.valid_to = statement.valid_from, statement.valid_to
+        self._by_title.setdefault(statement.title.casefold(), node)
+
+    def triple(self, statement: Triple) -> None:
+        for name, end in (("subject", statement.subject), ("object", statement.object)):
+            if isinstance(end, Thing) and (end.id is None or end.id not in self._by_id):
+                self._refuse_type(end.type, f"/{name}/type")
+                self._refuse_id(end.id, f"/{name}/id")
+        self._refuse_period(statement)
+        self._refuse_type_of_act(_type_name(statement.predicate), "/predicate")
+        if _key(statement.subject) == _key(statement.object):
+            raise _RefusedError("/object", "is the subject itself")
+        subject, target = self._thing(statement.subject), self._thing(statement.object)
         if subject.id == target.id:
-            raise _invalid(f"/triples/{number}/object", "is the subject itself")
-        name = re.sub(r"[^A-Z0-9]+", "_", triple.predicate.upper()).strip("_")
-        if name in ontology.edge_types:
-            findings.tie(subject, target, name, None)
-        else:
-            findings.tie(subject, target, FALLBACK, None)
-            subject.properties.setdefault("says", []).append(f"{triple.predicate}: {target.title}")
-    known: dict[str, FoundNode] = {}
-    for number, node in enumerate(nodes):
-        _known_type(ontology, node.type, f"/nodes/{number}/type")
-        if node.id in known:
-            raise _invalid(f"/nodes/{number}/id", f"{node.id} comes twice")
-        known[node.id] = findings.add(STATED, node.type, node.title, [])
-        known[node.id].properties.update(node.properties)
-    for number, edge in enumerate(edges):
-        for field, end in (("source", edge.source), ("target", edge.target)):
-            if end not in known:
-                raise _invalid(f"/edges/{number}/{field}", f"no node of the request has the id {end}")
-        if edge.type not in ontology.edge_types:
-            raise _invalid(f"/edges/{number}/type", f"is none of {', '.join(sorted(ontology.edge_types))}")
-        if edge.source == edge.target:
-            raise _invalid(f"/edges/{number}/target", "is the source itself")
-        source, target = known[edge.source], known[edge.target]
-        if not ontology.edge_types[edge.type].allows(source.type, target.type):
-            raise _invalid(f"/edges/{number}/type", f"{edge.type} does not go from {source.type} to {target.type}")
-        findings.tie(source, target, edge.type, None)
+            raise _RefusedError("/object", "is the subject itself")
+        properties = {} if statement.id is None else {"id": statement.id}
+        self._tie(subject, target, statement.predicate, statement, properties)
+
+    def edge(self, statement: EdgeStatement) -> None:
+        for name, end in (("source", statement.source), ("target", statement.target)):
+            if end not in self._by_id:
+                raise _RefusedError(f"/{name}", f"no node of the request has the id {end}")
+        if statement.source == statement.target:
+            raise _RefusedError("/target", "is the source itself")
+        self._refuse_type_of_act(_type_name(statement.type), "/type")
+        self._refuse_properties(statement.properties)
+        self._refuse_period(statement)
+        source, target = self._by_id[statement.source], self._by_id[statement.target]
+        known = self._ontology.edge_types.get(statement.type)
+        if known is not None and not known.allows(source.type, target.type):
+            raise _RefusedError("/type", f"{statement.type} does not go from {source.type} to {target.type}")
+        self._tie(source, target, statement.type, statement, statement.properties)
+
+    def _tie(
+        self, source: FoundNode, target: FoundNode, predicate: str, statement: _Dated, properties: dict[str, Any]
+    ) -> None:
+        name = _type_name(predicate)
+        edge = self._findings.state(source, target, name if name in self._ontology.edge_types else FALLBACK)
+        stated = dict(properties)
+        if statement.confidence is not None:
+            stated["confidence"] = statement.confidence
+        if edge.type != name:
+            stated["predicate"] = predicate
+            said = source.properties.setdefault("says", [])
+            sentence = f"{predicate}: {target.title}"
+            if isinstance(said, list) and len(said) < MOST_SAID and sentence not in said:
+                said.append(sentence)
+        if not edge.properties and edge.valid_from is None and edge.valid_to is None:
+            edge.properties = stated
+            edge.valid_from, edge.valid_to = statement.valid_from, statement.valid_to
+        elif stated != edge.properties or statement.valid_from != edge.valid_from:
+            self._also(edge, stated, statement)
+
+    def _also(self, edge: FoundEdge, stated: dict[str, Any], statement: _Dated) -> None:
+        """Keeps what another statement says of the same two nodes and type, which are one edge of the graph."""
+        period = {"validFrom": statement.valid_from, "validTo": statement.valid_to}
+        more = stated | {name: instant for name, instant in period.items() if instant is not None}
+        also = [*edge.properties.get("also", []), more]
+        if fault_of_properties(edge.properties | {"also": also}):
+            raise _RefusedError("", "says more of one edge than it can hold")
+        edge.properties["also"] = also
+
+    def _thing(self, stated: str | Thing) -> FoundNode:
+        if isinstance(stated, str):
+            known = self._by_id.get(stated) or self._by_title.get(stated.casefold())
+            return known or self._findings.refer("statement", STATED, "Concept", stated, [])
+        if stated.id is None:
+            known = self._by_title.get(stated.title.casefold())
+            if known is not None and known.type == stated.type:
+                return known
+            return self._findings.refer("statement", STATED, stated.type, stated.title, [])
+        return self._by_id.get(stated.id) or self._named(stated.id, stated.type, stated.title, "/id")
+
+    def _named(self, given: str, node_type: str, title: str, at: str) -> FoundNode:
+        self._refuse_id(given, at)
+        self._by_id[given] = node = self._findings.named(self._stored_id(given), node_type, title)
+        return node
+
+    def _refuse_id(self, given: str | None, at: str) -> None:
+        if given is not None and (not _GIVEN_ID.fullmatch(given) or given.startswith("own/")):
+            raise _RefusedError(at, "is no id: letters, digits and . _ : / @ # -, first a letter or digit, not `own/`")
+
+    def _refuse_type(self, name: str, at: str) -> None:
+        if name not in self._ontology.node_types:
+            raise _RefusedError(at, f"is none of {', '.join(sorted(self._ontology.node_types))}")
+
+    def _refuse_type_of_act(self, name: str, at: str) -> None:
+        if name in ACT_EDGES or name == SUPERSEDES:
+            raise _RefusedError(at, f"{name} follows from facts and from a signal's acts, and can't be stated")
+
+    def _refuse_properties(self, properties: dict[str, Any]) -> None:
+        if fault := fault_of_properties(properties):
+            raise _RefusedError("/properties", fault)
+
+    def _refuse_period(self, statement: _Dated) -> None:
+        start, end = statement.valid_from, statement.valid_to
+        if start is not None and end is not None and end <= start:
+            raise _RefusedError("/validTo", "is not after `validFrom`")
+        if start is not None and start > self._latest_start:
+            raise _RefusedError("/validFrom", "is more than ten years from now")
+        if end is not None and end > self._latest_end:
+            raise _RefusedError("/validTo", "is more than a hundred years from now")
+
+    def _refuse_contradiction(self, statement: NodeStatement, properties: dict[str, Any]) -> None:
+        """Refuses the second of two values of one fact from one instant on: which of them holds, nobody could say."""
+        key = fact_key(self._ontology, None, properties)
+        if key is None:
+            return
+        value = canonical_json(properties.get("value", statement.title))
+        if self._facts.setdefault((key, statement.valid_from), value) != value:
+            raise _RefusedError("/properties/value", "contradicts another node of the request about the same fact")
 
 
-def _thing(findings: Findings, ontology: Ontology, stated: str | Thing, pointer: str) -> FoundNode:
-    thing = Thing(title=stated) if isinstance(stated, str) else stated
-    _known_type(ontology, thing.type, f"{pointer}/type")
-    return findings.refer(STATED, thing.type, thing.title, [])
+def _key(stated: str | Thing) -> tuple[str, str]:
+    if isinstance(stated, str):
+        return "Concept", stated.casefold()
+    return stated.type, stated.id or stated.title.casefold()
 
 
-def _known_type(ontology: Ontology, name: str, pointer: str) -> None:
-    if name not in ontology.node_types:
-        raise _invalid(pointer, f"is none of {', '.join(sorted(ontology.node_types))}")
-
-
-def _invalid(pointer: str, fault: str) -> BodyInvalid:
-    return BodyInvalid(f"{pointer}: {fault}", errors=[(pointer, fault)])
+def _type_name(predicate: str) -> str:
+    return re.sub(r"[^A-Z0-9]+", "_", predicate.upper()).strip("_")

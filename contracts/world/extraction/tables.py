@@ -57,12 +57,12 @@ def _read_row(
     node_type = own_type or announced
     if node_type == "Person":
         node = reading.findings.refer(
-            reading.document, "Person", plain(reading.quote(cells[name])), [reading.span(cells[name])]
+            "table_row", reading.document, "Person", plain(reading.quote(cells[name])), [reading.span(cells[name])]
         )
-        reading.findings.tie(node, within, "PART_OF", reading.span(cells[name]))
+        reading.findings.tie("table_row", node, within, "PART_OF", reading.span(cells[name]))
         reading.name(node, node.title)
     else:
-        node = reading.add(node_type, cells[name], within)
+        node = reading.add("table_row", node_type, cells[name], within)
     for number, (column, cell) in enumerate(zip(columns, cells, strict=False)):
         word, relation = singular(column), vocabulary.relation_of(column)
         if number == name or (number == of_type and own_type) or cell.start >= cell.end:

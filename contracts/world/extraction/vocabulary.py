@@ -20,10 +20,14 @@ _WORDS = re.compile(r"[^\W_]+(?:-[^\W_]+)*|#")
 
 @dataclass(frozen=True)
 class Relation:
-    """An edge that a word announces: its type, and the type of its target (None: an existing node)."""
+    """An edge that a word announces: its type, and the type of its target (None: an existing node).
+
+    `named` is the type of a new target if nothing has the name and it is surely one: "SAP", "`redis`".
+    """
 
     type: str
     to: str | None = None
+    named: str | None = None
     reversed: bool = False
 
 
@@ -40,11 +44,23 @@ class Vocabulary:
 
     types: dict[str, str]
     untyped: frozenset[str]
+    structure: frozenset[str]
     relations: dict[str, Relation]
     names: tuple[str, ...]
     type_words: frozenset[str]
     descriptions: frozenset[str]
     numbers: frozenset[str]
+    reasons: frozenset[str]
+    honorifics: frozenset[str]
+    roles: frozenset[str]
+    kin: frozenset[str]
+    said: frozenset[str]
+    gestures: frozenset[str]
+    openers: frozenset[str]
+
+    def names_a_part(self, heading: str) -> bool:
+        """Decides whether a heading names a part of every document, such as `License`, and not a thing."""
+        return plain_words(_NUMBERING.sub("", heading)) in self.structure
 
     def type_of(self, label: str) -> str | None:
         """Returns the node type for a label, column or key, or None."""
@@ -109,9 +125,12 @@ def load_vocabulary() -> Vocabulary:
     return Vocabulary(
         types,
         frozenset(map(plain_words, raw["untyped"])),
+        frozenset(map(plain_words, raw["structure"])),
         {singular(word): Relation(**fields) for word, fields in raw["relations"].items()},
         tuple(singular(word) for word in raw["names"]),
         frozenset(map(singular, raw["type_words"])),
         frozenset(map(singular, raw["descriptions"])),
         frozenset(map(singular, raw["numbers"])),
+        frozenset(map(singular, raw["reasons"])),
+        *(frozenset(raw[name]) for name in ("honorifics", "roles", "kin", "said", "gestures", "openers")),
     )

@@ -102,7 +102,7 @@ async def provoked(service: WholeService) -> list[Seen]:
                 asked.append(await client.post(url, content=b"a=b", headers={"Content-Type": "text/plain", **secured}))
                 asked.append(await client.post(url, content=b" " * 1_100_000, headers=json_type))
             elif "400" in answers:
-                where = f"{url}?nothing=1" if url == path else path.replace("{address}", "0x12")
+                where = path.replace("{address}", "0x12") if "{address}" in path else f"{url}?nothing=1"
                 asked.append(await client.request(method, where, headers=secured))
             seen += [Seen(operation_id, answer) for answer in asked]
     return seen

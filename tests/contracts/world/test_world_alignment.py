@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,7 @@ def test_what_can_not_be_judged_is_refused() -> None:
 
 def test_the_graph_of_this_repositorys_promises_may_be_written() -> None:
     markdown = PROMISES.read_text()
-    graph = build_graph(BuildRequest.model_validate({"documents": [{"markdown": markdown}]}), "local:ada")
+    request = BuildRequest.model_validate({"documents": [{"markdown": markdown}]})
+    graph = build_graph(request, "local:ada", datetime(2026, 11, 22, tzinfo=UTC))
     assert len(graph.nodes) > 30
     assert aligned_with(RULES, graph_proposal(graph, ADA, "private")).result in ("pass", "warn")

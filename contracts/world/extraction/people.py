@@ -1,0 +1,123 @@
+"""Finds names of people in prose where the words around them leave no doubt, and the names of their handles. Pure.
+
+A name is one of a person after a title ("Dr. Eva Sand"), beside a role ("Wei Zhang, our CFO", "her brother Tom"), or
+before a verb that only people do ("Ada Lovelace said"), or by the surname of somebody so found. Two capitalised words
+alone may be a town or a product.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from contracts.world.extraction.findings import Part
+from contracts.world.extraction.vocabulary import load_vocabulary
+
+MOST_PEOPLE = 100
+"""Most people whom the prose of one document introduces."""
+
+_WORD = r"[A-ZÀ-ÖØ-Þ][\w’'-]{1,30}"
+_FULL = rf"{_WORD}(?: (?:(?:van|von|de|der|den|da|di|la|le|bin|ibn|al) ){{0,2}}{_WORD}){{1,3}}"
+_CAPITALS = re.compile(rf"(?<![\w@]){_WORD}(?: (?:(?:van|von|de|der|den|da|di|la|le|bin|ibn|al) )?{_WORD}){{0,3}}")
+_HANDLE = r"@(?P<handle>[A-Za-z0-9][A-Za-z0-9_-]{0,38})"
+_PAIRS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"(?<![\w@])(?P<name>{_FULL})\s?[(\[]{_HANDLE}[)\]]",
+        rf"(?<![\w@])(?P<name>{_FULL}), (?:aka )?{_HANDLE}(?![\w@])",
+        rf"(?<![\w@/.]){_HANDLE}\s?(?:[(\[]|(?:is|=|:|–|—|-)\s|=)(?P<name>{_FULL})",
+    )
+)
+_TEAM = re.compile(r"\b(?:team|group|department|crew|squad|inc|ltd|llc|gmbh|ag|corp|foundation|co|university)\b", re.I)
+
+
+def handles_in(text: str) -> dict[str, str]:
+    """Returns the names that a text gives to handles, such as "Wei Zhang (@wei)". A handle with two names has none."""
+    names: dict[str, set[str]] = {}
+    for pattern in _PAIRS if "@" in text else ():
+        for match in pattern.finditer(text):
+            names.setdefault(match["handle"].lower(), set()).add(_without_openers(match["name"]))
+    return {handle: min(of_handle) for handle, of_handle in names.items() if len(of_handle) == 1}
+
+
+def people_in(text: str) -> list[str]:
+    """Returns the names of people whom a text introduces, in the order of its patterns and places."""
+    names: dict[str, None] = {}
+    for pattern in _patterns():
+        for match in pattern.finditer(text):
+            name = _without_openers(match["name"])
+            if name and not _TEAM.search(name) and (" " in name or name == match["name"]):
+                names[name] = None
+            if len(names) >= MOST_PEOPLE:
+                return list(names)
+    surnames = {name.split()[-1] for name in names}
+    for match in _CAPITALS.finditer(text) if names else ():
+        name = _without_openers(match[0])
+        if " " in name and name.split()[-1] in surnames and len(names) < MOST_PEOPLE and not _TEAM.search(name):
+            names[name] = None
+    return list(names)
+
+
+def named_in(text: str, names: dict[str, str]) -> Iterator[tuple[str, Part]]:
+    """Yields where a text names people: `names` are their full names by what they may be called."""
+    for match in _CAPITALS.finditer(text) if names else ():
+        words = [Part(word.start() + match.start(), word.end() + match.start()) for word in _SPLIT.finditer(match[0])]
+        first = 0
+        while first < len(words):
+            for last in range(len(words), first, -1):
+                part = Part(words[first].start, words[last - 1].end)
+                called = _POSSESSIVE.sub("", text[part.start : part.end])
+                if called in names:
+                    yield names[called], Part(part.start, part.start + len(called))
+                    first = last
+                    break
+            else:
+                first += 1
+
+
+def called(names: list[str]) -> dict[str, str]:
+    """Returns what people may be called: the full name, and each first or last name that only one of them has."""
+    full = list(dict.fromkeys(names))
+    by_word: dict[str, set[str]] = {}
+    for name in full:
+        words = name.split()
+        for word in {words[0], words[-1]}:
+            by_word.setdefault(word, set()).add(name)
+    return {word: min(of_word) for word, of_word in by_word.items() if len(of_word) == 1} | {
+        name: name for name in full
+    }
+
+
+_SPLIT = re.compile(r"[^ ]+")
+_POSSESSIVE = re.compile(r"[’']s?$")
+
+
+def _without_openers(name: str) -> str:
+    """Returns a name without words that only begin a sentence: "Yesterday Ada Lovelace" names "Ada Lovelace"."""
+    words = name.split()
+    while words and words[0].lower() in load_vocabulary().openers:
+        words.pop(0)
+    return _POSSESSIVE.sub("", " ".join(words))
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    vocabulary = load_vocabulary()
+
+    def one_of(words: frozenset[str]) -> str:
+        return "(?i:" + "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word))) + ")"
+
+    qualified = r"(?:(?:our|the|a|an|its|her|his|their|head|chief|vice|senior|lead|former|new) ){0,3}"
+    whose = r"\b(?i:our|the|my|your|his|her|their)\s(?:[a-z]{2,15} ){0,2}"
+    return tuple(
+        re.compile(pattern)
+        for pattern in (
+            rf"\b{one_of(vocabulary.honorifics)}\.? (?P<name>{_WORD}(?: {_WORD}){{0,2}})",
+            rf"(?<![\w@])(?P<name>{_FULL})(?:, | \(){qualified}{one_of(vocabulary.roles)}\b",
+            rf"{whose}{one_of(vocabulary.roles)},? (?P<name>{_FULL})",
+            rf"{whose}{one_of(vocabulary.kin)},? (?P<name>{_WORD}(?: {_WORD}){{0,2}})",
+            rf"(?<![\w@])(?P<name>{_FULL}) {one_of(vocabulary.said)}\b",
+            rf"(?<![\w@])(?P<name>{_WORD}(?: {_WORD}){{0,2}}) {one_of(vocabulary.gestures)}\b",
+        )
+    )

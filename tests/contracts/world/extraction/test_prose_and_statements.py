@@ -1,0 +1,314 @@
+"""What prose and a caller's own statements give: literal texts in, literal passages, people, edges and refusals out."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from contracts.world.extraction.build import BuildRequest, BuiltGraph, build_graph
+from contracts.world.extraction.document_reading import LONGEST_PASSAGE, passages_of
+from contracts.world.extraction.figures import amounts_in, dates_in
+from contracts.world.extraction.findings import Part
+from contracts.world.extraction.people import handles_in, people_in
+from contracts.world.extraction.rules import load_rules
+from contracts.world.identity import own_id
+
+ME = "local:ada"
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+
+
+def read(markdown: str, **fields) -> BuiltGraph:
+    return build_graph(BuildRequest(documents=[{"id": "d", "markdown": markdown} | fields]), ME, NOW)
+
+
+def stated(**fields) -> BuiltGraph:
+    return build_graph(BuildRequest(graph_id="g", **fields), ME, NOW)
+
+
+def titles(graph: BuiltGraph, node_type: str) -> list[str]:
+    return [node.title for node in graph.nodes if node.type == node_type]
+
+
+def edges(graph: BuiltGraph, *types: str) -> set[tuple[str, str, str]]:
+    title = {node.id: node.title for node in graph.nodes}
+    return {(title[e.source], e.type, title[e.target]) for e in graph.edges if not types or e.type in types}
+
+
+def test_every_paragraph_is_a_passage_with_its_span_as_part_of_its_section():
+    text = "# Trip\n\nWe left early.\nIt rained.\n\n## The hut\n\nNobody was there."
+    graph = read(text)
+    passages = [node for node in graph.nodes if node.type == "Passage"]
+    assert [text[span.start : span.end] for node in passages for span in node.spans] == [
+        "We left early.\nIt rained.",
+        "Nobody was there.",
+    ]
+    assert [node.properties for node in passages] == [
+        {"text": "We left early.\nIt rained."},
+        {"text": "Nobody was there.", "section": "The hut"},
+    ]
+    assert edges(graph) == {
+        ("We left early. It rained.", "PART_OF", "Trip"),
+        ("The hut", "PART_OF", "Trip"),
+        ("Nobody was there.", "PART_OF", "The hut"),
+    }
+
+
+def test_a_text_of_one_line_is_title_and_passage():
+    graph = build_graph(BuildRequest(documents=[{"text": "the boat leaks"}]), ME, NOW)
+    assert [(node.type, node.title) for node in graph.nodes] == [
+        ("Document", "the boat leaks"),
+        ("Passage", "the boat leaks"),
+    ]
+
+
+def test_a_long_paragraph_is_cut_where_sentences_end():
+    text = "The tide came in. " * 200
+    parts = list(passages_of(text, Part(0, len(text))))
+    assert all(part.end - part.start <= LONGEST_PASSAGE and text[part.end - 1] == "." for part in parts)
+    assert " ".join(text[part.start : part.end] for part in parts) == text.strip()
+
+
+@pytest.mark.parametrize("gap", ["\n", "\n\n"])
+def test_each_turn_of_a_conversation_is_a_passage(gap):
+    turns = ["Ada: Did you sleep?", "Bo: No. The dog barked.", "Ada: Again?", "Bo: Goal of the week: sleep"]
+    assert titles(read(gap.join(turns)), "Passage") == turns
+
+
+def test_a_block_of_fields_describes_its_section_and_no_speaker():
+    graph = read("# T\n\n## Pump\n\nStatus: old\nPlace: cellar\n\n## Roof\n\nStatus: new\nPlace: above")
+    assert [node.properties for node in graph.nodes if node.type == "Concept"] == [
+        {"status": "old", "place": "cellar"},
+        {"status": "new", "place": "above"},
+    ]
+    assert titles(graph, "Passage") == []
+
+
+def test_a_readme_keeps_its_requirements_and_its_license_is_no_concept():
+    graph = read("# Pump\n\n## Requirements\n\n- Python 3.12\n- Docker\n\n## License\n\nMIT\n")
+    assert titles(graph, "Concept") == ["Requirements"]
+    assert edges(graph) == {
+        ("Requirements", "PART_OF", "Pump"),
+        ("Python 3.12", "PART_OF", "Requirements"),
+        ("Docker", "PART_OF", "Requirements"),
+        ("MIT", "PART_OF", "Pump"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# T\n\nDepends on: SAP", ("T", "DEPENDS_ON", "SAP")),
+        ("# T\n\nDepends on: `redis`", ("T", "DEPENDS_ON", "redis")),
+        ("# T\n\nThe Billing Desk depends on SAP.", ("Billing Desk", "DEPENDS_ON", "SAP")),
+        ("# T\n\n## billing\n\nNow billing relies on the Order Book.", ("billing", "DEPENDS_ON", "Order Book")),
+        ("# T\n\nDepends on: the weather", None),
+        ("# T\n\nIt depends on Ada.", None),
+        ("# T\n\nEverything depends on what she says.", None),
+    ],
+)
+def test_only_names_depend_on_names(text, expected):
+    assert edges(read(text), "DEPENDS_ON") == ({expected} if expected else set())
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "rationale"),
+    [
+        ("We decided to sell the boat because it leaks.", "sell the boat", "it leaks"),
+        ("It rained. The crew has agreed on v2.1 of the plan. Fine.", "v2.1 of the plan", None),
+        ("Decision: sell the boat, because it leaks", "sell the boat", "it leaks"),
+        ("Decided: sell the boat", "sell the boat", None),
+    ],
+)
+def test_what_was_decided_is_a_decision_with_its_reason(text, title, rationale):
+    (decision,) = [node for node in read(f"# T\n\n{text}").nodes if node.type == "Decision"]
+    assert (decision.title, decision.properties.get("rationale")) == (title, rationale)
+
+
+@pytest.mark.parametrize("text", ["If we decided to go, I would.", "We have not decided to go.", "I decided to nap."])
+def test_what_was_not_decided_for_sure_is_no_decision(text):
+    assert titles(read(f"# T\n\n{text}"), "Decision") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "handles"),
+    [
+        ("Wei Zhang (@wei) leads.", {"wei": "Wei Zhang"}),
+        ("ask @wei (Wei Zhang)", {"wei": "Wei Zhang"}),
+        ("@wei is Wei Zhang", {"wei": "Wei Zhang"}),
+        ("Wei Zhang leads. Ask @wei.", {}),
+        ("Wei Zhang (@wei) and Wei Chen (@wei)", {}),
+    ],
+)
+def test_a_handle_has_the_name_that_the_text_gives_it(text, handles):
+    assert handles_in(text) == handles
+
+
+def test_a_handle_with_a_name_is_one_person():
+    graph = read("# T\n\nWei Zhang (@wei) leads.\n\n- [ ] paint @wei\n\nOwner: Wei Zhang")
+    assert titles(graph, "Person") == ["Wei Zhang"]
+    assert edges(graph, "ASSIGNED_TO", "OWNED_BY") == {
+        ("paint", "ASSIGNED_TO", "Wei Zhang"),
+        ("T", "OWNED_BY", "Wei Zhang"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Yesterday Ada Lovelace said no.", ["Ada Lovelace"]),
+        ("Dr. Eva Sand came.", ["Eva Sand"]),
+        ("Omar Haddad, our former CFO, left.", ["Omar Haddad"]),
+        ("her brother Tom called", ["Tom"]),
+        ("Mira laughed.", ["Mira"]),
+        ("Margaret Hale moved. Her father, Mr. Hale, had resigned.", ["Hale", "Margaret Hale"]),
+        ("Captain Lennox was there.", ["Lennox"]),
+        ("The Platform Team said no. New York grew. Monday came.", []),
+    ],
+)
+def test_people_are_found_where_the_words_around_them_leave_no_doubt(text, names):
+    assert people_in(text) == names
+
+
+def test_whom_prose_introduces_is_mentioned_wherever_it_is_named():
+    graph = read("# T\n\nDr. Eva Sand came.\n\nNobody else did, so Eva left.\n\nThe door stayed open.")
+    assert edges(graph, "MENTIONS") == {
+        ("Dr. Eva Sand came.", "MENTIONS", "Eva Sand"),
+        ("Nobody else did, so Eva left.", "MENTIONS", "Eva Sand"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ("on 2026-03-12", ["2026-03-12"]),
+        ("12 March 2026, 3rd of May 2026", ["2026-03-12", "2026-05-03"]),
+        ("March 12, 2026", ["2026-03-12"]),
+        ("am 12.03.2026", ["2026-03-12"]),
+        ("03/04/2026, 2026-02-30, 1.2.2026.4", ["2026-02-01"]),
+    ],
+)
+def test_dates_of_one_meaning_are_read(text, dates):
+    assert [date for date, _ in dates_in(text, Part(0, len(text)))] == dates
+
+
+@pytest.mark.parametrize(
+    ("text", "amounts"),
+    [
+        ("EUR 1,200 and 300 USD", ["EUR 1,200", "300 USD"]),
+        ("$4.5m, € 20 and 12 euros.", ["$4.5m", "€ 20", "12 euros"]),
+        ("12 apples, v1.2, 50 %", []),
+    ],
+)
+def test_amounts_have_a_currency(text, amounts):
+    assert list(amounts_in(text, Part(0, len(text)))) == amounts
+
+
+def test_a_preview_says_what_nothing_was_found_in():
+    graph = read("# T\n\nGoal: rest\n\nIt rained.\n\n```\nx = 1\n```\n")
+    assert [(part.text, part.kept) for part in graph.not_understood.parts] == [
+        ("It rained.", True),
+        ("```\nx = 1\n```", False),
+    ]
+    found = graph.not_understood
+    assert (found.passages, found.passage_characters, found.left_out, found.left_out_characters) == (1, 10, 1, 13)
+
+
+def test_every_form_gives_something_by_its_rule():
+    media_types = {"key": "application/json"}
+    for form in load_rules():
+        document = {"text": form.example, "media_type": media_types.get(form.rule, "text/markdown")}
+        graph = build_graph(BuildRequest(documents=[document]), ME, NOW)
+        assert form.rule in {found.rule for found in (*graph.nodes, *graph.edges)}, form
+
+
+def test_one_bad_statement_spoils_no_other():
+    goal, task = {"id": "a", "title": "Win", "type": "Goal"}, {"id": "b", "title": "Train", "type": "Task"}
+    graph = stated(
+        nodes=[goal, task, goal, {"id": "c", "title": "C"}, {"id": "c", "title": "C", "type": "Dragon"}, 5],
+        edges=[
+            {"source": "b", "target": "a", "type": "PURSUES"},
+            {"source": "b", "target": "z", "type": "PURSUES"},
+            {"source": "a", "target": "a", "type": "PART_OF"},
+            {"source": "a", "target": "b", "type": "SUPERSEDES"},
+            {"source": "a", "target": "b", "type": "HOLDS"},
+        ],
+        triples=[
+            {"subject": "x", "predicate": "knows", "object": "X"},
+            {"subject": "x", "predicate": "knows", "object": "y", "confidence": 2},
+            {"subject": "x", "predicate": "knows", "object": "y", "validFrom": "2026-02-01T00:00:00Z",
+             "validTo": "2026-01-01T00:00:00Z"},
+            {"subject": {"title": "x", "type": "Dragon"}, "predicate": "knows", "object": "y"},
+            {"subject": "x", "predicate": "knows", "object": "y"},
+        ],
+    )  # fmt: skip
+    assert [refused.pointer for refused in graph.refused] == [
+        "/nodes/2/id",
+        "/nodes/3/type",
+        "/nodes/4/type",
+        "/nodes/5",
+        "/triples/0/object",
+        "/triples/1/confidence",
+        "/triples/2/validTo",
+        "/triples/3/subject/type",
+        "/edges/1/target",
+        "/edges/2/target",
+        "/edges/3/type",
+        "/edges/4/type",
+    ]
+    assert edges(graph) == {("Train", "PURSUES", "Win"), ("x", "RELATED_TO", "y")}
+
+
+def test_a_triple_keeps_its_id_predicate_period_and_confidence():
+    triple = {
+        "id": "t1",
+        "subject": "Ada",
+        "predicate": "worked at",
+        "object": "Mill",
+        "validFrom": "2020-01-01T00:00:00Z",
+        "validTo": "2021-01-01T00:00:00Z",
+        "confidence": 0.8,
+    }
+    (edge,) = stated(triples=[triple]).edges
+    assert (edge.type, edge.properties) == ("RELATED_TO", {"id": "t1", "confidence": 0.8, "predicate": "worked at"})
+    assert (edge.valid_from, edge.valid_to) == ("2020-01-01T00:00:00.000000Z", "2021-01-01T00:00:00.000000Z")
+
+
+def test_a_second_predicate_between_two_nodes_is_kept_beside_the_first():
+    graph = stated(
+        triples=[{"subject": "Ada", "predicate": predicate, "object": "Bo"} for predicate in ("knows", "likes")]
+    )
+    assert [edge.properties for edge in graph.edges] == [{"predicate": "knows", "also": [{"predicate": "likes"}]}]
+
+
+def test_a_triple_names_nodes_of_the_request_by_id_or_title():
+    graph = stated(
+        nodes=[{"id": "p1", "title": "Ada", "type": "Person"}, {"id": "t1", "title": "Paint", "type": "Task"}],
+        triples=[{"subject": "t1", "predicate": "assigned to", "object": "ada"}],
+    )
+    assert edges(graph) == {("Paint", "ASSIGNED_TO", "Ada")}
+    assert [node.id for node in graph.nodes] == [own_id(ME, "p1"), own_id(ME, "t1")]
+
+
+def test_two_values_of_one_fact_from_one_instant_are_not_both_taken():
+    fact = {"type": "Observation", "title": "t", "properties": {"subject": "pump", "predicate": "status"}}
+    values = [{"id": f"n{value}", **fact, "properties": fact["properties"] | {"value": value}} for value in (1, 2)]
+    assert [refused.pointer for refused in stated(nodes=values).refused] == ["/nodes/1/properties/value"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "at"),
+    [
+        ({"validFrom": "2040-01-01T00:00:00Z"}, "/validFrom"),
+        ({"validTo": "2200-01-01T00:00:00Z"}, "/validTo"),
+        ({"properties": {"observed_at": "2027-01-01T00:00:00Z"}}, "/properties/observed_at"),
+        ({"properties": {"tags": "a"}}, "/properties"),
+        ({"properties": {"n": 2**61}}, "/properties"),
+        ({"id": "two words"}, "/id"),
+        ({"id": "own/a"}, "/id"),
+        ({"title": " "}, "/title"),
+        ({"more": 1}, ""),
+    ],
+)
+def test_a_node_that_the_graph_would_refuse_is_refused_by_itself(fields, at):
+    node = {"id": "a", "title": "Win", "type": "Goal"}
+    graph = stated(nodes=[node | {"id": "b"}, node | fields])
+    assert [refused.pointer for refused in graph.refused] == [f"/nodes/1{at}"]
