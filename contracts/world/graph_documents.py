@@ -62,12 +62,24 @@ class NodeDocument(Document):
     disputed: bool = Field(description="Whether another value holds for its subject and predicate beside it")
 
 
+_PLAIN: list[dict[str, Any]] = [
+    {"type": "string"},
+    {"type": "number"},
+    {"type": "boolean"},
+    {"type": "object", "additionalProperties": True},
+]
+StatedValue = Annotated[
+    Any, Field(json_schema_extra={"anyOf": [*_PLAIN, {"type": "array", "items": {"anyOf": _PLAIN}}], "nullable": True})
+]
+"""What a fact may state: any JSON value. A schema without a type would say nothing to a client."""
+
+
 class ClaimDocument(Document):
     """One of several values that hold for a subject and predicate."""
 
     id: str = Field(description="The node that states it")
     title: str
-    value: Any
+    value: StatedValue
     source: str
     source_class: SourceClass = Field(description="Its class, or that of its confirmation if it is higher")
     confidence: float | None
