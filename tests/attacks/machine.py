@@ -145,7 +145,8 @@ def corrupt_store(service: Service) -> Outcome:
 def _tracebacks(service: Service, name: str, content: bytes) -> list[str]:
     """What commands print that end in a traceback, on a copy of the installation with this warehouse."""
     copy = service.data_dir.with_name(name)
-    shutil.copytree(service.data_dir, copy, symlinks=True)
+    # The service goes on to publish: what it is building may be gone before it is copied.
+    shutil.copytree(service.data_dir, copy, symlinks=True, ignore=shutil.ignore_patterns(".*"))
     (copy / "warehouse.duckdb").write_bytes(content)
     broken = []
     for command in (("doctor",), ("pipeline", "run"), ("pipeline", "status"), ("world", "forget", "local:one")):
