@@ -68,9 +68,8 @@ _PLAIN: list[dict[str, Any]] = [
     {"type": "boolean"},
     {"type": "object", "additionalProperties": True},
 ]
-StatedValue = Annotated[
-    Any, Field(json_schema_extra={"anyOf": [*_PLAIN, {"type": "array", "items": {"anyOf": _PLAIN}}], "nullable": True})
-]
+_LIST = {"type": "array", "items": {"anyOf": _PLAIN}}
+StatedValue = Annotated[Any, Field(json_schema_extra={"anyOf": [*_PLAIN, _LIST, {"type": "null"}]})]
 """What a fact may state: any JSON value. A schema without a type would say nothing to a client."""
 
 
