@@ -119,7 +119,7 @@ def guardrail_text(judged: Mapping[str, Any], _: Mapping[str, Any]) -> str:
 
 
 def work_trees_text(score: work_trees.Score, _: Mapping[str, Any]) -> str:
-    """What the hook let pass and blocked in generated work trees; misjudged commands are listed."""
+    """Returns the hook's score in generated work trees, with the commands that it misjudged."""
     cells = [
         (
             f"{score.trees:,}",

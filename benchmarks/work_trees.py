@@ -35,9 +35,9 @@ TIME_LIMIT = 20.0
 
 _LINE = re.compile(rb"work-\d+")
 _MADE_AGAIN = ("build/", "node_modules/", "__pycache__/", "*.pyc")
-"""What version control ignores and tools make again."""
+"""Paths that version control ignores and tools make again."""
 _IGNORED_WORK = ("local/", "*.secret")
-"""What version control ignores and nothing makes again."""
+"""Paths that version control ignores and nothing makes again."""
 _SETTINGS = """
 [user]
     name = Ada
@@ -156,7 +156,7 @@ class Box:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What commands run with."""
+        """Returns the environment of the commands."""
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
@@ -211,7 +211,7 @@ class Box:
         return f"value = 'work-{self.lines}'\n"
 
     def work(self, *, without_products: bool = False) -> frozenset[bytes]:
-        """All work that is kept somewhere. What stands in the products of tools alone is none."""
+        """Returns all work that is kept somewhere. Products of tools are not work."""
         found: set[bytes] = set()
         repositories: list[Path] = []
         for directory, names, files in os.walk(self.root):

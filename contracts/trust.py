@@ -203,7 +203,7 @@ class ListedAttestation(Document):
 
 
 class TrustRegistry(TelemetryDocument):
-    """Who was attested by whom. The totals cover everything, even if only a part is listed."""
+    """The attestations of the registry, with agents and attesters. The totals count all, even those not listed."""
 
     registry: AddressText | None
     network: str | None = Field(description="CAIP-2 chain id; null before any run")

@@ -83,7 +83,7 @@ class Case:
     clashes: tuple[str, ...]
     """Facts that the proposal states twice for one instant, and stated successions that the rule does not give."""
     outcomes: tuple[str, ...] = ()
-    """What the rule of standing decided about the facts of the proposal, for people."""
+    """Sentences for people: how the rule of standing decided about the facts of the proposal."""
     _proposed: dict[str, Node] = field(default_factory=dict)
 
     @property
@@ -182,7 +182,7 @@ def _statement(state: Node | Edge) -> tuple[object, ...]:
 
 @dataclass
 class _Acts:
-    """What the nodes of a proposal do to known nodes: correct, retract or confirm them."""
+    """The acts of a proposal on known nodes: corrections, retractions and confirmations."""
 
     proposal: Proposal
     view: GraphView

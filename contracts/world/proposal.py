@@ -97,6 +97,33 @@ class EdgeDraft(msgspec.Struct, frozen=True, kw_only=True):
     valid_to: str | None = None
 
 
+def ended_node(node: Node, now: str) -> NodeDraft:
+    """Returns the draft that ends a node at `now` and changes nothing else."""
+    return NodeDraft(
+        id=node.id,
+        type=node.type,
+        title=node.title,
+        properties=node.properties,
+        visibility=node.visibility,
+        immutable=node.immutable,
+        valid_from=node.valid_from,
+        valid_to=now,
+    )
+
+
+def ended_edge(edge: Edge, now: str) -> EdgeDraft:
+    """Returns the draft that ends an edge at `now` and changes nothing else."""
+    return EdgeDraft(
+        source=edge.source,
+        target=edge.target,
+        type=edge.type,
+        properties=edge.properties,
+        visibility=edge.visibility,
+        valid_from=edge.valid_from,
+        valid_to=now,
+    )
+
+
 class Act(msgspec.Struct, frozen=True):
     """What a node of the proposal does to an existing node: `by` is the node of the proposal."""
 

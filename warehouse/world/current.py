@@ -290,6 +290,11 @@ class CurrentView:
             count += index.searcher.doc_freq("owner", owner) if owner else index.searcher.num_docs
         return count
 
+    @cached_property
+    def _changed(self) -> Numbers:
+        """Nodes of the snapshot that the overlay has another state of."""
+        return np.array([number for number in self._overlay.nodes if number < self._known], np.int64)
+
     def _nodes_with(self, word: SearchWord) -> int:
         """Returns about how many visible nodes have the word; 0 only if none has."""
         words = self._overlay.words
@@ -338,12 +343,11 @@ class CurrentView:
         if within.node_types:
             clauses.append((tantivy.Occur.Must, _number_query(index, "type", self._type_numbers(within))))
         query = clauses[0][1] if len(clauses) == 1 else tantivy.Query.boolean_query(clauses)
-        changed = np.array([number for number in self._overlay.nodes if number < self._known], np.int64)
-        requested = wanted + min(len(changed), wanted)
+        requested = wanted + min(len(self._changed), wanted)
         while True:
             result = index.searcher.search(query, requested)
             numbers = np.array(index.numbers([address for _, address in result.hits]), np.int64)
-            unchanged = ~np.isin(numbers, changed)
+            unchanged = ~np.isin(numbers, self._changed)
             if np.count_nonzero(unchanged) >= wanted or len(numbers) < requested:
                 scores = np.array([score for score, _ in result.hits], np.float64)
                 return index.count(result), numbers[unchanged], scores[unchanged]

@@ -12,7 +12,16 @@ from contracts.world.change_set import plan
 from contracts.world.constitution import SOURCE, load_constitution_drafts
 from contracts.world.identity import edge_id
 from contracts.world.ontology import load_ontology
-from contracts.world.proposal import CONSTITUTION, Decision, EdgeDraft, NodeDraft, Proposal, checked
+from contracts.world.proposal import (
+    CONSTITUTION,
+    Decision,
+    EdgeDraft,
+    NodeDraft,
+    Proposal,
+    checked,
+    ended_edge,
+    ended_node,
+)
 from contracts.world.records import Edge, Node, is_live
 from warehouse.ledger.ledger import Ledger, Reader
 from warehouse.world.events import decode_edges, decode_nodes
@@ -54,8 +63,8 @@ def _amendment(reader: Reader, stated: Drafts, instant: datetime) -> Proposal | 
     now = utc_text(instant)
     kept_nodes = {draft.id for draft in nodes}
     kept_edges = {edge_id(None, draft.source, draft.type, draft.target) for draft in edges}
-    dropped_nodes = [_ended_node(node, now) for node in _live_nodes(reader) if node.id not in kept_nodes]
-    dropped_edges = [_ended_edge(edge, now) for edge in _live_edges(reader) if edge.id not in kept_edges]
+    dropped_nodes = [ended_node(node, now) for node in _live_nodes(reader) if node.id not in kept_nodes]
+    dropped_edges = [ended_edge(edge, now) for edge in _live_edges(reader) if edge.id not in kept_edges]
     proposal = checked(
         Proposal(
             actor=CONSTITUTION,
@@ -74,28 +83,3 @@ def _live_nodes(reader: Reader) -> list[Node]:
 
 def _live_edges(reader: Reader) -> list[Edge]:
     return [edge for edge in decode_edges(reader.rows("world_edges_of_constitution")) if is_live(edge)]
-
-
-def _ended_node(node: Node, now: str) -> NodeDraft:
-    return NodeDraft(
-        id=node.id,
-        type=node.type,
-        title=node.title,
-        properties=node.properties,
-        visibility=node.visibility,
-        immutable=node.immutable,
-        valid_from=node.valid_from,
-        valid_to=now,
-    )
-
-
-def _ended_edge(edge: Edge, now: str) -> EdgeDraft:
-    return EdgeDraft(
-        source=edge.source,
-        target=edge.target,
-        type=edge.type,
-        properties=edge.properties,
-        visibility=edge.visibility,
-        valid_from=edge.valid_from,
-        valid_to=now,
-    )

@@ -168,7 +168,7 @@ class UnreadPart(Document):
 
 
 class NotUnderstood(Document):
-    """What the rules found nothing in. Passages are searchable all the same."""
+    """The parts of the texts in which the rules found nothing. Passages are searchable all the same."""
 
     passages: int = Field(description="How many passages state nothing by any form")
     passage_characters: int

@@ -16,7 +16,7 @@ import msgspec
 from contracts.world.extraction.build import documents_of
 from contracts.world.extraction.findings import MOST_SPANS
 from contracts.world.ontology import Ontology
-from contracts.world.proposal import EdgeDraft, NodeDraft, Proposal
+from contracts.world.proposal import EdgeDraft, NodeDraft, Proposal, ended_edge, ended_node
 from contracts.world.records import Edge, Node, is_live
 
 
@@ -77,8 +77,8 @@ def rebuilt(proposal: Proposal, documents: Collection[str], former: Former, onto
     return Rebuilt(
         msgspec.structs.replace(
             proposal,
-            nodes=(*drafts, *(_ended_node(node, now) for node in ended)),
-            edges=(*edges, *(_ended_edge(edge, now) for edge in ended_edges)),
+            nodes=(*drafts, *(ended_node(node, now) for node in ended)),
+            edges=(*edges, *(ended_edge(edge, now) for edge in ended_edges)),
         ),
         tuple(node.id for node in ended),
         tuple(withheld.values()),
@@ -126,27 +126,3 @@ def _edge_again(draft: EdgeDraft, before: Edge | None, now: str) -> EdgeDraft:
 
 def _document_of(span: object) -> str:
     return str(span).rpartition(":")[0]
-
-
-def _ended_node(node: Node, now: str) -> NodeDraft:
-    return NodeDraft(
-        id=node.id,
-        type=node.type,
-        title=node.title,
-        properties=node.properties,
-        visibility=node.visibility,
-        valid_from=node.valid_from,
-        valid_to=now,
-    )
-
-
-def _ended_edge(edge: Edge, now: str) -> EdgeDraft:
-    return EdgeDraft(
-        source=edge.source,
-        target=edge.target,
-        type=edge.type,
-        properties=edge.properties,
-        visibility=edge.visibility,
-        valid_from=edge.valid_from,
-        valid_to=now,
-    )
