@@ -1,4 +1,4 @@
-"""Collects the content of the connect page and its Markdown twin: plans, a quote of this installation, real answers."""
+"""Collects the content of the connect page: plans, a quote of this installation, real answers."""
 
 import json
 from dataclasses import dataclass
@@ -12,9 +12,6 @@ from contracts.connect import server
 from contracts.connect.tools import TOOLS
 from contracts.discovery.examples import recorded
 from contracts.discovery.installation import Installation
-from contracts.discovery.service import CONNECT_PAGE_PATH
-
-CONNECT_MARKDOWN_PATH = f"{CONNECT_PAGE_PATH}index.md"
 
 _CATALOG_FIELDS = {"id", "name", "price", "status", "requests_per_day"}
 _QUOTE_FIELDS = ("planId", "payer", "amount", "issuedAt", "expiresAt")

@@ -18,7 +18,6 @@ from contracts.access.tiers import REQUESTS_A_DAY
 from contracts.connect import server
 from contracts.discovery import service
 from contracts.discovery.capabilities import Status, capability_states
-from contracts.discovery.connect_page import CONNECT_MARKDOWN_PATH, connect_facts
 from contracts.discovery.installation import Installation
 from contracts.intake.answers import INTAKE_PATH
 from contracts.publish.deprecations import COMPATIBILITY_PATH, DEPRECATED
@@ -90,14 +89,6 @@ def security_txt(installation: Installation, today: date) -> bytes:
 def sitemap_xml(installation: Installation, paths: Iterable[str]) -> bytes:
     """Renders the sitemap of these paths (sitemaps.org)."""
     return render_text("sitemap.xml", installation, paths=sorted(paths))
-
-
-def connect_page_fields(installation: Installation) -> dict[str, Any]:
-    return {**shared_facts(installation), **connect_facts(installation), "markdown": CONNECT_MARKDOWN_PATH}
-
-
-def connect_md(installation: Installation) -> bytes:
-    return render_text("connect.md", installation, **connect_facts(installation))
 
 
 def render_text(template: str, installation: Installation, **facts: Any) -> bytes:

@@ -7,6 +7,7 @@ other bodies too; `reader`, a function of a room of the warehouse; else the stat
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
@@ -24,7 +25,6 @@ from contracts.bidwall import (
 )
 from contracts.discovery import service
 from contracts.discovery.agent_card import API_V2_PATH
-from contracts.discovery.connect_page import CONNECT_MARKDOWN_PATH
 from contracts.discovery.encoding import document_bytes
 from contracts.discovery.installation import Installation
 from contracts.discovery.manifests import agent_skills, ai_plugin, api_catalog, erc8004_registration
@@ -51,8 +51,6 @@ from contracts.discovery.texts import (
     SITEMAP_PATH,
     agents_txt,
     compatibility_md,
-    connect_md,
-    connect_page_fields,
     llms_txt,
     robots_txt,
     sitemap_xml,
@@ -69,6 +67,9 @@ from contracts.partner import MARKETPLACE_MAX_AGE_S, PARTNER_MAX_AGE_S, Marketpl
 from contracts.publish.deprecations import COMPATIBILITY_PATH, DEPRECATED
 from contracts.publish.overview import OVERVIEW_MAX_AGE_S, ContextSnapshot, OverviewMode, ServiceContext, SiteMetrics
 from contracts.publish.routes import ACTION_HEADERS, Cache
+from contracts.site.markdown import page_in_markdown
+from contracts.site.page import Page, PageContent, page_content
+from contracts.site.pages import PAGES
 from contracts.token.holder_documents import (
     HoldersMapParameters,
     HoldersTemporalParameters,
@@ -85,7 +86,17 @@ the freshness block where it has one; rendering adds the rest of the block and `
 known to be out of date already. Times are UTC (naive ones too);
 values are plain, pydantic models or raw JSON (`msgspec.Raw`)."""
 
-Content = BaseModel | Fields | bytes
+
+@dataclass(frozen=True)
+class ExpiringBody:
+    """The whole body of a document that shows others, and the one that is served once the first of them has expired."""
+
+    fresh: bytes
+    stale: bytes | None = None
+    stale_after: datetime | None = None
+
+
+Content = BaseModel | Fields | bytes | ExpiringBody
 """The content of a document: its model, its fields, or the whole body where the room makes the bytes itself."""
 
 
@@ -123,10 +134,12 @@ class Projection:
     capability: str | None = None
     """The capability that the document belongs to, where `capabilities.yaml` does not list its route."""
     model: type[BaseModel] | None = None
-    make: Callable[[Installation], Content] | None = None
+    make: Callable[[Installation], BaseModel | Fields | bytes] | None = None
     """Makes the content where it needs no store, clock or network."""
-    describe: Callable[[Installation, Bodies], bytes] | None = None
-    """Makes the body of a document that shows the bodies of others, after them."""
+    describe: Callable[[Installation, Bodies], bytes | PageContent] | None = None
+    """Makes the content of a document that shows the bodies of others, after them."""
+    shows: tuple[str, ...] = ()
+    """The paths of those documents, where it is made again as soon as one of them is."""
     reader: str | None = None
     """The function of the warehouse that reads the content, `<room>.<module>:<function>`. It takes a `DocumentContext`,
     then `reader_argument` or `parameters` where the row has them."""
@@ -210,7 +223,7 @@ WORLD_LIVE_PATH = "/api/worldmodel/live"
 
 PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
 }
 """The rights of a page: to load nothing from elsewhere, and to run no code from its text."""
@@ -247,6 +260,37 @@ def _sitemap(installation: Installation) -> bytes:
 
 
 _discovery = partial(Projection, group="discovery", cache="discovery")
+
+
+def _page_rows(page: Page) -> tuple[Projection, Projection]:
+    """Returns the rows of a page and of its twin in Markdown, which is made of the page itself."""
+    row = Projection(
+        name=f"page_{page.name}",
+        path=page.path,
+        group="site",
+        shape="page",
+        describe=partial(page_content, page, PAGES),
+        shows=tuple(shown.path for shown in page.shows),
+        summary=page.title,
+        description=page.description,
+        media_type="text/html; charset=utf-8",
+        headers={**PAGE_HEADERS, "Link": f"{FRONT_LINKS}, {_link(page.markdown, 'alternate', 'text/markdown')}"},
+        template=page.template,
+        markdown=page.markdown,
+    )
+    twin = Projection(
+        name=f"page_{page.name}_markdown",
+        path=page.markdown,
+        group="site",
+        shape="markdown",
+        describe=lambda _, bodies: page_in_markdown(bodies[page.path]),
+        shows=(page.path,),
+        summary=f"{page.title}, in Markdown",
+        description=f"The page {page.path} for readers without a browser.",
+        media_type=MARKDOWN,
+    )
+    return row, twin
+
 
 PROJECTIONS: tuple[Projection, ...] = (
     Projection(
@@ -650,16 +694,6 @@ PROJECTIONS: tuple[Projection, ...] = (
         media_type=MARKDOWN,
     ),
     _discovery(
-        name="connect_markdown",
-        path=CONNECT_MARKDOWN_PATH,
-        shape="markdown",
-        make=connect_md,
-        summary="Connect page in Markdown",
-        description="The connect page for readers without a browser; `/connect/` answers it to clients that "
-        "prefer Markdown.",
-        media_type=MARKDOWN,
-    ),
-    _discovery(
         name="security_txt",
         path=SECURITY_PATH,
         shape="security",
@@ -686,22 +720,6 @@ PROJECTIONS: tuple[Projection, ...] = (
         summary="Wallet actions",
         description="Which addresses of this site wallets may show as actions, and where those are asked for.",
         headers=ACTION_HEADERS,
-    ),
-    _discovery(
-        name="connect_page",
-        path=service.CONNECT_PAGE_PATH,
-        shape="page",
-        make=connect_page_fields,
-        summary="Connect page",
-        description="What this is, how to pair, plans, and a paid claim step by step, for a browser. Clients that "
-        "prefer Markdown get that.",
-        media_type="text/html; charset=utf-8",
-        headers={
-            **PAGE_HEADERS,
-            "Link": f"{FRONT_LINKS}, {_link(CONNECT_MARKDOWN_PATH, 'alternate', 'text/markdown')}",
-        },
-        template="connect/index.html.j2",
-        markdown=CONNECT_MARKDOWN_PATH,
     ),
     _discovery(
         name="icon",
@@ -731,6 +749,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         description="The part of the OpenAPI 3.0.3 description that is under `/api/v2`, in YAML.",
         media_type="application/yaml",
     ),
+    *(row for page in PAGES for row in _page_rows(page)),
 )
 
 TRUST_SCORE = Projection(
@@ -746,13 +765,6 @@ TRUST_SCORE = Projection(
 """Not published as a file: one body an address, read from the published query copy."""
 
 REDIRECTS: tuple[Redirect, ...] = (
-    Redirect(
-        path="/",
-        to=service.CONNECT_PAGE_PATH,
-        name="root",
-        summary="The front door",
-        headers={"Link": FRONT_LINKS},
-    ),
     Redirect(
         path=service.CONNECT_PAGE_PATH.rstrip("/"),
         to=service.CONNECT_PAGE_PATH,

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from contracts.base import NEVER
 from contracts.canonical import sha256_hex
-from contracts.publish.registry import Content, Fields, Projection
+from contracts.publish.registry import Content, ExpiringBody, Fields, Projection
 
 EXPIRED = "expired"
 """The reason of a body whose `staleAfter` has passed without a newer one."""
@@ -32,11 +32,13 @@ NOWHERE = Origin(generation="", generated_at=NEVER)
 class Rendered:
     """A document that is rendered once. Its bodies differ in their origin and in the members that call them stale.
 
-    `members` are the encoded members of the body, or of its `data`, in order; None where the body never differs.
+    `members` are the encoded members of the body, or of its `data`, in order; None where the body is whole. `expired`
+    is the body of a whole one past `stale_after`.
     """
 
     projection: Projection
     from_nowhere: bytes
+    expired: bytes | None = None
     members: dict[str, msgspec.Raw] | None = None
     stale_after: datetime | None = None
     reason: str | None = None
@@ -49,7 +51,8 @@ class Rendered:
     def body(self, origin: Origin, *, now: datetime | None = None) -> bytes:
         """Returns the body; stale where `now` is past its `staleAfter`."""
         if self.members is None:
-            return self.from_nowhere
+            is_expired = now is not None and self.stale_after is not None and now >= self.stale_after
+            return self.expired if is_expired and self.expired is not None else self.from_nowhere
         place = {"generation": origin.generation, "generatedAt": origin.generated_at}
         members = self.members | _encoded(place)
         if now is not None and self.stale_after is not None and now >= self.stale_after:
@@ -64,6 +67,8 @@ def rendered(projection: Projection, content: Content) -> Rendered:
     """
     if isinstance(content, bytes):
         return Rendered(projection, content)
+    if isinstance(content, ExpiringBody):
+        return Rendered(projection, content.fresh, content.stale, stale_after=content.stale_after)
     model = projection.freshness or projection.model
     if model is None:
         raise ValueError(f"{projection.name}: fields without a model")
@@ -77,7 +82,7 @@ def rendered(projection: Projection, content: Content) -> Rendered:
     body = _whole(projection, members)
     if projection.freshness is None:
         return Rendered(projection, body)
-    return Rendered(projection, body, members, values["stale_after"], values["reason"])
+    return Rendered(projection, body, members=members, stale_after=values["stale_after"], reason=values["reason"])
 
 
 def render(projection: Projection, content: Content, origin: Origin, *, now: datetime | None = None) -> bytes:
@@ -88,7 +93,7 @@ def render(projection: Projection, content: Content, origin: Origin, *, now: dat
 def validate(projection: Projection, content: Content) -> None:
     """Builds the document's model of its content. Raises `pydantic.ValidationError` where that does not fit."""
     model = projection.freshness or projection.model
-    if model is None or isinstance(content, bytes | BaseModel):
+    if model is None or isinstance(content, bytes | BaseModel | ExpiringBody):
         return
     values = _values(projection, model, content)
     embedded = {name: msgspec.json.decode(value) for name, value in values.items() if isinstance(value, msgspec.Raw)}
@@ -97,7 +102,7 @@ def validate(projection: Projection, content: Content) -> None:
 
 def fields_of(content: Content) -> Fields:
     """Returns the fields of content that is not a whole body."""
-    assert not isinstance(content, bytes), "a whole body has no fields"
+    assert not isinstance(content, bytes | ExpiringBody), "a whole body has no fields"
     return dict(content)
 
 
@@ -106,6 +111,8 @@ def stale_after_of(projection: Projection, content: Content) -> datetime | None:
 
     Content that combines parts of different ages gives its own `stale_after`.
     """
+    if isinstance(content, ExpiringBody):
+        return content.stale_after
     if isinstance(content, bytes) or projection.max_age_s is None:
         return None
     values = fields_of(content)

@@ -16,7 +16,7 @@ from warehouse.publish.readers import context_for
 
 def document_key(projection: Projection) -> dg.AssetKey:
     """Returns the asset key of a document: `document/api/token/holders` for `/api/token/holders`."""
-    return dg.AssetKey(["document", *projection.path.strip("/").split("/")])
+    return dg.AssetKey(["document", *(projection.path.strip("/") or "index.html").split("/")])
 
 
 def _spec(projection: Projection) -> dg.AssetSpec:

@@ -5,10 +5,11 @@ The caller holds the run lock.
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from contracts.discovery.installation import Installation, installation_of
 from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection, Redirect
 from contracts.publish.routes import file_of
 from contracts.settings import Settings
@@ -92,13 +93,16 @@ def republish_stale(
     if draft.previous is None:
         return PublishReport(None, published=False)
     marked = _mark(draft.previous.path, draft.previous.manifest.documents, projections, reason)
+    bodies = _bodies_of(draft.previous) | {document.path: document.body for document in marked}
+    shown_in = _rows_that_show({document.path for document in marked} & bodies.keys())
+    marked += _described(shown_in, installation_of(settings), bodies, draft)
     return _report(draft, _with(settings, draft.previous, draft, marked), started)
 
 
 def republish(
     context: DocumentContext, settings: Settings, projections: Iterable[Projection], *, now: datetime | None = None
 ) -> PublishReport:
-    """Publishes the last generation with these documents read again, and links the rest, including the query copy.
+    """Publishes the last generation with these documents, and those that show them, made again; links the rest.
 
     A document that is marked stale stays as it is: its sources have to pass a whole run first. Before the first
     generation there is nothing to do. Raises as `publish`.
@@ -109,7 +113,8 @@ def republish(
         return PublishReport(None, published=False)
     entries = draft.previous.manifest.documents
     rows = [row for row in projections if row.path in entries and entries[row.path].stale_reason is None]
-    documents = _documents(rows, context, draft)
+    shown_in = [row for row in _rows_that_show({row.path for row in rows}) if row not in rows and row.path in entries]
+    documents = _documents([*rows, *shown_in], context, draft)
     return _report(draft, _with(settings, draft.previous, draft, documents), started)
 
 
@@ -123,17 +128,41 @@ def _documents(rows: Iterable[Projection], context: DocumentContext, draft: Draf
     describing = [row for row in chosen if row.describe is not None]
     if not describing:
         return documents
-    bodies: dict[str, bytes] = {}
-    if draft.previous is not None:
-        public = draft.previous.path / "public"
-        bodies = {path: (public / file_of(path)).read_bytes() for path in draft.previous.manifest.documents}
+    bodies = {} if draft.previous is None else _bodies_of(draft.previous)
     bodies |= {document.path: document.body for document in documents}
     bodies |= {alias.path: bodies[row.path] for row in PROJECTIONS if row.path in bodies for alias in row.aliases}
-    for row in describing:
-        described = _read_all([row], replace(context, bodies=bodies), draft)
-        documents += described
-        bodies |= {document.path: document.body for document in described}
+    return documents + _described(describing, context.installation, bodies, draft)
+
+
+def _bodies_of(generation: Generation) -> dict[str, bytes]:
+    """Returns the bodies of a generation by path."""
+    public = generation.path / "public"
+    return {path: (public / file_of(path)).read_bytes() for path in generation.manifest.documents}
+
+
+def _described(
+    rows: Iterable[Projection], installation: Installation, bodies: dict[str, bytes], draft: Draft
+) -> list[PublishedDocument]:
+    """Makes documents that show others, one after another, since the next may show the last."""
+    documents: list[PublishedDocument] = []
+    shown = dict(bodies)
+    for row in rows:
+        assert row.describe is not None
+        document = published_document(row, filled(row, row.describe(installation, shown)), draft)
+        documents.append(document)
+        shown[row.path] = document.body
     return documents
+
+
+def _rows_that_show(paths: Iterable[str]) -> list[Projection]:
+    """Returns the rows that show documents at these paths, or documents that show them, in order."""
+    found: list[Projection] = []
+    shown = set(paths)
+    for row in PROJECTIONS:
+        if not shown.isdisjoint(row.shows):
+            found.append(row)
+            shown.add(row.path)
+    return found
 
 
 def _read_all(rows: Iterable[Projection], context: DocumentContext, draft: Draft) -> list[PublishedDocument]:

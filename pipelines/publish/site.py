@@ -9,9 +9,10 @@ import msgspec
 
 from contracts.canonical import sha256_hex
 from contracts.discovery.installation import Installation
-from contracts.publish.registry import PROJECTIONS, REDIRECTS, Content, Projection, Redirect
+from contracts.publish.registry import PROJECTIONS, REDIRECTS, Content, ExpiringBody, Projection, Redirect
 from contracts.publish.rendering import fields_of
 from contracts.publish.routes import Folder, RedirectRoute, Route, RouteTable, file_of
+from contracts.site.page import PageContent
 
 SITE = Path(__file__).resolve().parents[2] / "site"
 
@@ -21,8 +22,8 @@ FOLDERS = {
     "/assets/js/": Folder(media_type="text/javascript; charset=utf-8"),
 }
 
-ASSETS = {"connect.css": "/assets/css/", "connect.js": "/assets/js/"}
-"""Assets that pages load, by name in `site/connect/`, and their published folder, where names contain a hash."""
+ASSETS = {file.name: f"/assets{file.suffix.replace('.', '/')}/" for file in sorted((SITE / "assets").iterdir())}
+"""Assets that pages load, by name in `site/assets/`, and their published folder, where names contain a hash."""
 
 TEMPLATES = {
     "public/404.html": "404.html.j2",
@@ -55,22 +56,26 @@ def site_files(table: RouteTable, api_address: str) -> dict[str, bytes]:
         for path, name in TEMPLATES.items()
     }
     files["public/routes.json"] = msgspec.json.format(msgspec.json.encode(table), indent=1)
-    files |= {f"public{asset_path(name)}": (SITE / "connect" / name).read_bytes() for name in ASSETS}
+    files |= {f"public{asset_path(name)}": (SITE / "assets" / name).read_bytes() for name in ASSETS}
     return files
 
 
-def filled(projection: Projection, content: Content) -> Content:
+def filled(projection: Projection, content: Content | PageContent) -> Content:
     """Returns the content; where the projection has a template, with the body that the template renders."""
     if projection.template is None:
         return content
-    return _templates().get_template(projection.template).render(fields_of(content), asset=asset_path).encode()
+    template = _templates().get_template(projection.template)
+    if not isinstance(content, PageContent):
+        return template.render(fields_of(content), asset=asset_path).encode()
+    stale = None if content.stale is None else template.render(content.stale, asset=asset_path).encode()
+    return ExpiringBody(template.render(content.fresh, asset=asset_path).encode(), stale, content.stale_after)
 
 
 @cache
 def asset_path(name: str) -> str:
     """Returns the path of an asset, which changes with its content."""
     stem, suffix = name.split(".")
-    return f"{ASSETS[name]}{stem}.{sha256_hex((SITE / 'connect' / name).read_bytes())[:12]}.{suffix}"
+    return f"{ASSETS[name]}{stem}.{sha256_hex((SITE / 'assets' / name).read_bytes())[:12]}.{suffix}"
 
 
 def _routes(projection: Projection, installation: Installation) -> dict[str, Route]:

@@ -31,14 +31,12 @@ def context_for(connection: duckdb.DuckDBPyConnection, settings: Settings) -> Do
 
 
 def read(projection: Projection, context: DocumentContext, parameters: BaseModel | None = None) -> Content:
-    """Reads the content of one document. `parameters` are None for the published default.
+    """Reads the content of one document that shows no others. `parameters` are None for the published default.
 
     Raises `RequestProblem` on parameters that fit their model but name nothing that exists.
     """
     if projection.make is not None:
         return projection.made_for(context.installation)
-    if projection.describe is not None:
-        return projection.describe(context.installation, context.bodies)
     if projection.reader is None:
         return read_row(context.connection, read_sql(projection.name))
     reader = reader_of(projection.reader)

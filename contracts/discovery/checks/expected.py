@@ -11,7 +11,6 @@ from contracts.publish.registry import PROJECTIONS
 DESCRIPTION = "/openapi.json"
 
 SHAPES = {
-    "/": "page",
     **{
         path: row.shape
         for row in PROJECTIONS

@@ -1,4 +1,4 @@
-// The connect page: copying, and a quote whose hashes this browser recomputes. Without it the page says the same.
+// The connect page: a quote whose hashes this browser recomputes. Without it the page says the same.
 
 /** JSON as RFC 8785 has it: members in the order of their names' UTF-16 code units, numbers and strings as JavaScript writes them. */
 export function canonical(value) {
@@ -57,21 +57,6 @@ function anyAddress() {
 }
 
 function begin() {
-  if (navigator.clipboard) {
-    for (const button of document.querySelectorAll("[data-copy]")) {
-      const label = button.firstChild;
-      button.hidden = false;
-      button.addEventListener("click", async () => {
-        try {
-          await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-          label.textContent = "Copied";
-        } catch {
-          label.textContent = "Not copied";
-        }
-        setTimeout(() => { label.textContent = "Copy"; }, 2000);
-      });
-    }
-  }
   const form = document.getElementById("check");
   if (!form || !globalThis.crypto?.subtle) return;
   form.hidden = false;

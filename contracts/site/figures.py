@@ -1,0 +1,202 @@
+"""Values as pages show them: figures with their source and its age, amounts, addresses, times. Pure."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import yaml
+from pydantic import BaseModel
+
+from contracts.base import Freshness, Quality, TelemetryEnvelope
+
+REASONS: Mapping[str, str] = yaml.safe_load(Path(__file__).with_name("reasons.yaml").read_text())
+"""What the reason codes of documents mean, in words that follow a colon."""
+
+State = Literal["proven", "exact", "derived", "estimated", "stale", "disputed", "missing"]
+"""The degree to which a reader can trust a figure; each has a mark of its own shape."""
+
+STATE_WORDS: Mapping[State, str] = {
+    "proven": "Proven",
+    "exact": "Exact",
+    "derived": "Derived from other exact numbers",
+    "estimated": "Estimated",
+    "stale": "Stale",
+    "disputed": "Disputed: sources disagree",
+    "missing": "Not available",
+}
+
+Value = TypeVar("Value")
+
+NO_VALUE = "–"
+_SCALES = ((10**12, "T"), (10**9, "B"), (10**6, "M"))
+_THIN = "\u202f"
+"""A narrow space that does not break, between a number and its unit."""
+
+
+STATES: Mapping[Quality, State] = {
+    Quality.EXACT: "exact",
+    Quality.DERIVED: "derived",
+    Quality.ESTIMATED: "estimated",
+    Quality.UNAVAILABLE: "missing",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A document whose numbers a page shows, as a reader checks them.
+
+    `stale_from` is set in the page that is served from that instant on.
+    """
+
+    id: str
+    title: str
+    path: str
+    state: State
+    reason: str | None
+    source: str | None
+    observed_at: datetime | None
+    fetched_at: datetime | None
+    stale_after: datetime | None
+    is_stale: bool
+    block: int | None = None
+
+    def figure(
+        self, value: Value | None, shown: "Callable[[Value], str]", *, unit: str = "", state: State | None = None
+    ) -> "Figure":
+        """Makes a figure of this source, whose text `shown` makes. A `value` of None is missing, for the source's
+        reason."""
+        if value is None:
+            return Figure(NO_VALUE, None, unit, "missing", self, self.reason)
+        text = shown(value)
+        if self.is_stale:
+            return Figure(text, str(value), unit, "stale", self, self.reason)
+        return Figure(text, str(value), unit, state or self.state, self, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number: its short text, its exact value, its unit, how far it can be trusted, its source, why it is missing."""
+
+    text: str
+    exact: str | None
+    unit: str
+    state: State
+    source: Source
+    reason: str | None
+
+    @property
+    def words(self) -> str:
+        """Returns what the mark says to those who can't see it."""
+        return STATE_WORDS[self.state]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An address with its short form and the squares of its picture."""
+
+    full: str
+    squares: tuple[str, str, str]
+    """The squares of each of three colours, as one path over 8 by 8 units."""
+
+    @property
+    def short(self) -> str:
+        """Returns the first six and the last four characters."""
+        return f"{self.full[:6]}…{self.full[-4:]}"
+
+
+def source_of(
+    id_: str, title: str, path: str, document: BaseModel | None, now: datetime | None, *, block: int | None = None
+) -> Source:
+    """Reads the freshness block of a document. With `now`, what has expired by then is stale."""
+    block_of = document.data if isinstance(document, TelemetryEnvelope) else document
+    if not isinstance(block_of, Freshness):
+        if document is None:
+            reason = reason_in_words("not_published")
+            return Source(id_, title, path, "missing", reason, None, None, None, None, False, block)
+        return Source(id_, title, path, "exact", None, None, None, None, None, False, block)
+    is_stale = block_of.stale or (now is not None and block_of.stale_after is not None and now >= block_of.stale_after)
+    state = STATES[block_of.quality]
+    return Source(
+        id=id_,
+        title=title,
+        path=path,
+        state=state,
+        reason=reason_in_words(block_of.reason),
+        source=block_of.source,
+        observed_at=block_of.observed_at,
+        fetched_at=block_of.fetched_at,
+        stale_after=block_of.stale_after,
+        is_stale=is_stale,
+        block=block,
+    )
+
+
+def reason_in_words(code: str | None) -> str | None:
+    """Returns what a reason code means; a code without words is shown as it is."""
+    return None if code is None else REASONS.get(code, code.replace("_", " "))
+
+
+def whole(value: int | Decimal | str) -> str:
+    """Returns a number with separators of thousands, without what stands after the point: `2,321`."""
+    return f"{int(Decimal(value)):,}"
+
+
+def short(value: float | Decimal | str, digits: int = 3) -> str:
+    """Returns a number with about `digits` significant digits and a scale: `24.5 M`, `0.0248`, `7.06`."""
+    number = Decimal(str(value))
+    for scale, sign in _SCALES:
+        if abs(number) >= scale:
+            return f"{_rounded(number / scale, digits)}{_THIN}{sign}"
+    return _rounded(number, digits)
+
+
+def dollars(value: float | Decimal | str) -> str:
+    """Returns an amount in USD: `$24.5 M`."""
+    return f"${short(value)}"
+
+
+def percent(fraction: float, digits: int = 1) -> str:
+    """Returns a fraction in per cent: `80.9 %`."""
+    return f"{100 * fraction:.{digits}f}{_THIN}%"
+
+
+def signed_percent(value: float) -> str:
+    """Returns a change that is given in per cent with its sign: `+1.25 %`."""
+    return f"{value:+.2f}{_THIN}%".replace("-", "−")
+
+
+def tokens(raw: str | int, decimals: int, digits: int = 4) -> str:
+    """Returns a raw amount in whole tokens, shortened."""
+    return short(exact_tokens(raw, decimals), digits)
+
+
+def exact_tokens(raw: str | int, decimals: int) -> Decimal:
+    """Returns a raw amount in whole tokens, exactly."""
+    return Decimal((0, tuple(map(int, str(int(raw)))), -decimals))
+
+
+def instant(at: datetime) -> str:
+    """Returns a time as people write it, in UTC: `2026-11-22 08:15 UTC`."""
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def address(text: str) -> Address:
+    """Returns an address with a picture that is symmetric and follows from it alone."""
+    digits = [int(digit, 16) for digit in text.removeprefix("0x").ljust(40, "0")]
+    cells = [(column, row, digits[(row * 4 + column) % 40]) for row in range(8) for column in range(4)]
+    paths = ["", "", ""]
+    for column, row, digit in cells:
+        if digit >= 7:
+            paths[digit % 3] += f"M{column} {row}h1v1h-1zM{7 - column} {row}h1v1h-1z"
+    return Address(text, (paths[0], paths[1], paths[2]))
+
+
+def _rounded(number: Decimal, digits: int) -> str:
+    if number == 0:
+        return "0"
+    after = max(0, digits - 1 - number.adjusted())
+    text = f"{number:,.{after}f}"
+    return text.rstrip("0").rstrip(".").replace("-", "−") if "." in text else text.replace("-", "−")

@@ -1,0 +1,28 @@
+"""Turns a page for people into Markdown: its main part, without what only a browser can use."""
+
+from functools import cache
+from typing import Any
+
+from bs4 import BeautifulSoup
+from markdownify import MarkdownConverter
+
+
+def page_in_markdown(html: bytes) -> bytes:
+    """Returns the main part of a page in Markdown. Marks of figures become words, drawings their descriptions."""
+    main = BeautifulSoup(html, "html.parser").find("main")
+    if main is None:
+        raise ValueError("the page has no main part")
+    for drawing in main.find_all("svg"):
+        label = drawing.get("aria-label")
+        drawing.replace_with(f"({label})" if label else "")
+    for tool in main.find_all(["button", "script", "form", "template"]):
+        tool.decompose()
+    text: str = _converter().convert_soup(main)
+    lines = [line.rstrip() for line in text.strip().splitlines()]
+    kept = [line for at, line in enumerate(lines) if line or (at and lines[at - 1])]
+    return ("\n".join(kept) + "\n").encode()
+
+
+@cache
+def _converter() -> Any:
+    return MarkdownConverter(heading_style="ATX", bullets="-", escape_underscores=False, autolinks=False)

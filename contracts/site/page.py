@@ -1,0 +1,131 @@
+"""What a page for people is: its row, the documents that it shows, and the facts that its template is filled with.
+
+A page is made of published documents alone, so it changes when one of them does, and never computes in its template.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from contracts.base import Freshness, TelemetryEnvelope
+from contracts.discovery import service
+from contracts.discovery.installation import Installation
+from contracts.discovery.openapi import Bodies
+from contracts.site import figures
+from contracts.site.figures import Source, source_of
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown(Generic[Model]):
+    """A document that pages show: its id in the page, its title for people, its path and its model."""
+
+    id: str
+    title: str
+    path: str
+    model: type[Model]
+
+
+@dataclass
+class Documents:
+    """The documents that a page is made of, as of `now`; None before any of them has expired."""
+
+    installation: Installation
+    bodies: Bodies
+    now: datetime | None = None
+    sources: dict[str, Source] = field(default_factory=dict)
+    """The sources that were used, by id, in order."""
+
+    def read(self, shown: Shown[Model]) -> Model | None:
+        """Returns a document, or None if it is not published."""
+        body = self.bodies.get(shown.path)
+        return None if body is None else _parsed(shown, body)
+
+    def source(self, shown: Shown[Any], *, block: int | None = None) -> Source:
+        """Returns the source of a document's figures, which the page then explains at its end."""
+        made = source_of(shown.id, shown.title, shown.path, self.read(shown), self.now, block=block)
+        self.sources[shown.id] = made
+        return made
+
+
+View = Callable[[Documents], Mapping[str, Any]]
+"""Works out what the template of a page is filled with."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page for people. `navigation` is its name in the header; None keeps it out of there.
+
+    `scripts` are assets that it loads beside those of the shell.
+    """
+
+    name: str
+    path: str
+    title: str
+    description: str
+    view: View
+    shows: tuple[Shown[Any], ...] = ()
+    navigation: str | None = None
+    scripts: tuple[str, ...] = ()
+
+    @property
+    def template(self) -> str:
+        """Returns its template under `site/`."""
+        return f"pages/{self.name}.html.j2"
+
+    @property
+    def markdown(self) -> str:
+        """Returns the path of its twin in Markdown."""
+        return f"{self.path}index.md"
+
+
+@dataclass(frozen=True)
+class PageContent:
+    """What a page is filled with before and, if anything in it expires, from the first instant of that on."""
+
+    page: Page
+    fresh: Mapping[str, Any]
+    stale: Mapping[str, Any] | None = None
+    stale_after: datetime | None = None
+
+
+def page_content(page: Page, pages: tuple[Page, ...], installation: Installation, bodies: Bodies) -> PageContent:
+    """Returns the content of a page, from the bodies of the documents by path."""
+    ends = [end for shown in page.shows if (end := _stale_after(shown, bodies)) is not None]
+    first_end = min(ends, default=None)
+    stale = None if first_end is None else _filled(page, pages, Documents(installation, bodies, first_end))
+    return PageContent(page, _filled(page, pages, Documents(installation, bodies)), stale, first_end)
+
+
+def _filled(page: Page, pages: tuple[Page, ...], documents: Documents) -> Mapping[str, Any]:
+    facts = page.view(documents)
+    sources = tuple(documents.sources.values())
+    return {
+        "page": page,
+        "pages": [other for other in pages if other.navigation is not None],
+        "installation": documents.installation,
+        "prefix": documents.installation.prefix,
+        "url": documents.installation.url,
+        "service": service,
+        "figures": figures,
+        "sources": sources,
+        "stale_sources": [source for source in sources if source.is_stale],
+        **facts,
+    }
+
+
+def _stale_after(shown: Shown[Any], bodies: Bodies) -> datetime | None:
+    body = bodies.get(shown.path)
+    document = None if body is None else _parsed(shown, body)
+    block = document.data if isinstance(document, TelemetryEnvelope) else document
+    return block.stale_after if isinstance(block, Freshness) else None
+
+
+@lru_cache(maxsize=32)
+def _parsed(shown: Shown[Model], body: bytes) -> Model:
+    return shown.model.model_validate_json(body)
