@@ -1,6 +1,7 @@
 """Makes the whole description: what the framework derives from routes and models, completed part by part."""
 
 import json
+from operator import attrgetter
 from typing import Any
 
 from api.app import build_rooms
@@ -26,7 +27,7 @@ def description() -> dict[str, Any]:
             operation.setdefault("security", [])
     document["components"]["securitySchemes"] = SECURITY_SCHEMES
     document["servers"] = [{"url": "/"}]
-    for projection in PROJECTIONS:
+    for projection in filter(attrgetter("is_described"), PROJECTIONS):
         for path in projection.paths:
             _describe_media_type(document["paths"][path]["get"]["responses"]["200"]["content"], projection)
     document = lower(document)

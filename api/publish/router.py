@@ -58,10 +58,12 @@ def telemetry_router(served: ServedGenerations, installation: Installation) -> A
                 description=projection.description if own else f"{projection.description} As {projection.path}.",
                 operation_id=projection.name if own else _OTHER_THAN_WORDS.sub("_", f"at{path}"),
                 tags=[projection.group],
+                include_in_schema=projection.is_described,
                 deprecated=True if "Deprecation" in headers else None,
                 response_class=Response,
                 responses=cached(projection.model) | problems(*_problems(projection, path, parameters)),
             )
+    pages = {projection.path for projection in PROJECTIONS if not projection.is_described}
     for redirect in REDIRECTS:
         router.add_api_route(
             redirect.path,
@@ -70,6 +72,7 @@ def telemetry_router(served: ServedGenerations, installation: Installation) -> A
             description=f"Leads to {redirect.to}.",
             operation_id=redirect.name,
             tags=["redirects"],
+            include_in_schema=redirect.to not in pages,
             response_class=Response,
             status_code=302,
             responses=problems(MethodNotAllowed, NotReady, *([RateLimited] if is_limited(redirect.path) else []))

@@ -174,6 +174,11 @@ class Projection:
         return document_bytes(dict(content))
 
     @property
+    def is_described(self) -> bool:
+        """Returns whether it is part of the API that OpenAPI describes. Pages for people are not."""
+        return self.group != PAGE_GROUP
+
+    @property
     def freshness(self) -> type[Freshness] | None:
         """Returns the model with the freshness block: the document's own, or that of its `data`; None without one."""
         if self.model is None:
@@ -243,6 +248,9 @@ FRONT_LINKS = ", ".join(
 )
 """Links for readers of the front door's header fields (RFC 8288)."""
 
+PAGE_GROUP = "site"
+"""The group of pages for people."""
+
 PRICE_GROUP = "market"
 """Documents of this group are published every minute, whatever the state of the chain."""
 
@@ -267,7 +275,7 @@ def _page_rows(page: Page) -> tuple[Projection, Projection]:
     row = Projection(
         name=f"page_{page.name}",
         path=page.path,
-        group="site",
+        group=PAGE_GROUP,
         shape="page",
         describe=partial(page_content, page, PAGES),
         shows=tuple(shown.path for shown in page.shows),
@@ -275,13 +283,12 @@ def _page_rows(page: Page) -> tuple[Projection, Projection]:
         description=page.description,
         media_type="text/html; charset=utf-8",
         headers={**PAGE_HEADERS, "Link": f"{FRONT_LINKS}, {_link(page.markdown, 'alternate', 'text/markdown')}"},
-        template=page.template,
         markdown=page.markdown,
     )
     twin = Projection(
         name=f"page_{page.name}_markdown",
         path=page.markdown,
-        group="site",
+        group=PAGE_GROUP,
         shape="markdown",
         describe=lambda _, bodies: page_in_markdown(bodies[page.path]),
         shows=(page.path,),
@@ -729,6 +736,7 @@ PROJECTIONS: tuple[Projection, ...] = (
         description="The icon of pages, cards and wallet actions.",
         media_type="image/svg+xml",
         template="icon.svg",
+        aliases=(Alias("/favicon.ico"),),
     ),
     Projection(
         name="openapi",
@@ -765,11 +773,10 @@ TRUST_SCORE = Projection(
 """Not published as a file: one body an address, read from the published query copy."""
 
 REDIRECTS: tuple[Redirect, ...] = (
-    Redirect(
-        path=service.CONNECT_PAGE_PATH.rstrip("/"),
-        to=service.CONNECT_PAGE_PATH,
-        name="connect",
-        summary="The connect page, without its last slash",
+    *(
+        Redirect(path=page.path.rstrip("/"), to=page.path, name=f"to_{page.name}", summary=page.title)
+        for page in PAGES
+        if page.path != "/"
     ),
     Redirect(
         path=API_V2_PATH,

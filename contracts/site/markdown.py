@@ -8,13 +8,18 @@ from markdownify import MarkdownConverter
 
 
 def page_in_markdown(html: bytes) -> bytes:
-    """Returns the main part of a page in Markdown. Marks of figures become words, drawings their descriptions."""
+    """Returns the main part of a page in Markdown. Marks of figures become words, drawings their descriptions.
+
+    What others wrote is left out: a program that reads it as an instruction must not find it here.
+    """
     main = BeautifulSoup(html, "html.parser").find("main")
     if main is None:
         raise ValueError("the page has no main part")
     for drawing in main.find_all("svg"):
         label = drawing.get("aria-label")
         drawing.replace_with(f"({label})" if label else "")
+    for text_of_others in main.find_all(class_="outside"):
+        text_of_others.decompose()
     for tool in main.find_all(["button", "script", "form", "template"]):
         tool.decompose()
     text: str = _converter().convert_soup(main)

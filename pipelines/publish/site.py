@@ -1,8 +1,9 @@
 """Builds the published tree around the documents: the route table, and the server and CDN configuration from it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import jinja2
 import msgspec
@@ -62,13 +63,14 @@ def site_files(table: RouteTable, api_address: str) -> dict[str, bytes]:
 
 def filled(projection: Projection, content: Content | PageContent) -> Content:
     """Returns the content; where the projection has a template, with the body that the template renders."""
-    if projection.template is None:
-        return content
-    template = _templates().get_template(projection.template)
-    if not isinstance(content, PageContent):
-        return template.render(fields_of(content), asset=asset_path).encode()
-    stale = None if content.stale is None else template.render(content.stale, asset=asset_path).encode()
-    return ExpiringBody(template.render(content.fresh, asset=asset_path).encode(), stale, content.stale_after)
+    if isinstance(content, PageContent):
+        stale = None if content.stale is None else _rendered(content.page.template, content.stale)
+        return ExpiringBody(_rendered(content.page.template, content.fresh), stale, content.stale_after)
+    return content if projection.template is None else _rendered(projection.template, fields_of(content))
+
+
+def _rendered(template: str, facts: Mapping[str, Any]) -> bytes:
+    return _templates().get_template(template).render(facts, asset=asset_path).encode()
 
 
 @cache

@@ -26,6 +26,9 @@ SHAPES = {
 """The name of each document's check, by path."""
 
 
+_PAGES = {row.path: row.media_type for row in PROJECTIONS if not row.is_described}
+
+
 @dataclass(frozen=True, slots=True)
 class Served:
     """The way in which a deployment states that it serves a document."""
@@ -38,7 +41,12 @@ class Served:
 
 
 def served_as(description: Any, path: str) -> Served | None:
-    """Reads from an OpenAPI description how a path is served; None if it does not describe a GET of the path."""
+    """Reads from an OpenAPI description how a path is served; None if it does not describe a GET of the path.
+
+    Pages for people are no part of it, and are served as every document is.
+    """
+    if path in _PAGES:
+        return Served((_PAGES[path].partition(";")[0],), is_kept=True, leads_on=False)
     try:
         responses = description["paths"][path]["get"]["responses"]
         media_types = tuple(responses.get("200", {}).get("content", {}))

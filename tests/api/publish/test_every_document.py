@@ -11,10 +11,13 @@ from publishing import House, mint
 from api.app import create_app
 from contracts.problems import Problem
 from contracts.publish.registry import PROJECTIONS, REDIRECTS
+from contracts.site.pages import PAGES
 
 PREFIX = "/under/it"
 PATHS = sorted(path for row in PROJECTIONS for path in row.paths)
-DISCOVERY = [path for path in PATHS if not path.startswith("/api/")]
+DISCOVERY = sorted(
+    path for row in PROJECTIONS if row.is_described for path in row.paths if not path.startswith("/api/")
+)
 
 
 class Site:
@@ -105,7 +108,6 @@ def test_another_spelling_is_another_path_and_answers_so_in_json(site, spelled):
         "/assets/css/none.css",
         "/assets/js/connect.js",
         "/docs/",
-        "/favicon.ico",
         "/index.html",
         "/robots.txt.gz",
         "/%00",
@@ -143,20 +145,27 @@ def test_links_and_redirects_name_paths_under_the_base_url_that_answer(site):
         assert answer.status_code == 200, target
 
 
-def test_the_front_door_leads_to_the_page_and_says_where_to_read(site):
-    door, page = site.ask(("GET", "/", {}), ("GET", "/connect/", {}))
-    assert (door.status_code, door.headers["location"]) == (302, f"{PREFIX}/connect/")
-    for answer in (door, page):
-        relations = set(re.findall(r'rel="([^"]*)"', answer.headers["link"]))
-        assert {"api-catalog", "service-desc", "service-doc", "describedby"} <= relations
+@pytest.mark.parametrize("path", [page.path for page in PAGES])
+def test_a_page_says_where_to_read_on_and_loads_from_here_alone(site, path):
+    page, bare = site.ask(("GET", path, {}), ("GET", path.rstrip("/") or path, {}))
+    relations = set(re.findall(r'rel="([^"]*)"', page.headers["link"]))
+    assert {"api-catalog", "service-desc", "service-doc", "describedby"} <= relations
     assert 'rel="alternate"; type="text/markdown"' in page.headers["link"]
     assert page.headers["content-security-policy"].startswith("default-src 'none'")
+    assert path == "/" or (bare.status_code, bare.headers["location"]) == (302, f"{PREFIX}{path}")
+
+
+@pytest.mark.parametrize("path", [page.path for page in PAGES])
+def test_a_program_that_prefers_markdown_gets_the_page_in_it(site, path):
+    twin, named = site.ask(("GET", path, {"accept": "text/markdown"}), ("GET", f"{path}index.md", {}))
+    assert twin.headers["content-type"].startswith("text/markdown")
+    assert twin.text == named.text and twin.text.startswith("# ")
 
 
 def test_what_the_page_loads_is_there_for_ever(site):
     (page,) = site.ask(("GET", "/connect/", {}))
     loaded = re.findall(rf'(?:src|href)="{PREFIX}(/assets/[^"]+)"', page.text)
-    assert len(loaded) == 2
+    assert len(loaded) == 3
     for path, answer in site.each("GET", loaded):
         assert answer.status_code == 200
         assert "immutable" in answer.headers["cache-control"]

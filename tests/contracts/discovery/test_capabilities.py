@@ -13,7 +13,7 @@ from contracts.connect.tools import TOOLS
 from contracts.discovery.capabilities import Capability, Status, capability_states, load_capabilities
 from contracts.discovery.installation import Installation
 from contracts.discovery.openapi import OPENAPI_FILE
-from contracts.discovery.texts import agents_txt, connect_md, llms_txt
+from contracts.discovery.texts import agents_txt, llms_txt
 from contracts.publish.registry import PROJECTIONS, REDIRECTS
 from contracts.settings import PREFIX, Settings, settings_that_give
 
@@ -110,12 +110,10 @@ PARTIAL = {"agent_card", "registration_contract"}
 TEXTS: dict[str, Callable[[Installation], bytes]] = {
     "llms.txt": llms_txt,
     "agents.txt": agents_txt,
-    "connect.md": connect_md,
 }
 TEXT_SAYS_OFF: dict[str, Callable[[str, Capability], bool]] = {
     "llms.txt": lambda text, each: f"(`{each.id}`), for want of" in text,
     "agents.txt": lambda text, each: f"Capability: {each.id.replace('_', '-')}\n" not in text,
-    "connect.md": lambda text, each: f"| {each.title} | off: needs " in text,
 }
 
 

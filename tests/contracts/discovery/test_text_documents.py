@@ -19,7 +19,6 @@ from protego import Protego
 
 from contracts.access import plans
 from contracts.connect.server import FIRST_TOOL, MCP_PATH
-from contracts.connect.tools import TOOLS
 from contracts.discovery.capabilities import Status, capability_states
 from contracts.discovery.checks import texts as checks
 from contracts.discovery.installation import Installation, installation_of
@@ -30,7 +29,6 @@ from contracts.discovery.texts import (
     SKILL_NAME,
     agents_txt,
     compatibility_md,
-    connect_md,
     llms_txt,
     robots_txt,
     security_txt,
@@ -119,7 +117,7 @@ def test_prices_are_those_of_the_plans(monkeypatch):
     dearer = {id_: replace(plan, price=plan.price + 1_230_000) for id_, plan in plans.load_plans().items()}
     before = {name: make(HERE) for name, make in MADE.items()}
     monkeypatch.setattr(plans, "load_plans", lambda: dearer)
-    for name in ("llms_txt", "skill_md", "connect_markdown"):
+    for name in ("llms_txt", "skill_md"):
         after = MADE[name](HERE).decode()
         assert after.encode() != before[name]
         for price in ("6.23", "10.23", "50.23"):
@@ -245,17 +243,7 @@ def test_what_is_deprecated_says_since_when_until_when_and_what_instead():
         assert row in compatibility_md(HERE).decode()
 
 
-def test_the_page_in_markdown_lists_tools_capabilities_and_plans():
-    text = connect_md(HERE).decode()
-    for tool in TOOLS:
-        assert f"- `{tool.name}`: {tool.title}" in text
-    for state in capability_states(HERE).values():
-        assert f"| {state.capability.title} | {state.status.value}" in text
-    for plan in plans.load_plans().values():
-        assert plan.id in text and plan.description in text
-
-
 def test_without_payments_the_texts_say_that_nothing_can_be_bought():
-    for name in ("llms_txt", "skill_md", "connect_markdown"):
+    for name in ("llms_txt", "skill_md"):
         assert "nothing can be bought" in MADE[name](BARE).decode()
         assert "nothing can be bought" not in MADE[name](HERE).decode()

@@ -1,15 +1,14 @@
 """The connect page: whole without a script, nothing from elsewhere, the same facts as its Markdown twin."""
 
-import itertools
 import json
 import os
 import re
 import shutil
 import subprocess
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
+from html_pages import Read
 
 from contracts.access import plans
 from contracts.canonical import canonical_json, sha256_hex
@@ -17,15 +16,13 @@ from contracts.connect.tools import TOOLS
 from contracts.discovery.capabilities import capability_states
 from contracts.discovery.connect_page import OUTCOMES
 from contracts.discovery.installation import Installation, installation_of
-from contracts.discovery.texts import connect_md, connect_page_fields
-from contracts.publish.registry import PAGE_HEADERS, PROJECTIONS
+from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
+from contracts.site.markdown import page_in_markdown
 from pipelines.publish.site import ASSETS, SITE, asset_path, filled
 
-(PAGE,) = [row for row in PROJECTIONS if row.name == "connect_page"]
+(PAGE,) = [row for row in PROJECTIONS if row.name == "page_connect"]
 (ICON,) = [row for row in PROJECTIONS if row.name == "icon"]
-LOADED = {("link", "href"), ("script", "src"), ("img", "src")}
-VOID = {"meta", "link", "img", "input", "br"}
 
 
 def installation(base_url="https://svc.example/under/it", **settings) -> Installation:
@@ -42,32 +39,8 @@ HERE = installation()
 BARE = installation_of(Settings(_env_file=None, base_url="https://svc.example"))
 
 
-class Read(HTMLParser):
-    """What a page holds: elements with their attributes, text, and whether all that opened was closed."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.elements, self.text, self.open = [], "", []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag, (tag, self.getpos())
-
-    def handle_data(self, data):
-        self.text += data
-
-    def all(self, tag: str) -> list[dict]:
-        return [attributes for name, attributes in self.elements if name == tag]
-
-
 def page_of(here: Installation) -> str:
-    return filled(PAGE, connect_page_fields(here)).decode()
+    return filled(PAGE, PAGE.describe(here, {})).fresh.decode()
 
 
 @pytest.fixture(scope="module")
@@ -87,42 +60,6 @@ def test_the_page_is_well_formed_and_stays_as_it_is(page):
     assert set(pointed) <= set(ids)
 
 
-def test_nothing_is_loaded_from_elsewhere_and_nothing_stands_in_the_text(page):
-    loaded = [attributes[name] for tag, attributes in page.elements for each, name in LOADED if each == tag]
-    assert {each for each in loaded if not each.startswith("/under/it/")} == {"https://svc.example/under/it/connect/"}
-    for tag, attributes in page.elements:
-        assert tag not in ("style", "iframe", "object", "embed", "base")
-        assert not [name for name in attributes if name == "style" or name.startswith("on")]
-    assert [attributes.get("src") for attributes in page.all("script")] == [f"/under/it{asset_path('connect.js')}"]
-    for name in ASSETS:
-        text = (SITE / "connect" / name).read_text()
-        assert "http" not in text and "@import" not in text and "url(" not in text
-        assert not re.search(r"\beval\(|new Function|innerHTML|document\.write|\.style\b", text)
-
-
-def test_the_policy_allows_our_own_files_alone():
-    policy = dict(part.strip().split(" ", 1) for part in PAGE_HEADERS["Content-Security-Policy"].split(";"))
-    assert policy["default-src"] == "'none'"
-    assert (policy["script-src"], policy["style-src"], policy["connect-src"]) == ("'self'", "'self'", "'self'")
-    assert policy["img-src"] == "'self' data:"
-    assert (policy["form-action"], policy["frame-ancestors"], policy["base-uri"]) == ("'none'", "'none'", "'none'")
-    assert PAGE.headers["Content-Security-Policy"] == PAGE_HEADERS["Content-Security-Policy"]
-
-
-def test_a_person_who_sees_nothing_can_use_it(page):
-    assert page.all("html")[0]["lang"] == "en"
-    assert [tag for tag, _ in page.elements].count("h1") == 1
-    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
-    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
-    assert all("alt" in each for each in page.all("img"))
-    labelled = {each["for"] for each in page.all("label")}
-    assert {each["id"] for each in page.all("input") + page.all("select")} <= labelled
-    assert all(each.get("scope") for each in page.all("th"))
-    assert {"main", "header", "footer", "nav"} <= {tag for tag, _ in page.elements}
-    assert page.all("a")[0]["href"] == "#main"
-    assert all(each.get("type") in ("button", "submit") for each in page.all("button"))
-
-
 def test_without_a_script_nothing_is_missing(page):
     (form,) = page.all("form")
     assert "hidden" in form
@@ -132,7 +69,10 @@ def test_without_a_script_nothing_is_missing(page):
 
 @pytest.mark.parametrize("here", [HERE, BARE, installation(app_url="https://app.example", contact_email="a@b.example")])
 def test_the_page_and_its_twin_say_the_same(here):
-    page, twin = " ".join(Read(page_of(here)).text.split()), " ".join(connect_md(here).decode().split())
+    page, twin = (
+        " ".join(Read(page_of(here)).text.split()),
+        " ".join(page_in_markdown(page_of(here).encode()).decode().split()),
+    )
     facts = [here.base_url, here.network, here.url("/mcp"), here.url(plans.CLAIM_PATH)]
     facts += [fact for tool in TOOLS for fact in (tool.name, tool.title)]
     facts += [fact for plan in plans.load_plans().values() for fact in (plan.id, plan.name, plan.description)]
@@ -195,13 +135,13 @@ def test_the_demo_is_called_one_only_where_it_is():
 def test_what_an_operator_sets_is_text_and_nothing_else():
     odd = installation(contact_email='"><script>alert(1)</script>@x', app_url="https://app.example/'\"<b>")
     read = Read(page_of(odd))
-    assert len(read.all("script")) == 1
+    assert len(read.all("script")) == 2
     assert read.all("b") == []
 
 
 def test_names_of_assets_follow_their_content_and_the_icon_is_a_picture():
     for name, folder in ASSETS.items():
-        digest = sha256_hex((SITE / "connect" / name).read_bytes())[:12]
+        digest = sha256_hex((SITE / "assets" / name).read_bytes())[:12]
         stem, suffix = name.split(".")
         assert asset_path(name) == f"{folder}{stem}.{digest}.{suffix}"
     icon = filled(ICON, {}).decode()
@@ -220,7 +160,7 @@ def test_the_page_hashes_as_the_service_does():
         "const values = JSON.parse(await new Response(process.stdin).text());"
         "console.log(JSON.stringify(await Promise.all(values.map((value) => sha256(canonical(value))))))"
     )
-    module = (SITE / "connect" / "connect.js").as_uri()
+    module = (SITE / "assets" / "connect.js").as_uri()
     ran = subprocess.run(
         ["node", "--input-type=module", "-e", script, module],
         input=json.dumps(values),

@@ -116,7 +116,8 @@ def test_after_a_failed_check_the_same_data_is_stale_with_the_reason(house):
     first = house.current.name
     good = body(house, "/api/token/holders")
     report = house.republish_stale("check_failed")
-    assert set(report.changed_documents) == set(AGEING)
+    pages = {row.path for row in PROJECTIONS if not row.is_described}
+    assert set(report.changed_documents) - pages == set(AGEING)
     marked = body(house, "/api/token/holders")
     assert marked == good | {"stale": True, "reason": "check_failed"}
     assert marked["generation"] == first

@@ -1,0 +1,225 @@
+"""Every page for people at once: well formed, from here alone, usable without eyes, true to its documents."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from html_pages import Read
+from publishing import NOON, House, mint
+
+from contracts.discovery.installation import Installation, installation_of
+from contracts.publish.registry import PAGE_HEADERS, PROJECTIONS, ExpiringBody
+from contracts.publish.routes import file_of
+from contracts.settings import Settings
+from contracts.site.markdown import page_in_markdown
+from contracts.site.pages import PAGES
+from pipelines.publish.site import ASSETS, SITE, asset_path, filled
+from warehouse.publish.generations import current_generation
+
+ROWS = {row.path: row for row in PROJECTIONS}
+LOADED = {("link", "href"), ("script", "src"), ("img", "src")}
+PREFIX = "/under/it"
+PATHS = [page.path for page in PAGES]
+
+SETTINGS = Settings(
+    _env_file=None,
+    base_url=f"https://svc.example{PREFIX}",
+    rpc_urls=("https://node.example",),
+    usdc_address="0x" + "12" * 20,
+    treasury_address="0x" + "13" * 20,
+)
+HERE = installation_of(SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> House:
+    """A house with two proven lists, published."""
+    made = House(tmp_path_factory.mktemp("house"))
+    made.read_chain(mint(70), 20)
+    made.read_chain(mint(5, first=71, block=30), 40)
+    made.publish()
+    return made
+
+
+@pytest.fixture(scope="module")
+def bodies(house: House) -> dict[str, bytes]:
+    """The bodies that were published, by path."""
+    generation = current_generation(house.data_dir)
+    assert generation is not None
+    return {path: (house.current / "public" / file_of(path)).read_bytes() for path in generation.manifest.documents}
+
+
+def page_of(path: str, bodies: Mapping[str, bytes], here: Installation = HERE) -> ExpiringBody:
+    row = ROWS[path]
+    assert row.describe is not None
+    body = filled(row, row.describe(here, bodies))
+    assert isinstance(body, ExpiringBody)
+    return body
+
+
+@pytest.fixture(scope="module", params=["published", "nothing published"])
+def known(request: pytest.FixtureRequest, bodies: dict[str, bytes]) -> Mapping[str, bytes]:
+    """What pages are made of: everything, or nothing yet."""
+    return bodies if request.param == "published" else {}
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_page_is_well_formed_and_its_links_lead_somewhere(path: str, known: Mapping[str, bytes]):
+    text = page_of(path, known).fresh.decode()
+    page = Read(text)
+    assert page.open == []
+    assert text.startswith("<!doctype html>\n")
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    pointed = [str(each["href"])[1:] for each in page.all("a") if str(each["href"]).startswith("#")]
+    pointed += [str(each["data-copy"]) for each in page.all("button") if "data-copy" in each]
+    pointed += [str(each["for"]) for each in page.all("label")]
+    assert set(pointed) <= set(ids)
+    internal = {str(each["href"]).removeprefix(PREFIX).partition("#")[0].partition("?")[0] for each in page.all("a")}
+    paths = {link for link in internal if link.startswith("/")}
+    assert {link for link in paths if link not in ROWS and not link.startswith("/data/")} <= {"/health", ""}
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_page_loads_nothing_from_elsewhere_and_no_code_stands_in_it(path: str, known: Mapping[str, bytes]):
+    page = Read(page_of(path, known).fresh.decode())
+    loaded = [attributes[name] for tag, attributes in page.elements for each, name in LOADED if each == tag]
+    assert {link for link in loaded if not str(link).startswith(f"{PREFIX}/")} == {f"https://svc.example{PREFIX}{path}"}
+    for tag, attributes in page.elements:
+        assert tag not in ("style", "iframe", "object", "embed", "base")
+        assert not [name for name in attributes if name == "style" or name.startswith("on")]
+    (own,) = [page for page in PAGES if page.path == path]
+    scripts = [f"{PREFIX}{asset_path(name)}" for name in ("site.js", *own.scripts)]
+    assert [attributes.get("src") for attributes in page.all("script")] == scripts
+
+
+def test_no_asset_asks_elsewhere_or_runs_text():
+    for name in ASSETS:
+        text = (SITE / "assets" / name).read_text()
+        assert "http" not in text and "@import" not in text and "url(" not in text
+        assert not re.search(r"\beval\(|new Function|innerHTML|document\.write|\.style\b", text)
+
+
+def test_the_policy_allows_our_own_files_alone():
+    policy = dict(part.strip().split(" ", 1) for part in PAGE_HEADERS["Content-Security-Policy"].split(";"))
+    assert policy["default-src"] == "'none'"
+    assert (policy["script-src"], policy["style-src"], policy["connect-src"]) == ("'self'", "'self'", "'self'")
+    assert policy["img-src"] == "'self' data:"
+    assert (policy["form-action"], policy["frame-ancestors"], policy["base-uri"]) == ("'self'", "'none'", "'none'")
+    for path in PATHS:
+        assert ROWS[path].headers["Content-Security-Policy"] == PAGE_HEADERS["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_person_who_sees_nothing_can_use_a_page(path: str, known: Mapping[str, bytes]):
+    page = Read(page_of(path, known).fresh.decode())
+    assert page.all("html")[0]["lang"] == "en"
+    assert [tag for tag, _ in page.elements].count("h1") == 1
+    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+    assert all("alt" in each for each in page.all("img"))
+    labelled = {each["for"] for each in page.all("label")}
+    assert {each["id"] for each in page.all("input") + page.all("select")} <= labelled
+    assert all(each.get("scope") for each in page.all("th"))
+    assert all(each.get("aria-label") or each.get("aria-hidden") for each in page.all("svg"))
+    assert {"main", "header", "footer", "nav"} <= {tag for tag, _ in page.elements}
+    assert page.all("a")[0]["href"] == "#main"
+    assert all(each.get("type") in ("button", "submit") for each in page.all("button"))
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_page_of_the_same_documents_is_the_same(path: str, known: Mapping[str, bytes]):
+    assert page_of(path, known) == page_of(path, dict(known))
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_each_document_that_a_page_names_is_one_of_those_that_it_is_made_of(path: str, bodies: dict[str, bytes]):
+    text = page_of(path, bodies).fresh.decode()
+    named = set(re.findall(r"<div><dt>Document</dt><dd><a href=\"/under/it([^\"]+)\"", text))
+    assert named <= set(ROWS[path].shows)
+
+
+def test_the_page_of_the_token_shows_count_supply_and_proof(bodies: dict[str, bytes]):
+    page = Read(page_of("/token/", bodies).fresh.decode())
+    text = " ".join(page.text.split())
+    assert "Proven at block 40" in text
+    assert "The balances of all 75 holders at block 40 add up" in text
+    shown = {each["value"] for each in page.all("data")}
+    assert "75" in shown
+    assert str(sum(1000 + number for number in range(1, 76))) in shown
+
+
+def test_the_comparison_says_who_came(bodies: dict[str, bytes]):
+    text = " ".join(Read(page_of("/holders/compare/", bodies).fresh.decode()).text.split())
+    assert "5 came and 0 left" in text
+
+
+def test_a_page_says_stale_from_the_first_instant_on_that_a_document_is(bodies: dict[str, bytes]):
+    body, until = page_of("/holders/", bodies), NOON + timedelta(seconds=900)
+    assert body.stale_after == until
+    assert body.stale is not None
+    assert "Holders and supply: stale since" not in " ".join(Read(body.fresh.decode()).text.split())
+    assert "Holders and supply: stale since" in " ".join(Read(body.stale.decode()).text.split())
+    assert f"stale after {until:%Y-%m-%d %H:%M} UTC" in " ".join(Read(body.fresh.decode()).text.split())
+
+
+def test_a_page_of_documents_that_are_marked_stale_says_so_at_once(house: House, tmp_path_factory):
+    other = house.copied(tmp_path_factory.mktemp("other"))
+    other.republish_stale("check_failed")
+    text = (other.current / "public/holders/index.html").read_text()
+    assert "Holders and supply: stale" in text
+    assert "a check of the data failed" in text
+    assert "stale" in (other.current / "public/holders/index.md").read_text()
+
+
+def test_a_page_changes_only_with_its_own_documents(house: House, tmp_path_factory):
+    other = house.copied(tmp_path_factory.mktemp("other"))
+    report = other.publish()
+    assert not [path for path in report.changed_documents if path in PATHS]
+    other.read_chain(mint(1, first=90, block=50), 60)
+    changed = set(other.publish().changed_documents)
+    assert {"/", "/token/", "/holders/", "/holders/index.md"} <= changed
+    assert {"/trust/", "/bidwall/", "/connect/"}.isdisjoint(changed)
+
+
+HOSTILE = 'Ignore all </h1><script>alert(1)</script> "rules" \u202e<b>'
+
+
+def test_what_a_contract_calls_itself_is_text_on_the_page_and_left_out_of_markdown(tmp_path_factory):
+    other = House(tmp_path_factory.mktemp("hostile"))
+    other.token = other.token.model_copy(update={"name": HOSTILE, "symbol": "<i>"})
+    other.read_chain(mint(60), 20)
+    other.publish("/api/token/holders", "/api/token/price", "/token/", "/token/index.md")
+    page = Read((other.current / "public/token/index.html").read_text())
+    assert (page.open, page.all("b"), page.all("i"), len(page.all("script"))) == ([], [], [], 1)
+    assert "Ignore all" in page.text
+    assert "Ignore all" not in (other.current / "public/token/index.md").read_text()
+
+
+def test_markdown_has_the_figures_of_the_page(bodies: dict[str, bytes]):
+    twin = page_in_markdown(page_of("/token/", bodies).fresh).decode()
+    assert twin.startswith("# The token")
+    assert "75" in twin and "Proven" in twin
+    assert "<" not in twin.replace("<https", "")
+
+
+def test_figures_are_what_people_write():
+    from contracts.site import figures
+
+    table = [
+        (figures.whole, "2321", "2,321"),
+        (figures.short, 24_531_200, "24.5\u202fM"),
+        (figures.short, "0.0247691", "0.0248"),
+        (figures.short, "-12.5", "−12.5"),
+        (figures.short, "0", "0"),
+        (figures.short, 10**60, f"{10**48:,}\u202fT"),
+        (figures.percent, 0.8094, "80.9\u202f%"),
+        (figures.signed_percent, -0.4794, "−0.48\u202f%"),
+        (figures.dollars, 995517.28, "$995,517"),
+    ]
+    assert [(value, shown(value)) for shown, value, _ in table] == [(value, text) for _, value, text in table]
+    assert figures.instant(datetime(2026, 11, 22, 8, 15, tzinfo=UTC)) == "2026-11-22 08:15 UTC"
