@@ -234,7 +234,7 @@ class _Service:
                 {"ok": True, "baseUrl": base, "dagsterUrl": self._dagster_url, "rpcUrls": self._settings.rpc_urls}
             )
         for line in (
-            f"{base}/connect/ in a browser; curl {base}/llms.txt for an agent",
+            f"{base}/ in a browser; curl {base}/llms.txt for an agent",
             f"curl {base}/api/token/holders",
             f".venv/bin/svc verify {base}; .venv/bin/svc docs check {base}",
             ".venv/bin/svc quote, svc pay, svc claim; svc pair for an assistant",
