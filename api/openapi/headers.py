@@ -37,6 +37,12 @@ HEADERS: dict[str, dict[str, Any]] = {
     "Allow": _header("Methods of this path", "GET, HEAD"),
     "Location": _header("The path to go on to", "/api/worldmodel/live", format="uri-reference"),
     "WWW-Authenticate": _header("How to send a key", 'Bearer realm="svc"'),
+    "PAYMENT-REQUIRED": _header(
+        "The offers that a signed payment can take up: base64 of an x402 v2 PaymentRequired", "eyJ4NDAyVmVyc2lvbiI6Mn0="
+    ),
+    "PAYMENT-RESPONSE": _header(
+        "What came of a signed payment: base64 of an x402 v2 SettleResponse", "eyJzdWNjZXNzIjp0cnVlfQ==", required=False
+    ),
     "X-Request-Id": _header("Names the request in our log", "0123456789abcdef"),
 }
 """The definitions, by name: the description's `components.headers`."""

@@ -57,12 +57,66 @@ class Plan:
     paid_days: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """A member of a body with which a call needs a key: any value but null at the path `at`, or the value `value`."""
+
+    at: tuple[str, ...]
+    value: Any = None
+
+    def matches(self, body: Any) -> bool:
+        """Decides whether a decoded body has this member."""
+        for name in self.at:
+            body = body.get(name) if isinstance(body, dict) else None
+        return body is not None if self.value is None else bool(body == self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A single call that can be paid without a key; `price` in the coin's smallest unit."""
+
+    id: str
+    name: str
+    description: str
+    operation: str
+    """Method and path."""
+    price: int
+    unless: tuple[Excluded, ...] = ()
+
+    def covers(self, body: Any) -> bool:
+        """Decides whether the call covers a request with this decoded body; else it needs a key."""
+        return not any(excluded.matches(body) for excluded in self.unless)
+
+
 @cache
 def load_plans() -> dict[str, Plan]:
     """Returns every plan by its id, in the order of the file."""
-    rows: list[dict[str, Any]] = yaml.load(PLANS_FILE.read_text(), yaml.CSafeLoader)
-    plans = [Plan(price=units_of(row.pop("price_usd")), tier=Tier(row.pop("tier")), **row) for row in rows]
+    plans = [
+        Plan(price=units_of(row.pop("price_usd")), tier=Tier(row.pop("tier")), **row)
+        for row in _rows()
+        if "operation" not in row
+    ]
     return {plan.id: plan for plan in plans}
+
+
+@cache
+def load_calls() -> dict[str, Call]:
+    """Returns every single call by its operation, in the order of the file."""
+    calls = [
+        Call(
+            price=units_of(row.pop("price_usd")),
+            unless=tuple(Excluded(tuple(each["at"]), each.get("is")) for each in row.pop("unless", ())),
+            **row,
+        )
+        for row in _rows()
+        if "operation" in row
+    ]
+    return {call.operation: call for call in calls}
+
+
+def _rows() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = yaml.load(PLANS_FILE.read_text(), yaml.CSafeLoader)
+    return rows
 
 
 class PlanPrice(Document):
