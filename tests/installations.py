@@ -9,9 +9,11 @@ from typing import Any
 
 from contracts.access.signing import KeySet, key_text, new_private_key, parse_key_set
 from contracts.discovery.agent_card import signed_card
+from contracts.discovery.encoding import document_bytes
 from contracts.discovery.installation import Installation, installation_of
 from contracts.discovery.registry import Finding, registry
 from contracts.discovery.wallet_actions import ACTIONS_PATH
+from contracts.discovery.x402 import x402_manifest, x402_metadata
 from contracts.publish.registry import PROJECTIONS
 from contracts.publish.rendering import Origin, render
 from contracts.settings import Settings
@@ -59,6 +61,8 @@ def bodies(installation: Installation, findings: Mapping[str, Finding] | None = 
         if row.make is not None and row.media_type.endswith("json") and row.path != ACTIONS_PATH
     }
     contents["agent_card"] = json.dumps(signed_card(installation, KEYS.signer(NOON))).encode()
+    contents["x402_manifest"] = document_bytes(x402_manifest(installation, findings or {}))
+    contents["x402_metadata"] = document_bytes(x402_metadata(installation, findings or {}))
     contents["capability_registry"] = registry(installation, findings or {})
     origin = Origin("20261121T120000Z-000001", NOON)
     return {name: render(ROWS[name], content, origin) for name, content in contents.items()}

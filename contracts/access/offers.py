@@ -74,11 +74,11 @@ def payment_required(
         "error": error,
         "resource": {
             "url": url,
-            "description": " Or: ".join(_sold(offer) for offer in offers[:1]) or "A key",
+            "description": offers[0].sells.description if offers else "A key",
             "mimeType": "application/json",
         },
         "accepts": [requirement_of(offer, rail) for offer in offers],
-        "extensions": {"bazaar": _bazaar(method)},
+        "extensions": {"bazaar": bazaar(method)},
     }
 
 
@@ -87,11 +87,7 @@ def header_of(document: dict[str, Any]) -> str:
     return base64.b64encode(json.dumps(document, separators=(",", ":")).encode()).decode()
 
 
-def _sold(offer: Offer) -> str:
-    return offer.sells.description
-
-
-def _bazaar(method: str) -> dict[str, Any]:
+def bazaar(method: str) -> dict[str, Any]:
     """Returns how a resource is asked, in the form of x402's discovery extension."""
     asked: dict[str, Any] = {"type": "http", "method": method}
     if method == "POST":

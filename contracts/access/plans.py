@@ -179,6 +179,17 @@ class Verification(Document):
     clock_skew_s: int = SKEW_S
 
 
+class CallOffer(Document):
+    """One call that can be paid without a key."""
+
+    id: str
+    name: str
+    description: str
+    operation: str = Field(description="Method and path")
+    amount: str = Field(description="USD, decimal")
+    amount_units: str = Field(description="The same in the asset's smallest unit")
+
+
 class CatalogPayment(PlanPayment):
     """The means of payment and its verification, common to all plans."""
 
@@ -196,9 +207,8 @@ class CatalogPayment(PlanPayment):
     payer_proof_above: str | None = Field(
         description="Above this amount (smallest units) a claim needs the payer's signature; null: never"
     )
-    payment_signature_live: Literal[False] = Field(
-        default=False, description="Whether a PAYMENT-SIGNATURE header settles anything"
-    )
+    payment_signature_live: bool = Field(description="Whether this service settles signed payments (x402)")
+    calls: list[CallOffer] = Field(description="Single calls that a signed payment buys without a key, with prices")
     verification: Verification
 
 
@@ -275,6 +285,8 @@ def plans_answer(rail: PaymentRail, base_url: str, requests_per_day: dict[Tier, 
             live=live,
             reason=reason,
             missing=list(rail.missing),
+            payment_signature_live=rail.takes_signatures,
+            calls=[_call_offer(call) for call in load_calls().values()] if rail.takes_signatures else [],
             payer_proof_above=None if rail.proof_above is None else str(rail.proof_above),
             verification=verification_of(rail),
         ),
@@ -283,6 +295,17 @@ def plans_answer(rail: PaymentRail, base_url: str, requests_per_day: dict[Tier, 
             keys_url=base_url + signing.JWKS_PATH,
             payer_domain=TypedDataDomain(chain_id=rail.chain_id),
         ),
+    )
+
+
+def _call_offer(call: Call) -> CallOffer:
+    return CallOffer(
+        id=call.id,
+        name=call.name,
+        description=call.description,
+        operation=call.operation,
+        amount=usd_of(call.price),
+        amount_units=str(call.price),
     )
 
 
