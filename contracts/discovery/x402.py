@@ -63,8 +63,8 @@ def x402_manifest(installation: Installation, findings: Mapping[str, Finding]) -
             "accepted": live,
             "refusedWith": None if live else PaymentSignatureNotLive.code,
             "note": "A request without any key to a path under /api/v2/ is answered 402 with offers, and a payment is "
-            "settled by this service itself. Quote and claim take no signed payment: a 402 of a claim says that a transfer does not "
-            "match, and is no challenge."
+            "settled by this service itself. Quote and claim take no signed payment: a 402 of a claim says that a "
+            "transfer does not match, and is no challenge."
             if live
             else "Quote and claim refuse a request that carries PAYMENT-SIGNATURE, and no answer carries the other "
             "two. A 402 of a claim says that a transfer does not match; it is no challenge.",
