@@ -1,4 +1,4 @@
-"""A chain in memory that runs the coin's transfers by authorization, and its providers with a fault at a chosen step."""
+"""A chain in memory that runs the coin's transfers by authorization, and its providers with a fault at a step."""
 
 from __future__ import annotations
 
@@ -48,6 +48,8 @@ class CoinChain(FakeChain):
     """Topic, authorizer, nonce and transaction of each use or cancellation."""
     waiting: dict[tuple[str, int], Sent] = field(default_factory=dict)
     holding: bool = False
+    mute: bool = False
+    domain: str = field(default_factory=lambda: DOMAIN_SEPARATOR)
     charged: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     """How often each authorization (payer and nonce) moved money."""
 
@@ -155,7 +157,7 @@ class CoinChain(FakeChain):
             if kind == selector(signature):
                 return "0x" + encode(["string"], [text]).hex()
         if kind == selector("DOMAIN_SEPARATOR()"):
-            return DOMAIN_SEPARATOR
+            return self.domain
         raise AssertionError(f"the coin knows no {kind}")
 
 
@@ -223,7 +225,7 @@ class SteppedProviders:
 
     def _step(self, both: Callable[[], list[Any]], lie: Callable[[Any], Any]) -> list[Any]:
         now = self.steps.begin()
-        if now == "silent":
+        if now == "silent" or self.chain.mute:
             return [Silence("a", "timeout"), Silence("b", "timeout")]
         answers = both()
         self.steps.end(now)

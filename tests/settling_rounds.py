@@ -15,11 +15,12 @@ from typing import Any
 import httpx
 from claim_payments import TREASURY, USDC
 from claim_store import unsound
-from coin_chain import CoinChain, Killed, Steps, SteppedProviders
+from coin_chain import CoinChain, Killed, SteppedProviders, Steps
 from eth_account import Account
 from fastapi import FastAPI, Request, Response
 from keyed_service import with_secrets
 from signing_wallets import CHECK, LIVE, header, offered, payment
+from sqlalchemy import text
 
 from api.access.payments import SignedPayments, payments_router
 from api.access.settlements import Settlements
@@ -141,7 +142,7 @@ class Paying:
         return self._runner.run(work)
 
     def ask(self, payload: Any = None, *, path: str = CHECK, body: Any = None, **options: Any) -> httpx.Response:
-        headers = {} if payload is None else header(payload)
+        headers = options.pop("headers", {}) if payload is None else header(payload)
         method, sent = ("GET", {}) if path == LIVE else ("POST", {"json": body or {"action": "ls"}})
         return self.run(self.client.request(method, path, headers=headers, **sent | options))
 
@@ -160,6 +161,10 @@ class Paying:
         self.now += timedelta(seconds=seconds)
         if self.now.timestamp() > self.chain.time_s:
             self.chain.mine(time_s=int(self.now.timestamp()))
+
+    def ledger_value(self, question: str) -> Any:
+        with self.ledger._readers.begin() as connection:
+            return connection.execute(text(question)).scalar_one()
 
     def drive(self) -> None:
         self.run(self.settlements.drive())
