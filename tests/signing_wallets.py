@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import json
 import secrets
 import time
@@ -65,6 +66,7 @@ def payment(
 ) -> dict[str, Any]:
     """An x402 payload for the offer, the first by default. `changed` are members of its authorization; `domain` and
     `accepted` change what is signed and what is named."""
+    required = copy.deepcopy(required)
     terms = next(each for each in required["accepts"] if offer in (None, each["extra"]["offer"]))
     authorization = {
         "from": wallet.address,
