@@ -373,7 +373,7 @@ FAULTS: dict[str, tuple[Fault, str, str]] = {
     "settlement called live": (
         value(WELL + "x402.json", lambda m: m["status"].update(paymentSignatureSettlement="live")),
         WELL + "x402.json",
-        "calls payment_signature live, the registry planned",
+        "calls payment_signature live, the registry off",
     ),
     "payments called planned": (
         value(WELL + "x402.json", lambda m: m["status"].update(receiptVerification="planned")),

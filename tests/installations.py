@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from contracts.access.signing import KeySet, key_text, new_private_key, parse_key_set
@@ -36,6 +37,7 @@ EVERYTHING: dict[str, Any] = {
     "partner_url": "https://partner.example/snapshot",
     "marketplace_url": "https://marketplace.example",
     "marketplace_agent_id": "84",
+    "relayer_key_file": Path("/nowhere/relayer.key"),
     "app_url": "https://app.example",
     "contact_email": "operator@example.com",
 }

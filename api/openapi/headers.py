@@ -47,6 +47,9 @@ HEADERS: dict[str, dict[str, Any]] = {
 }
 """The definitions, by name: the description's `components.headers`."""
 
+PAID_PREFIX = "/api/v2/"
+"""Operations below it answer a request without a key with an x402 challenge, where payments are taken."""
+
 _OF_PROBLEM = {401: ("WWW-Authenticate",), 405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-After",)}
 _POLICY, _LEFT = "RateLimit-Policy", "RateLimit"
 
@@ -57,6 +60,8 @@ def headers_of(path: str, status: int, *, document: bool) -> tuple[str, ...]:
     A cache would hand one client's counter to all, so an answer that may be kept names only the policy.
     """
     limits = (_POLICY, _LEFT) if is_limited(path) else ()
+    if status == 402 and path.startswith(PAID_PREFIX):
+        return ("X-Request-Id", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "WWW-Authenticate", *limits)
     if status >= 400:
         return ("X-Request-Id", *_OF_PROBLEM.get(status, ()), *limits)
     if status == 302:
