@@ -307,11 +307,11 @@ async def _signed_payment(recorder: Recorder) -> None:
             answer = await client.post(CHECK, json=CHECKED, headers=header(payload))
             assert answer.status_code == 200, answer.text
             other = await client.post(CHECK, json={"action": "pwd"}, headers=header(payload))
-            recorder.keep_problem(other)
             recorder.client = client
             payment_id = other.json()["links"]["payment"].rpartition("/")[2]
             await recorder.ask("agent_access_payment", path={"paymentId": payment_id})
             recorder.client = kept
+    await recorder.ask("agent_access_payment", path={"paymentId": "pay_unknown"})
 
 
 async def _connect(recorder: Recorder) -> None:

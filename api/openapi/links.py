@@ -49,12 +49,9 @@ LINKS = {
             parameters={"claimId": "/data/claim/claimId"},
         ),
     ),
-    **{
-        (operation, 202): (
-            Link("payment", "agent_access_payment", "What came of the payment", parameters={"paymentId": "/paymentId"}),
-        )
-        for operation in ("guardrail_check", "world_model_query", "memory_design", "knowledge_graph_build")
-    },
+    ("agent_access_payment", 200): (
+        Link("receipt", "agent_access_receipt", "The receipt of what was paid", parameters={"claimId": "/claimId"}),
+    ),
     ("agent_access_operator_challenge", 200): (
         Link(
             "operator",

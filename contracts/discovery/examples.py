@@ -13,7 +13,7 @@ from typing import Any
 from contracts.access import case_access, recovery, refusals
 from contracts.access.plans import PLANS_PATH, load_plans
 from contracts.access.rail import usd_of
-from contracts.access.signed_payments import PaymentLinks, PaymentPending, payment_url
+from contracts.access.signed_payments import PAYMENT_PATH, PaymentLinks, PaymentPending
 from contracts.errors import RequestProblem
 from contracts.intake import intake_problems
 from contracts.problems import problem_body
@@ -78,11 +78,14 @@ def add_problems(described: dict[str, Any], base_url: str) -> None:
 
 
 def add_pending(described: dict[str, Any], base_url: str) -> None:
-    """Adds the one example of a signed payment that is under way to every operation that answers so, in place."""
+    """Adds the one example of a signed payment that is under way to every operation that answers so, in place.
+
+    Its link is a template, because no payment has the example's id.
+    """
     example = PaymentPending(
         payment_id=_PAYMENT_ID,
         retry_after=5,
-        links=PaymentLinks(payment=payment_url(base_url, _PAYMENT_ID), receipt=None),
+        links=PaymentLinks(payment=base_url + PAYMENT_PATH, receipt=None),
     )
     name = example.code
     for operations in described["paths"].values():
