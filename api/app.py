@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from api.access.rpc import Providers
     from api.access.service import AccessService
+    from api.access.settlements import Settlements
     from api.access.watcher import Watcher
     from api.connect.edge import Edge
     from api.discovery.state import StateObserver
@@ -62,21 +63,25 @@ def build_rooms(
     site: Callable[[], PublishedSite | None],
     observer: StateObserver | None = None,
     providers: Providers | None = None,
+    settlements: Settlements | None = None,
 ) -> FastAPI:
     """Creates the framework's application with every room's routes.
 
     `observer` provides the state for `/health`; the default one does not know the chain's clock. `providers` ask the
-    chain, by default those of the settings.
+    chain, by default those of the settings, and `settlements` settle signed payments.
     """
     from fastapi import FastAPI
 
     from api.access.cases import Cases, cases_router
     from api.access.consent import OperatorConsents, consent_router
+    from api.access.payments import SignedPayments, payments_router
     from api.access.recovery import Recovery, recovery_router
     from api.access.router import access_router
     from api.access.rpc import Providers
     from api.access.service import AccessService
+    from api.challenges import challenge_links, set_links
     from api.connect.router import connect_router
+    from api.deps import set_payments
     from api.discovery.router import discovery_router
     from api.discovery.wallet_actions import blink_router
     from api.guardrail.approvals import ApprovalDesk
@@ -97,6 +102,15 @@ def build_rooms(
     app.router.redirect_slashes = False
     handle_problems(app)
     settings, providers = stores.settings, providers or Providers(stores.settings.rpc_urls)
+    payments = SignedPayments(
+        settlements or settlements_of(stores, providers),
+        settings.public_base_url,
+        lambda: stores.ledger,
+        lambda: stores.secrets,
+        lambda: stores.signing_keys.current(),
+    )
+    set_payments(app, payments)
+    set_links(app, lambda request: challenge_links(settings))
     access = AccessService(
         settings,
         lambda: stores.ledger,
@@ -134,6 +148,7 @@ def build_rooms(
         access_router(access),
         recovery_router(recovery),
         cases_router(cases),
+        payments_router(payments),
         consent_router(OperatorConsents(access.rail, providers, settings.public_base_url, lambda: stores.ledger)),
         intake_router(urls, lambda: stores.ledger, lambda: stores.secrets.pepper),
         connect_router(_edge(stores, site, access, urls)),
@@ -148,6 +163,26 @@ def build_rooms(
         world_queries_router(stores),
     )
     return app
+
+
+def settlements_of(stores: Stores, providers: Providers) -> Settlements:
+    """Creates what settles signed payments with the relayer's key of the settings."""
+    from api.access.settlements import Settlements
+    from contracts.access.rail import rail_of
+    from contracts.access.tiers import REQUESTS_A_DAY
+    from warehouse.access.relayer_key import load_relayer
+
+    settings = stores.settings
+    return Settlements(
+        rail_of(settings),
+        settings.public_base_url,
+        lambda: stores.ledger,
+        lambda: stores.secrets,
+        lambda: stores.signing_keys.current(),
+        lambda: load_relayer(settings),
+        REQUESTS_A_DAY,
+        providers,
+    )
 
 
 def state_observer(stores: Stores, clock_skew_s: Callable[[], int | None]) -> StateObserver:
@@ -284,9 +319,13 @@ class App:
     def _warm_up(self) -> None:
         """Does what the first requests would otherwise wait for."""
         from api.access.quotes import warm_up
+        from contracts.access.authorizations import domain_separator
         from contracts.access.rail import rail_of
 
-        warm_up(rail_of(self._settings))
+        rail = rail_of(self._settings)
+        warm_up(rail)
+        if rail.takes_signatures:
+            domain_separator(rail)  # which imports what reads payments: more than a second
         importlib.import_module("api.connect.server")
         if self._stores is not None:
             self._stores.guardrail_problem()
@@ -304,6 +343,9 @@ class App:
         stores = self._stores = Stores(self._settings, self._counters)
         self._gate = KeyGate(stores, self._counters)
         providers = self._providers or Providers(self._settings.rpc_urls)
-        watcher = self._watcher = Watcher(rail_of(self._settings), providers, lambda: stores.ledger)
+        settlements = settlements_of(stores, providers)
+        watcher = self._watcher = Watcher(
+            rail_of(self._settings), providers, lambda: stores.ledger, settle=settlements.drive
+        )
         observer = self._observer = state_observer(stores, lambda: watcher.skew_s)
-        return build_rooms(stores, self._site, observer, providers)
+        return build_rooms(stores, self._site, observer, providers, settlements)

@@ -1,20 +1,27 @@
 """Authenticates routes: the caller that the front found by the request's key, and routes that require one."""
 
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Protocol
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 
 from api.bodies import JsonRoute, ReadingRoute
+from api.challenges import unauthorized
 from api.key_gate import CALLER, STORE_FAILED
 from api.problems import store_unavailable
-from api.responses import problems
+from api.responses import PENDING, problems
 from contracts.access.tiers import Caller
 from contracts.errors import (
     InternalFault,
     MethodNotAllowed,
+    PaymentAnswered,
+    PaymentFailed,
+    PaymentRefused,
+    PaymentRequired,
+    PaymentUsed,
     QuotaExceeded,
     RateLimited,
+    SettlementUnavailable,
     StoreUnavailable,
     Unauthorized,
 )
@@ -31,7 +38,18 @@ SECURITY_SCHEMES = {
 
 SECURITY: list[dict[str, list[str]]] = [{name: []} for name in SECURITY_SCHEMES]
 
-_CHALLENGE = {"WWW-Authenticate": 'Bearer realm="svc"'}
+_CREDENTIALS = ("authorization", "x-api-key")
+
+
+class TakesPayments(Protocol):
+    """Answers requests without any credentials for a payment, as `SignedPayments` does."""
+
+    async def answer(self, request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response | None: ...
+
+
+def set_payments(app: FastAPI, payments: TakesPayments) -> None:
+    """Sets what answers requests without any credentials for the routes of the application that require a key."""
+    app.state.payments = payments
 
 
 def caller_of(request: Request) -> Caller:
@@ -44,7 +62,7 @@ def caller_of(request: Request) -> Caller:
         return caller
     if caller == STORE_FAILED:
         raise store_unavailable()
-    raise Unauthorized("Send a valid API key, as a Bearer token or in X-Api-Key.", headers=_CHALLENGE)
+    raise unauthorized(request)
 
 
 def key_owner(request: Request) -> str | None:
@@ -57,7 +75,7 @@ def key_owner(request: Request) -> str | None:
 
 
 class AuthenticatedRoute(JsonRoute):
-    """A route that answers 401 before it reads anything else of a request."""
+    """A route that requires a key, or a payment where that is taken. A request with neither is refused unread."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         described = {"security": SECURITY} | (options.pop("openapi_extra", None) or {})
@@ -67,6 +85,11 @@ class AuthenticatedRoute(JsonRoute):
         answer = super().get_route_handler()
 
         async def answer_callers(request: Request) -> Response:
+            payments: TakesPayments | None = getattr(request.app.state, "payments", None)
+            if payments is not None and not any(name in request.headers for name in _CREDENTIALS):
+                paid = await payments.answer(request, answer)
+                if paid is not None:
+                    return paid
             caller_of(request)
             return await answer(request)
 
@@ -83,5 +106,19 @@ def authenticated_router(tag: str, route_class: type[AuthenticatedRoute] = Authe
         prefix="/api/v2",
         tags=[tag],
         route_class=route_class,
-        responses=problems(MethodNotAllowed, Unauthorized, RateLimited, QuotaExceeded, InternalFault, StoreUnavailable),
+        responses=PENDING
+        | problems(
+            MethodNotAllowed,
+            Unauthorized,
+            PaymentRequired,
+            PaymentRefused,
+            PaymentFailed,
+            PaymentUsed,
+            PaymentAnswered,
+            RateLimited,
+            QuotaExceeded,
+            InternalFault,
+            StoreUnavailable,
+            SettlementUnavailable,
+        ),
     )

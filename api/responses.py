@@ -10,6 +10,7 @@ from fastapi import Response
 from pydantic import BaseModel
 
 from api.openapi.headers import header_refs
+from contracts.access.signed_payments import PaymentPending
 from contracts.discovery.examples import PROBLEM_CODES
 from contracts.errors import (
     BodyInvalid,
@@ -35,6 +36,15 @@ TEXT_ERRORS = (BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported)
 """The same where texts of the body are stored."""
 
 PROBLEM_SCHEMA = {"$ref": "#/components/schemas/Problem"}
+
+PENDING: dict[int | str, dict[str, Any]] = {
+    202: {
+        "model": PaymentPending,
+        "description": "A signed payment is under way: send the same request and signature again later",
+        "headers": header_refs("Retry-After", "Location"),
+    }
+}
+"""The 202 of every route that a signed payment opens."""
 
 UNCHANGED: dict[int | str, dict[str, Any]] = {304: {"description": "Unchanged for the entity tags in If-None-Match"}}
 """The 304 of a document that caches may keep."""

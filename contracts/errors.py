@@ -181,6 +181,16 @@ class IdempotencyMismatch(Conflict):
     title = "The same Idempotency-Key came with another request"
 
 
+class PaymentUsed(Conflict):
+    code = "payment_used"
+    title = "The signed payment belongs to another request"
+
+
+class PaymentAnswered(Conflict):
+    code = "payment_answered"
+    title = "The signed payment was answered, and the answer is no longer kept"
+
+
 class BodyTooLarge(RequestProblem):
     status = 413
     code = "body_too_large"
@@ -208,6 +218,24 @@ class Unauthorized(RequestProblem):
     status = 401
     code = "unauthorized"
     title = "A valid API key is needed"
+
+
+class PaymentRequired(RequestProblem):
+    """An x402 challenge: the PAYMENT-REQUIRED field has the offers."""
+
+    status = 402
+    code = "payment_required"
+    title = "A key or a payment is needed"
+
+
+class PaymentRefused(PaymentRequired):
+    code = "payment_refused"
+    title = "The signed payment pays none of the offers"
+
+
+class PaymentFailed(PaymentRequired):
+    code = "payment_failed"
+    title = "The signed payment could not be settled, and nothing was taken"
 
 
 class OriginForbidden(RequestProblem):
@@ -278,6 +306,13 @@ class StoreUnavailable(RequestProblem):
     status = 503
     code = "store_unavailable"
     title = "A store that the answer needs can't be used at the moment"
+    retryable = True
+
+
+class SettlementUnavailable(RequestProblem):
+    status = 503
+    code = "settlement_unavailable"
+    title = "Signed payments can't be taken at the moment, and nothing was taken"
     retryable = True
 
 

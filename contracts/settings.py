@@ -141,6 +141,10 @@ class Settings(BaseSettings):
     signing_key_file: Path | None = Field(
         default=None, description="Ed25519 key for receipts and documents; generated into DATA_DIR when unset"
     )
+    relayer_key_file: Path | None = Field(
+        default=None,
+        description="Key of the address that sends signed payments (x402) and pays their gas; unset = none are taken",
+    )
     signature_above_usd: int | None = Field(default=None, ge=0, description="Payer proof is required above this amount")
     contact_email: str | None = Field(default=None, description="Contact published in discovery documents")
     log_format: Literal["text", "json"] = Field(default="text", description="Log lines for people or for machines")

@@ -79,8 +79,17 @@ def count(ledger: Ledger, table: str, where: str = "true") -> int:
 
 
 UNSOUND = {
-    "a claim without a key": """select count(*) from access_claims c where not exists
-        (select 1 from api_keys k where k.claim_id = c.claim_id)""",
+    "a claim without a key": """select count(*) from access_claims c
+        join access_quotes q on q.quote_id = c.quote_id
+        where q.plan_id not like 'call_%' and not exists (select 1 from api_keys k where k.claim_id = c.claim_id)""",
+    "a key for a single call": """select count(*) from access_claims c join access_quotes q on q.quote_id = c.quote_id
+        join api_keys k on k.claim_id = c.claim_id where q.plan_id like 'call_%'""",
+    "a signed payment that is paid without a claim": """select count(*) from access_authorizations a
+        where (a.state = 'paid') <> exists (select 1 from access_claims c where c.quote_id = a.quote_id)""",
+    "a nonce of two signed payments": """select count(*) from (select payment_id from access_relays
+        where lost = 0 and payment_id is not null group by payment_id having count(*) > 1) twice""",
+    "a nonce without a signed transaction": """select count(*) from access_relays r where not exists
+        (select 1 from access_relayed_transactions t where t.relayer = r.relayer and t.nonce = r.nonce)""",
     "a paid key without a claim": """select count(*) from api_keys k where k.claim_id is not null and not exists
         (select 1 from access_claims c where c.claim_id = k.claim_id)""",
     "two keys alive for a claim": """select count(*) from (select claim_id from api_keys

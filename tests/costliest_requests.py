@@ -15,6 +15,7 @@ MIB = 1024 * 1024
 KIB_64 = 64 * 1024
 ADDRESS = "0x" + "a" * 40
 CASE_ID = "case_" + "a" * 32
+PAYMENT_ID = "pay_" + "0" * 32
 LONG_HEADERS = {
     "if-none-match": '"x",' * 1_000,
     "accept-encoding": "a;q=0.1," * 450,
@@ -107,6 +108,7 @@ def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[s
         ("POST", "/api/agent-access/claims/{claimId}/operator"): _signed(
             f"/api/agent-access/claims/{claim_id}/operator"
         ),
+        ("GET", "/api/agent-access/payments/{paymentId}"): _names("/api/agent-access/payments/", PAYMENT_ID),
         ("GET", "/api/agent-access/cases/{caseId}"): _names("/api/agent-access/cases/", CASE_ID),
         ("POST", "/api/agent-access/cases/{caseId}"): _signed(f"/api/agent-access/cases/{CASE_ID}"),
         ("POST", "/api/agent-access/cases/{caseId}/supplement"): _signed(

@@ -299,7 +299,7 @@ FAULTS: dict[str, tuple[Fault, str, str]] = {
     "wrong price in a text": (text("/skill.md", r"(`api_basic_monthly`: )9\b", r"\g<1>8"), "/skill.md", "states 8 USD"),
     "wrong price on the page": (text("/connect/", r"\b49 USD", "48 USD"), "/connect/", "states 48 USD"),
     "wrong price in the manifest": (
-        value(WELL + "x402.json", lambda m: m["planned"][1]["accepts"][0].update(amount="8000000")),
+        value(WELL + "x402.json", lambda m: m["planned"][-1]["accepts"][1].update(amount="8000000")),
         WELL + "x402.json",
         "states 8 USD for api_basic_monthly",
     ),
@@ -373,7 +373,7 @@ FAULTS: dict[str, tuple[Fault, str, str]] = {
     "settlement called live": (
         value(WELL + "x402.json", lambda m: m["status"].update(paymentSignatureSettlement="live")),
         WELL + "x402.json",
-        "calls payment_signature live, the registry planned",
+        "calls payment_signature live, the registry off",
     ),
     "payments called planned": (
         value(WELL + "x402.json", lambda m: m["status"].update(receiptVerification="planned")),

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from contracts.access.signing import KeySet, key_text, new_private_key, parse_key_set
 from contracts.discovery.agent_card import signed_card
+from contracts.discovery.encoding import document_bytes
 from contracts.discovery.installation import Installation, installation_of
 from contracts.discovery.registry import Finding, registry
 from contracts.discovery.wallet_actions import ACTIONS_PATH
+from contracts.discovery.x402 import x402_manifest, x402_metadata
 from contracts.publish.registry import PROJECTIONS
 from contracts.publish.rendering import Origin, render
 from contracts.settings import Settings
@@ -34,6 +37,7 @@ EVERYTHING: dict[str, Any] = {
     "partner_url": "https://partner.example/snapshot",
     "marketplace_url": "https://marketplace.example",
     "marketplace_agent_id": "84",
+    "relayer_key_file": Path("/nowhere/relayer.key"),
     "app_url": "https://app.example",
     "contact_email": "operator@example.com",
 }
@@ -59,6 +63,8 @@ def bodies(installation: Installation, findings: Mapping[str, Finding] | None = 
         if row.make is not None and row.media_type.endswith("json") and row.path != ACTIONS_PATH
     }
     contents["agent_card"] = json.dumps(signed_card(installation, KEYS.signer(NOON))).encode()
+    contents["x402_manifest"] = document_bytes(x402_manifest(installation, findings or {}))
+    contents["x402_metadata"] = document_bytes(x402_metadata(installation, findings or {}))
     contents["capability_registry"] = registry(installation, findings or {})
     origin = Origin("20261121T120000Z-000001", NOON)
     return {name: render(ROWS[name], content, origin) for name, content in contents.items()}

@@ -9,13 +9,18 @@ import asyncio
 import json
 import re
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 import httpx
+from claim_payments import USDC
+from coin_chain import CoinChain
 from eth_account import Account
 from eth_account.messages import encode_typed_data
+from fake_providers import Provider
 from patience import HANG_S
+from signing_wallets import CHECK, CHECKED, header, offered, payment
 from whole_service import REGISTRY, WholeService, listening, whole_service
 
 from api.app import create_app
@@ -126,7 +131,17 @@ async def record(service: WholeService) -> Recorder:
     with listening(service) as url:
         async with httpx.AsyncClient(base_url=url, timeout=HANG_S) as client:
             recorder = Recorder(service, client)
-            for part in (_registrations, _purchase, _case, _graph, _connect, _telemetry, _documents, _problems):
+            for part in (
+                _registrations,
+                _purchase,
+                _case,
+                _signed_payment,
+                _graph,
+                _connect,
+                _telemetry,
+                _documents,
+                _problems,
+            ):
                 await part(recorder)
     return recorder
 
@@ -273,6 +288,30 @@ async def _graph(recorder: Recorder) -> None:
     wallet = {"account": PAYER.address}
     await recorder.ask("blink_guardrail_post", query={"action": "ls -la", "severity": "high"}, body=wallet)
     await recorder.ask("blink_worldmodel_post", query={"search": "proof", "domain": "VISION"}, body=wallet)
+
+
+async def _signed_payment(recorder: Recorder) -> None:
+    """A call that is paid by signature, at a service with a relayer and a chain that settles at once."""
+    chain, kept = CoinChain(time_s=int(time.time()) - 1), recorder.client
+    chain.coins[PAYER.address.lower()] = 10**9
+    chain.gas[OPERATOR.address.lower()] = 10**21
+    with tempfile.TemporaryDirectory() as directory, Provider(chain) as node:
+        key_file = Path(directory) / "relayer.key"
+        key_file.write_text(OPERATOR.key.hex())
+        given = {"data_dir": Path(directory), "rpc_urls": (node.url,), "usdc_address": USDC, "claim_confirmations": 1}
+        app = create_app(recorder.service.settings.model_copy(update=given | {"relayer_key_file": key_file}))
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+            asked = await client.post(CHECK, json=CHECKED)
+            recorder.keep_problem(asked)
+            payload = payment(offered(asked), wallet=PAYER)
+            answer = await client.post(CHECK, json=CHECKED, headers=header(payload))
+            assert answer.status_code == 200, answer.text
+            other = await client.post(CHECK, json={"action": "pwd"}, headers=header(payload))
+            recorder.client = client
+            payment_id = other.json()["links"]["payment"].rpartition("/")[2]
+            await recorder.ask("agent_access_payment", path={"paymentId": payment_id})
+            recorder.client = kept
+    await recorder.ask("agent_access_payment", path={"paymentId": "pay_unknown"})
 
 
 async def _connect(recorder: Recorder) -> None:

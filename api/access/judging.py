@@ -15,7 +15,9 @@ from contracts.access.provider_views import Silence, View
 from contracts.access.quotes import Quote, terms_of
 from contracts.access.rail import PaymentRail
 from contracts.access.refusals import Recorded
+from contracts.access.settling import USED_TOPIC
 from warehouse.access import claims
+from warehouse.access.authorizations import authorization_of_nonce
 from warehouse.access.cases import case_of_supplement, record_money
 from warehouse.ledger.ledger import Reader, Transaction
 
@@ -64,6 +66,8 @@ def judge_claim(
     verdict = verify(terms_of(named.quote, rail), seen.views, now=now, used=spent)
     if not isinstance(verdict, Match):
         return verdict
+    if _is_authorized(tx, rail, verdict, seen.views):
+        return Mismatch("transfer_already_used", block=verdict.block)
     paid = Paid(named.quote.quote_id, transaction_hash, verdict)
     case = case_of_supplement(tx, named.quote.quote_id)
     if case is None:
@@ -72,6 +76,18 @@ def judge_claim(
         return Mismatch("case_closed", (verdict.transfer, *verdict.surplus), verdict.block)
     first = _first_match(tx, rail, named, case, seen)
     return first if isinstance(first, Unknown) else [Paid(named.redeems.quote_id, case.transaction_hash, first), paid]
+
+
+def _is_authorized(tx: Transaction, rail: PaymentRail, match: Match, views: Sequence[View | Silence]) -> bool:
+    """Decides whether the transaction carries a signed payment of the same payer and amount, which we have stored.
+
+    Then the transfer pays what was bought with that signature, and no quote that happens to ask for its amount.
+    """
+    receipt = next(view.receipt for view in views if isinstance(view, View) and view.receipt is not None)
+    transfer, payer = match.transfer, "0x" + match.transfer.sender[2:].rjust(64, "0")
+    used = [log.topics for log in receipt.logs if log.address == rail.asset and log.topics[:2] == (USED_TOPIC, payer)]
+    stored = (authorization_of_nonce(tx, rail.chain_id, rail.asset, transfer.sender, nonce) for *_, nonce in used)
+    return any(each is not None and each.authorization.value == transfer.amount for each in stored)
 
 
 def _first_match(tx: Transaction, rail: PaymentRail, named: Named, case: Case, seen: Seen) -> Match | Unknown:

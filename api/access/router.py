@@ -20,6 +20,7 @@ from contracts.access.refusals import (
     ClaimUnknown,
     PayerContractUnsure,
     PayerProofRequired,
+    PaymentSignatureMisplaced,
     PaymentSignatureNotLive,
     PlanNotClaimable,
     PlanUnknown,
@@ -31,7 +32,14 @@ from contracts.errors import InternalFault, MethodNotAllowed, ParameterInvalid, 
 
 PLANS_MAX_AGE_S = 60
 
-_QUOTE_REFUSALS = (PlanUnknown, PlanNotClaimable, PayerProofRequired, PayerContractUnsure, PaymentSignatureNotLive)
+_QUOTE_REFUSALS = (
+    PlanUnknown,
+    PlanNotClaimable,
+    PayerProofRequired,
+    PayerContractUnsure,
+    PaymentSignatureNotLive,
+    PaymentSignatureMisplaced,
+)
 
 _CLAIM_RESPONSES: dict[int | str, dict[str, Any]] = {
     201: {
@@ -88,7 +96,7 @@ def access_router(service: AccessService) -> APIRouter:
         operation_id="agent_access_quote",
     )
     async def quote(request: Request, body: QuoteRequest) -> Response:
-        _refuse_payment_signature(request)
+        _refuse_payment_signature(request, service)
         return private_document(await service.quotes.make(body), 201)
 
     @router.post(
@@ -103,7 +111,7 @@ def access_router(service: AccessService) -> APIRouter:
         operation_id="agent_access_claim",
     )
     async def claim(request: Request, body: ClaimRequest, idempotency_key: IdempotencyKey = None) -> Response:
-        _refuse_payment_signature(request)
+        _refuse_payment_signature(request, service)
         outcome = await service.claim(body, idempotency_key)
         if not isinstance(outcome, Redeemed):
             return private_document(outcome, 202, {"Retry-After": str(RETRY_AFTER_S)})
@@ -135,9 +143,12 @@ def access_router(service: AccessService) -> APIRouter:
     return router
 
 
-def _refuse_payment_signature(request: Request) -> None:
-    if "payment-signature" in request.headers:
-        raise PaymentSignatureNotLive("Send the transfer yourself and claim it; leave PAYMENT-SIGNATURE out.")
+def _refuse_payment_signature(request: Request, service: AccessService) -> None:
+    if "payment-signature" not in request.headers:
+        return
+    if service.rail.takes_signatures:
+        raise PaymentSignatureMisplaced("Send it with the request that it pays for, to a path under /api/v2/.")
+    raise PaymentSignatureNotLive("Send the transfer yourself and claim it; leave PAYMENT-SIGNATURE out.")
 
 
 def _cached(request: Request, body: str, max_age_s: int) -> Response:

@@ -66,6 +66,14 @@ class Providers:
         """Asks for the result of an `eth_call` at the head; a revert is the empty answer `0x`."""
         return await self._all(lambda provider, http: provider.call_contract(http, address, data))
 
+    async def ask(self, calls: Sequence[Call]) -> list[list[Any | RpcError] | Silence]:
+        """Asks the same calls, at most six. Each place of an answer holds a decoded result or its `RpcError`."""
+        return await self._all(lambda provider, http: provider.answers(http, calls))
+
+    async def send(self, raw: str) -> None:
+        """Hands a signed transaction to every provider. Their replies decide nothing, so they are not returned."""
+        await self.ask([("eth_sendRawTransaction", [raw])])
+
     async def _all(
         self, question: Callable[[_Provider, httpx.AsyncClient], Coroutine[Any, Any, Value]]
     ) -> list[Value | Silence]:
@@ -132,6 +140,9 @@ class _Provider:
         if not isinstance(found, str):
             raise ValueError("an eth_call that gave no text")
         return found
+
+    async def answers(self, http: httpx.AsyncClient, calls: Sequence[Call]) -> list[Any | RpcError]:
+        return await self._round(http, calls)
 
     async def _round(self, http: httpx.AsyncClient, calls: Sequence[Call]) -> list[Any | RpcError]:
         return list(await asyncio.gather(*(self._answer(http, method, params) for method, params in calls)))

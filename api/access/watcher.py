@@ -6,7 +6,7 @@ Every process does so independently, because doing it twice changes nothing.
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
 
@@ -33,6 +33,8 @@ class Watcher:
     ledger: Callable[[], Ledger]
     _: KW_ONLY
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    settle: Callable[[], Awaitable[None]] | None = None
+    """Settles signed payments that nobody waits for, as after a kill."""
     _skew_s: int | None = field(default=None, init=False)
 
     @property
@@ -48,6 +50,8 @@ class Watcher:
             try:
                 await self.compare_clocks()
                 await self.watch_claims()
+                if self.settle is not None and self.rail.takes_signatures:
+                    await self.settle()
             except OperatorProblem as problem:
                 _log.warning("Issued claims are not watched at the moment: %s", problem)
             except Exception:

@@ -37,9 +37,18 @@ HEADERS: dict[str, dict[str, Any]] = {
     "Allow": _header("Methods of this path", "GET, HEAD"),
     "Location": _header("The path to go on to", "/api/worldmodel/live", format="uri-reference"),
     "WWW-Authenticate": _header("How to send a key", 'Bearer realm="svc"'),
+    "PAYMENT-REQUIRED": _header(
+        "The offers that a signed payment can take up: base64 of an x402 v2 PaymentRequired", "eyJ4NDAyVmVyc2lvbiI6Mn0="
+    ),
+    "PAYMENT-RESPONSE": _header(
+        "What came of a signed payment: base64 of an x402 v2 SettleResponse", "eyJzdWNjZXNzIjp0cnVlfQ==", required=False
+    ),
     "X-Request-Id": _header("Names the request in our log", "0123456789abcdef"),
 }
 """The definitions, by name: the description's `components.headers`."""
+
+PAID_PREFIX = "/api/v2/"
+"""Operations below it answer a request without a key with an x402 challenge, where payments are taken."""
 
 _OF_PROBLEM = {401: ("WWW-Authenticate",), 405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-After",)}
 _POLICY, _LEFT = "RateLimit-Policy", "RateLimit"
@@ -51,6 +60,8 @@ def headers_of(path: str, status: int, *, document: bool) -> tuple[str, ...]:
     A cache would hand one client's counter to all, so an answer that may be kept names only the policy.
     """
     limits = (_POLICY, _LEFT) if is_limited(path) else ()
+    if status == 402 and path.startswith(PAID_PREFIX):
+        return ("X-Request-Id", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "WWW-Authenticate", *limits)
     if status >= 400:
         return ("X-Request-Id", *_OF_PROBLEM.get(status, ()), *limits)
     if status == 302:

@@ -49,6 +49,9 @@ LINKS = {
             parameters={"claimId": "/data/claim/claimId"},
         ),
     ),
+    ("agent_access_payment", 200): (
+        Link("receipt", "agent_access_receipt", "The receipt of what was paid", parameters={"claimId": "/claimId"}),
+    ),
     ("agent_access_operator_challenge", 200): (
         Link(
             "operator",

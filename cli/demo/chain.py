@@ -28,6 +28,7 @@ from cli.demo.write import (
     write_contracts,
     write_history,
 )
+from contracts.access.eth_accounts import eth_account
 from contracts.errors import AnvilUnavailable
 
 Say = Callable[[str], None]
@@ -37,6 +38,9 @@ Stamp = tuple[int, str]
 HeldBlocks = Callable[[], Sequence[Stamp]]
 
 CHAIN_ID: Final = 8453
+RELAYER_WEI: Final = 10**18
+"""What the address that sends signed payments has at each start: gas for thousands of them."""
+
 DUMP_EVERY_S: Final = 60.0
 _DUMP_ATTEMPTS: Final = 5
 
@@ -90,6 +94,8 @@ class DemoChain:
                 description, node = _serve_recording(directory, resources, say, held_blocks, missing)
             else:
                 description, node = _run_anvil(directory, resources, say, held_blocks)
+                relayer = eth_account().Account.from_key(directory.relayer_key()).address
+                node.rpc.call("anvil_setBalance", relayer, hex(RELAYER_WEI))
             directory.describe(description)
             return cls(directory, description, node, resources.pop_all(), say)
 
@@ -108,6 +114,8 @@ class DemoChain:
         demo = self._description
         return {
             "demo": True,
+            "claim_confirmations": 1,
+            "relayer_key_file": self._directory.relayer_key_path if demo.paid_flow else None,
             "rpc_urls": (self.rpc_url,),
             "chain_id": demo.chain_id,
             "token_address": demo.token_address,

@@ -7,6 +7,7 @@ import fcntl
 import gzip
 import json
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -27,6 +28,7 @@ from warehouse.file_modes import make_data_directory
 DUMP_NAME: Final = "chain.json.gz"
 DESCRIPTION_NAME: Final = "demo.json"
 NODE_PID_NAME: Final = "node.pid"
+RELAYER_KEY_NAME: Final = "relayer.key"
 
 
 # What reading a torn or missing dump raises.
@@ -70,6 +72,17 @@ class DemoDirectory:
     @property
     def dump_path(self) -> Path:
         return self.root / DUMP_NAME
+
+    @property
+    def relayer_key_path(self) -> Path:
+        """Returns the file with the key of the address that sends signed payments."""
+        return self.root / RELAYER_KEY_NAME
+
+    def relayer_key(self) -> str:
+        """Returns that key as hex, made at the first call: no other demo has it, so that no other sends with it."""
+        if not self.relayer_key_path.exists():
+            self._write(RELAYER_KEY_NAME, secrets.token_hex(32).encode())
+        return self.relayer_key_path.read_text()
 
     @property
     def node_cache(self) -> Path:

@@ -164,8 +164,8 @@ class ReceiptClaim(Document):
     owner: str = Field(description="Who owned the key when it was issued")
     payer: str
     agent_id: str | None
-    key_id: str
-    key_hint: str = Field(description="Prefix and last four characters of the key; its text is in no receipt")
+    key_id: str | None = Field(description="Null where a single call was bought")
+    key_hint: str | None = Field(description="Prefix and last four characters of the key; its text is in no receipt")
 
 
 class ReceiptPayment(Document):
@@ -321,7 +321,14 @@ class Paid:
 
 
 def receipt_body(
-    claim: Claim, paid: Sequence[Paid], *, key_id: str, key_hint: str, rail: PaymentRail, base_url: str, keys_url: str
+    claim: Claim,
+    paid: Sequence[Paid],
+    *,
+    key_id: str | None,
+    key_hint: str | None,
+    rail: PaymentRail,
+    base_url: str,
+    keys_url: str,
 ) -> ReceiptBody:
     """Returns the receipt of a claim with these transfers and this key."""
     first, *further = (_receipt_payment(claim.chain_id, transfer) for transfer in paid)

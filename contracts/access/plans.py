@@ -57,12 +57,66 @@ class Plan:
     paid_days: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """A member of a body with which a call needs a key: any value but null at the path `at`, or the value `value`."""
+
+    at: tuple[str, ...]
+    value: Any = None
+
+    def matches(self, body: Any) -> bool:
+        """Decides whether a decoded body has this member."""
+        for name in self.at:
+            body = body.get(name) if isinstance(body, dict) else None
+        return body is not None if self.value is None else bool(body == self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A single call that can be paid without a key; `price` in the coin's smallest unit."""
+
+    id: str
+    name: str
+    description: str
+    operation: str
+    """Method and path."""
+    price: int
+    unless: tuple[Excluded, ...] = ()
+
+    def covers(self, body: Any) -> bool:
+        """Decides whether the call covers a request with this decoded body; else it needs a key."""
+        return not any(excluded.matches(body) for excluded in self.unless)
+
+
 @cache
 def load_plans() -> dict[str, Plan]:
     """Returns every plan by its id, in the order of the file."""
-    rows: list[dict[str, Any]] = yaml.load(PLANS_FILE.read_text(), yaml.CSafeLoader)
-    plans = [Plan(price=units_of(row.pop("price_usd")), tier=Tier(row.pop("tier")), **row) for row in rows]
+    plans = [
+        Plan(price=units_of(row.pop("price_usd")), tier=Tier(row.pop("tier")), **row)
+        for row in _rows()
+        if "operation" not in row
+    ]
     return {plan.id: plan for plan in plans}
+
+
+@cache
+def load_calls() -> dict[str, Call]:
+    """Returns every single call by its operation, in the order of the file."""
+    calls = [
+        Call(
+            price=units_of(row.pop("price_usd")),
+            unless=tuple(Excluded(tuple(each["at"]), each.get("is")) for each in row.pop("unless", ())),
+            **row,
+        )
+        for row in _rows()
+        if "operation" in row
+    ]
+    return {call.operation: call for call in calls}
+
+
+def _rows() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = yaml.load(PLANS_FILE.read_text(), yaml.CSafeLoader)
+    return rows
 
 
 class PlanPrice(Document):
@@ -125,6 +179,17 @@ class Verification(Document):
     clock_skew_s: int = SKEW_S
 
 
+class CallOffer(Document):
+    """One call that can be paid without a key."""
+
+    id: str
+    name: str
+    description: str
+    operation: str = Field(description="Method and path")
+    amount: str = Field(description="USD, decimal")
+    amount_units: str = Field(description="The same in the asset's smallest unit")
+
+
 class CatalogPayment(PlanPayment):
     """The means of payment and its verification, common to all plans."""
 
@@ -142,9 +207,8 @@ class CatalogPayment(PlanPayment):
     payer_proof_above: str | None = Field(
         description="Above this amount (smallest units) a claim needs the payer's signature; null: never"
     )
-    payment_signature_live: Literal[False] = Field(
-        default=False, description="Whether a PAYMENT-SIGNATURE header settles anything"
-    )
+    payment_signature_live: bool = Field(description="Whether this service settles signed payments (x402)")
+    calls: list[CallOffer] = Field(description="Single calls that a signed payment buys without a key, with prices")
     verification: Verification
 
 
@@ -221,6 +285,8 @@ def plans_answer(rail: PaymentRail, base_url: str, requests_per_day: dict[Tier, 
             live=live,
             reason=reason,
             missing=list(rail.missing),
+            payment_signature_live=rail.takes_signatures,
+            calls=[_call_offer(call) for call in load_calls().values()] if rail.takes_signatures else [],
             payer_proof_above=None if rail.proof_above is None else str(rail.proof_above),
             verification=verification_of(rail),
         ),
@@ -229,6 +295,17 @@ def plans_answer(rail: PaymentRail, base_url: str, requests_per_day: dict[Tier, 
             keys_url=base_url + signing.JWKS_PATH,
             payer_domain=TypedDataDomain(chain_id=rail.chain_id),
         ),
+    )
+
+
+def _call_offer(call: Call) -> CallOffer:
+    return CallOffer(
+        id=call.id,
+        name=call.name,
+        description=call.description,
+        operation=call.operation,
+        amount=usd_of(call.price),
+        amount_units=str(call.price),
     )
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
+from contracts.access.authorizations import Authorization
 from contracts.access.matching import CLAIM_GRACE, Terms
+from contracts.access.offers import Offer, requirement_of
 from contracts.access.plans import CLAIM_PATH, DEFAULT_PLAN, SALT_UNITS, Plan
 from contracts.access.proofs import SignatureText
 from contracts.access.rail import ASSET_NAME, ASSET_VERSION, PaymentRail, usd_of
@@ -165,8 +167,6 @@ def make_quote(
         "maxTimeoutSeconds": int(QUOTE_TTL.total_seconds()),
         "extra": {"name": ASSET_NAME, "version": ASSET_VERSION, "quoteId": quote_id, "nonce": nonce},
     }
-    requirement_json = canonical_json(requirement).decode()
-    requirement_hash = sha256_hex(requirement_json.encode())
     quote = {
         "schema": "svc.agent_access.quote.v1",
         "quoteId": quote_id,
@@ -185,7 +185,7 @@ def make_quote(
         "nonce": nonce,
         "issuedAt": utc_seconds(issued_at),
         "expiresAt": utc_seconds(expires_at),
-        "paymentRequirementHash": requirement_hash,
+        "paymentRequirementHash": canonical_sha256(requirement),
         "claimUrl": base_url + CLAIM_PATH,
         "agentId": request.agent_id,
         "agentName": request.agent_name,
@@ -193,21 +193,64 @@ def make_quote(
         "userId": request.user_id,
         "callbackUrl": request.callback_url,
     }
-    quote_json = canonical_json(quote).decode()
+    return _quote_of(quote, requirement)
+
+
+def authorized_quote(
+    offer: Offer, authorization: Authorization, rail: PaymentRail, base_url: str, *, quote_id: str, now: datetime
+) -> Quote:
+    """Makes the quote that an authorization has paid for an offer, good until the authorization ends.
+
+    Nobody claims it by hand: its hashes are given to nobody, and the payment that carries its nonce is its own.
+    """
+    issued_at = now.replace(microsecond=0)
+    expires_at = datetime.fromtimestamp(authorization.valid_before, UTC)
+    requirement = requirement_of(offer, rail)
+    requirement["extra"] |= {"quoteId": quote_id, "nonce": authorization.nonce}
+    plan = offer.sells if isinstance(offer.sells, Plan) else None
+    quote = {
+        "schema": "svc.agent_access.quote.v1",
+        "quoteId": quote_id,
+        "planId": offer.id,
+        "sells": "call" if plan is None else "key",
+        "tier": (Tier.FREE if plan is None else plan.tier).value,
+        "paidDays": None if plan is None else plan.paid_days,
+        "payer": authorization.payer,
+        "owner": authorization.payer,
+        "operator": authorization.payer,
+        "chainId": rail.chain_id,
+        "network": rail.network,
+        "asset": rail.asset,
+        "payTo": rail.treasury,
+        "amount": str(offer.amount),
+        "price": {"amount": usd_of(offer.amount), "currency": "USD"},
+        "nonce": authorization.nonce[2:],
+        "issuedAt": utc_seconds(issued_at),
+        "expiresAt": utc_seconds(expires_at),
+        "paymentRequirementHash": canonical_sha256(requirement),
+        "claimUrl": base_url + CLAIM_PATH,
+        "agentId": None,
+        "userId": None,
+    }
+    return _quote_of(quote, requirement)
+
+
+def _quote_of(quote: dict[str, Any], requirement: dict[str, Any]) -> Quote:
+    quote_json, requirement_json = (canonical_json(each).decode() for each in (quote, requirement))
     return Quote(
-        quote_id=quote_id,
-        plan_id=plan.id,
-        payer=request.payer,
-        operator=request.operator,
-        amount=amount,
-        issued_at=issued_at,
-        expires_at=expires_at,
-        agent_id=request.agent_id,
-        user_id=request.user_id,
+        quote_id=quote["quoteId"],
+        plan_id=quote["planId"],
+        payer=quote["payer"],
+        operator=quote["operator"],
+        amount=int(quote["amount"]),
+        issued_at=datetime.fromisoformat(quote["issuedAt"]),
+        expires_at=datetime.fromisoformat(quote["expiresAt"]),
+        agent_id=quote["agentId"],
+        user_id=quote["userId"],
         quote_json=quote_json,
         requirement_json=requirement_json,
         quote_hash=sha256_hex(quote_json.encode()),
-        requirement_hash=requirement_hash,
+        requirement_hash=sha256_hex(requirement_json.encode()),
     )
 
 
@@ -272,10 +315,11 @@ def terms_of(quote: Quote, rail: PaymentRail) -> Terms:
 
 @dataclass(frozen=True, slots=True)
 class Entitlement:
-    """The promise of a quote: a key of `tier` for `paid_days`, or without end if None."""
+    """The promise of a quote: a key of `tier` for `paid_days`, or without end if None; or no key but a single call."""
 
     tier: Tier
     paid_days: int | None
+    with_key: bool = True
 
     def expires_at(self, issued_at: datetime) -> datetime | None:
         """Returns the time until which a key issued now has the tier, or None if it has no end."""
@@ -285,4 +329,4 @@ class Entitlement:
 def entitlement_of(quote: Quote) -> Entitlement:
     """Returns the promise in the quote's own bytes, even if the plan has changed since."""
     body: dict[str, Any] = json.loads(quote.quote_json)
-    return Entitlement(Tier(body["tier"]), body["paidDays"])
+    return Entitlement(Tier(body["tier"]), body["paidDays"], body.get("sells", "key") == "key")

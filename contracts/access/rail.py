@@ -43,6 +43,8 @@ class PaymentRail:
     """Above this amount a claim needs the payer's signature."""
     missing: tuple[str, ...]
     """Settings that are unset and without which nobody can pay."""
+    relays: bool = False
+    """True if this service has a key to send signed payments with."""
 
     @property
     def network(self) -> str:
@@ -53,6 +55,11 @@ class PaymentRail:
     def quorum(self) -> int:
         """Returns the number of providers that have to agree on a payment."""
         return min(2, self.providers)
+
+    @property
+    def takes_signatures(self) -> bool:
+        """Decides whether the settings allow payments by signature (x402)."""
+        return self.relays and not self.missing
 
     def burial_of(self, amount: int) -> Burial:
         """Returns the depth that a payment of `amount` needs."""
@@ -82,6 +89,7 @@ def rail_of(settings: Settings) -> PaymentRail:
         confirmations=settings.confirmations if confirmations is None else confirmations,
         proof_above=None if above is None else above * 10**USDC_DECIMALS,
         missing=tuple(name for name, value in needed.items() if not value),
+        relays=settings.relayer_key_file is not None,
     )
 
 

@@ -153,6 +153,16 @@ class PaymentSignatureNotLive(BadRequest):
     title = "Settlement by payment signature is not live"
 
 
+class PaymentSignatureMisplaced(BadRequest):
+    code = "payment_signature_misplaced"
+    title = "This operation is not paid by signature"
+
+
+class SignedPaymentUnknown(NotFound):
+    code = "payment_not_found"
+    title = "No signed payment has this id"
+
+
 class PaymentsNotConfigured(StoreUnavailable):
     code = "payments_not_configured"
     title = "The operator has not set up payments"
@@ -255,5 +265,6 @@ CLAIM_REFUSALS: tuple[type[RequestProblem], ...] = (
     PayerProofRequired,
     OperatorProofInvalid,
     PaymentSignatureNotLive,
+    PaymentSignatureMisplaced,
     PaymentsNotConfigured,
 )

@@ -13,6 +13,7 @@ from typing import Any
 from contracts.access import case_access, recovery, refusals
 from contracts.access.plans import PLANS_PATH, load_plans
 from contracts.access.rail import usd_of
+from contracts.access.signed_payments import PAYMENT_PATH, PaymentLinks, PaymentPending
 from contracts.errors import RequestProblem
 from contracts.intake import intake_problems
 from contracts.problems import problem_body
@@ -39,6 +40,7 @@ PROBLEM_CODES = "x-problem-codes"
 DEFINING_PROBLEMS = (refusals, recovery, case_access, intake_problems, SecretInText)
 """Definitions of `RequestProblem` outside of `contracts.errors`. The classes are found only if these are imported."""
 
+_PAYMENT_ID = "pay_0123456789abcdef0123456789abcdef"
 _PURCHASES = PLANS_PATH.rpartition("/")[0] + "/"
 _PROBLEM_REF = "#/components/examples/"
 
@@ -73,6 +75,27 @@ def add_problems(described: dict[str, Any], base_url: str) -> None:
         }
         for code in sorted(codes)
     }
+
+
+def add_pending(described: dict[str, Any], base_url: str) -> None:
+    """Adds the one example of a signed payment that is under way to every operation that answers so, in place.
+
+    Its link is a template, because no payment has the example's id.
+    """
+    example = PaymentPending(
+        payment_id=_PAYMENT_ID,
+        retry_after=5,
+        links=PaymentLinks(payment=base_url + PAYMENT_PATH, receipt=None),
+    )
+    name = example.code
+    for operations in described["paths"].values():
+        for operation in operations.values():
+            for media in operation["responses"].get("202", {}).get("content", {}).values():
+                if media["schema"].get("$ref", "").endswith("/PaymentPending"):
+                    media["examples"] = {name: {"$ref": _PROBLEM_REF + name}}
+                    described["components"]["examples"][name] = {
+                        "value": example.model_dump(mode="json", by_alias=True)
+                    }
 
 
 def recorded(operation_id: str) -> list[dict[str, Any]]:

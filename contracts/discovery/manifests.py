@@ -5,7 +5,7 @@ from typing import Any
 from contracts.canonical import sha256_hex
 from contracts.connect.server import MCP_PATH, PROTOCOL_VERSIONS
 from contracts.discovery.agent_card import API_V2_PATH
-from contracts.discovery.capabilities import live_ones
+from contracts.discovery.capabilities import is_live, live_ones
 from contracts.discovery.installation import Installation
 from contracts.discovery.service import (
     AGENT_CARD_PATH,
@@ -47,7 +47,7 @@ def erc8004_registration(installation: Installation) -> dict[str, Any]:
         "description": SERVICE_DESCRIPTION,
         "image": installation.url(ICON_PATH),
         "services": [{"name": "MCP", "endpoint": installation.url(MCP_PATH), "version": PROTOCOL_VERSIONS[0]}],
-        "x402Support": False,
+        "x402Support": is_live(installation, "payment_signature"),
         "active": True,
         "registrations": [],
         "supportedTrust": [],

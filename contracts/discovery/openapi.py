@@ -18,7 +18,7 @@ from contracts.access.example_quote import example_quote_answer
 from contracts.access.plans import PLANS_PATH, QUOTE_PATH, load_plans, plans_answer
 from contracts.access.signing import JWKS_PATH
 from contracts.access.tiers import REQUESTS_A_DAY
-from contracts.discovery.examples import add_problems, add_recorded, example_of, references
+from contracts.discovery.examples import add_pending, add_problems, add_recorded, example_of, references
 from contracts.discovery.installation import Installation
 from contracts.outside_texts import without_outside_texts
 
@@ -71,6 +71,7 @@ def _described_before_bodies(installation: Installation) -> bytes:
     described["components"]["schemas"]["QuoteRequest"]["properties"]["planId"]["enum"] = list(load_plans())
     add_recorded(described, installation.base_url)
     add_problems(described, installation.base_url)
+    add_pending(described, installation.base_url)
     _show_own_quote(described, installation)
     return msgspec.json.encode(described)
 

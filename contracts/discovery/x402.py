@@ -1,29 +1,48 @@
-"""Makes the payment manifest and its metadata (x402 v2). They offer nothing as payable by signature yet."""
+"""Makes the payment manifest and its metadata (x402 v2). What is payable by signature is listed only while it works."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from contracts.access.plans import CLAIM_PATH, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH, load_plans
-from contracts.access.quotes import QUOTE_TTL
+from contracts.access.offers import (
+    REQUIRED_HEADER,
+    RESPONSE_HEADER,
+    SCHEME,
+    SIGNATURE_HEADER,
+    X402_VERSION,
+    Offer,
+    bazaar,
+    offers_at,
+    requirement_of,
+)
+from contracts.access.plans import CLAIM_PATH, PLANS_PATH, QUOTE_PATH, RECEIPT_PATH, load_calls
 from contracts.access.rail import ASSET_NAME, ASSET_SYMBOL, ASSET_VERSION, USDC_DECIMALS, usd_of
 from contracts.access.refusals import PaymentSignatureNotLive
-from contracts.discovery.capabilities import capability_states
+from contracts.access.signed_payments import PAYMENT_PATH
+from contracts.discovery.capabilities import CapabilityState, Status, capability_states
 from contracts.discovery.installation import Installation
+from contracts.discovery.registry import NOT_LOOKED, Finding
 from contracts.discovery.service import OPENAPI_PATH, X402_METADATA_PATH, X402_PATH
 from contracts.evm.codec import checksum_address
 
-X402_VERSION = 2
-SCHEME = "exact"
 MANIFEST_SCHEMA = "svc.x402.v1"
 METADATA_SCHEMA = "svc.x402_metadata.v1"
 
+KEY_RESOURCE = ("GET", "/api/v2/world-model/live")
+"""The request that is listed for buying a key. Every other one that needs a key sells them too."""
 
-def x402_manifest(installation: Installation) -> dict[str, Any]:
-    """Makes the list of payable things: by a receipt on the chain where that is set up, by signature not yet.
 
-    `items` is what an indexer may probe and pay, so it is empty; planned items are in `planned`.
+def x402_manifest(installation: Installation, findings: Mapping[str, Finding]) -> dict[str, Any]:
+    """Makes the list of payable things: by a receipt on the chain, and by signature while a probe finds that it works.
+
+    `items` is what an indexer may probe and pay; what is payable once that works is in `planned`.
     """
     states = capability_states(installation)
     receipt, signature = states["paid_access"], states["payment_signature"]
+    finding = findings.get(signature.capability.id)
+    status, reason = _standing(signature, finding)
+    live = status is Status.LIVE
+    resources = _resources(installation) if receipt.live else []
+    updated = 0 if finding is None else int(finding.checked_at.timestamp())
     return {
         "schema": MANIFEST_SCHEMA,
         "x402Version": X402_VERSION,
@@ -32,27 +51,37 @@ def x402_manifest(installation: Installation) -> dict[str, Any]:
             "receiptVerification": receipt.status.value,
             "receiptVerificationReason": receipt.reason,
             "missingSettings": list(receipt.missing),
-            "paymentSignatureSettlement": signature.status.value,
-            "paymentSignatureReason": signature.reason,
+            "paymentSignatureSettlement": status.value,
+            "paymentSignatureReason": reason,
+            "paymentSignatureMissingSettings": list(signature.missing),
             "facilitator": None,
         },
         "headers": {
-            "request": "PAYMENT-SIGNATURE",
-            "challenge": "PAYMENT-REQUIRED",
-            "response": "PAYMENT-RESPONSE",
-            "accepted": False,
-            "refusedWith": PaymentSignatureNotLive.code,
-            "note": "Quote and claim refuse a request that carries PAYMENT-SIGNATURE, and no answer carries the other "
+            "request": SIGNATURE_HEADER,
+            "challenge": REQUIRED_HEADER,
+            "response": RESPONSE_HEADER,
+            "accepted": live,
+            "refusedWith": None if live else PaymentSignatureNotLive.code,
+            "note": "A request without any key to a path under /api/v2/ is answered 402 with offers, and a payment is "
+            "settled by this service itself. Quote and claim take no signed payment: a 402 of a claim says that a "
+            "transfer does not match, and is no challenge."
+            if live
+            else "Quote and claim refuse a request that carries PAYMENT-SIGNATURE, and no answer carries the other "
             "two. A 402 of a claim says that a transfer does not match; it is no challenge.",
         },
-        "items": [],
-        "pagination": {"limit": 0, "offset": 0, "total": 0},
-        "planned": _planned(installation) if receipt.live else [],
+        "items": [{**each, "lastUpdated": updated} for each in resources] if live else [],
+        "pagination": {
+            "limit": len(resources) if live else 0,
+            "offset": 0,
+            "total": len(resources) if live else 0,
+        },
+        "planned": [] if live else [{**each, "status": "planned"} for each in resources],
         "live": {
             "plans": installation.url(PLANS_PATH),
             "quote": installation.url(QUOTE_PATH),
             "claim": installation.url(CLAIM_PATH),
             "receipt": installation.url(RECEIPT_PATH),
+            **({"payment": installation.url(PAYMENT_PATH)} if live else {}),
         }
         if receipt.live
         else {"plans": installation.url(PLANS_PATH)},
@@ -61,15 +90,17 @@ def x402_manifest(installation: Installation) -> dict[str, Any]:
     }
 
 
-def x402_metadata(installation: Installation) -> dict[str, Any]:
-    """Makes the kinds of payment as a facilitator lists them (`/supported`): none yet, and the planned ones."""
+def x402_metadata(installation: Installation, findings: Mapping[str, Finding]) -> dict[str, Any]:
+    """Makes the kinds of payment as a facilitator lists them (`/supported`), while they work."""
     kind = {"x402Version": X402_VERSION, "scheme": SCHEME, "network": installation.network}
-    receipt = capability_states(installation)["paid_access"]
+    states = capability_states(installation)
+    receipt, signature = states["paid_access"], states["payment_signature"]
+    live = _standing(signature, findings.get(signature.capability.id))[0] is Status.LIVE
     return {
         "schema": METADATA_SCHEMA,
-        "kinds": [],
-        "plannedKinds": [kind],
-        "extensions": [],
+        "kinds": [kind] if live else [],
+        "plannedKinds": [] if live else [kind],
+        "extensions": ["bazaar"] if live else [],
         "signers": {},
         "assets": [_asset(installation)] if receipt.live else [],
         "receiptVerification": receipt.status.value,
@@ -77,29 +108,44 @@ def x402_metadata(installation: Installation) -> dict[str, Any]:
     }
 
 
-def _planned(installation: Installation) -> list[dict[str, Any]]:
-    rail = installation.rail
-    return [
-        {
-            "resource": installation.url(CLAIM_PATH),
-            "type": "http",
-            "x402Version": X402_VERSION,
-            "status": "planned",
-            "accepts": [
-                {
-                    "scheme": SCHEME,
-                    "network": installation.network,
-                    "amount": str(plan.price),
-                    "asset": checksum_address(rail.asset),
-                    "payTo": checksum_address(rail.treasury),
-                    "maxTimeoutSeconds": int(QUOTE_TTL.total_seconds()),
-                    "extra": {"name": ASSET_NAME, "version": ASSET_VERSION},
-                }
-            ],
-            "metadata": {"planId": plan.id, "name": plan.name, "priceUsd": usd_of(plan.price), "tier": plan.tier.value},
-        }
-        for plan in load_plans().values()
+def _standing(state: CapabilityState, finding: Finding | None) -> tuple[Status, str | None]:
+    """Returns the status and reason of a capability as the registry states it: live only if a probe found it so."""
+    if not state.live:
+        return state.status, state.reason
+    if finding is None or finding.determined_by == "settings":
+        return Status.OFF, NOT_LOOKED
+    return finding.status, finding.reason
+
+
+def _resources(installation: Installation) -> list[dict[str, Any]]:
+    """Returns every single call with its price, and a request at which each plan's key is sold."""
+    calls = [
+        _resource(installation, *operation.split(" "), offers=[Offer(call)]) for operation, call in load_calls().items()
     ]
+    return [*calls, _resource(installation, *KEY_RESOURCE, offers=offers_at(*KEY_RESOURCE))]
+
+
+def _resource(installation: Installation, method: str, path: str, *, offers: list[Offer]) -> dict[str, Any]:
+    return {
+        "resource": installation.url(path),
+        "type": "http",
+        "x402Version": X402_VERSION,
+        "accepts": [requirement_of(offer, installation.rail) for offer in offers],
+        "metadata": {
+            "method": method,
+            "offers": [
+                {
+                    "id": offer.id,
+                    "name": offer.sells.name,
+                    "description": offer.sells.description,
+                    "priceUsd": usd_of(offer.amount),
+                    "sells": "call" if offer.is_call else "key",
+                }
+                for offer in offers
+            ],
+        },
+        "extensions": {"bazaar": bazaar(method)},
+    }
 
 
 def _asset(installation: Installation) -> dict[str, Any]:

@@ -57,7 +57,6 @@ from contracts.discovery.texts import (
     skill_md,
 )
 from contracts.discovery.wallet_actions import ACTIONS_PATH, ActionsRegistry, actions_registry
-from contracts.discovery.x402 import x402_manifest, x402_metadata
 from contracts.errors import CursorInvalid, RequestProblem, SnapshotUnknown
 from contracts.feed import JsonFeed
 from contracts.intake.artifacts import ARTIFACT_KINDS, artifact_texts
@@ -569,18 +568,18 @@ PROJECTIONS: tuple[Projection, ...] = (
         name="x402_manifest",
         path=service.X402_PATH,
         shape="x402",
-        make=x402_manifest,
+        reader="discovery.probes:read_x402_manifest",
         summary="Payment manifest",
-        description="What can be paid and how: a receipt on the chain is verified where that is set up, settlement by "
-        "payment signature is planned.",
+        description="What can be paid and how: a receipt on the chain is verified where that is set up, a signed "
+        "payment is settled where this installation has a relayer and a probe finds that it works.",
     ),
     _discovery(
         name="x402_metadata",
         path=service.X402_METADATA_PATH,
         shape="x402_metadata",
-        make=x402_metadata,
+        reader="discovery.probes:read_x402_metadata",
         summary="Payment kinds",
-        description="Kinds of payment as an x402 facilitator lists them: none is settled by signature yet.",
+        description="Kinds of payment as an x402 facilitator lists them, while they work.",
     ),
     _discovery(
         name="public_contract",

@@ -20,7 +20,8 @@ CACHE_CONTROL: dict[Cache, str] = {
 
 OPEN_HEADERS = {
     "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": "ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id",
+    "Access-Control-Expose-Headers": "ETag, Idempotent-Replayed, Link, Location, PAYMENT-REQUIRED, PAYMENT-RESPONSE, "
+    "RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id",
     "X-Content-Type-Options": "nosniff",
 }
 """Sent with every answer, so that any page may read any of them."""
@@ -31,7 +32,9 @@ ENCODINGS = {"br": ".br", "zstd": ".zst", "gzip": ".gz"}
 
 PREFLIGHT_HEADERS = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST, OPTIONS",
-    "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Api-Key",
+    # x402's clients send the first of these with a paid request, although it belongs to answers.
+    "Access-Control-Allow-Headers": "Access-Control-Expose-Headers, Accept, Authorization, Content-Type, "
+    "Idempotency-Key, If-None-Match, PAYMENT-SIGNATURE, X-Api-Key",
     "Access-Control-Max-Age": "86400",
 }
 """The answer to a preflight request of another origin's page."""

@@ -52,15 +52,21 @@ def amounts_held(tx: Transaction, payer: str, *, now: datetime) -> set[int]:
     return {int(row["amount"]) for row in tx.rows("access_open_amounts", payer=payer)}
 
 
-def keep_quote(tx: Transaction, quote: Quote, signature: dict[str, str]) -> None:
+def keep_quote(tx: Transaction, quote: Quote, signature: dict[str, str], *, state: QuoteState = "open") -> None:
     """Stores a new quote. It violates a constraint if the payer has another open quote with the same amount."""
     tx.run(
         "access_insert_quote",
         **columns_of(quote),
         amount_held_until=utc_text(quote.amount_held_until),
         signature_json=json.dumps(signature),
+        state=state,
     )
     tx.changed(QUOTE_CHANGED, quote.quote_id)
+
+
+def keep_closed_quote(tx: Transaction, quote: Quote, signature: dict[str, str]) -> None:
+    """Stores a quote that an authorization pays. It is not open to claims by hand, and so reserves no amount."""
+    keep_quote(tx, quote, signature, state="expired")
 
 
 def find_quote(reader: Reader, quote_id: str) -> KeptQuote | None:

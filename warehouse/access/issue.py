@@ -18,7 +18,7 @@ from contracts.sealing import seal
 from contracts.secrets import DerivedSecrets
 from warehouse.access.cases import case_at, move_case
 from warehouse.access.claims import CLAIM_CHANGED, KeptReceipt, close_quote
-from warehouse.access.keys import create_key, forget_sealed_keys
+from warehouse.access.keys import IssuedKey, create_key, forget_sealed_keys
 from warehouse.intake.intakes import activate_by_claim
 from warehouse.ledger.ledger import Transaction, utc_text
 from warehouse.ledger.records import columns_of
@@ -36,12 +36,24 @@ class Issuer:
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A newly issued claim. The key's text exists only here and in repeated answers to the same request."""
+    """A newly issued claim. The key's text exists only here and in repeated answers to the same request.
+
+    A claim of a single call has no key.
+    """
 
     claim: Claim
-    key: ApiKey
-    key_id: str
+    issued_key: IssuedKey | None
     receipt: KeptReceipt
+
+    @property
+    def key(self) -> ApiKey:
+        assert self.issued_key is not None
+        return self.issued_key.key
+
+    @property
+    def key_id(self) -> str:
+        assert self.issued_key is not None
+        return self.issued_key.record.key_id
 
 
 def issue_claim(
@@ -91,24 +103,13 @@ def issue_claim(
     _insert(tx, claim, idempotency_digest, request_digest)
     for payment in paid:
         _use(tx, claim, payment, cases_become, now=now)
-    key = new_key(claim.tier)
-    issued = create_key(
-        tx,
-        issuer.secrets.pepper,
-        tier=claim.tier,
-        owner=claim.owner,
-        now=now,
-        claim_id=claim.claim_id,
-        paid_until=claim.access_expires_at,
-        key=key,
-        sealed=seal(issuer.secrets.sealing_key, key.reveal(), claim.claim_id) if idempotency_digest else None,
-    )
+    issued = None if not entitlement.with_key else _create_key(tx, issuer, claim, keep_sealed=bool(idempotency_digest))
     body = receipt_json(
         receipt_body(
             claim,
             paid,
-            key_id=issued.record.key_id,
-            key_hint=key.redacted,
+            key_id=None if issued is None else issued.record.key_id,
+            key_hint=None if issued is None else issued.key.redacted,
             rail=issuer.rail,
             base_url=issuer.base_url,
             keys_url=issuer.base_url + JWKS_PATH,
@@ -127,7 +128,22 @@ def issue_claim(
     tx.changed(CLAIM_CHANGED, claim.claim_id)
     activate_by_claim(tx, agent_id=claim.agent_id, user_id=claim.user_id, claim_id=claim.claim_id, payer=claim.payer)
     forget_sealed_keys(tx, now - ANSWER_KEPT)
-    return Issued(claim, key, issued.record.key_id, receipt)
+    return Issued(claim, issued, receipt)
+
+
+def _create_key(tx: Transaction, issuer: Issuer, claim: Claim, *, keep_sealed: bool) -> IssuedKey:
+    key = new_key(claim.tier)
+    return create_key(
+        tx,
+        issuer.secrets.pepper,
+        tier=claim.tier,
+        owner=claim.owner,
+        now=claim.issued_at,
+        claim_id=claim.claim_id,
+        paid_until=claim.access_expires_at,
+        key=key,
+        sealed=seal(issuer.secrets.sealing_key, key.reveal(), claim.claim_id) if keep_sealed else None,
+    )
 
 
 def _use(tx: Transaction, claim: Claim, paid: Paid, case_becomes: CaseState, *, now: datetime) -> None:

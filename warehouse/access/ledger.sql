@@ -1,3 +1,27 @@
+-- name: access_authorization
+-- The authorization with an id.
+select * from access_authorizations where payment_id = :payment_id
+
+-- name: access_authorization_at
+-- The authorization that a payer signed with a nonce, where it was ever stored.
+select * from access_authorizations
+where chain_id = :chain_id and asset = :asset and payer = :payer and nonce = :nonce
+
+-- name: access_authorizations_due
+-- One row per authorization on which the chain has not said its last word, oldest first.
+select * from access_authorizations
+where
+    chain_id = :chain_id and closed_at is null
+    and (state = 'stored' or (state = 'failed' and valid_before < :now_s))
+order by stored_at, payment_id
+limit :limit
+
+-- name: access_authorized_amount
+-- What a payer has authorized and the chain has not settled yet.
+select cast(coalesce(sum(value), 0) as bigint) as amount
+from access_authorizations
+where payer = :payer and asset = :asset and chain_id = :chain_id and state = 'stored'
+
 -- name: access_case
 -- The case with an id.
 select * from access_cases where case_id = :case_id
@@ -78,6 +102,10 @@ where c.payer = :payer and c.idempotency_digest = :idempotency_digest
 join access_payments p on p.claim_id = c.claim_id
 where p.chain_id = :chain_id and p.transaction_hash = :transaction_hash and p.log_position = :log_position
 
+-- name: access_close_authorization
+-- Says that the chain will say nothing else about an authorization.
+update access_authorizations set closed_at = :closed_at where payment_id = :payment_id and closed_at is null
+
 -- name: access_close_quote
 -- Marks one quote as claimed. One that has expired can still be, by its case.
 update access_quotes set state = 'claimed' where quote_id = :quote_id and state in ('open', 'expired')
@@ -117,6 +145,25 @@ update access_cases
 set quote_id = :quote_id, proven = :proven, code = :code, changed_at = :changed_at
 where case_id = :case_id and state = 'open'
 
+-- name: access_forget_answers
+-- Forgets the answers of authorizations that were paid, or given up, before :changed_before.
+update access_authorizations set answer = null
+where answer is not null and changed_at < :changed_before and state <> 'stored'
+
+-- name: access_forget_answers_of
+-- Forgets every answer that a payer bought.
+update access_authorizations set answer = null where payer = :payer and answer is not null
+
+-- name: access_insert_authorization
+-- One new authorization, with the sealed answer that it buys if that is made already.
+insert into access_authorizations (
+    payment_id, quote_id, chain_id, asset, payer, nonce, pay_to, value, valid_after, valid_before, signature,
+    request_digest, from_block, state, code, answer, stored_at, changed_at, closed_at
+) values (
+    :payment_id, :quote_id, :chain_id, :asset, :payer, :nonce, :pay_to, :value, :valid_after, :valid_before, :signature,
+    :request_digest, :from_block, 'stored', null, :answer, :stored_at, :stored_at, null
+)
+
 -- name: access_insert_claim
 -- One new issued claim.
 insert into access_claims (
@@ -139,19 +186,29 @@ insert into access_payments (
 )
 
 -- name: access_insert_quote
--- One new open quote.
+-- One new quote.
 insert into access_quotes (
     quote_id, plan_id, payer, operator, amount, issued_at, expires_at, amount_held_until, agent_id, user_id, quote_json,
     requirement_json, quote_hash, requirement_hash, signature_json, state
 ) values (
     :quote_id, :plan_id, :payer, :operator, :amount, :issued_at, :expires_at, :amount_held_until, :agent_id, :user_id,
-    :quote_json, :requirement_json, :quote_hash, :requirement_hash, :signature_json, 'open'
+    :quote_json, :requirement_json, :quote_hash, :requirement_hash, :signature_json, :state
 )
 
 -- name: access_insert_receipt
 -- One new receipt.
 insert into access_receipts (receipt_id, claim_id, body_json, receipt_hash, signature_json)
 values (:receipt_id, :claim_id, :body_json, :receipt_hash, :signature_json)
+
+-- name: access_insert_relay
+-- One nonce of a relayer.
+insert into access_relays (relayer, chain_id, nonce, payment_id, lost)
+values (:relayer, :chain_id, :nonce, :payment_id, 0)
+
+-- name: access_insert_relayed
+-- One signed transaction.
+insert into access_relayed_transactions (transaction_hash, relayer, chain_id, nonce, raw, fee, tip, signed_at)
+values (:transaction_hash, :relayer, :chain_id, :nonce, :raw, :fee, :tip, :signed_at)
 
 -- name: access_insert_supplement
 -- One quote that a case offers for the difference.
@@ -160,6 +217,16 @@ insert into access_supplements (quote_id, case_id) values (:quote_id, :case_id)
 -- name: access_keys_of_claim
 -- One row per key of a claim.
 select key_id from api_keys where claim_id = :claim_id order by key_id
+
+-- name: access_lose_relay
+-- Says that a nonce was used up by a transaction that is none of ours.
+update access_relays set lost = 1 where relayer = :relayer and chain_id = :chain_id and nonce = :nonce and lost = 0
+
+-- name: access_move_authorization
+-- Moves one authorization on; an answer comes with it where it was not made before.
+update access_authorizations
+set state = :state, code = :code, answer = coalesce(:answer, answer), changed_at = :changed_at
+where payment_id = :payment_id and state <> 'paid'
 
 -- name: access_move_case
 -- Moves one case from a state to another; what is to be sent back, and by what it was, stays once it is there.
@@ -237,6 +304,10 @@ from access_payments
 where chain_id = :chain_id and state = 'issued' and final_at is not null
 order by block_number desc
 limit 1
+
+-- name: access_newest_relay
+-- The highest nonce that a relayer was given; null before the first.
+select max(nonce) as nonce from access_relays where relayer = :relayer and chain_id = :chain_id
 
 -- name: access_newest_supplement
 -- The newest quote that a case offered.
@@ -325,6 +396,14 @@ insert into access_cases (
 )
 on conflict (chain_id, transaction_hash, log_position) do nothing
 
+-- name: access_relay_of_payment
+-- The nonce that an authorization is sent with.
+select * from access_relays where payment_id = :payment_id and lost = 0
+
+-- name: access_relays_from
+-- One row per nonce of a relayer from :nonce on, in their order.
+select * from access_relays where relayer = :relayer and chain_id = :chain_id and nonce >= :nonce order by nonce
+
 -- name: access_release_lease
 -- Gives one quote's lease back.
 delete from access_leases where quote_id = :quote_id and owner = :owner
@@ -361,6 +440,20 @@ where not exists (select 1 from access_claims where quote_id = :quote_id)
 on conflict (quote_id) do update set owner = excluded.owner, expires_at = excluded.expires_at
 where access_leases.expires_at <= :now
 
+-- name: access_transactions_of_nonce
+-- One row per transaction that was signed for a nonce, the newest first.
+select * from access_relayed_transactions
+where relayer = :relayer and chain_id = :chain_id and nonce = :nonce
+order by signed_at desc, fee desc
+
+-- name: access_transactions_of_payment
+-- One row per transaction that was signed for an authorization, the newest first.
+select t.*
+from access_relayed_transactions t
+join access_relays r on r.relayer = t.relayer and r.chain_id = t.chain_id and r.nonce = t.nonce
+where r.payment_id = :payment_id
+order by t.signed_at desc, t.fee desc
+
 -- name: access_used_positions
 -- Places of the transfers of a transaction that claims use.
 select log_position from access_payments where chain_id = :chain_id and transaction_hash = :transaction_hash
@@ -381,8 +474,10 @@ select {key_columns}
 from api_keys k where claim_id = :claim_id and state <> 'revoked'
 
 -- name: callers_of_owner
--- One row per caller that has acted for :owner: ids of keys and of sessions.
+-- One row per caller that has acted for :owner: ids of keys, of single payments and of sessions.
 select key_id as caller from api_keys where owner = :owner
+union
+select payment_id from access_authorizations where payer = :owner
 union
 select session_id from connect_sessions where 'profile:' || profile_id = :owner
 

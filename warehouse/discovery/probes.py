@@ -13,6 +13,7 @@ from contracts.discovery.capabilities import Status
 from contracts.discovery.encoding import document_bytes
 from contracts.discovery.registry import CapabilityRegistry, Finding, kept_findings, registry
 from contracts.discovery.texts import security_txt
+from contracts.discovery.x402 import x402_manifest, x402_metadata
 from warehouse.document_context import DocumentContext
 from warehouse.duck.connection import Connection, transaction
 from warehouse.duck.rows import aware_utc, upsert
@@ -28,6 +29,16 @@ _GENERATION = re.compile(r"[A-Za-z0-9-]{1,80}")
 def read_registry(context: DocumentContext) -> CapabilityRegistry:
     """Returns every capability's status from the settings and the newest findings."""
     return registry(context.installation, read_findings(context.connection))
+
+
+def read_x402_manifest(context: DocumentContext) -> bytes:
+    """Returns the payment manifest, which offers signed payments while the newest probe found that they work."""
+    return document_bytes(x402_manifest(context.installation, read_findings(context.connection)))
+
+
+def read_x402_metadata(context: DocumentContext) -> bytes:
+    """Returns the kinds of payment, by the same findings."""
+    return document_bytes(x402_metadata(context.installation, read_findings(context.connection)))
 
 
 def read_agent_card(context: DocumentContext) -> bytes:

@@ -36,5 +36,8 @@ values (1, :chain_id, :genesis_hash, :token_address, :stamped_at)
 select tablename as name
 from pg_tables
 where schemaname = current_schema()
-    and (starts_with(tablename, 'world_') or starts_with(tablename, 'intake') or starts_with(tablename, 'connect_'))
+    and (
+        starts_with(tablename, 'world_') or starts_with(tablename, 'intake') or starts_with(tablename, 'connect_')
+        or tablename = 'access_authorizations'
+    )
 order by tablename

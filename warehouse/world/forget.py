@@ -30,9 +30,9 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
     """Turns every private node and edge of `owner` into a tombstone, in all its states. Returns their number.
 
     Decisions on the owner's proposals, and on those of the capsules that the owner claimed, are deleted with their
-    salts; so are waiting proposals. What became public belongs to everybody, and what changed hands belongs to its new
-    owner: both stay, without their earlier states, and an operator ends what is public. Published files are replaced by
-    the next generation. Raises `OwnerInvalid`.
+    salts; so are waiting proposals, and the kept answers of calls that the owner paid singly. What became public
+    belongs to everybody, and what changed hands belongs to its new owner: both stay, without their earlier states, and
+    an operator ends what is public. Published files are replaced by the next generation. Raises `OwnerInvalid`.
     """
     owner = _normalised(owner)
     if not _OWNER.fullmatch(owner):  # the ledger marks public state with an empty owner
@@ -50,13 +50,14 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
             tx.run("world_forget_pending", owner=proposer)
             tx.run("world_forget_requests", scope=proposer)
         tx.run("world_forget_claims", owner=owner, forgotten=FORGOTTEN)
+        tx.run("access_forget_answers_of", payer=owner)
         erased = _erase(tx, nodes, edges, operator, given_up=list(given_up.values()))
     ledger.scrub()
     return erased
 
 
 def callers_of(reader: Reader, owner: str) -> list[str]:
-    """Returns the ids of the keys and sessions that act for an owner."""
+    """Returns the ids of the keys, sessions and single payments that act for an owner."""
     return [row["caller"] for row in reader.rows("callers_of_owner", owner=_normalised(owner))]
 
 

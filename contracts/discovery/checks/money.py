@@ -12,7 +12,7 @@ from contracts.discovery.checks.evidence import Defect, Evidence, values_in
 CATALOG = "/api/agent-access/plans"
 
 _ID_NAMES = ("id", "planId", "plan_id", "plan")
-_PLAN_NAMES = frozenset((*_ID_NAMES, "metadata"))
+_PLAN_NAMES = frozenset(_ID_NAMES)
 _RAIL_NAMES = frozenset(("asset", "payTo", "network"))
 _PRICE_NAMES = ("price", "priceUsd", "price_usd", "amountUsd", "amount", "amountUnits", "amountUnitsFrom")
 _LIMIT_NAMES = ("requestsPerDay", "requests_per_day")
@@ -38,6 +38,7 @@ def money_defects(evidence: Evidence) -> Iterator[Defect]:
     """Yields differences from the catalog in a price, a limit, a payment address or a network."""
     catalog = evidence.value(CATALOG)
     plans = _plans(catalog)
+    offers = _offers(catalog, plans)
     payment = catalog.get("payment", {}) if isinstance(catalog, dict) else {}
     bodies = {**evidence.linked_documents, **evidence.documents}
     for path, answer in bodies.items():
@@ -49,6 +50,8 @@ def money_defects(evidence: Evidence) -> Iterator[Defect]:
         for row in values_in(value):
             if isinstance(row, dict) and not _PLAN_NAMES.isdisjoint(row):
                 yield from _plan_defects(path, row, plans)
+            if isinstance(row, dict) and "extra" in row:
+                yield from _offer_defects(path, row, offers)
             if isinstance(row, dict) and not _RAIL_NAMES.isdisjoint(row):
                 yield from _rail_defects(path, row, payment)
 
@@ -69,14 +72,8 @@ def _plans(catalog: Any) -> dict[str, _Plan]:
 def _plan_defects(path: str, row: dict[str, Any], plans: dict[str, _Plan]) -> Iterator[Defect]:
     id_ = next((row[name] for name in _ID_NAMES if isinstance(row.get(name), str) and row[name] in plans), None)
     if id_ is None:
-        metadata = row.get("metadata")
-        id_ = metadata.get("planId") if isinstance(metadata, dict) else None
-        amounts = [option.get("amount") for option in row.get("accepts", [])] if id_ in plans else []
-    else:
-        amounts = [_amount(row[name]) for name in _PRICE_NAMES if name in row]
-    if id_ is None or id_ not in plans:
         return
-    plan = plans[id_]
+    plan, amounts = plans[id_], [_amount(row[name]) for name in _PRICE_NAMES if name in row]
     # the quote of a supplement asks for what the first payment lacked
     lowest = Decimal(0) if "supplementTo" in row else plan.price
     for amount in amounts:
@@ -86,6 +83,27 @@ def _plan_defects(path: str, row: dict[str, Any], plans: dict[str, _Plan]) -> It
     for name in _LIMIT_NAMES:
         if name in row and row[name] != plan.requests:
             yield Defect(path, f"states {row[name]} requests a day for {id_}", f"The catalog says {plan.requests}.")
+
+
+def _offers(catalog: Any, plans: dict[str, _Plan]) -> dict[str, int]:
+    """Returns what a signed payment has to be, in smallest units, by offer: a plan's key or a single call."""
+    payment = catalog.get("payment", {}) if isinstance(catalog, dict) else {}
+    rows = payment.get("calls", []) if isinstance(payment, dict) else []
+    calls = {row["id"]: int(row["amountUnits"]) for row in rows if str(row.get("amountUnits", "")).isdecimal()}
+    return {id_: int(plan.price * _UNITS) for id_, plan in plans.items()} | calls
+
+
+def _offer_defects(path: str, row: dict[str, Any], offers: dict[str, int]) -> Iterator[Defect]:
+    """Checks an x402 requirement, which names its offer."""
+    extra = row.get("extra")
+    id_ = extra.get("offer") if isinstance(extra, dict) else None
+    if id_ in offers and row.get("amount") != str(offers[id_]):
+        stated, right = _usd(row.get("amount")), _usd(offers[id_])
+        yield Defect(path, f"states {stated} USD for {id_}", f"The catalog says {right}.")
+
+
+def _usd(units: Any) -> str:
+    return f"{Decimal(units) / _UNITS:f}" if str(units).isdecimal() else str(units)
 
 
 def _text_defects(path: str, text: str, media_type: str, plans: dict[str, _Plan]) -> Iterator[Defect]:

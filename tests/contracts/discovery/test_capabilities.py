@@ -25,9 +25,8 @@ OPERATIONS = {
 }
 
 
-def test_with_everything_configured_only_the_payment_signature_is_not_live():
-    assert {id_ for id_, status in STATES.items() if status is not Status.LIVE} == {"payment_signature"}
-    assert STATES["payment_signature"] is Status.PLANNED
+def test_with_everything_configured_everything_is_live():
+    assert {id_ for id_, status in STATES.items() if status is not Status.LIVE} == set()
 
 
 def test_without_settings_what_needs_one_is_off_and_names_it():
@@ -121,8 +120,9 @@ TEXT_SAYS_OFF: dict[str, Callable[[str, Capability], bool]] = {
     ("unset", "off"),
     [
         ("token_address", {"token_holders", "holder_comparison", "token_price"}),
-        ("usdc_address", {"paid_access"}),
-        ("treasury_address", {"paid_access"}),
+        ("usdc_address", {"paid_access", "payment_signature"}),
+        ("treasury_address", {"paid_access", "payment_signature"}),
+        ("relayer_key_file", {"payment_signature"}),
         ("bidwall_address", {"contract_balance"}),
         ("trust_registry_address", {"trust_scores"}),
         ("escrow_address", {"trust_escrow"}),
@@ -134,7 +134,15 @@ TEXT_SAYS_OFF: dict[str, Callable[[str, Capability], bool]] = {
         ("app_url", {"companion_application"}),
         (
             "rpc_urls",
-            {"paid_access", "event_feed", "token_holders", "holder_comparison", "contract_balance", "trust_scores"},
+            {
+                "paid_access",
+                "payment_signature",
+                "event_feed",
+                "token_holders",
+                "holder_comparison",
+                "contract_balance",
+                "trust_scores",
+            },
         ),
     ],
 )

@@ -83,9 +83,8 @@ def found(id_: str, status: Status, reason: str | None, determined_by: str = "ht
 
 def test_before_anybody_has_looked_nothing_is_live():
     for id_, entry in entries({}).items():
-        if id_ not in ("payment_signature", "companion_application", "trust_escrow"):
+        if id_ not in ("companion_application", "trust_escrow"):
             assert (entry["status"], entry["reason"], entry["checkedAt"]) == ("off", NOT_LOOKED, None), id_
-    assert entries({})["payment_signature"]["status"] == "planned"
 
 
 def test_a_finding_says_how_it_stands_who_says_so_and_since_when():

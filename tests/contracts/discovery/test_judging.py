@@ -15,7 +15,7 @@ STATES = capability_states(installed())
 GOOD: dict[str, Any] = {"quality": Quality.EXACT, "reason": None, "node_count": 12}
 DOCUMENTS = dict.fromkeys(documents_needed(STATES), GOOD)
 HEALTHY = {"ledgerReachable": True, "guardrailProblem": None}
-STATUSES = {("OPTIONS", "/mcp"): 204}
+STATUSES = {("OPTIONS", "/mcp"): 204, ("HEAD", "/api/v2/world-model/live"): 402}
 ALL_WELL = Answers(health=HEALTHY, statuses={each: STATUSES.get(each, 200) for each in requests_needed(STATES)})
 
 
@@ -24,8 +24,7 @@ def standing(documents: Any = DOCUMENTS, answers: Answers | None = ALL_WELL) -> 
 
 
 def test_where_all_is_well_everything_that_is_built_is_live():
-    assert {each for each, _ in standing().values()} == {"live", "planned"}
-    assert standing()["payment_signature"] == ("planned", "settlement_not_built")
+    assert {each for each, _ in standing().values()} == {"live"}
 
 
 def test_few_requests_are_needed_and_none_of_them_writes():
@@ -54,6 +53,11 @@ def test_a_silent_service_takes_down_what_it_answers_and_leaves_what_was_read(si
         (Answers(health=HEALTHY, statuses={("OPTIONS", "/mcp"): 200}), "connect", ("off", "http_200")),
         (Answers(health=HEALTHY, statuses={("OPTIONS", "/mcp"): None}), "connect", ("off", "not_answering")),
         (Answers(health=HEALTHY, statuses={("HEAD", "/api/v2/health"): 503}), "graph_query", ("off", "http_503")),
+        (
+            Answers(health=HEALTHY, statuses={("HEAD", "/api/v2/world-model/live"): 401}),
+            "payment_signature",
+            ("off", "http_401"),
+        ),
     ],
 )
 def test_what_answers_wrongly_is_off_with_its_reason(answers: Answers, id_: str, expected: tuple[str, str]):

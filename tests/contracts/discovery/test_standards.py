@@ -21,11 +21,13 @@ from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 from recorded_material import RecordedMaterial
 from x402.schemas import PaymentRequired, PaymentRequirements, SupportedResponse
 
-from contracts.access.plans import load_plans
+from contracts.access.plans import load_calls, load_plans
 from contracts.canonical import canonical_json
 from contracts.connect.server import PROTOCOL_VERSIONS, SERVER_DESCRIPTION, SERVER_NAME, SERVER_VERSION
 from contracts.discovery.agent_card import agent_card, signed_card
+from contracts.discovery.capabilities import Status
 from contracts.discovery.encoding import reverse_dns
+from contracts.discovery.registry import Finding
 from contracts.discovery.texts import skill_md
 from contracts.intake.artifacts import Facts, artifact
 
@@ -168,18 +170,38 @@ def test_a_client_of_a2a_finds_no_transport_which_is_true():
         ClientFactory(ClientConfig()).create(card)
 
 
-def test_planned_payments_are_requirements_that_x402_reads_and_nothing_is_payable():
-    manifest = documents(installed())["x402_manifest"]
-    assert manifest["items"] == []
-    assert manifest["status"]["receiptVerification"] == "live"
-    assert manifest["status"]["paymentSignatureSettlement"] == "planned"
-    assert manifest["headers"]["accepted"] is False
-    assert [each["metadata"]["planId"] for each in manifest["planned"]] == list(load_plans())
-    for each in manifest["planned"]:
-        assert each["status"] == "planned"
-        (accepted,) = each["accepts"]
-        read = PaymentRequirements.model_validate(accepted)
-        assert read.amount == str(load_plans()[each["metadata"]["planId"]].price)
+WORKS = {"payment_signature": Finding("payment_signature", Status.LIVE, None, "http", "HEAD /", NOON)}
+FAILS = {"payment_signature": Finding("payment_signature", Status.OFF, "http_401", "http", "HEAD /", NOON)}
+SOLD = {offer.id: offer.price for offer in [*load_calls().values(), *load_plans().values()]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "findings", "standing"),
+    [
+        ({"relayer_key_file": None}, WORKS, ("off", "not_configured", ["SVC_RELAYER_KEY_FILE"])),
+        ({}, {}, ("off", "not_looked_yet", [])),
+        ({}, FAILS, ("off", "http_401", [])),
+    ],
+)
+def test_nothing_is_payable_by_signature_before_a_probe_has_found_that_it_works(changes, findings, standing):
+    manifest = documents(installed(**changes), findings)["x402_manifest"]
+    said = manifest["status"]
+    names = ("paymentSignatureSettlement", "paymentSignatureReason", "paymentSignatureMissingSettings")
+    assert tuple(said[name] for name in names) == standing
+    assert (manifest["items"], manifest["headers"]["accepted"]) == ([], False)
+    assert said["receiptVerification"] == "live"
+    assert documents(installed(**changes), findings)["x402_metadata"]["kinds"] == []
+
+
+def test_what_is_payable_are_requirements_that_x402_reads_at_the_prices_of_the_plans():
+    manifest = documents(installed(), WORKS)["x402_manifest"]
+    assert (manifest["planned"], manifest["headers"]["accepted"]) == ([], True)
+    assert manifest["status"]["paymentSignatureSettlement"] == "live"
+    offers = {each["extra"]["offer"]: each for item in manifest["items"] for each in item["accepts"]}
+    assert {id_: int(each["amount"]) for id_, each in offers.items()} == SOLD
+    for each in manifest["items"]:
+        assert each["lastUpdated"] == int(NOON.timestamp())
+        accepted = each["accepts"][0]
         PaymentRequired.model_validate(
             {"x402Version": 2, "accepts": each["accepts"], "resource": {"url": each["resource"]}}
         )
@@ -188,10 +210,10 @@ def test_planned_payments_are_requirements_that_x402_reads_and_nothing_is_payabl
                 PaymentRequirements.model_validate({name: v for name, v in accepted.items() if name != missing})
 
 
-def test_the_kinds_of_payment_are_those_of_a_facilitator_and_none():
-    metadata = documents(installed())["x402_metadata"]
-    assert SupportedResponse.model_validate(metadata).kinds == []
-    assert SupportedResponse.model_validate(metadata | {"kinds": metadata["plannedKinds"]}).kinds[0].scheme == "exact"
+def test_the_kinds_of_payment_are_those_of_a_facilitator_while_they_work():
+    metadata = documents(installed(), WORKS)["x402_metadata"]
+    assert [kind.scheme for kind in SupportedResponse.model_validate(metadata).kinds] == ["exact"]
+    assert SupportedResponse.model_validate(documents(installed())["x402_metadata"]).kinds == []
 
 
 ERC8004 = {
@@ -217,7 +239,7 @@ def test_the_registration_file_claims_neither_payment_nor_trust_nor_a_registry()
     file = documents(installed())["erc8004_registration"]
     check = Draft202012Validator(ERC8004)
     check.validate(file)
-    assert (file["x402Support"], file["registrations"], file["supportedTrust"]) == (False, [], [])
+    assert (file["x402Support"], file["registrations"], file["supportedTrust"]) == (True, [], [])
     assert not check.is_valid(file | {"services": [{"name": "web", "endpoint": PREFIXED}]})
 
 

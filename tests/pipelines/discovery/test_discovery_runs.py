@@ -154,7 +154,7 @@ def test_what_is_found_is_published_and_nothing_is_ever_written_to_the_service(p
     assert (found["intake"]["status"], found["intake"]["evidence"]) == ("live", "GET /health: ledgerReachable")
     assert (found["token_holders"]["status"], found["token_holders"]["reason"]) == ("off", "backfilling")
     assert (found["token_price"]["status"], found["token_price"]["reason"]) == ("off", "not_configured")
-    assert found["payment_signature"]["status"] == "planned"
+    assert (found["payment_signature"]["status"], found["payment_signature"]["reason"]) == ("off", "not_configured")
     assert all(each["checkedAt"] for each in found.values())
     needed = requests_needed(capability_states(installation_of(place.settings())))
     assert service.asked == Counter({("GET", "/health"): 1, **dict.fromkeys(needed, 1)})

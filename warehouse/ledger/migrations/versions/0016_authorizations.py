@@ -1,0 +1,12 @@
+"""Creates the tables of payments by signature: authorizations, the relayer's nonces, and the transactions sent."""
+
+from alembic import op
+
+from warehouse.ledger.schema import run_sql
+
+revision = "0016"
+down_revision = "0011"
+
+
+def upgrade() -> None:
+    run_sql(op, "0016_authorizations")
