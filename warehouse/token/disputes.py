@@ -18,7 +18,16 @@ Key = tuple[DisputedFact, str | None]
 
 def open_disputes(connection: duckdb.DuckDBPyConnection, tables: EventTables = TRANSFERS) -> list[Dispute]:
     """Returns the disputes about the rows of `tables` that no proof has settled, oldest first."""
-    rows = connection.execute(read_sql("open_disputes"), {"rows_table": tables.rows}).fetchall()
+    return _open(connection, tables.rows)
+
+
+def all_open_disputes(connection: duckdb.DuckDBPyConnection) -> list[Dispute]:
+    """Returns the disputes about any rows that no proof has settled, oldest first."""
+    return _open(connection, None)
+
+
+def _open(connection: duckdb.DuckDBPyConnection, rows_table: str | None) -> list[Dispute]:
+    rows = connection.execute(read_sql("open_disputes"), {"rows_table": rows_table}).fetchall()
     return [
         Dispute(
             fact=DisputedFact(fact),

@@ -190,6 +190,13 @@ when not matched then insert
         moved.address, moved.delta_raw, moved.first_seen_at, moved.last_active_at, moved.first_block, moved.last_block
     )
 
+-- name: newest_disputes
+-- One row per dispute, open ones first, then the newest: at most twenty. Times are UTC.
+select rows_table, fact, subject, block, answers::varchar as answers, first_seen_at, last_seen_at, settled_at, settled_by
+from out_chain__disputes
+order by settled_at is not null, last_seen_at desc
+limit 20
+
 -- name: newest_ranges
 -- One row per checkpoint, the ten newest first. Times are UTC.
 select from_block, to_block, log_count, rpc_host, reasked, recorded_at
@@ -198,10 +205,10 @@ order by from_block desc
 limit 10
 
 -- name: open_disputes
--- One row per open dispute about the rows of $rows_table, oldest first. Times are UTC.
+-- One row per open dispute about the rows of $rows_table (null: of any table), oldest first. Times are UTC.
 select fact, subject, block, answers::varchar, first_seen_at, last_seen_at
 from out_chain__disputes
-where rows_table = $rows_table and settled_at is null
+where settled_at is null and coalesce(rows_table = $rows_table, true)
 order by first_seen_at, fact, subject nulls first
 
 -- name: prune_disputes
