@@ -36,6 +36,9 @@ from warehouse.ledger.counters import open_counters
 from warehouse.ledger.drivers import check_file
 from warehouse.ledger.ledger import LedgerIdentity, open_ledger
 from warehouse.publish.generations import Generation, current_generation
+from warehouse.token.disputes import all_open_disputes
+from warehouse.token.holder_lists import recorded_list
+from warehouse.token.holders import read_state
 
 ROOT = Path(__file__).resolve().parents[1]
 FREE_DISK_BYTES = 2_000_000_000
@@ -232,6 +235,39 @@ def _source(health: SourceHealth, setting: str) -> Finding:
     return Finding(f"source {health.source}", "warn", f"{detail}; now {health.reason}", cure)
 
 
+def nodes_agree(settings: Settings) -> Iterator[Finding]:
+    """Reports how many nodes agree with the newest holder list, and each open dispute with both answers."""
+    if len(settings.rpc_urls) < 2:
+        return
+    try:
+        with Warehouse(settings.data_dir).read_only() as connection:
+            if connection is None:
+                return
+            state, disputes = read_state(connection), all_open_disputes(connection)
+            newest = None if state is None else recorded_list(connection, state.block)
+    except (RunBusy, StoreUnusable):
+        return  # as the warehouse's own line says
+    for dispute in disputes:
+        told = "; ".join(f"{answer.host}: {answer.answer}" for answer in dispute.answers)
+        subject = "" if dispute.subject is None else f" {dispute.subject}"
+        detail = f"they disagree on {dispute.fact.value}{subject} at block {dispute.block} ({told})"
+        cure = "Ask another node, and remove the one that is wrong from SVC_RPC_URLS. What is wrong is read again."
+        yield Finding("nodes", "fail", detail, cure)
+    agreement = None if newest is None else newest.proof.nodes
+    if newest is None or agreement is None or disputes:
+        return
+    detail = (
+        f"{agreement.agreed} of {agreement.asked} agree on block {newest.block}, "
+        f"{agreement.balances.compared} of {agreement.balances.holders} balances compared"
+    )
+    absent = [f"{node.host} ({node.reason})" for node in agreement.nodes if not node.answered]
+    if absent:
+        cure = "With one node that answers, nobody contradicts it: correct or replace the others in SVC_RPC_URLS."
+        yield Finding("nodes", "warn", f"{detail}; no answer of {', '.join(absent)}", cure)
+    else:
+        yield Finding("nodes", "ok", detail)
+
+
 def ledger_opens(settings: Settings) -> Iterator[Finding]:
     try:
         ledger = open_ledger(settings, settings.data_dir)
@@ -326,6 +362,7 @@ CHECKS: tuple[Check, ...] = (
     ports,
     chain,
     warehouse_opens,
+    nodes_agree,
     sources,
     ledger_opens,
     other_stores,

@@ -36,7 +36,7 @@ from contracts.token.verification import (
     verdict_of,
 )
 from pipelines.clients.rpc import RpcPool
-from pipelines.token.proof import ask_contract
+from pipelines.token.nodes import ListQuestions, survey_nodes
 from warehouse.clients.http import blocking_client
 
 _TIMEOUT_S = 30.0
@@ -175,13 +175,24 @@ async def _ask_chain(
     )
     async with RpcPool(rpc_urls, chain_id=chain_id, patience_s=10.0) as pool:
         try:
-            answers = await ask_contract(
+            survey = await survey_nodes(
                 pool,
-                token=token,
-                block=consistency.block,
-                balances={address: balances[address] for address in addresses},
+                ListQuestions(
+                    token=token,
+                    block=consistency.block,
+                    block_hash=consistency.block_hash,
+                    sample={address: balances[address] for address in addresses},
+                ),
             )
+            asked = len(pool.live)
         except ChainMismatch as mismatch:
             return [check("chain", False, mismatch.what)]
-    chain = [] if answers.block_hash is Missing.RPC_UNAVAILABLE else [check("chain", True, f"id {chain_id}")]
-    return [*chain, *chain_checks(consistency, published, answers)]
+    answers = survey.answers
+    lines = [] if answers.block_hash is Missing.RPC_UNAVAILABLE else [check("chain", True, f"id {chain_id}")]
+    if asked > 1:
+        agreed = sum(node.agreed for node in survey.standings)
+        differing = "".join(f"; they differ on {found.fact} {found.subject or ''}" for found in survey.disagreements)
+        lines.append(
+            check("own nodes", not survey.disagreements, f"{agreed} of {asked} agree with the list{differing}")
+        )
+    return [*lines, *chain_checks(consistency, published, answers)]

@@ -46,6 +46,7 @@ ServiceError
     ├── FinalizedMismatch         the chain contradicts finalized data: history is not rewritten
     ├── RpcUnavailable            no URL answered
     ├── ChainDataInvalid          no URL returned credible transfer rows
+    │   └── NodesDisagree         nodes returned different rows, and nothing decides between them
     ├── CheckFailed               data broke its contract: none of it is published
     ├── RunBusy                   another run holds the lock
     ├── AnvilUnavailable          there is no local EVM: Node is missing, or it does not install or start
@@ -414,6 +415,10 @@ class RpcUnavailable(OperatorProblem):
 
 class ChainDataInvalid(OperatorProblem):
     code = "chain_data_invalid"
+
+
+class NodesDisagree(ChainDataInvalid):
+    code = "nodes_disagree"
 
 
 class CheckFailed(OperatorProblem):

@@ -76,7 +76,8 @@ class Settings(BaseSettings):
     data_dir: Path = Field(default=Path("var"), description="Where warehouse, ledger and generations live")
     ledger_url: str | None = Field(default=None, description="postgresql+psycopg://...; default is SQLite in DATA_DIR")
     rpc_urls: WebAddresses = Field(
-        default=(), description="JSON-RPC addresses, comma-separated; unset = the demo chain"
+        default=(),
+        description="JSON-RPC addresses, comma-separated; unset = the demo chain. One suffices; several are compared",
     )
     demo: bool = Field(
         default=False, description="Whether the chain is the local one of the demo, which sets this; pages say so"

@@ -26,7 +26,8 @@ def discovery_router(
         response_class=Response,
         responses=_HEALTH | problems(MethodNotAllowed, InternalFault, NotReady),
         summary="Service health",
-        description="Whether a generation is served and fresh, and how ledger, guardrail rules and clock stand.",
+        description="Whether a generation is served and fresh, whether the RPC nodes agree, and how ledger, guardrail "
+        "rules and clock stand.",
         operation_id="health",
     )
     async def health() -> Response:
@@ -40,7 +41,7 @@ def discovery_router(
         in_time = observed.clock_skew_s is None or abs(observed.clock_skew_s) <= MOST_CLOCK_SKEW_S
         fine = observed.ledger_reachable and observed.guardrail_problem is None and in_time
         body = Health(
-            status="ok" if fine and not stale else "degraded",
+            status="ok" if fine and not stale and not manifest.disputes else "degraded",
             generation=manifest.generation,
             generated_at=manifest.created_at,
             age_s=max(0, int((now - manifest.created_at).total_seconds())),
@@ -48,6 +49,7 @@ def discovery_router(
             ledger_reachable=observed.ledger_reachable,
             guardrail_problem=observed.guardrail_problem,
             clock_skew_s=observed.clock_skew_s,
+            disputes=manifest.disputes,
             observed_age_s=observed_age_s,
         )
         return Response(body.model_dump_json(by_alias=True), media_type="application/json")

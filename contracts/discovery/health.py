@@ -15,8 +15,8 @@ class Health(Document):
 
     ok: Literal[True] = True
     status: Literal["ok", "degraded"] = Field(
-        description="`degraded` where a document is stale, the ledger can't be reached, the guardrail has a problem or "
-        "the clock is wrong"
+        description="`degraded` where a document is stale, the ledger can't be reached, the guardrail has a problem, "
+        "the clock is wrong or RPC nodes disagree"
     )
     generation: str
     generated_at: Timestamp = Field(description="When that generation was built (UTC)")
@@ -29,6 +29,11 @@ class Health(Document):
     clock_skew_s: int | None = Field(
         description="Seconds by which our clock was ahead of the chain's newest block when last looked; beyond 30 "
         "either way it is wrong or the chain stands still. Null where payments are not set up or no provider answers"
+    )
+    disputes: int = Field(
+        ge=0,
+        description="Facts about the chain on which RPC nodes disagreed when that generation was built; the proof of "
+        "`/api/token/holders` shows those about the holder list",
     )
     observed_age_s: int = Field(
         ge=0,

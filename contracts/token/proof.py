@@ -1,4 +1,7 @@
-"""Defines the proof of a holder list, samples balances for it, and judges the evidence. Pure."""
+"""Defines the proof of a holder list, samples balances for it, and judges the evidence. Pure.
+
+`contracts/token/nodes.py` compares the answers of several nodes.
+"""
 
 import hashlib
 import re
@@ -11,6 +14,7 @@ from typing import Annotated
 from pydantic import Field
 
 from contracts.base import Document, HexHash, Quality, RawAmount, Sha256Hex
+from contracts.token.nodes import Agreement
 
 AmountByEvents = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)$")]
 """Smallest units as a decimal string, summed from events. A contract may emit more than fits into uint256."""
@@ -24,6 +28,7 @@ class Verdict(StrEnum):
 
     PROVEN = "proven"
     FAILED = "failed"
+    DISPUTED = "disputed"
     UNPROVEN = "unproven"
 
 
@@ -64,9 +69,12 @@ class Proof(Document):
     reason: str | None = Field(
         description="Why it is not plainly proven: no_state, no_supply, no_balance_of, call_reverted, rpc_unavailable "
         "(unproven); negative_balance, sum_mismatch, supply_mismatch, balance_mismatch, block_hash_mismatch (failed); "
-        "derived (proven at a newer block and replayed back)"
+        "nodes_disagree (disputed); derived (proven at a newer block and replayed back)"
     )
     holder_list: HolderListFile | None
+    nodes: Agreement | None = Field(
+        default=None, description="How many nodes agree, and on what; null for lists from before nodes were compared"
+    )
 
 
 class Missing(StrEnum):
@@ -124,15 +132,15 @@ def decode_uint(result: object) -> int | Missing:
     return int(result[2:66], 16)
 
 
-def sample_points(block_hash: str, count: int = SAMPLE_RANDOM) -> list[str]:
-    """Returns `count` addresses derived from the block hash. Nobody can choose them before the block exists."""
-    return ["0x" + hashlib.sha256(f"{block_hash}/{index}".encode()).hexdigest()[:40] for index in range(count)]
+def sample_points(seed: str, count: int = SAMPLE_RANDOM) -> list[str]:
+    """Returns `count` addresses derived from a seed. Whoever does not know the seed can't tell which they are."""
+    return ["0x" + hashlib.sha256(f"{seed}/{index}".encode()).hexdigest()[:40] for index in range(count)]
 
 
-def pick_sample(largest_first: Sequence[str], block_hash: str) -> list[str]:
+def pick_sample(largest_first: Sequence[str], seed: str) -> list[str]:
     """Returns the addresses to query: the five largest, and the next one after each derived point, with wrap-around."""
     ordered = sorted(largest_first)
-    drawn = [ordered[bisect_left(ordered, point) % len(ordered)] for point in sample_points(block_hash) if ordered]
+    drawn = [ordered[bisect_left(ordered, point) % len(ordered)] for point in sample_points(seed) if ordered]
     return list(dict.fromkeys([*largest_first[:SAMPLE_LARGEST], *drawn]))
 
 
@@ -152,14 +160,28 @@ def held_by_zero(folded: FoldedSupply, answers: ContractAnswers) -> int:
     return lacking if 0 < lacking == answers.balance_of_zero <= folded.sent_to_zero else 0
 
 
-def judge(folded: FoldedSupply, answers: ContractAnswers, *, block: int, block_hash: str, ranges_reasked: int) -> Proof:
-    """Compares the events with the contract's answers. A contradiction outweighs a missing answer."""
+def judge(
+    folded: FoldedSupply,
+    answers: ContractAnswers,
+    *,
+    block: int,
+    block_hash: str,
+    ranges_reasked: int,
+    nodes: Agreement | None = None,
+) -> Proof:
+    """Compares the events with the contract's answers.
+
+    A dispute among nodes outweighs a contradiction, since nobody knows which answer is the contract's; a contradiction
+    outweighs a missing answer.
+    """
     at_zero = held_by_zero(folded, answers)
     answered = [(ours, theirs) for _, ours, theirs in answers.balances if not isinstance(theirs, Missing)]
     equal = sum(ours == theirs for ours, theirs in answered)
     total = folded.held + at_zero
     burned = folded.sent_to_zero - at_zero
     verdict, reason = _weigh(folded, answers, block_hash, total, folded.minted - burned, len(answered), equal)
+    if nodes is not None and any(dispute.settled_at is None for dispute in nodes.disputes):
+        verdict, reason = Verdict.DISPUTED, "nodes_disagree"
     return Proof(
         block=block,
         block_hash=block_hash,
@@ -173,6 +195,7 @@ def judge(folded: FoldedSupply, answers: ContractAnswers, *, block: int, block_h
         verdict=verdict,
         reason=reason,
         holder_list=None,
+        nodes=nodes,
     )
 
 

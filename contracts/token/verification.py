@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from contracts.token.holder_documents import Consistency, Holder, TokenHolders
 from contracts.token.holders import csv_path
+from contracts.token.nodes import Agreement
 from contracts.token.proof import ContractAnswers, Missing, Verdict
 
 CSV_HEADER = b"address,balance_raw\n"
@@ -96,7 +97,21 @@ def claim_checks(document: TokenHolders, consistency: Consistency) -> list[Check
             document.total_supply_raw == proof.total_supply,
             f"{document.total_supply_raw} = the proof's {proof.total_supply}",
         ),
+        *_agreement_checks(proof.nodes),
     ]
+
+
+def _agreement_checks(nodes: Agreement | None) -> list[Check]:
+    """Checks that no dispute among the publisher's nodes is open, where it asked several: one suffices."""
+    if nodes is None or (nodes.asked < 2 and not nodes.disputes):
+        return []
+    detail = f"{nodes.agreed} of {nodes.asked} agreed, {nodes.balances.compared} balances compared between nodes"
+    for dispute in nodes.disputes:
+        if dispute.settled_at is None:
+            told = ", ".join(f"{answer.host} says {answer.answer}" for answer in dispute.answers)
+            subject = "" if dispute.subject is None else f" {dispute.subject}"
+            detail = f"{detail}; in dispute: {dispute.fact.value}{subject} ({told})"
+    return [check("nodes", all(dispute.settled_at is not None for dispute in nodes.disputes), detail)]
 
 
 def list_checks(document: TokenHolders, consistency: Consistency, published: PublishedList) -> list[Check]:

@@ -8,6 +8,7 @@ import asyncio
 import logging
 import math
 import random
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
@@ -48,7 +49,23 @@ _BACKOFF_CAP_S = 10.0
 _REFUSED_PENALTY_S = 600.0
 _LATE_S = 60.0
 _LOOK_S = 0.05
+_KEY_LIKE = re.compile(r"(?=.*[0-9])(?=.*[a-z])[0-9a-z]{20,}")
 _JSON = {"Content-Type": "application/json", "Accept-Encoding": "gzip, deflate"}
+
+
+def host_of(url: str) -> str:
+    """Returns host and port of a node's address, under which it may be logged, stored and published.
+
+    A label that looks like a key is hidden: some providers give each customer a subdomain.
+    """
+    parts = urlsplit(url)
+    name = ".".join("***" if _KEY_LIKE.fullmatch(label) else label for label in str(parts.hostname).split("."))
+    return f"{name}:{parts.port}" if parts.port else name
+
+
+def numbered(hosts: Sequence[str]) -> list[str]:
+    """Returns the hosts, equal ones told apart by a number."""
+    return [f"{host}#{count + 1}" if (count := hosts[:place].count(host)) else host for place, host in enumerate(hosts)]
 
 
 class Endpoint:
@@ -63,8 +80,7 @@ class Endpoint:
         connections: int,
         late_until: dict[str, float],
     ) -> None:
-        parts = urlsplit(url)
-        self.host = f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+        self.host = host_of(url)
         self.request_count = 0
         self.wrong_chain: str | None = None
         self.usable_at = 0.0
@@ -267,6 +283,8 @@ class RpcPool:
             Endpoint(url, self._session, timeout_s=timeout_s, connections=connections, late_until=late_until)
             for url in dict.fromkeys(urls)
         ]
+        for endpoint, host in zip(self.endpoints, numbered([node.host for node in self.endpoints]), strict=True):
+            endpoint.host = host
 
     async def __aenter__(self) -> Self:
         self._client = aiohttp.ClientSession(
@@ -374,13 +392,14 @@ class RpcPool:
         *,
         enough: Callable[[Result], bool],
         avoid: Collection[Endpoint] = (),
+        wait_for_resting: bool = False,
     ) -> dict[Endpoint, Result | BaseException]:
         """Does `work` on every node at once, except those to `avoid`.
 
         Returns each result, or what `attempt` would raise.
 
-        Once an answer is `enough`, the other nodes have the grace time, except those that fail or are late already. A
-        node without an answer by then is left out, and counts as late.
+        Once an answer is `enough`, the other nodes have the grace time, except those that are late already, or that
+        fail (unless `wait_for_resting`). A node without an answer by then is left out, and counts as late.
         """
         tasks = {
             asyncio.create_task(
@@ -395,7 +414,8 @@ class RpcPool:
                 done, pending = await asyncio.wait(pending, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
                 if ends_at == math.inf and any(not task.exception() and enough(task.result()) for task in done):
                     ends_at = time.monotonic() + self._grace_s
-                if ends_at < math.inf and all(tasks[task].resting or tasks[task].late for task in pending):
+                hopeless = [tasks[task].late or (tasks[task].resting and not wait_for_resting) for task in pending]
+                if ends_at < math.inf and all(hopeless):
                     break
         finally:
             for task in pending:

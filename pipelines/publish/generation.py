@@ -25,6 +25,7 @@ from warehouse.document_context import DocumentContext
 from warehouse.publish.generations import Built, DocumentEntry, Draft, Generation, Part, begin, build
 from warehouse.publish.readers import holder_list_blocks, read
 from warehouse.publish.serving import FILE_NAME, serving_copy
+from warehouse.token.disputes import count_open_disputes
 from warehouse.world.audit_heads import audit_head
 from warehouse.world.snapshot_parts import snapshot_parts
 
@@ -72,7 +73,8 @@ def publish(
     )
     entries = {document.path: document.entry for document in documents}
     head = audit_head(settings, draft)
-    built = build(settings.data_dir, draft, parts, entries, settings.public_base_url, head)
+    disputes = count_open_disputes(context.connection)
+    built = build(settings.data_dir, draft, parts, entries, settings.public_base_url, head, disputes=disputes)
     return _report(draft, built, started)
 
 
@@ -182,7 +184,8 @@ def _with(
     untouched = {path: Part(component.version) for path, component in last.components.items()}
     entries = last.documents | {document.path: document.entry for document in replaced}
     head = audit_head(settings, draft)
-    return build(settings.data_dir, draft, untouched | document_parts(replaced), entries, last.base_url, head)
+    parts = untouched | document_parts(replaced)
+    return build(settings.data_dir, draft, parts, entries, last.base_url, head, disputes=last.disputes)
 
 
 def _mark(

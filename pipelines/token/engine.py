@@ -6,22 +6,27 @@ checkpoint. After a kill at any point, the next slice continues from the last co
 
 import asyncio
 import time
+from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
 from contracts.errors import ChainDataInvalid, RpcUnavailable
 from contracts.evm.codec import BlockHeader, RpcError, TooLarge
+from contracts.token.nodes import Dispute, DisputedFact
 from pipelines.clients.rpc import RpcPool
 from pipelines.progress import Listener, Progress
 from pipelines.token.decode import LogsInvalid
 from pipelines.token.events import Events
 from pipelines.token.head import ChainHead, confirm_checkpoint, probe
-from pipelines.token.range_plan import TARGET_LOGS, Range, Span, next_range
-from pipelines.token.source import EventSource
+from pipelines.token.range_plan import TARGET_LOGS, Range, Span, covers, next_range
+from pipelines.token.rereading import reread_ranges, suspect_ranges
+from pipelines.token.source import EventSource, range_name
 from pipelines.token.tip import TipChange, read_tip
 from warehouse.duck.connection import Connection
+from warehouse.token.disputes import open_disputes, record_disputes, settle_disputes
 from warehouse.token.transfers import (
     Checkpoint,
     EventTables,
@@ -97,7 +102,18 @@ async def ingest(
         ThreadPoolExecutor(1, thread_name_prefix="decode") as decoder,
         ThreadPoolExecutor(1, thread_name_prefix="write") as writer,
     ):
-        source = EventSource(pool, events, finalized=head.finalized, avoid=avoid, decoder=decoder)
+        disputes = open_disputes(connection, events.tables)
+        source = EventSource(
+            pool,
+            events,
+            finalized=head.finalized,
+            avoid=avoid,
+            decoder=decoder,
+            suspect=suspect_ranges(disputes),
+        )
+        hosts = [endpoint.host for endpoint in pool.endpoints]
+        if await reread_ranges(source, connection, events.tables, disputes, hosts, datetime.now(UTC)):
+            checkpoint = last_checkpoint(connection, events.tables)
         appender = RangeAppender(connection, events.tables)
         backfill = _Backfill(
             source, appender, writer, checkpoint, head, start_block=start_block, started_s=started_s, progress=progress
@@ -118,6 +134,8 @@ async def ingest(
                 f"The RPC nodes refuse what ingestion needs ({error}).",
                 cure="Use nodes that serve eth_getLogs and eth_getBlockByNumber, in SVC_RPC_URLS.",
             ) from error
+        finally:
+            _record_disputes(connection, events.tables, disputes, source, datetime.now(UTC))
     return IngestReport(
         from_block=backfill.first_block,
         to_block=backfill.written_to,
@@ -300,6 +318,22 @@ class _Backfill:
         self._write_ready(last=True)
         if self._writing is not None:
             await self._writing
+
+
+def _record_disputes(
+    connection: Connection, tables: EventTables, before: Sequence[Dispute], source: EventSource, now: datetime
+) -> None:
+    """Stores what the slice found, and settles disputes whose whole range two nodes have now given alike."""
+    for settled_by in (None, "receipts", "nodes_agree"):
+        found = [disagreement for disagreement, by in source.found if by == settled_by]
+        record_disputes(connection, found, now, settled_by=settled_by, tables=tables)
+    again = {disagreement.subject for disagreement, _ in source.found}
+    confirmed = [
+        (DisputedFact.TRANSFERS, name)
+        for blocks in suspect_ranges(before)
+        if (name := range_name(blocks)) not in again and covers(source.confirmed, blocks)
+    ]
+    settle_disputes(connection, confirmed, "nodes_agree", now, tables=tables)
 
 
 def _replace_tip(connection: Connection, tables: EventTables, tip: TipChange) -> None:

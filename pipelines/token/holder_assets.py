@@ -17,6 +17,7 @@ from warehouse.duck.connection import Connection
 from warehouse.duck.fetch_log import Attempt, record_attempt
 from warehouse.duck.inspection import preview
 from warehouse.token.chain_head import read_head
+from warehouse.token.disputes import count_open_disputes
 from warehouse.token.fold import fold_balances
 from warehouse.token.holder_lists import HolderList, latest_snapshot_taken_at, prune_lists, recorded_list
 from warehouse.token.holder_status import known_token, record_source, record_status
@@ -147,10 +148,26 @@ def out_holders__lists(runtime: dg.ResourceParam[Runtime], config: ListConfig) -
     return dg.MaterializeResult(metadata=metadata)
 
 
+@table_asset(
+    "chain",
+    "Facts about which the RPC nodes gave different answers: open ones, which make the holder list disputed, and "
+    "settled ones with what settled them.",
+    deps=["raw_chain__transfers", "out_holders__lists"],
+)
+def out_chain__disputes(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
+    """Shows the disputes; reading ranges and proving lists maintain this table."""
+    with runtime.warehouse.connect() as connection:
+        metadata = row_count(connection, "out_chain__disputes")
+        metadata["open_disputes"] = count_open_disputes(connection)
+        newest = preview(connection, "newest_disputes")
+    return dg.MaterializeResult(metadata=metadata | {"preview": markdown_table(newest)})
+
+
 @dg.asset_check(
     asset="out_holders__lists",
     pool=POOL,
-    description="The newest list is proven: its sum is what the chain says. A token that breaks the rule is flagged.",
+    description="The newest list is proven: its sum is what the chain says, and the nodes agree. A token that breaks "
+    "the rule is flagged.",
 )
 def proof(runtime: dg.ResourceParam[Runtime]) -> dg.AssetCheckResult:
     """Blocks nothing: an unproven list is published as unproven."""

@@ -1,15 +1,20 @@
 """Takes a holder list: asks the contract, judges, writes the files, records. Also records how far the chain is read."""
 
-from datetime import datetime
+import secrets
+from datetime import UTC, datetime
 from pathlib import Path
 
 from contracts.token.holder_documents import ConsistencyLevel, Token
-from contracts.token.holders import SnapshotReason
+from contracts.token.holders import ZERO_ADDRESS, SnapshotReason
+from contracts.token.nodes import Agreement, ComparedBalances, ConfirmedRanges, DisputedFact, settled_facts
 from contracts.token.proof import SAMPLE_LARGEST, Proof, held_by_zero, judge, sample_points
+from pipelines.clients.rpc import RpcPool
 from pipelines.clients.rpc_state import Rpc
 from pipelines.token.kinds import read_kinds
-from pipelines.token.proof import ask_contract
+from pipelines.token.nodes import ONLY_NODE, ListQuestions, OwnBlock, survey_nodes
+from pipelines.token.source import range_name, rows_by_block
 from warehouse.duck.connection import Connection
+from warehouse.token.disputes import open_disputes, record_disputes, settle_disputes
 from warehouse.token.holder_lists import (
     HolderList,
     latest_snapshot_taken_at,
@@ -24,22 +29,97 @@ from warehouse.token.holders import (
     FoldedState,
     balances_of,
     folded_supply,
+    holder_count,
     ranges_reasked,
     read_state,
     sample_addresses,
 )
+from warehouse.token.node_questions import (
+    BalancesToCompare,
+    balances_to_compare,
+    delivering_hosts,
+    drawn_blocks,
+    range_count,
+)
 
 KINDS_OF_LARGEST = 1000
 
+MOST_COMPARED = 100_000
+"""Balances that are compared with other nodes for one list: a hundred calls at each."""
 
-async def prove_balances(connection: Connection, rpc: Rpc, token_address: str, state: FoldedState) -> tuple[Proof, int]:
-    """Returns the proof of the folded balances, and the zero address's balance in the contract (smallest units)."""
+OTHERS_COMPARED = 2_000
+"""Of these, balances that did not change since all were compared."""
+
+BLOCKS_WITH_RECEIPTS = 3
+
+
+async def prove_balances(
+    connection: Connection, rpc: Rpc, token_address: str, state: FoldedState, now: datetime | None = None
+) -> tuple[Proof, int]:
+    """Returns the proof of the folded balances, and the zero address's balance in the contract (smallest units).
+
+    Asks every node by itself, and records what they dispute. The sample follows from a random value that is published
+    with the proof, so that no node can know what it will be asked.
+    """
+    now, seed = now or datetime.now(UTC), secrets.token_hex(32)
+    hosts = [endpoint.host for endpoint in rpc.endpoints] if isinstance(rpc, RpcPool) else [ONLY_NODE]
+    disputes = open_disputes(connection)
+    disputed = [dispute.subject for dispute in disputes if dispute.fact is DisputedFact.BALANCE and dispute.subject]
+    sampled = [*sample_addresses(connection, sample_points(seed), SAMPLE_LARGEST), *disputed]
+    several = len(hosts) > 1
+    to_compare = BalancesToCompare({}, None, cut=False)
+    if several:
+        to_compare = balances_to_compare(connection, seed, most=MOST_COMPARED, others=OTHERS_COMPARED)
+    questions = ListQuestions(
+        token=token_address,
+        block=state.block,
+        block_hash=state.block_hash,
+        sample=balances_of(connection, [address for address in dict.fromkeys(sampled) if address != ZERO_ADDRESS]),
+        compared=to_compare.balances,
+        delivered=delivering_hosts(connection),
+        transfers=[
+            OwnBlock(
+                drawn.number,
+                rows_by_block(drawn.rows).get(drawn.number, []),
+                range_name((drawn.from_block, drawn.to_block)),
+                drawn.rpc_host,
+            )
+            for drawn in drawn_blocks(connection, state, seed, BLOCKS_WITH_RECEIPTS)
+        ],
+    )
+    survey = await survey_nodes(rpc, questions)
+    ended = settled_facts(disputes, survey.disagreements, survey.agreed, hosts)
+    record_disputes(connection, survey.disagreements, now)
+    settle_disputes(connection, ended, "nodes_agree", now)
     folded = folded_supply(connection, state)
-    sample = balances_of(connection, sample_addresses(connection, sample_points(state.block_hash), SAMPLE_LARGEST))
-    answers = await ask_contract(rpc, token=token_address, block=state.block, balances=sample)
-    reasked = ranges_reasked(connection)
-    proof = judge(folded, answers, block=state.block, block_hash=state.block_hash, ranges_reasked=reasked)
-    return proof, held_by_zero(folded, answers)
+    compared_all = several and not to_compare.cut and survey.compared == len(to_compare.balances)
+    agreement = Agreement(
+        asked=len(hosts),
+        answered=sum(node.answered for node in survey.standings),
+        agreed=sum(node.agreed for node in survey.standings),
+        nodes=survey.standings,
+        sample_seed=seed,
+        balances=ComparedBalances(holders=holder_count(connection), compared=survey.compared, complete=compared_all),
+        transfers=ConfirmedRanges(ranges=range_count(connection), confirmed=ranges_reasked(connection)),
+        receipts=survey.receipts,
+        disputes=[
+            *open_disputes(connection),
+            *(
+                dispute.model_copy(update={"settled_at": now.replace(microsecond=0), "settled_by": "nodes_agree"})
+                for dispute in disputes
+                if (dispute.fact, dispute.subject) in ended
+            ),
+        ],
+    )
+    proof = judge(
+        folded,
+        survey.answers,
+        block=state.block,
+        block_hash=state.block_hash,
+        ranges_reasked=ranges_reasked(connection),
+        nodes=agreement,
+    )
+    return proof, held_by_zero(folded, survey.answers)
 
 
 async def take_list(
@@ -64,7 +144,7 @@ async def take_list(
     recorded = recorded_list(connection, state.block)
     if recorded is not None:
         return recorded if reason is None else promote_list(connection, data_dir, state.block, reason, now)
-    proof, zero_held = await prove_balances(connection, rpc, token.address, state)
+    proof, zero_held = await prove_balances(connection, rpc, token.address, state, now)
     kinds = await read_kinds(rpc, unknown_kinds(connection, KINDS_OF_LARGEST), state.block)
     remember_kinds(connection, kinds, state.block)
     files = write_list_files(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import random
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
@@ -19,7 +19,7 @@ _EMPTY_GROWTH: Final = 10
 _SPARSE_GROWTH: Final = 4
 _CAREFUL_GROWTH: Final = 1.25
 _MAX_BLOCKS: Final = 1 << 40
-_SAMPLE_OF: Final = 20
+_SHARE_OF: Final = 16
 
 Range = tuple[int, int]
 """First and last block, both included."""
@@ -96,10 +96,19 @@ def next_range(active: Iterable[Range], *, from_block: int, to_block: int, block
     return (first, min(to_block, first + blocks - 1)) if first <= to_block else None
 
 
-def sampled(requested: Range) -> bool:
-    """Returns whether a range is among the 1 in 20 that another node confirms; the same in every run."""
-    digest = hashlib.sha256(f"{requested[0]}-{requested[1]}".encode()).digest()
-    return digest[0] % _SAMPLE_OF == 0
+def drawn(chance: random.Random) -> bool:
+    """Returns whether a range is in the share that another node confirms: 1 in 16, by chance that no node can see."""
+    return chance.randrange(_SHARE_OF) == 0
+
+
+def overlaps(one: Range, other: Range) -> bool:
+    """Returns whether two ranges have a block in common."""
+    return one[0] <= other[1] and other[0] <= one[1]
+
+
+def covers(ranges: Iterable[Range], wanted: Range) -> bool:
+    """Returns whether every block of `wanted` is in one of the ranges."""
+    return next_range(ranges, from_block=wanted[0], to_block=wanted[1], blocks=1) is None
 
 
 def _width(blocks: Range) -> int:

@@ -1,28 +1,44 @@
 """Reads one range of events from the pool: the boundary between nodes and the engine.
 
-It decides which answers to believe: from a lagging node, an empty answer, two nodes that differ.
+It decides which answers to believe: from a lagging node, an empty answer, two nodes that differ. Where two differ, the
+block's receipts decide: they have to hash to the root in a header that the nodes share.
 """
 
 import asyncio
 import logging
-from collections.abc import Collection
+import random
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, TypeVar
 
-from contracts.errors import ChainDataInvalid, RpcUnavailable
-from contracts.evm.codec import BlockHeader, Fatal, RpcError, TooLarge, Transient
+import numpy as np
+import pyarrow as pa
+
+from contracts.errors import NodesDisagree, RpcUnavailable
+from contracts.evm.codec import BlockHeader, RpcError, TooLarge, Transient
+from contracts.token.nodes import Disagreement, DisputedFact
 from pipelines.clients.rpc import Endpoint, RpcPool
 from pipelines.token.events import Columns, Events
 from pipelines.token.head import headers_at
-from pipelines.token.range_plan import Range, sampled
+from pipelines.token.range_plan import Range, drawn, overlaps
+from pipelines.token.receipts import block_receipts, reproduced_receipts
 from pipelines.token.times import block_times
-from warehouse.token.transfers import RangeRead
+from warehouse.token.transfers import RangeRead, StoredRange
 
 log = logging.getLogger(__name__)
 
 NEAR_TIP_BLOCKS: Final = 256
-"""So close to finality, the bloom of each block without rows is checked."""
+"""So close to finality, the bloom of each block without rows is checked, and a second node confirms each range."""
+
+MOST_PROVEN_BLOCKS: Final = 16
+"""Blocks whose receipts decide between two answers; of more that differ, as many are drawn by chance."""
+
+_chance: Final = random.SystemRandom()
+
+Result = TypeVar("Result")
+BlockRows = Mapping[int, Sequence[Mapping[str, Any]]]
+"""By block, the parts of its rows that its receipts commit to."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +50,30 @@ class RangeAnswer:
     sha256: str
     last: BlockHeader
 
+    @property
+    def summary(self) -> str:
+        return _summary(len(self.columns), self.sha256)
+
+    @property
+    def table(self) -> pa.Table:
+        return table_of(self.columns)
+
+
+@dataclass(frozen=True)
+class Reread:
+    """The outcome of reading a stored range again: the nodes that gave what is stored, and whether that is wrong."""
+
+    stored: StoredRange
+    agreed: frozenset[str] = frozenset()
+    wrong: bool = False
+
 
 class EventSource:
     """Reads ranges up to `finalized`, never from the nodes to `avoid`; decodes in `decoder`.
 
-    `disagreements` counts ranges for which two nodes gave different rows.
+    Ranges that overlap `suspect` are always confirmed by a second node. `disagreements` counts the ranges for which two
+    nodes gave different rows; `found` holds what they said, and what decided between them (None: nothing that is a
+    proof); `confirmed` holds the ranges that two nodes gave alike.
     """
 
     def __init__(
@@ -49,25 +84,31 @@ class EventSource:
         finalized: BlockHeader,
         avoid: Collection[Endpoint],
         decoder: Executor,
+        suspect: Collection[Range] = (),
     ) -> None:
         self.disagreements = 0
+        self.found: list[tuple[Disagreement, str | None]] = []
+        self.confirmed: list[Range] = []
         self._pool = pool
         self._events = events
         self._finalized = finalized
         self._avoid = frozenset(avoid)
         self._decoder = decoder
+        self._suspect = tuple(suspect)
 
     async def read(self, blocks: Range) -> RangeRead:
         """Reads the events in `blocks`, and confirms them with another node where that is required.
 
-        Raises `RpcError` (`TooLarge`: ask for less), `RpcUnavailable`, and `ChainDataInvalid` where nodes keep
-        contradicting each other.
+        Raises `RpcError` (`TooLarge`: ask for less), `RpcUnavailable`, and `NodesDisagree` where nodes contradict each
+        other and nothing decides.
         """
         answer = await self._pool.attempt(lambda endpoint: self._ask(endpoint, blocks), avoid=self._avoid)
         others = await self._second_answers(blocks, answer)
         for other in others:
             if other.sha256 != answer.sha256:
-                answer = await self._confirmed(blocks, answer, other)
+                answer = await self._decided(blocks, answer, other)
+            elif other.endpoint is not answer.endpoint:
+                self.confirmed.append(blocks)
         columns = answer.columns
         times = columns.block_timestamp
         exact = True
@@ -84,6 +125,51 @@ class EventSource:
             rows=columns.to_arrow(times, exact=exact),
         )
 
+    async def reread(self, stored: StoredRange, rows: Callable[[], pa.Table], *, doubted: int | None = None) -> Reread:
+        """Reads a stored range again from a node that did not deliver it. `rows` returns the stored rows.
+
+        A range in dispute, which is `doubted` for one of its blocks, is read from every node, and nodes that give what
+        is stored agree only if the receipts of that block don't contradict. The stored rows are wrong if receipts prove
+        others, or if all nodes give others and the one that delivered them is no longer set.
+        """
+        blocks = (stored.from_block, stored.to_block)
+        everywhere = doubted is not None
+        endpoints = [item for item in self._pool.endpoints if everywhere or item.host != stored.rpc_host]
+        _chance.shuffle(endpoints)
+        answers: list[RangeAnswer] = []
+        for endpoint in endpoints:
+            answer = await self._from(endpoint, blocks)
+            if answer is not None:
+                answers.append(answer)
+                if not everywhere:
+                    break
+        different = [answer for answer in answers if answer.sha256 != stored.payload_sha256]
+        if not different:
+            proven = None if doubted is None else await self._proven_rows(doubted)
+            if proven is not None and doubted is not None and rows_by_block(rows()).get(doubted, []) != proven:
+                return Reread(stored)
+            return Reread(stored, agreed=frozenset(answer.endpoint.host for answer in answers))
+        other = different[0]
+        self.disagreements += 1
+        ours = (stored.rpc_host, _summary(stored.log_count, stored.payload_sha256))
+        disagreement = Disagreement(
+            DisputedFact.TRANSFERS,
+            stored.name,
+            stored.to_block,
+            (ours, *((answer.endpoint.host, answer.summary) for answer in answers if answer.endpoint.host != ours[0])),
+        )
+        place = await self._by_receipts([rows_by_block(rows()), rows_by_block(other.table)])
+        gone = all(item.host != stored.rpc_host for item in self._pool.endpoints)
+        alike = len({answer.sha256 for answer in answers}) == 1 and len(answers) == len(self._pool.endpoints)
+        log.warning("%s and stored rows of %s differ on blocks %d to %d", other.endpoint.host, stored.rpc_host, *blocks)
+        if place is None:
+            self.found.append((disagreement, "nodes_agree" if gone and alike else None))
+            return Reread(stored, wrong=gone and alike)
+        self.found.append((disagreement, "receipts"))
+        stored_is_wrong = place == 1
+        self._distrust(stored.rpc_host if stored_is_wrong else other.endpoint.host)
+        return Reread(stored, wrong=stored_is_wrong)
+
     async def _ask(self, endpoint: Endpoint, blocks: Range) -> RangeAnswer:
         first, last = blocks
         try:
@@ -95,39 +181,30 @@ class EventSource:
         except RpcError as error:
             if not isinstance(error.failure, TooLarge) or first != last:
                 raise
-            columns, digest = _with_digest(await self._from_receipts(endpoint, first))
+            columns, digest = _with_digest(self._events.decode_receipts(await block_receipts(endpoint, first), first))
         # Asked for after the rows: a node that lacks the block now may have left out rows before.
         header = (await headers_at(endpoint, [last]))[0]
         if last == self._finalized.number and header.hash != self._finalized.hash:
             raise RpcError(Transient(), f"the node has another block {last}")
         return RangeAnswer(endpoint, columns, digest, header)
 
-    async def _from_receipts(self, endpoint: Endpoint, block: int) -> Columns:
-        """Reads the rows of one block whose logs are too many for one answer."""
-        try:
-            receipts = await endpoint.call("eth_getBlockReceipts", [hex(block)])
-        except RpcError as error:
-            if not isinstance(error.failure, Fatal):
-                raise
-            header = await endpoint.call("eth_getBlockByNumber", [hex(block), False])
-            hashes = header["transactions"] if isinstance(header, dict) else []
-            receipts = await endpoint.batch([("eth_getTransactionReceipt", [tx_hash]) for tx_hash in hashes])
-            for receipt in receipts:
-                if isinstance(receipt, RpcError):
-                    raise receipt from None
-        if not isinstance(receipts, list) or None in receipts:
-            raise RpcError(Transient(), f"the node lacks receipts of block {block}")
-        return self._events.decode_receipts(receipts, block)
-
     async def _second_answers(self, blocks: Range, answer: RangeAnswer) -> list[RangeAnswer]:
-        """Returns answers of other nodes: of all where a bloom doubts, of one for an empty or a sampled range.
+        """Returns answers of other nodes: of all where a bloom doubts, of one for a range that has to be confirmed.
 
-        With a single node, only the bloom leads to a second answer, from that node.
+        These are empty ranges, those near finality, those under suspicion, and a share that is drawn by chance once the
+        answer is there, so that no node can know which. With a single node, only the bloom leads to a second answer,
+        from that node.
         """
         others = [endpoint for endpoint in self._pool.endpoints if endpoint is not answer.endpoint]
         if await self._bloom_doubts(blocks, answer):
             asked_again = [await self._from(endpoint, blocks) for endpoint in others or [answer.endpoint]]
-        elif len(answer.columns) == 0 or sampled(blocks):
+        elif (
+            len(answer.columns) == 0
+            or blocks[1] > self._finalized.number - NEAR_TIP_BLOCKS
+            or any(overlaps(blocks, suspect) for suspect in self._suspect)
+            or drawn(_chance)
+        ):
+            _chance.shuffle(others)
             asked_again = []
             for endpoint in others:
                 asked_again = [await self._from(endpoint, blocks)]
@@ -139,29 +216,79 @@ class EventSource:
 
     async def _from(self, endpoint: Endpoint, blocks: Range) -> RangeAnswer | None:
         """Returns one node's answer, or None where its first attempt fails."""
+        return await self._only(endpoint, lambda only: self._ask(only, blocks))
+
+    async def _only(self, endpoint: Endpoint, work: Callable[[Endpoint], Awaitable[Result]]) -> Result | None:
         if endpoint in self._avoid or endpoint.wrong_chain is not None or endpoint.resting or endpoint.late:
             return None
         others = [other for other in self._pool.endpoints if other is not endpoint]
         try:
-            return await self._pool.attempt(lambda only: self._ask(only, blocks), avoid=others, once=True)
+            return await self._pool.attempt(work, avoid=others, once=True)
         except (RpcError, RpcUnavailable):
             return None
 
-    async def _confirmed(self, blocks: Range, one: RangeAnswer, other: RangeAnswer) -> RangeAnswer:
-        """Returns the fuller one of two differing answers, once a third confirms it."""
+    async def _decided(self, blocks: Range, one: RangeAnswer, other: RangeAnswer) -> RangeAnswer:
+        """Returns the one of two differing answers that the receipts prove, or the fuller one once a third confirms it.
+
+        The node that receipts prove wrong is not asked again in this slice.
+        """
         self.disagreements += 1
-        fuller = max(one, other, key=lambda answer: len(answer.columns))
         hosts = f"{one.endpoint.host} ({len(one.columns)} rows) and {other.endpoint.host} ({len(other.columns)} rows)"
         log.warning("%s differ on blocks %d to %d", hosts, *blocks)
+        answers = tuple((answer.endpoint.host, answer.summary) for answer in (one, other))
+        disagreement = Disagreement(DisputedFact.TRANSFERS, range_name(blocks), blocks[1], answers)
+        place = await self._by_receipts([rows_by_block(one.table), rows_by_block(other.table)])
+        if place is not None:
+            right, wrong = (one, other) if place == 0 else (other, one)
+            self.found.append((disagreement, "receipts"))
+            self._distrust(wrong.endpoint.host)
+            return right
+        self.found.append((disagreement, None))
+        fuller = max(one, other, key=lambda answer: len(answer.columns))
         unasked = [item for item in self._pool.endpoints if item not in (one.endpoint, other.endpoint)]
         for endpoint in [*unasked, fuller.endpoint]:
             third = await self._from(endpoint, blocks)
             if third is not None and third.sha256 == fuller.sha256:
                 return fuller
-        raise ChainDataInvalid(
+        raise NodesDisagree(
             f"RPC nodes differ on blocks {blocks[0]} to {blocks[1]}: {hosts}, and no third answer confirms either.",
             cure="Run again; if it stays so, remove the node that is wrong from SVC_RPC_URLS.",
         )
+
+    async def _by_receipts(self, candidates: Sequence[BlockRows]) -> int | None:
+        """Returns the place of the candidate whose rows are those of the receipts, or None where nothing proves it."""
+        numbers = sorted(set().union(*candidates))
+        differing = [
+            number for number in numbers if any(rows.get(number) != candidates[0].get(number) for rows in candidates)
+        ]
+        right = set(range(len(candidates)))
+        for number in _chance.sample(differing, min(MOST_PROVEN_BLOCKS, len(differing))):
+            proven = await self._proven_rows(number)
+            if proven is None:
+                return None
+            right &= {place for place, rows in enumerate(candidates) if rows.get(number, []) == proven}
+        return right.pop() if len(right) == 1 else None
+
+    async def _proven_rows(self, number: int) -> Sequence[Mapping[str, Any]] | None:
+        """Returns the rows in the receipts of a block on whose hash the nodes agree, or None."""
+        endpoints = list(self._pool.endpoints)
+        headers = [await self._only(item, lambda only: headers_at(only, [number])) for item in endpoints]
+        hashes = {header[0].hash for header in headers if header is not None}
+        if len(hashes) != 1:
+            return None
+        (expected_hash,) = hashes
+        for endpoint in endpoints:
+            receipts = await self._only(endpoint, lambda only: reproduced_receipts(only, number, expected_hash))
+            if receipts is not None:
+                try:
+                    columns = self._events.decode_receipts(receipts, number)
+                except RpcError:
+                    continue
+                return rows_by_block(table_of(columns)).get(number, [])
+        return None
+
+    def _distrust(self, host: str) -> None:
+        self._avoid |= {endpoint for endpoint in self._pool.endpoints if endpoint.host == host}
 
     async def _bloom_doubts(self, blocks: Range, answer: RangeAnswer) -> bool:
         """Returns whether a block near finality has a bloom that admits our rows but no row in the answer."""
@@ -182,6 +309,31 @@ class EventSource:
 def bloom_admits(header: BlockHeader, events: Events) -> bool:
     """Returns whether a block may hold such events; False where its bloom excludes them, or it has no bloom."""
     return header.logs_bloom is not None and events.admitted(header.logs_bloom)
+
+
+def range_name(blocks: Range) -> str:
+    """Returns the subject of a dispute about the rows of a range."""
+    return f"{blocks[0]}-{blocks[1]}"
+
+
+def rows_by_block(rows: pa.Table) -> BlockRows:
+    """Returns what receipts commit to of each row, in order, by block: neither hash of the transaction nor time."""
+    by_block: dict[int, list[dict[str, Any]]] = {}
+    for row in rows.drop_columns([name for name in _UNCOMMITTED if name in rows.column_names]).to_pylist():
+        by_block.setdefault(row.pop("block_number"), []).append(row)
+    return by_block
+
+
+_UNCOMMITTED: Final = ("log_index", "tx_hash", "block_time", "block_time_quality")
+
+
+def table_of(columns: Columns) -> pa.Table:
+    """Returns rows as a table, without their times."""
+    return columns.to_arrow(np.zeros(len(columns), np.int64), exact=True)
+
+
+def _summary(row_count: int, sha256: str) -> str:
+    return f"{row_count} rows, SHA-256 {sha256}"
 
 
 def _with_digest(columns: Columns) -> tuple[Columns, str]:

@@ -12,12 +12,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from . import costs, identity, intake, load, machine, malformed, money, texts
+from . import costs, identity, intake, load, machine, malformed, money, numbers, texts
 from .registry import ATTACKS, Attack, Outcome, Phase
 from .service import Cost, Service
 from .starter import Starter, fresh_installation
 
-FAMILIES = (identity, money, intake, texts, malformed, costs, load, machine)
+FAMILIES = (identity, money, intake, texts, malformed, costs, load, machine, numbers)
 """Imported for the attacks that they register. First what writes a text that the first pipeline run takes in."""
 ROOT = Path(__file__).resolve().parents[2]
 

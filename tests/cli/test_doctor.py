@@ -6,11 +6,15 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import lying_nodes
 import pytest
+from fault_node import Fault, rpc_error
 from ingest_helpers import TOKEN
+from lying_nodes import TokenChain
 from pipeline_runs import recorded_chain
 from publishing import House, mint
 
+from cli.demo.anvil import Anvil
 from cli.demo.recorded import RecordedNode
 from cli.doctor import (
     CHECKS,
@@ -21,6 +25,7 @@ from cli.doctor import (
     file_modes,
     generation_is_whole,
     ledger_opens,
+    nodes_agree,
     other_stores,
     ports,
     sources,
@@ -226,3 +231,36 @@ def test_a_companion_elsewhere_needs_a_shared_secret(app_url: str | None, secret
     [finding] = companion(Settings(_env_file=None, app_url=app_url, handoff_secret=secret))
     assert finding.status == status
     assert ("SVC_HANDOFF_SECRET" in finding.cure) == (status == "fail")
+
+
+def test_the_nodes_agreement_and_every_dispute_are_shown_with_both_answers(tmp_path: Path, anvil: Anvil):
+    token = TokenChain(anvil)
+    holder, recipient = "0x" + "a1" * 20, "0x" + "b0" * 20
+    token.mint(holder, 100)
+    moved = token.move(holder, recipient, 5)
+    token.bury()
+    with lying_nodes.node(anvil) as one, lying_nodes.node(anvil) as other:
+        urls = (one.url, other.url)
+        given = settings(tmp_path, rpc_urls=urls)
+        assert list(nodes_agree(given)) == []
+        with Warehouse(tmp_path).connect() as connection:
+            lying_nodes.run(connection, tmp_path, token, one, other)
+        agreeing = the_one(nodes_agree(given))
+        assert (agreeing.status, "2 of 2 agree" in agreeing.detail) == ("ok", True)
+        token.bury()
+        one.faults.append(Fault("eth_call", rpc_error(-32000, "missing trie node")))
+        with Warehouse(tmp_path).connect() as connection:
+            lying_nodes.run(connection, tmp_path, token, one, other)
+        assert_mends(the_one(nodes_agree(given)), "warn", "SVC_RPC_URLS")
+        one.faults.clear()
+        one.chain.lie = lying_nodes.short_by_one(token, moved, holder, recipient)
+        token.bury()
+        with Warehouse(tmp_path).connect() as connection:
+            lying_nodes.run(connection, tmp_path, token, one, other)
+        findings = list(nodes_agree(given))
+        assert list(nodes_agree(settings(tmp_path, rpc_urls=urls[:1]))) == []
+    assert len(findings) == 2
+    for finding in findings:
+        assert_mends(finding, "fail", "remove the one that is wrong")
+    assert any(": 4" in finding.detail and ": 5" in finding.detail for finding in findings)
+    assert "secret" not in str(findings)

@@ -99,13 +99,13 @@ def node() -> Iterator[RecordedNode]:
         yield opened
 
 
-def checked(site: Site, rpc_url: str) -> dict[str, Outcome]:
+def checked(site: Site, *rpc_urls: str) -> dict[str, Outcome]:
     def answer(request: httpx.Request) -> httpx.Response:
         content = site.get(request.url.path)
         return httpx.Response(404) if content is None else httpx.Response(200, stream=httpx.ByteStream(content))
 
     with httpx.Client(transport=httpx.MockTransport(answer)) as client:
-        return {each.name: each.outcome for each in run_checks(client, "http://site.example", [rpc_url])}
+        return {each.name: each.outcome for each in run_checks(client, "http://site.example", rpc_urls)}
 
 
 @contextmanager
@@ -166,6 +166,38 @@ def test_an_honest_site_is_proven_by_every_check(site: Site, node: RecordedNode)
         "claimed verdict", "one block", "minted - burned", "supply of the document", "list file", "list rows",
         "list length", "list sum", "holder map", "chain", "block hash", "totalSupply", "balanceOf",
     ]  # fmt: skip
+
+
+def test_agreement_is_shown_where_the_publisher_or_the_verifier_asks_several_nodes(
+    site: Site, node: RecordedNode
+) -> None:
+    def disputed(document: Any) -> None:
+        nodes = document["consistency"]["proof"]["nodes"]
+        nodes["asked"] = 2
+        nodes["disputes"] = [
+            {
+                "fact": "balance",
+                "subject": address(1),
+                "block": BLOCK,
+                "answers": [{"host": "a", "answer": "1"}, {"host": "b", "answer": "2"}],
+                "firstSeenAt": "2026-02-01T00:00:00Z",
+                "lastSeenAt": "2026-02-01T00:00:00Z",
+                "settledAt": None,
+                "settledBy": None,
+            }
+        ]
+
+    assert failing(with_document(site, HOLDERS, disputed), node.url) == {"nodes"}
+    with RecordedNode(recorded_chain()) as other:
+        outcomes = checked(site, node.url, other.url)
+    assert (outcomes["own nodes"], set(outcomes.values())) == (Outcome.OK, {Outcome.OK})
+
+
+def test_nodes_of_the_verifier_that_differ_are_a_failure(site: Site, node: RecordedNode) -> None:
+    logs = [transfer_log(TOKEN, block, 0, sender, recipient, value + 1) for block, sender, recipient, value in ROWS]
+    other = RecordedChain(chain_id=8453, token=TOKEN, logs=logs, first_block=1, head=BLOCK + 2)
+    with RecordedNode(other) as odd:
+        assert checked(site, node.url, odd.url)["own nodes"] is Outcome.FAIL
 
 
 def test_a_changed_file_is_caught_by_its_hash(site: Site, node: RecordedNode) -> None:

@@ -52,7 +52,8 @@ class DocumentEntry(msgspec.Struct, frozen=True, rename="camel"):
 class Manifest(msgspec.Struct, frozen=True, rename="camel"):
     """The content of a generation: components by path within it, documents by route.
 
-    `audit_head` is the signed head of the graph's audit when it was built; None before the first decision.
+    `audit_head` is the signed head of the graph's audit when it was built; None before the first decision. `disputes`
+    is the number of facts about which RPC nodes differed.
     """
 
     generation: str
@@ -61,6 +62,7 @@ class Manifest(msgspec.Struct, frozen=True, rename="camel"):
     components: dict[str, Component]
     documents: dict[str, DocumentEntry]
     audit_head: AuditHead | None = None
+    disputes: int = 0
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,8 @@ def build(
     documents: Mapping[str, DocumentEntry],
     base_url: str,
     audit_head: AuditHead | None = None,
+    *,
+    disputes: int = 0,
 ) -> Built | None:
     """Builds the drafted generation of `parts` (by path within it), and points to it.
 
@@ -213,7 +217,7 @@ def build(
             else:
                 components[path] = _place(target, part, draft)
             set_mode(data_dir, target)
-        manifest = Manifest(draft.id, draft.created_at, base_url, components, dict(documents), audit_head)
+        manifest = Manifest(draft.id, draft.created_at, base_url, components, dict(documents), audit_head, disputes)
         _write_synced(building / "manifest.json", msgspec.json.format(msgspec.json.encode(manifest), indent=1))
         set_mode(data_dir, building / "manifest.json")
         set_mode(data_dir, root)

@@ -62,6 +62,11 @@ def folded_supply(connection: duckdb.DuckDBPyConnection, state: FoldedState) -> 
     )
 
 
+def holder_count(connection: duckdb.DuckDBPyConnection) -> int:
+    """Returns the number of addresses with a balance above zero, without the zero address."""
+    return int(one_row(connection, read_sql("holders_held"))[2])
+
+
 def ranges_reasked(connection: duckdb.DuckDBPyConnection) -> int:
     """Returns the number of block ranges that were read twice, to catch silent gaps."""
     return int(one_row(connection, read_sql("ranges_reasked"))[0])

@@ -9,6 +9,30 @@ select '0x' || lower(hex(address)), balance_raw::varchar
 from core_holders__balances
 where address in (select unnest($addresses::blob[]))
 
+-- name: balances_to_compare
+-- At most $most holders (0x text, balance as decimal text in smallest units) in an order that follows from $seed: those
+-- whose balance changed after block $since, then at most $others of the rest.
+select '0x' || lower(hex(address)), balance_raw::varchar
+from (
+    (
+        select address, balance_raw, 0 as place, hash(address, $seed) as chance
+        from core_holders__balances
+        where balance_raw > 0::bignum and last_block > $since
+        order by chance
+        limit $most
+    )
+    union all
+    (
+        select address, balance_raw, 1 as place, hash(address, $seed) as chance
+        from core_holders__balances
+        where balance_raw > 0::bignum and last_block <= $since
+        order by chance
+        limit $others
+    )
+)
+order by place, chance
+limit $most
+
 -- name: chain_identity
 -- At most one row: chain id, genesis hash, token, first block that this warehouse is of.
 select chain_id, genesis_hash, token_address, start_block
@@ -30,6 +54,25 @@ where number not between ? and ?
 -- Drops the pending rows of $tip_rows whose block lies outside of [first, last].
 delete from $tip_rows
 where block_number not between ? and ?
+
+-- name: drawn_block
+-- One row: a block with transfers in [$first, $last], the newest one or one by $seed.
+select block_number
+from raw_chain__transfers
+where block_number between $first and $last
+order by case when $newest then -block_number end, hash(block_number, $seed)
+limit 1
+
+-- name: drawn_ranges
+-- Up to $count ranges with transfers at or below block $upto, the newest first, the others in an order by $seed.
+select from_block, to_block, rpc_host, from_block = newest_from as newest
+from (
+    select from_block, to_block, rpc_host, max(from_block) over () as newest_from
+    from raw_chain__ranges
+    where log_count > 0 and to_block <= $upto
+)
+order by newest desc, hash(from_block, $seed)
+limit $count
 
 -- name: fold_checkpoint
 -- At most one row: the last block read, its hash and time.
@@ -119,6 +162,12 @@ select
     count(*) filter (balance_raw > 0::bignum)
 from core_holders__balances
 
+-- name: last_compared_block
+-- One row: the block of the newest list of which every balance was compared with another node; null where none was.
+select max(block)
+from out_holders__lists
+where proof ->> '$.nodes.balances.complete' = 'true'
+
 -- name: last_checkpoint
 -- At most one row: the newest contiguous range read, its last block (number, hash) and its rows.
 select from_block, to_block, to_block_hash, log_count
@@ -141,6 +190,13 @@ when not matched then insert
         moved.address, moved.delta_raw, moved.first_seen_at, moved.last_active_at, moved.first_block, moved.last_block
     )
 
+-- name: newest_disputes
+-- One row per dispute, open ones first, then the newest: at most twenty. Times are UTC.
+select rows_table, fact, subject, block, answers::varchar as answers, first_seen_at, last_seen_at, settled_at, settled_by
+from out_chain__disputes
+order by settled_at is not null, last_seen_at desc
+limit 20
+
 -- name: newest_ranges
 -- One row per checkpoint, the ten newest first. Times are UTC.
 select from_block, to_block, log_count, rpc_host, reasked, recorded_at
@@ -148,10 +204,40 @@ from raw_chain__ranges
 order by from_block desc
 limit 10
 
+-- name: open_disputes
+-- One row per open dispute about the rows of $rows_table (null: of any table), oldest first. Times are UTC.
+select fact, subject, block, answers::varchar, first_seen_at, last_seen_at
+from out_chain__disputes
+where settled_at is null and coalesce(rows_table = $rows_table, true)
+order by first_seen_at, fact, subject nulls first
+
+-- name: prune_disputes
+-- Drops settled disputes but for the newest thousand.
+delete from out_chain__disputes
+where settled_at < (
+    select min(settled_at)
+    from (select settled_at from out_chain__disputes where settled_at is not null order by settled_at desc limit 1000)
+)
+
 -- name: ranges_reasked
 -- One row: how many block ranges were read a second time.
 select count(*) filter (reasked)
 from raw_chain__ranges
+
+-- name: ranges_to_reread
+-- Up to $count stored ranges in an order that follows from $seed, those with transfers of $addresses first.
+with moved as (
+    select distinct block_number
+    from raw_chain__transfers
+    where from_address in (select unnest($addresses::blob[])) or to_address in (select unnest($addresses::blob[]))
+)
+select from_block, to_block, log_count, payload_sha256, rpc_host
+from $ranges as stored
+where log_count <= $most_rows
+order by
+    exists (select 1 from moved where block_number between stored.from_block and stored.to_block) desc,
+    md5($seed || '/' || from_block::varchar)
+limit $count
 
 -- name: readable_list_blocks
 -- One row per readable holder list: its block.
@@ -159,11 +245,23 @@ select block
 from out_holders__lists
 order by block
 
+-- name: settle_dispute
+-- Ends the open dispute about one fact.
+update out_chain__disputes
+set settled_at = $now, settled_by = $by
+where rows_table = $rows_table and fact = $fact and subject is not distinct from $subject and settled_at is null
+
 -- name: snapshot_counts
 -- One row per snapshot, the newest 500 in the order of their blocks: block time (UTC) and holders.
 select block_time, holders
 from (select block, block_time, holders from out_holders__lists where snapshot order by block desc limit 500)
 order by block
+
+-- name: stored_range
+-- At most one row: the stored range with exactly these first and last blocks.
+select from_block, to_block, log_count, payload_sha256, rpc_host
+from $ranges
+where from_block = ? and to_block = ?
 
 -- name: through_zero
 -- One row: limb sums (most significant first) of transfers in ($after, $upto] from zero, to zero and from zero to zero,
@@ -200,6 +298,14 @@ from (
 )
 where '0x' || lower(hex(address)) not in (select address from core_holders__kinds)
 order by balance_raw desc, address
+
+-- name: update_dispute
+-- Writes the newest answers into the open dispute about one fact; one row where there is one.
+update out_chain__disputes
+set block = $block, answers = $answers, last_seen_at = $last_seen_at, settled_at = $settled_at,
+    settled_by = $settled_by
+where rows_table = $rows_table and fact = $fact and subject is not distinct from $subject and settled_at is null
+returning fact
 
 -- name: write_fast
 -- Row groups of hashes and addresses are written as they are: to try FSST on them takes a tenth of a backfill's time, and

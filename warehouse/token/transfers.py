@@ -69,6 +69,22 @@ class RangeRead:
 
 
 @dataclass(frozen=True)
+class StoredRange:
+    """A range as it was stored: its blocks, the number and digest of its rows, and the node that delivered them."""
+
+    from_block: int
+    to_block: int
+    log_count: int
+    payload_sha256: str
+    rpc_host: str
+
+    @property
+    def name(self) -> str:
+        """The subject of a dispute about these rows."""
+        return f"{self.from_block}-{self.to_block}"
+
+
+@dataclass(frozen=True)
 class TipBlock:
     """A block above finality."""
 

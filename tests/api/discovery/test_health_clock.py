@@ -1,4 +1,4 @@
-"""Health says how far our clock is from the chain's, and is degraded where it is too far (L9)."""
+"""Health says how far our clock is from the chain's and whether nodes disagree, and is degraded where they do (L9)."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -18,6 +18,7 @@ from api.routes import merge_routes
 class Manifest:
     generation: str = "g"
     created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    disputes: int = 0
 
 
 @dataclass
@@ -39,7 +40,16 @@ class FreshSite:
     ("skew_s", "status"), [(None, "ok"), (0, "ok"), (30, "ok"), (-30, "ok"), (31, "degraded"), (-31, "degraded")]
 )
 def test_a_clock_that_is_off_by_more_than_half_a_minute_degrades_health(skew_s: int | None, status: str) -> None:
-    site: Any = FreshSite()
+    body = health(FreshSite(), skew_s)
+    assert (body["status"], body["clockSkewS"], body["disputes"]) == (status, skew_s, 0)
+
+
+def test_disputes_among_nodes_degrade_health() -> None:
+    body = health(FreshSite(Generation(Manifest(disputes=2))), None)
+    assert (body["status"], body["disputes"]) == ("degraded", 2)
+
+
+def health(site: Any, skew_s: int | None) -> dict[str, Any]:
     app = FastAPI()
     observer = StateObserver(lambda: ServiceState(True, None, skew_s))
     merge_routes(app.router, discovery_router(lambda: site, observer.current))
@@ -48,5 +58,4 @@ def test_a_clock_that_is_off_by_more_than_half_a_minute_degrades_health(skew_s: 
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
             return (await client.get("/health")).json()
 
-    body = asyncio.run(asked())
-    assert (body["status"], body["clockSkewS"]) == (status, skew_s)
+    return asyncio.run(asked())

@@ -8,7 +8,7 @@ from ingest_helpers import CHAIN_ID, TOKEN, pool_of, small_chain
 
 from contracts.errors import ChainMismatch, RpcUnavailable
 from contracts.evm.codec import RpcError, TooLarge
-from pipelines.clients.rpc import RpcPool
+from pipelines.clients.rpc import RpcPool, host_of, numbered
 
 CHAIN = small_chain([])
 DEAD = "http://127.0.0.1:1/a-secret-key"
@@ -219,3 +219,27 @@ def test_web3_calls_go_through_the_pool():
 
     with FaultNode(CHAIN) as node:
         assert asyncio.run(run(DEAD, node.url)) == 200
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://mainnet.base.org", "mainnet.base.org"),
+        ("https://name:a-password@node.example:8545/v2/a-key?token=b", "node.example:8545"),
+        (
+            "https://still-frosty-water.base-mainnet.quiknode.pro/0123456789abcdef",
+            "still-frosty-water.base-mainnet.quiknode.pro",
+        ),
+        ("https://0f1e2d3c4b5a69788796a5b4c3d2e1f0.base.rpc.example/", "***.base.rpc.example"),
+        ("http://[::1]:8545", "::1:8545"),
+    ],
+)
+def test_the_host_of_a_node_holds_no_credential(url, host):
+    assert host_of(url) == host
+
+
+def test_two_addresses_of_one_host_are_told_apart():
+    assert numbered(["a", "b", "a", "a"]) == ["a", "b", "a#2", "a#3"]
+    with FaultNode(CHAIN) as node:
+        pool = pool_of(node.url, node.url + "/other")
+        assert [endpoint.host for endpoint in pool.endpoints] == [host_of(node.url), host_of(node.url) + "#2"]

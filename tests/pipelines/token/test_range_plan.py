@@ -1,9 +1,12 @@
+import random
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.evm.codec import BlockHeader, TooLarge
-from pipelines.token.range_plan import TARGET_LOGS, Span, next_range, sampled
+from pipelines.token.range_plan import TARGET_LOGS, Span, covers, drawn, next_range, overlaps
 from pipelines.token.times import block_times
 
 
@@ -78,10 +81,26 @@ def test_the_next_range_is_the_lowest_gap_and_never_overlaps(starts, blocks):
         assert set(range(asked[0], asked[1] + 1)) <= set(gaps)
 
 
-def test_about_one_range_in_twenty_is_sampled_the_same_every_time():
-    chosen = [first for first in range(0, 2_000_000, 1000) if sampled((first, first + 999))]
-    assert 60 < len(chosen) < 140
-    assert chosen == [first for first in range(0, 2_000_000, 1000) if sampled((first, first + 999))]
+def test_about_one_range_in_sixteen_is_drawn_and_chance_alone_decides():
+    draws = [[drawn(chance) for _ in range(3_200)] for chance in (random.Random(1), random.Random(2))]
+    assert all(140 < sum(draw) < 260 for draw in draws)
+    assert draws[0] != draws[1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "overlap"),
+    [((1, 5), (5, 9), True), ((1, 5), (6, 9), False), ((3, 4), (1, 9), True), ((7, 7), (1, 6), False)],
+)
+def test_ranges_overlap_where_they_share_a_block(one, other, overlap):
+    assert overlaps(one, other) is overlaps(other, one) is overlap
+
+
+@pytest.mark.parametrize(
+    ("ranges", "covered"),
+    [([], False), ([(1, 9)], True), ([(1, 4), (5, 12)], True), ([(1, 4), (6, 12)], False), ([(3, 9)], False)],
+)
+def test_a_range_is_covered_where_all_of_its_blocks_are(ranges, covered):
+    assert covers(ranges, (2, 9)) is covered
 
 
 def header(number, time_s):

@@ -1,0 +1,88 @@
+"""Reads stored ranges again before a slice goes on: those in dispute from every node, and a few that chance draws.
+
+So an old lie is found sooner or later, and rows that receipts prove wrong are dropped and read again.
+"""
+
+import secrets
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from contracts.token.nodes import Dispute, DisputedFact, settled_facts
+from pipelines.token.range_plan import Range
+from pipelines.token.source import EventSource, Reread
+from warehouse.duck.connection import Connection
+from warehouse.token.disputes import (
+    Key,
+    drop_from,
+    mark_reread,
+    ranges_to_reread,
+    settle_disputes,
+    stored_range,
+    stored_rows,
+)
+from warehouse.token.transfers import EventTables
+
+DRAWN: Final = 2
+"""Ranges that a slice reads again while all is well."""
+
+DRAWN_IN_DISPUTE: Final = 16
+"""As many while nodes differ about a balance or the supply: first those with transfers of the addresses in dispute."""
+
+_MOST_DISPUTED: Final = 8
+
+
+async def reread_ranges(
+    source: EventSource,
+    connection: Connection,
+    tables: EventTables,
+    disputes: Sequence[Dispute],
+    hosts: Sequence[str],
+    now: datetime,
+) -> bool:
+    """Reads ranges again, settles disputes that have ended, and drops wrong rows. Returns whether rows were dropped.
+
+    `hosts` are the nodes that are set. With one node nothing is read again, except where a dispute is open.
+    """
+    if len(hosts) < 2 and not disputes:
+        return False
+    doubted = {
+        stored: dispute.block
+        for dispute in disputes
+        for blocks in suspect_ranges([dispute])
+        if (stored := stored_range(connection, tables, *blocks)) is not None
+    }
+    addresses = [dispute.subject for dispute in disputes if dispute.fact is DisputedFact.BALANCE and dispute.subject]
+    others = any(dispute.fact is not DisputedFact.TRANSFERS for dispute in disputes)
+    drawn = ranges_to_reread(
+        connection,
+        tables,
+        seed=secrets.token_hex(),
+        count=DRAWN_IN_DISPUTE if others else DRAWN,
+        addresses=addresses,
+    )
+    results: list[Reread] = []
+    for stored in dict.fromkeys([*list(doubted)[:_MOST_DISPUTED], *drawn]):
+        rows = partial(stored_rows, connection, tables, stored)
+        results.append(await source.reread(stored, rows, doubted=doubted.get(stored)))
+    mark_reread(connection, tables, [result.stored for result in results if result.agreed])
+    agreed: dict[Key, frozenset[str]] = {
+        (DisputedFact.TRANSFERS, result.stored.name): result.agreed for result in results if result.stored in doubted
+    }
+    found = [disagreement for disagreement, _ in source.found]
+    settle_disputes(connection, settled_facts(disputes, found, agreed, hosts), "nodes_agree", now, tables=tables)
+    wrong = [result.stored.from_block for result in results if result.wrong]
+    if wrong:
+        drop_from(connection, tables, min(wrong))
+    return bool(wrong)
+
+
+def suspect_ranges(disputes: Sequence[Dispute]) -> list[Range]:
+    """Returns the blocks of the disputes about transfers."""
+    return [
+        (int(first), int(last))
+        for dispute in disputes
+        if dispute.fact is DisputedFact.TRANSFERS and dispute.subject
+        for first, _, last in [dispute.subject.partition("-")]
+    ]
