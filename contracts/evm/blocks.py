@@ -1,0 +1,127 @@
+"""Recomputes what a block commits to: its hash from its header, and its receipts' root from its receipts. Pure.
+
+A node may answer with anything, but not with a header or receipts that hash to a root which another node names.
+`contracts/evm/trie.py` knows RLP and tries.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from contracts.evm.codec import keccak256, quantity
+from contracts.evm.trie import RlpInvalid, RlpItem, decode_rlp, encode_rlp, ordered_root, quantity_bytes
+
+_NUMBER: Final = -1
+_BYTES: Final = -2
+
+_HEADER: Final[dict[str, int]] = {
+    "parentHash": 32,
+    "sha3Uncles": 32,
+    "miner": 20,
+    "stateRoot": 32,
+    "transactionsRoot": 32,
+    "receiptsRoot": 32,
+    "logsBloom": 256,
+    "difficulty": _NUMBER,
+    "number": _NUMBER,
+    "gasLimit": _NUMBER,
+    "gasUsed": _NUMBER,
+    "timestamp": _NUMBER,
+    "extraData": _BYTES,
+    "mixHash": 32,
+    "nonce": 8,
+    "baseFeePerGas": _NUMBER,  # London, and so on: each upgrade adds fields at the end
+    "withdrawalsRoot": 32,
+    "blobGasUsed": _NUMBER,
+    "excessBlobGas": _NUMBER,
+    "parentBeaconBlockRoot": 32,
+    "requestsHash": 32,
+}
+"""The fields of a header in the order of its RLP, with the width of each in bytes."""
+
+_REQUIRED_FIELDS: Final = 15
+_LEGACY: Final = 0
+_DEPOSIT: Final = 0x7E
+
+
+class BlockInvalid(ValueError):
+    """A header or a receipt of another form than ours: nothing can be recomputed from it."""
+
+
+def header_rlp(block: Mapping[str, Any]) -> bytes:
+    """Returns the RLP of the header of a block in the form of the nodes. Raises `BlockInvalid`."""
+    present = [name for name in _HEADER if block.get(name) is not None]
+    if present != list(_HEADER)[: max(len(present), _REQUIRED_FIELDS)]:
+        missing = next(name for name in _HEADER if block.get(name) is None)
+        raise BlockInvalid(f"a header without {missing}")
+    return encode_rlp([_field(block, name, _HEADER[name]) for name in present])
+
+
+def block_hash(block: Mapping[str, Any]) -> str:
+    """Returns the hash that the header of a block has, whatever hash the node named. Raises `BlockInvalid`."""
+    return "0x" + keccak256(header_rlp(block)).hex()
+
+
+def read_header_rlp(data: bytes) -> dict[str, bytes]:
+    """Returns the fields of a header by name, as its RLP holds them. Raises `BlockInvalid` for another form."""
+    try:
+        fields = decode_rlp(data)
+    except RlpInvalid as error:
+        raise BlockInvalid(str(error)) from None
+    if not isinstance(fields, list) or not _REQUIRED_FIELDS <= len(fields) <= len(_HEADER):
+        raise BlockInvalid("no list of header fields")
+    header: dict[str, bytes] = {}
+    for (name, width), value in zip(_HEADER.items(), fields, strict=False):
+        is_number = width == _NUMBER and isinstance(value, bytes) and value[:1] != b"\0"
+        if not isinstance(value, bytes) or not (is_number or width == _BYTES or len(value) == width):
+            raise BlockInvalid(f"a header with another {name}")
+        header[name] = value
+    return header
+
+
+def receipt_rlp(receipt: Mapping[str, Any]) -> bytes:
+    """Returns a receipt as the trie holds it: the type of its transaction, then its fields. Raises `BlockInvalid`.
+
+    A deposit (0x7e, of an OP Stack chain) holds its nonce only since there is a version beside it.
+    """
+    logs = receipt.get("logs")
+    if not isinstance(logs, list):
+        raise BlockInvalid("a receipt without logs")
+    outcome = _field(receipt, "root", 32) if receipt.get("status") is None else _field(receipt, "status", _NUMBER)
+    fields: list[RlpItem] = [
+        outcome,
+        _field(receipt, "cumulativeGasUsed", _NUMBER),
+        _field(receipt, "logsBloom", 256),
+        [_log(log) for log in logs],
+    ]
+    kind = int.from_bytes(_field({"type": "0x0", **receipt}, "type", _NUMBER))
+    if kind == _DEPOSIT and receipt.get("depositReceiptVersion") is not None:
+        fields += [_field(receipt, name, _NUMBER) for name in ("depositNonce", "depositReceiptVersion")]
+    return (b"" if kind == _LEGACY else quantity_bytes(kind)) + encode_rlp(fields)
+
+
+def receipts_root(receipts: Sequence[Mapping[str, Any]]) -> str:
+    """Returns the root of a block's receipts, which are in the order of its transactions. Raises `BlockInvalid`."""
+    return "0x" + ordered_root([receipt_rlp(receipt) for receipt in receipts]).hex()
+
+
+def _log(log: object) -> RlpItem:
+    if not isinstance(log, Mapping) or not isinstance(log.get("topics"), list):
+        raise BlockInvalid("a log without topics")
+    topics: list[RlpItem] = [_bytes("topic", topic, 32) for topic in log["topics"]]
+    return [_field(log, "address", 20), topics, _field(log, "data", _BYTES)]
+
+
+def _field(values: Mapping[str, Any], name: str, width: int) -> bytes:
+    return _bytes(name, values.get(name), width)
+
+
+def _bytes(name: str, text: object, width: int) -> bytes:
+    try:
+        if width == _NUMBER:
+            return quantity_bytes(quantity(text))  # type: ignore[arg-type]
+        data = bytes.fromhex(text.removeprefix("0x"))  # type: ignore[attr-defined]
+    except (ValueError, TypeError, AttributeError):
+        raise BlockInvalid(f"a {name} that is no hex") from None
+    if width != _BYTES and len(data) != width:
+        raise BlockInvalid(f"a {name} of {len(data)} bytes")
+    return data
