@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import Field
 
 from contracts.base import Document, HexHash, Quality, RawAmount, Sha256Hex
+from contracts.token.storage_proof import StorageProof, StorageVerdict
 
 AmountByEvents = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)$")]
 """Smallest units as a decimal string, summed from events. A contract may emit more than fits into uint256."""
@@ -63,10 +64,16 @@ class Proof(Document):
     verdict: Verdict
     reason: str | None = Field(
         description="Why it is not plainly proven: no_state, no_supply, no_balance_of, call_reverted, rpc_unavailable "
-        "(unproven); negative_balance, sum_mismatch, supply_mismatch, balance_mismatch, block_hash_mismatch (failed); "
+        "(unproven); negative_balance, sum_mismatch, supply_mismatch, balance_mismatch, block_hash_mismatch, "
+        "storage_mismatch (failed); "
         "derived (proven at a newer block and replayed back)"
     )
     holder_list: HolderListFile | None
+    storage: StorageProof | None = Field(
+        default=None,
+        description="Every balance against the block's hash, where a node answers `eth_getProof`. A storage that "
+        "contradicts the list fails the whole proof; null for a list that is older than these proofs",
+    )
 
 
 class Missing(StrEnum):
@@ -174,6 +181,13 @@ def judge(folded: FoldedSupply, answers: ContractAnswers, *, block: int, block_h
         reason=reason,
         holder_list=None,
     )
+
+
+def with_storage(proof: Proof, storage: StorageProof) -> Proof:
+    """Returns the proof with the storage beside it. Words that contradict the list outweigh every other answer."""
+    if storage.verdict is StorageVerdict.FAILED and proof.verdict is not Verdict.FAILED:
+        proof = proof.model_copy(update={"verdict": Verdict.FAILED, "reason": "storage_mismatch"})
+    return proof.model_copy(update={"storage": storage})
 
 
 def _weigh(
