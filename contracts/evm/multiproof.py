@@ -108,10 +108,10 @@ class Search:
             last = bisect_left(self._paths, path + "g", first, high)
             if first == last:
                 if child != b"":
-                    result.siblings.append((path, encode_rlp(child)))
+                    result.siblings.append((path, _encoded(child)))
             elif child == b"":
                 result.unequal.extend((place, b"") for place in range(first, last))
-            elif encode_rlp(child) != self._trie.reference(first, last, depth + 1):
+            elif _encoded(child) != self._trie.reference(first, last, depth + 1):
                 self._descend(child, first, last, depth + 1, nodes, result)
 
     def _short(
@@ -239,6 +239,10 @@ def _node(reference: RlpItem, nodes: Mapping[bytes, bytes]) -> list[RlpItem] | N
     if not isinstance(reference, list) or len(reference) not in (2, 17):
         raise MultiproofInvalid("a node that is neither branch, extension nor leaf")
     return reference
+
+
+def _encoded(reference: RlpItem) -> bytes:
+    return encode_rlp(reference) if isinstance(reference, list) else _string(reference)
 
 
 def _is_reference(data: bytes) -> bool:

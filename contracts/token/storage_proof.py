@@ -29,6 +29,7 @@ _ACCOUNT_FIELDS: Final = 4
 _STORAGE_ROOT: Final = 2
 
 HexBytes = Annotated[str, Field(pattern=r"^0x([0-9a-f]{2})*$")]
+RestText = Annotated[str, Field(pattern=r"^[0-9a-f]{0,64}$")]
 SiblingText = Annotated[str, Field(pattern=r"^[0-9a-f]{1,64} ([0-9a-f]{2})+$")]
 
 
@@ -113,12 +114,27 @@ class Multiproof(Document):
     account_proof: list[HexBytes]
     balances: BalanceLayout
     supply: StoredSupply
-    rests: list[str]
+    rests: list[RestText]
     siblings: list[SiblingText]
 
 
+class ProofStep(StrEnum):
+    """The steps of a storage proof, in their order."""
+
+    FILE = "storage proof"
+    HEADER = "block hash -> header"
+    ACCOUNT = "state root -> account"
+    BALANCES = "storage root -> balances"
+    SUPPLY = "sum of balances = supply"
+
+
 class StorageProofInvalid(ValueError):
-    """The file, or the list beside it, proves nothing. The message says at which step."""
+    """The file, or the list beside it, does not prove this step."""
+
+    def __init__(self, step: ProofStep, detail: str) -> None:
+        super().__init__(f"{step.value}: {detail}")
+        self.step = step
+        self.detail = detail
 
 
 @dataclass(frozen=True)
@@ -144,15 +160,16 @@ def unpack(data: bytes) -> Multiproof:
     unpacker = zlib.decompressobj(31)
     try:
         text = unpacker.decompress(data, MAX_UNPACKED_BYTES)
-        if unpacker.unconsumed_tail or not unpacker.eof or unpacker.unused_data:
-            raise StorageProofInvalid("the file is cut, too long, or has something behind its end")
-        return Multiproof.model_validate_json(text)
     except zlib.error as error:
-        raise StorageProofInvalid(f"the file does not unpack ({error})") from None
+        raise StorageProofInvalid(ProofStep.FILE, f"the file does not unpack ({error})") from None
+    if unpacker.unconsumed_tail or not unpacker.eof or unpacker.unused_data:
+        raise StorageProofInvalid(ProofStep.FILE, "the file is cut, too long, or has something behind its end")
+    try:
+        return Multiproof.model_validate_json(text)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         place = "/".join(map(str, first["loc"])) or "all of it"
-        raise StorageProofInvalid(f"the file is no multiproof ({place}: {first['msg']})") from None
+        raise StorageProofInvalid(ProofStep.FILE, f"the file is no multiproof ({place}: {first['msg']})") from None
 
 
 def account_path(address: str) -> str:
@@ -172,30 +189,31 @@ def encode_word(word: int) -> bytes:
 
 
 def decode_word(value: bytes) -> int:
-    """Returns a word from the value of the trie; 0 for an empty one. Raises `StorageProofInvalid`."""
-    try:
-        data = decode_rlp(value) if value else b""
-    except RlpInvalid as error:
-        raise StorageProofInvalid(str(error)) from None
+    """Returns a word from the value of the trie; 0 for an empty one. Raises `RlpInvalid`."""
+    data = decode_rlp(value) if value else b""
     if not isinstance(data, bytes) or len(data) > 32:
-        raise StorageProofInvalid("a value that is no word of a storage")
+        raise RlpInvalid("a value that is no word of a storage")
     return int.from_bytes(data)
 
 
 def storage_root_of(header: bytes, account_proof: Sequence[bytes], token: str) -> bytes:
     """Returns the storage root of the token's account in the state of a header. Raises `StorageProofInvalid`."""
     try:
-        state_root = read_header_rlp(header)["stateRoot"]
-        value = value_at(state_root, account_path(token), by_hash(account_proof))
+        value = value_at(read_header_rlp(header)["stateRoot"], account_path(token), by_hash(account_proof))
         account = decode_rlp(value) if value else None
     except (BlockInvalid, MultiproofInvalid, RlpInvalid) as error:
-        raise StorageProofInvalid(f"state root -> account: {error}") from None
+        raise StorageProofInvalid(ProofStep.ACCOUNT, str(error)) from None
     if not isinstance(account, list) or len(account) != _ACCOUNT_FIELDS:
-        raise StorageProofInvalid("state root -> account: the state has no such account")
+        raise StorageProofInvalid(ProofStep.ACCOUNT, f"the state has no account {token}")
     root = account[_STORAGE_ROOT]
     if not isinstance(root, bytes) or len(root) != 32:
-        raise StorageProofInvalid("state root -> account: an account without a storage root")
+        raise StorageProofInvalid(ProofStep.ACCOUNT, "an account without a storage root")
     return root
+
+
+def header_hash(proof: Multiproof) -> str:
+    """Returns the hash of the block that the proof is of."""
+    return "0x" + keccak()(bytes.fromhex(proof.header[2:])).hex()
 
 
 def prove(proof: Multiproof, rows: Sequence[HolderRow], block_hash: str) -> ProvenList:
@@ -204,69 +222,61 @@ def prove(proof: Multiproof, rows: Sequence[HolderRow], block_hash: str) -> Prov
     Raises `StorageProofInvalid` at the first step that does not hold. Only the block hash has to be trusted.
     """
     header = bytes.fromhex(proof.header[2:])
-    hashed = "0x" + keccak()(header).hex()
-    if hashed != block_hash:
-        raise StorageProofInvalid(f"block hash -> header: the header hashes to {hashed}, not to {block_hash}")
-    number = int.from_bytes(read_header_rlp(header)["number"]) if _is_header(header) else None
-    if number != proof.block:
-        raise StorageProofInvalid(f"block hash -> header: the header is of block {number}, not of {proof.block}")
-    nodes = [bytes.fromhex(node[2:]) for node in proof.account_proof]
-    storage_root = storage_root_of(header, nodes, proof.token)
+    _check_header(proof, header, block_hash)
+    storage_root = storage_root_of(header, [bytes.fromhex(node[2:]) for node in proof.account_proof], proof.token)
     supply_word = int(proof.supply.word, 16)
     layout = proof.supply.layout
-    supply = field_of(supply_word, layout.shift, layout.bits)
     items = [*_balance_items(proof, rows), storage_item(int(layout.slot, 16), supply_word)]
     try:
         root = root_of(items, map(_read_sibling, proof.siblings))
     except MultiproofInvalid as error:
-        raise StorageProofInvalid(f"storage root -> balances: {error}") from None
+        raise StorageProofInvalid(ProofStep.BALANCES, str(error)) from None
     if root != storage_root:
-        raise StorageProofInvalid("storage root -> balances: a balance, an address or the supply is not in the storage")
-    total = sum(balance for _, balance in rows)
+        raise StorageProofInvalid(ProofStep.BALANCES, "an address, a balance or the supply is not in the storage")
+    supply, total = field_of(supply_word, layout.shift, layout.bits), sum(balance for _, balance in rows)
     if total != supply:
-        raise StorageProofInvalid(f"balances -> supply: the balances sum to {total}, and the supply is {supply}")
-    return ProvenList(proof.block, hashed, proof.token, len(rows), supply)
+        raise StorageProofInvalid(ProofStep.SUPPLY, f"the balances sum to {total}, and the supply is {supply}")
+    return ProvenList(proof.block, block_hash, proof.token, len(rows), supply)
+
+
+def _check_header(proof: Multiproof, header: bytes, block_hash: str) -> None:
+    hashed = header_hash(proof)
+    if hashed != block_hash:
+        raise StorageProofInvalid(ProofStep.HEADER, f"the header hashes to {hashed}, not to {block_hash}")
+    try:
+        number = int.from_bytes(read_header_rlp(header)["number"])
+    except BlockInvalid as error:
+        raise StorageProofInvalid(ProofStep.HEADER, str(error)) from None
+    if number != proof.block:
+        raise StorageProofInvalid(ProofStep.HEADER, f"the header is of block {number}, not of {proof.block}")
 
 
 def _balance_items(proof: Multiproof, rows: Sequence[HolderRow]) -> list[Item]:
     layout = proof.balances
     if proof.rests and len(proof.rests) != len(rows):
-        raise StorageProofInvalid(f"{len(proof.rests)} words are packed, and the list has {len(rows)} rows")
+        raise StorageProofInvalid(ProofStep.BALANCES, f"{len(proof.rests)} words beside {len(rows)} rows")
     slots = balance_slots(layout, (address for address, _ in rows))
     hasher = keccak()
     items: list[Item] = []
     rests = proof.rests or [""] * len(rows)
     for (address, balance), slot, text in zip(rows, slots, rests, strict=True):
         if not 0 < balance < 1 << layout.bits:
-            raise StorageProofInvalid(f"the balance of {address} does not fit into {layout.bits} bits")
-        word = balance << layout.shift
-        if text:
-            word = _with_rest(word, text, layout)
+            raise StorageProofInvalid(ProofStep.BALANCES, f"{address}: no balance of {layout.bits} bits")
+        word = balance << layout.shift | (_read_rest(text, layout) if text else 0)
         items.append((hasher(slot.to_bytes(32)).hex(), encode_word(word)))
     return items
 
 
-def _with_rest(word: int, text: str, layout: BalanceLayout) -> int:
-    try:
-        rest = int(text, 16)
-    except ValueError:
-        rest = -1
-    if not 0 <= rest < 1 << 256 or field_of(rest, layout.shift, layout.bits):
-        raise StorageProofInvalid("what is packed beside a balance covers it")
-    return word | rest
+def _read_rest(text: str, layout: BalanceLayout) -> int:
+    rest = int(text, 16)
+    if field_of(rest, layout.shift, layout.bits):
+        raise StorageProofInvalid(ProofStep.BALANCES, "what is packed beside a balance covers it")
+    return rest
 
 
 def _read_sibling(text: str) -> tuple[str, bytes]:
     path, _, reference = text.partition(" ")
     return path, bytes.fromhex(reference)
-
-
-def _is_header(data: bytes) -> bool:
-    try:
-        read_header_rlp(data)
-    except BlockInvalid:
-        return False
-    return True
 
 
 def sibling_text(path: str, reference: bytes) -> str:

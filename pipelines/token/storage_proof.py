@@ -15,6 +15,7 @@ from contracts.errors import RpcUnavailable
 from contracts.evm.blocks import BlockInvalid, header_rlp
 from contracts.evm.codec import RpcError
 from contracts.evm.multiproof import Item, MultiproofInvalid, Search, Sibling, Unsettled, by_hash, keccak, value_at
+from contracts.evm.trie import RlpInvalid
 from contracts.token.proof import Missing, why_missing
 from contracts.token.storage_layout import (
     BalanceLayout,
@@ -34,7 +35,6 @@ from contracts.token.storage_proof import (
     HolderRow,
     Multiproof,
     StorageProof,
-    StorageProofInvalid,
     StorageReason,
     StorageVerdict,
     StoredSupply,
@@ -113,7 +113,7 @@ class _Storage:
         """Returns a word that was read."""
         try:
             return decode_word(value_at(self.root, storage_item(slot, 0)[0], self.nodes) or b"")
-        except (MultiproofInvalid, StorageProofInvalid):
+        except (MultiproofInvalid, RlpInvalid):
             raise _Stopped(StorageReason.PROOF_INVALID) from None
 
     async def _proofs(self, slots: Sequence[int]) -> list[Any]:
