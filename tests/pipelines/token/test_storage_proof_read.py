@@ -336,6 +336,21 @@ def test_a_node_that_refuses_cuts_or_mixes_up_leaves_it_unproven_with_a_reason(c
         assert outcome(node) == (UNPROVEN, reason, 0)
 
 
+def test_a_node_that_cuts_its_later_answers_is_not_asked_for_ever() -> None:
+    proofs = []
+
+    def cut_later(asked: str, params: Sequence[Any], answer: Any) -> Any:
+        if asked != "eth_getProof" or not proofs:
+            proofs.extend([asked] if asked == "eth_getProof" else [])
+            return answer
+        return {**answer, "storageProof": [{**item, "proof": item["proof"][:1]} for item in answer["storageProof"]]}
+
+    words = storage_of(ROWS, foreign=90)
+    node = StorageNode(words, reads=traced(MappingOrder.SOLIDITY, 0), change=cut_later)
+    assert outcome(node) == (UNPROVEN, StorageReason.PROOF_INVALID, 0)
+    assert node.asked.count("eth_getProof") == 2
+
+
 def test_a_node_that_bears_few_words_at_a_time_is_asked_for_fewer() -> None:
     def small(asked: str, params: Sequence[Any], answer: Any) -> Any:
         if asked == "eth_getProof" and len(params[1]) > 10:
