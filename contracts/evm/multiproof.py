@@ -102,6 +102,8 @@ class Search:
         self, node: list[RlpItem], low: int, high: int, depth: int, nodes: Mapping[bytes, bytes], result: Unsettled
     ) -> None:
         above = self._paths[low][:depth]
+        if len(above) == len(self._paths[low]):
+            raise MultiproofInvalid("a branch below the end of a path")
         for nibble, child in enumerate(node[:16]):
             path = above + f"{nibble:x}"
             first = bisect_left(self._paths, path, low, high)

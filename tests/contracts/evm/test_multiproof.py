@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+import rlp
 from eth_hash.auto import keccak
 from hypothesis import given
 from hypothesis import strategies as st
@@ -146,3 +147,11 @@ def test_items_and_siblings_that_contradict_one_another_are_refused(items, sibli
 def test_a_node_that_is_none_is_refused(node: bytes):
     with pytest.raises(MultiproofInvalid):
         value_at(keccak(node), "abcd", {keccak(node): node})
+
+
+def test_nodes_that_go_on_below_the_end_of_a_path_are_refused():
+    nodes = [rlp.encode([b"\x20" + bytes(2), b"x"])]
+    for _ in range(5):
+        nodes.append(rlp.encode([keccak(nodes[-1])] * 16 + [b""]))
+    with pytest.raises(MultiproofInvalid):
+        value_at(keccak(nodes[-1]), "abcd", by_hash(nodes))

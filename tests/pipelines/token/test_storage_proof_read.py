@@ -8,8 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from ingest_helpers import pool_of
 from storage_node import BLOCK, TOKEN, PlainTrie, StorageNode, hexed, storage_items
 
+from cli.demo.recorded import RecordedNode, RpcFault
 from contracts.errors import RpcUnavailable
 from contracts.evm.codec import Fatal, RpcError
 from contracts.token.storage_layout import MappingOrder, namespace_slot, slot_of
@@ -375,3 +377,30 @@ def test_a_zero_that_a_node_keeps_as_a_word_is_a_foreign_one() -> None:
     kept = StorageNode(node.words, reads=node.reads, storage=PlainTrie(items))
     assert len(proven(kept).siblings) >= 30
     assert hexed([kept.storage.root]) != hexed([node.storage.root])
+
+
+class Served:
+    """A storage node behind HTTP, which lacks one method."""
+
+    def __init__(self, node: StorageNode, lacks: str) -> None:
+        self.node, self.lacks = node, lacks
+
+    def answer(self, method: str, params: Sequence[Any]) -> Any:
+        if method == "eth_chainId":
+            return "0x2105"
+        if method == self.lacks:
+            raise RpcFault(-32601, f"the method {method} does not exist/is not available")
+        return self.node._answer(method, params)
+
+
+def test_of_several_nodes_those_that_answer_are_enough() -> None:
+    storage = StorageNode(storage_of(ROWS, foreign=30), reads=traced(MappingOrder.SOLIDITY, 0))
+
+    async def prove_with(*urls: str) -> StorageProof:
+        async with pool_of(*urls) as pool:
+            arguments = {"block": BLOCK, "block_hash": storage.block_hash, "rows": ROWS, "total_supply": TOTAL}
+            return (await storage_proof.prove_storage(pool, token=TOKEN, **arguments))[0]
+
+    with RecordedNode(Served(storage, "eth_getProof")) as first, RecordedNode(Served(storage, "none")) as second:
+        assert asyncio.run(prove_with(first.url, second.url)).verdict is StorageVerdict.PROVEN
+        assert asyncio.run(prove_with(first.url)).reason is StorageReason.NOT_SUPPORTED
