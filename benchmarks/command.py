@@ -19,6 +19,7 @@ from benchmarks import (
     mixed_load,
     serving,
     startup,
+    storage_proof,
     tables,
     work_trees,
     world,
@@ -57,6 +58,12 @@ def benches_of(transfers: int, graph_nodes: int) -> list[Bench]:
     return [
         Bench("ingestion", writing, lambda: ingestion.measure(transfers), tables.ingestion_text),
         Bench("incremental", blocks, incremental.measure, tables.incremental_text),
+        Bench(
+            "storageProof",
+            "proving every balance of two lists against a block hash",
+            storage_proof.measure,
+            tables.storage_proof_text,
+        ),
         Bench("serving", "serving a document of 50 kB", serving.run, tables.serving_text),
         Bench("keys", "asking with an API key", keys.measure, tables.keys_text),
         Bench("access", "selling keys", access.measure, tables.access_text),

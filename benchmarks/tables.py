@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from benchmarks import access, guardrail, incremental, mixed_load, work_trees, world, world_writes
+from benchmarks import access, guardrail, incremental, mixed_load, storage_proof, work_trees, world, world_writes
 from benchmarks.contest import NotRun
 from benchmarks.ingestion import Reading
 from benchmarks.keys import KeyCost
@@ -61,6 +61,34 @@ def incremental_text(runs: Sequence[incremental.RunCost], _: Mapping[str, Any]) 
                 f"{run.publish_wall_s:.2f}",
             )
             for run in runs
+        ],
+    )
+
+
+def storage_proof_text(costs: Sequence[storage_proof.StorageProofCost], _: Mapping[str, Any]) -> str:
+    return table(
+        (
+            "storage with",
+            "holders",
+            "siblings",
+            "requests",
+            "reading CPU s",
+            "proof CPU s",
+            "bytes a holder",
+            "check us a holder",
+        ),
+        [
+            (
+                cost.token,
+                f"{cost.holders:,}",
+                f"{cost.siblings:,}",
+                f"{cost.requests:,}",
+                f"{cost.read_cpu_s:.2f}",
+                f"{cost.make_cpu_s:.2f}",
+                f"{cost.bytes_per_holder:.2f}",
+                f"{cost.check_us_per_holder:.0f}",
+            )
+            for cost in costs
         ],
     )
 

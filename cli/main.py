@@ -188,13 +188,23 @@ def doctor(as_json: AsJson = False) -> None:
 @app.command(rich_help_panel=CHECKING)
 @runs("cli.verify:verify")
 def verify(
-    url: Annotated[str, typer.Argument(help="Address of the service, such as http://127.0.0.1:8000")],
+    url: Annotated[
+        str, typer.Argument(help="Address of the service, such as http://127.0.0.1:8000; offline also a folder.")
+    ],
     rpc: Annotated[
         str | None, typer.Option(help="JSON-RPC address to ask; default SVC_RPC_URLS or the demo's.")
     ] = None,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Prove every balance from the files and --block-hash; ask no RPC.")
+    ] = False,
+    block_hash: Annotated[
+        str | None, typer.Option(help="Hash of the list's block, from a source that you trust; for --offline.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Prove a published holder list again: file, sums, supply and sampled balances. Exits with 0 only if it is proven.
+    """Prove a published holder list again: file, sums, supply and balances. Exits with 0 only if it is proven.
+
+    With --offline a service or a folder needs the list and its storage proof, both in /data/.
 
     Example: `svc verify https://agents.example --rpc https://node.example`
     """

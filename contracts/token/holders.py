@@ -90,6 +90,16 @@ def csv_path(block: int) -> str:
     return f"/data/{csv_file_name(block)}"
 
 
+def storage_file_name(block: int) -> str:
+    """Returns the file name of the list's storage proof."""
+    return f"holders-{block}.storage.json.gz"
+
+
+def storage_path(block: int) -> str:
+    """Returns the path at which the storage proof of the list of `block` is published."""
+    return f"/data/{storage_file_name(block)}"
+
+
 _CURSOR = re.compile(r"(\d{1,18})\.(\d{1,12})\.([0-9a-f]{8})")
 
 

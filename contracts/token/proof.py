@@ -15,6 +15,7 @@ from pydantic import Field
 
 from contracts.base import Document, HexHash, Quality, RawAmount, Sha256Hex
 from contracts.token.nodes import Agreement
+from contracts.token.storage_proof import StorageProof, StorageVerdict
 
 AmountByEvents = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)$")]
 """Smallest units as a decimal string, summed from events. A contract may emit more than fits into uint256."""
@@ -68,12 +69,18 @@ class Proof(Document):
     verdict: Verdict
     reason: str | None = Field(
         description="Why it is not plainly proven: no_state, no_supply, no_balance_of, call_reverted, rpc_unavailable "
-        "(unproven); negative_balance, sum_mismatch, supply_mismatch, balance_mismatch, block_hash_mismatch (failed); "
-        "nodes_disagree (disputed); derived (proven at a newer block and replayed back)"
+        "(unproven); negative_balance, sum_mismatch, supply_mismatch, balance_mismatch, block_hash_mismatch, "
+        "storage_mismatch (failed); nodes_disagree (disputed); "
+        "derived (proven at a newer block and replayed back)"
     )
     holder_list: HolderListFile | None
     nodes: Agreement | None = Field(
         default=None, description="How many nodes agree, and on what; null for lists from before nodes were compared"
+    )
+    storage: StorageProof | None = Field(
+        default=None,
+        description="Every balance against the block's hash, where a node answers `eth_getProof`. A storage that "
+        "contradicts the list fails the whole proof; null for a list that is older than these proofs",
     )
 
 
@@ -197,6 +204,13 @@ def judge(
         holder_list=None,
         nodes=nodes,
     )
+
+
+def with_storage(proof: Proof, storage: StorageProof) -> Proof:
+    """Returns the proof with the storage beside it. Words that contradict the list outweigh every other answer."""
+    if storage.verdict is StorageVerdict.FAILED and proof.verdict is not Verdict.FAILED:
+        proof = proof.model_copy(update={"verdict": Verdict.FAILED, "reason": "storage_mismatch"})
+    return proof.model_copy(update={"storage": storage})
 
 
 def _weigh(

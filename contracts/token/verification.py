@@ -8,7 +8,8 @@ from enum import StrEnum
 from contracts.token.holder_documents import Consistency, Holder, TokenHolders
 from contracts.token.holders import csv_path
 from contracts.token.nodes import Agreement
-from contracts.token.proof import ContractAnswers, Missing, Verdict
+from contracts.token.proof import ContractAnswers, Missing, Proof, Verdict
+from contracts.token.storage_proof import ProofStep, StorageProofInvalid, header_hash, prove, unpack
 
 CSV_HEADER = b"address,balance_raw\n"
 MAX_LINE_BYTES = 42 + 1 + 100 + 1
@@ -81,7 +82,7 @@ def claim_checks(document: TokenHolders, consistency: Consistency) -> list[Check
     path = None if proof.holder_list is None else proof.holder_list.path
     issued = int(proof.minted) - int(proof.burned)
     return [
-        check("claimed verdict", proof.verdict is Verdict.PROVEN, _verdict_text(proof.verdict, proof.reason)),
+        check("claimed verdict", proof.verdict is Verdict.PROVEN, _verdict_text(proof)),
         check(
             "one block",
             (proof.block, proof.block_hash, path) == (consistency.block, consistency.block_hash, csv_path(proof.block)),
@@ -155,6 +156,39 @@ def chain_checks(consistency: Consistency, published: PublishedList, answers: Co
     ]
 
 
+def storage_checks(file: bytes, published: PublishedList, block_hash: str | None) -> list[Check]:
+    """Checks the list against its storage proof, step by step from the block hash down to every balance.
+
+    Without a trusted `block_hash` everything below the header is checked, and the hash to compare is in the detail.
+    """
+    steps = list(ProofStep)
+    try:
+        proof = unpack(file)
+        hashed = header_hash(proof)
+        proven = prove(proof, published.rows, block_hash or hashed)
+    except StorageProofInvalid as invalid:
+        at = steps.index(invalid.step)
+        return [
+            *(check(step.value, True, "holds") for step in steps[:at]),
+            check(invalid.step.value, False, invalid.detail),
+            *(Check(step.value, Outcome.UNKNOWN, "not reached") for step in steps[at + 1 :]),
+        ]
+    layout = proof.balances
+    header = check(ProofStep.HEADER.value, True, f"block {proven.block}, {hashed}")
+    if block_hash is None:
+        header = Check(
+            ProofStep.HEADER.value, Outcome.UNKNOWN, f"pass --block-hash: is {hashed} the hash of block {proven.block}?"
+        )
+    where = f"{layout.order.value} mapping at {int(layout.base, 16):#x}"
+    return [
+        check(ProofStep.FILE.value, True, f"{len(proof.siblings)} siblings, {where}"),
+        header,
+        check(ProofStep.ACCOUNT.value, True, f"token {proven.token}"),
+        check(ProofStep.BALANCES.value, True, f"{proven.holders} of {proven.holders} holders and the supply"),
+        check(ProofStep.SUPPLY.value, True, f"{proven.supply}, so no holder is missing"),
+    ]
+
+
 def map_check(map_block: int | None, top: Sequence[Holder], published: PublishedList) -> Check:
     """Checks that the holder map's first page equals the head of the list."""
     shown = [(holder.address, int(holder.balance_raw)) for holder in top]
@@ -181,5 +215,10 @@ def _comparison(name: str, theirs: object, ours: object, how: str) -> Check:
     return check(name, theirs == ours, f"{theirs}, published {ours}{how}")
 
 
-def _verdict_text(verdict: Verdict, reason: str | None) -> str:
-    return f"{verdict.value}" + (f" ({reason})" if reason else "")
+def _verdict_text(proof: Proof) -> str:
+    text = proof.verdict.value + (f" ({proof.reason})" if proof.reason else "")
+    if proof.storage is None:
+        return text
+    return f"{text}, storage {proof.storage.verdict.value}" + (
+        f" ({proof.storage.reason.value})" if proof.storage.reason else ""
+    )

@@ -13,7 +13,7 @@ from contracts.discovery.installation import Installation, installation_of
 from contracts.publish.registry import PROJECTIONS, REDIRECTS, Projection, Redirect
 from contracts.publish.routes import file_of
 from contracts.settings import Settings
-from contracts.token.holders import csv_file_name, csv_path, list_file_name
+from contracts.token.holders import csv_file_name, csv_path, list_file_name, storage_file_name, storage_path
 from pipelines.publish.documents import (
     PublishedDocument,
     document_parts,
@@ -205,6 +205,9 @@ def _holder_parts(context: DocumentContext) -> dict[str, Part]:
     for block in holder_list_blocks(context):
         parts[f"holders/{list_file_name(block)}"] = Part.of_file(context.holders_dir / list_file_name(block))
         parts[f"public{csv_path(block)}"] = Part.of_file(context.holders_dir / csv_file_name(block))
+        storage = context.holders_dir / storage_file_name(block)
+        if storage.is_file():
+            parts[f"public{storage_path(block)}"] = Part.of_file(storage)
     return parts
 
 

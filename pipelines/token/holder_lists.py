@@ -1,5 +1,6 @@
-"""Takes a holder list: asks the contract, judges, writes the files, records. Also records how far the chain is read."""
+"""Takes a holder list: asks the contract, judges, writes the files, proves the storage, records."""
 
+import gzip
 import secrets
 from datetime import UTC, datetime
 from pathlib import Path
@@ -7,16 +8,20 @@ from pathlib import Path
 from contracts.token.holder_documents import ConsistencyLevel, Token
 from contracts.token.holders import ZERO_ADDRESS, SnapshotReason
 from contracts.token.nodes import Agreement, ComparedBalances, ConfirmedRanges, DisputedFact, settled_facts
-from contracts.token.proof import SAMPLE_LARGEST, Proof, held_by_zero, judge, sample_points
+from contracts.token.proof import SAMPLE_LARGEST, Proof, held_by_zero, judge, sample_points, with_storage
+from contracts.token.storage_proof import StorageProof, StorageReason, pack
+from contracts.token.verification import read_list
 from pipelines.clients.rpc import RpcPool
 from pipelines.clients.rpc_state import Rpc
 from pipelines.token.kinds import read_kinds
 from pipelines.token.nodes import ONLY_NODE, ListQuestions, OwnBlock, survey_nodes
 from pipelines.token.source import range_name, rows_by_block
+from pipelines.token.storage_proof import prove_storage, unproven
 from warehouse.duck.connection import Connection
 from warehouse.token.disputes import open_disputes, record_disputes, settle_disputes
 from warehouse.token.holder_lists import (
     HolderList,
+    ListFiles,
     latest_snapshot_taken_at,
     promote_list,
     record_list,
@@ -24,6 +29,7 @@ from warehouse.token.holder_lists import (
     remember_kinds,
     unknown_kinds,
     write_list_files,
+    write_storage_proof,
 )
 from warehouse.token.holders import (
     FoldedState,
@@ -46,6 +52,10 @@ KINDS_OF_LARGEST = 1000
 
 MOST_COMPARED = 100_000
 """Balances that are compared with other nodes for one list: a hundred calls at each."""
+PROVEN_AT_ONCE = 50_000
+"""Holders of a list whose storage is proven whenever it is taken: one second of work. A longer one waits until it is
+persisted as a snapshot."""
+
 
 OTHERS_COMPARED = 2_000
 """Of these, balances that did not change since all were compared."""
@@ -154,4 +164,27 @@ async def take_list(
         zero_held=zero_held,
         decimals=token.decimals,
     )
+    if files.named.rows <= PROVEN_AT_ONCE or reason is not None:
+        storage = await _prove_storage(rpc, data_dir, token.address, files, proof)
+    else:
+        storage = unproven(StorageReason.BETWEEN_SNAPSHOTS)
+    proof = with_storage(proof, storage)
     return record_list(connection, files, state=state, level=level.value, proof=proof, reason=reason, now=now)
+
+
+async def _prove_storage(rpc: Rpc, data_dir: Path, token_address: str, files: ListFiles, proof: Proof) -> StorageProof:
+    """Proves the rows of the list file as it is published, and writes the proof beside it."""
+    with gzip.open(files.csv) as lines:
+        published = read_list(lines, max_rows=files.named.rows)
+    storage, multiproof = await prove_storage(
+        rpc,
+        token=token_address,
+        block=proof.block,
+        block_hash=proof.block_hash,
+        rows=published.rows,
+        total_supply=None if proof.total_supply is None else int(proof.total_supply),
+    )
+    if multiproof is None:
+        return storage
+    written = write_storage_proof(data_dir, proof.block, pack(multiproof))
+    return storage.model_copy(update={"file": written})

@@ -19,8 +19,11 @@ from contracts.token.holders import (
     csv_path,
     list_file_name,
     retained_blocks,
+    storage_file_name,
+    storage_path,
 )
 from contracts.token.proof import HolderListFile, Proof, quality_of
+from contracts.token.storage_proof import StorageProofFile
 from warehouse.duck.connection import transaction
 from warehouse.duck.rows import aware_utc, insert
 from warehouse.file_modes import make_private_directory
@@ -105,6 +108,15 @@ def write_list_files(
     connection.execute("drop table holder_list")
     named = HolderListFile(path=csv_path(block), sha256=hashlib.sha256(data).hexdigest(), bytes=len(data), rows=row[0])
     return ListFiles(parquet, csv, named, total, zero_held)
+
+
+def write_storage_proof(data_dir: Path, block: int, data: bytes) -> StorageProofFile:
+    """Writes the storage proof beside the list of `block`. A reader sees the whole file or none."""
+    final = lists_dir(data_dir) / storage_file_name(block)
+    partial = final.with_name(final.name + ".partial")
+    partial.write_bytes(data)
+    _settle(partial, final)
+    return StorageProofFile(path=storage_path(block), sha256=hashlib.sha256(data).hexdigest(), bytes=len(data))
 
 
 def record_list(
@@ -193,7 +205,8 @@ def prune_lists(connection: duckdb.DuckDBPyConnection, data_dir: Path, now: date
                 ("core_holders__snapshots", "block"),
             ):
                 connection.execute(f"delete from {table} where {column} in (select unnest(?::bigint[]))", [dropped])  # noqa: S608
-    known = {name for block in retained for name in (list_file_name(block), csv_file_name(block))}
+    names_of = (list_file_name, csv_file_name, storage_file_name)
+    known = {name_of(block) for block in retained for name_of in names_of}
     if lists_dir(data_dir).is_dir():
         for path in lists_dir(data_dir).iterdir():
             if path.name not in known:

@@ -32,7 +32,9 @@ from contracts.token.proof import (
     pick_sample,
     quality_of,
     why_missing,
+    with_storage,
 )
+from contracts.token.storage_proof import StorageProof, StorageReason, StorageVerdict
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 HASH = "0x" + "ab" * 32
@@ -208,3 +210,35 @@ def test_errors_of_a_call_are_told_apart(code: int, message: str, why: Missing) 
 @pytest.mark.parametrize("result", ["0x", None, 5, "0x01", "junk"])
 def test_data_that_is_no_number_means_that_there_is_no_such_function(result: object) -> None:
     assert decode_uint(result) is Missing.EMPTY
+
+
+def storage_of(verdict: StorageVerdict, reason: StorageReason | None) -> StorageProof:
+    return StorageProof(
+        verdict=verdict,
+        reason=reason,
+        proven=0,
+        unequal=0,
+        supply=None,
+        balance_layout=None,
+        supply_layout=None,
+        file=None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("supply", "storage", "verdict", "reason"),
+    [
+        (90, storage_of(StorageVerdict.PROVEN, None), Verdict.PROVEN, None),
+        (90, storage_of(StorageVerdict.UNPROVEN, StorageReason.NO_STATE), Verdict.PROVEN, None),
+        (90, storage_of(StorageVerdict.FAILED, StorageReason.BALANCE_MISMATCH), Verdict.FAILED, "storage_mismatch"),
+        (91, storage_of(StorageVerdict.FAILED, StorageReason.SUPPLY_MISMATCH), Verdict.FAILED, "supply_mismatch"),
+        (91, storage_of(StorageVerdict.PROVEN, None), Verdict.FAILED, "supply_mismatch"),
+    ],
+)
+def test_a_storage_that_contradicts_the_list_fails_what_samples_had_proven(
+    supply: int, storage: StorageProof, verdict: Verdict, reason: str | None
+) -> None:
+    totals = FoldedSupply(held=90, minted=90, sent_to_zero=0, zero_to_zero=0, negative_balances=0)
+    said = ContractAnswers(total_supply=supply, balance_of_zero=0, balances=(("0x", 90, 90),), block_hash=HASH)
+    proof = with_storage(judge(totals, said, block=1, block_hash=HASH, ranges_reasked=0), storage)
+    assert (proof.verdict, proof.reason, proof.storage) == (verdict, reason, storage)

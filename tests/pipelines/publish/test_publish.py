@@ -14,6 +14,7 @@ from contracts.publish.rendering import Origin, mark_stale, render
 from contracts.publish.routes import file_of
 from pipelines.publish.documents import published_document
 from warehouse.publish.generations import begin, current_generation
+from warehouse.token.holder_lists import write_storage_proof
 
 
 def body(house: House, path: str, tree: str = "public") -> dict:
@@ -100,6 +101,16 @@ def test_lists_go_with_the_generation_as_links(published):
     proof = body(published, "/api/token/holders")["consistency"]["proof"]
     component = current_generation(published.data_dir).manifest.components["public/data/holders-20.csv.gz"]
     assert proof["holderList"]["sha256"] == component.sha256
+
+
+def test_a_storage_proof_goes_with_its_list(house):
+    written = write_storage_proof(house.data_dir, 20, gzip.compress(b"{}"))
+    house.publish("/api/token/holders")
+    assert (house.current / "public" / written.path.lstrip("/")).samefile(
+        house.data_dir / "holders/holders-20.storage.json.gz"
+    )
+    component = current_generation(house.data_dir).manifest.components[f"public{written.path}"]
+    assert (component.sha256, written.bytes) == (written.sha256, len(gzip.compress(b"{}")))
 
 
 def test_a_stale_body_waits_beside_the_fresh_one(published):

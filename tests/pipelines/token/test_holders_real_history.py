@@ -13,8 +13,10 @@ from recorded_material import RecordedMaterial
 
 from cli.demo.anvil import Anvil
 from cli.demo.recorded import RecordedChain, RecordedNode
+from cli.verify import run_folder_checks
 from contracts.token.holder_documents import ConsistencyLevel
 from contracts.token.proof import Verdict
+from contracts.token.verification import verdict_of
 from pipelines.token.engine import ingest
 from pipelines.token.events import TokenTransfers
 from pipelines.token.holder_lists import take_list
@@ -97,3 +99,13 @@ def test_replayed_on_anvil_it_is_proven_from_the_newest_state_and_then_at_its_ow
     for proof in (first.proof, second.proof):
         assert proof.sum_of_balances == proof.total_supply and proof.negative_balances == 0
         assert proof.sampled_balance_of.checked == proof.sampled_balance_of.equal >= 15
+    # The loaded anvil has no state of two blocks below its newest one, and all of it for what it mined itself.
+    storages = [first.proof.storage, second.proof.storage]
+    assert [storage and (storage.verdict, storage.reason, storage.proven) for storage in storages] == [
+        ("unproven", "no_state", 0),
+        ("proven", None, second.holders),
+    ]
+    file = lists_dir(tmp_path) / f"holders-{second.block}.storage.json.gz"
+    assert file.stat().st_size <= 120 * second.holders
+    checks = list(run_folder_checks(lists_dir(tmp_path), second.proof.block_hash))
+    assert verdict_of(checks) is Verdict.PROVEN

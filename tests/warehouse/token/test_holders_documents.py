@@ -108,7 +108,11 @@ def test_the_holders_document_carries_count_supply_proof_and_concentration(conte
     assert answer["consistency"]["level"] == "finalized" and answer["consistency"]["blockHash"] == block_hash(5)
     assert set(answer["consistency"]["proof"]) == {
         "block", "blockHash", "sumOfBalances", "totalSupply", "minted", "burned", "negativeBalances",
-        "sampledBalanceOf", "rangesReasked", "verdict", "reason", "holderList", "nodes",
+        "sampledBalanceOf", "rangesReasked", "verdict", "reason", "holderList", "nodes", "storage",
+    }  # fmt: skip
+    assert answer["consistency"]["proof"]["storage"] == {
+        "verdict": "unproven", "reason": "header_mismatch", "proven": 0, "unequal": 0, "supply": None,
+        "balanceLayout": None, "supplyLayout": None, "file": None,
     }  # fmt: skip
     assert answer["concentration"] == {"top10Share": 1.0, "gini": 0.25, "hhi": 0.625}
     assert answer["snapshots"] == [{"id": "5", "block": 5, "time": "2026-01-01T00:05:00Z"}]
