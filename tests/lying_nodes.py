@@ -99,14 +99,13 @@ def short_by_one(chain: TokenChain, receipt: dict[str, Any], sender: str, recipi
 
 
 def run(
-    connection: Connection, data_dir: Path, chain: TokenChain, *nodes: FaultNode
+    connection: Connection, data_dir: Path, chain: TokenChain, *nodes: FaultNode | str
 ) -> tuple[IngestReport, HolderList]:
-    """One run of chain and list over these nodes."""
+    """One run of chain and list over these nodes, or addresses."""
 
     async def work() -> tuple[IngestReport, HolderList]:
-        async with RpcPool(
-            [each.url for each in nodes], chain_id=8453, patience_s=5.0, timeout_s=20.0, grace_s=2.0
-        ) as pool:
+        urls = [each if isinstance(each, str) else each.url for each in nodes]
+        async with RpcPool(urls, chain_id=8453, patience_s=5.0, timeout_s=20.0, grace_s=2.0) as pool:
             report = await ingest(pool, connection, TokenTransfers(chain.token), start_block=0, confirmations=None)
             fold_balances(connection)
             taken = await take_list(

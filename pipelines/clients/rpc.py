@@ -44,6 +44,7 @@ BATCH_CALLS = 50
 
 _MAX_BODY_BYTES = 128 * 1024 * 1024
 _TRIES_PER_NODE = 4
+_MANY_FAILURES = 3
 _BACKOFF_S = 0.25
 _BACKOFF_CAP_S = 10.0
 _REFUSED_PENALTY_S = 600.0
@@ -104,6 +105,11 @@ class Endpoint:
     def resting(self) -> bool:
         """Returns whether the node is paused after a failure or a rate limit."""
         return time.monotonic() < self.usable_at
+
+    @property
+    def failing(self) -> bool:
+        """Returns whether the node failed several times without an answer in between."""
+        return self._failures_in_row >= _MANY_FAILURES
 
     @property
     def late(self) -> bool:
@@ -399,7 +405,8 @@ class RpcPool:
         Returns each result, or what `attempt` would raise.
 
         Once an answer is `enough`, the other nodes have the grace time, except those that are late already, or that
-        fail (unless `wait_for_resting`). A node without an answer by then is left out, and counts as late.
+        fail (once, or several times with `wait_for_resting`). A node without an answer by then is left out, and counts
+        as late.
         """
         tasks = {
             asyncio.create_task(
@@ -414,7 +421,10 @@ class RpcPool:
                 done, pending = await asyncio.wait(pending, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
                 if ends_at == math.inf and any(not task.exception() and enough(task.result()) for task in done):
                     ends_at = time.monotonic() + self._grace_s
-                hopeless = [tasks[task].late or (tasks[task].resting and not wait_for_resting) for task in pending]
+                hopeless = [
+                    node.late or node.failing or (node.resting and not wait_for_resting)
+                    for node in (tasks[task] for task in pending)
+                ]
                 if ends_at < math.inf and all(hopeless):
                     break
         finally:

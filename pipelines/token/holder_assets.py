@@ -149,7 +149,7 @@ def out_holders__lists(runtime: dg.ResourceParam[Runtime], config: ListConfig) -
 
 
 @table_asset(
-    "chain",
+    GROUP,
     "Facts about which the RPC nodes gave different answers: open ones, which make the holder list disputed, and "
     "settled ones with what settled them.",
     deps=["raw_chain__transfers", "out_holders__lists"],

@@ -229,10 +229,14 @@ def _matches(answers: ContractAnswers, questions: ListQuestions) -> bool:
 
 
 class _Only:
-    """One node of a pool as an `Rpc`: its limits and its chain are respected, and each call is attempted once."""
+    """One node of a pool as an `Rpc`: its limits and its chain are respected, and each call is attempted once.
+
+    A node that has become late is not asked any more.
+    """
 
     def __init__(self, pool: RpcPool, endpoint: Endpoint) -> None:
         self._pool = pool
+        self._endpoint = endpoint
         self._others = [other for other in pool.endpoints if other is not endpoint]
 
     async def call(self, method: str, params: Sequence[Any]) -> Any:
@@ -242,6 +246,8 @@ class _Only:
         return await self.attempt(lambda endpoint: endpoint.batch(calls))
 
     async def attempt(self, work: Callable[[Endpoint], Awaitable[Result]]) -> Result:
+        if self._endpoint.late:
+            raise RpcError(Transient(), "the node is late")
         return await self._pool.attempt(work, avoid=self._others, once=True)
 
 

@@ -6,6 +6,7 @@ import pytest
 from recorded_material import RecordedMaterial
 
 from cli.demo.anvil import Anvil
+from cli.demo.write import mined_receipt
 from contracts.evm.blocks import BlockInvalid, block_hash, header_rlp, read_header_rlp, receipt_rlp, receipts_root
 from contracts.evm.codec import bloom_may_hold, keccak256
 from contracts.evm.trie import EMPTY_ROOT
@@ -139,6 +140,23 @@ def test_every_recorded_receipt_encodes_what_its_bloom_holds(recorded_material: 
 def test_a_receipt_of_another_form_is_refused(changes):
     with pytest.raises(BlockInvalid):
         receipts_root([{**RECEIPT, **changes}])
+
+
+_DEPOSITED = {"value": "0x1", "gas": "0x30000", "isSystemTx": False, "input": "0x"}
+
+
+def test_deposits_of_a_running_chain_of_the_op_stack_are_reproduced():
+    with Anvil(flags=("--network", "optimism")) as chain:
+        sender = chain.rpc.call("eth_accounts")[0]
+        deposit = {"type": "0x7e", "sourceHash": "0x" + "12" * 32, "mint": "0x10", "from": sender, "to": BOB}
+        sent = chain.rpc.call("eth_sendTransaction", deposit | _DEPOSITED)
+        assert int(mined_receipt(chain.rpc, sent)["type"], 16) == 0x7E
+        block = chain.rpc.call("eth_getBlockByNumber", "latest", False)
+        receipts = chain.rpc.call("eth_getBlockReceipts", "latest")
+    assert [receipt["depositReceiptVersion"] for receipt in receipts] == ["0x1"]
+    assert block_hash(block) == block["hash"]
+    assert receipts_root(receipts) == block["receiptsRoot"]
+    assert receipts_root([{**receipts[0], "depositNonce": "0x2"}]) != block["receiptsRoot"]
 
 
 def test_hash_and_receipts_of_a_running_chain_are_reproduced(anvil: Anvil):

@@ -5,15 +5,17 @@ Each node is an HTTP server of its own in front of the same anvil.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_node import Fault, rpc_error, rpc_result
+from fault_node import Fault, Reply, always, rpc_error, rpc_result, silent_node
 from holder_rows import address
 from ingest_helpers import ingest_once, logs_at, small_chain
 from lying_nodes import Lie, TokenChain, node, run, short_by_one
+from patience import HANG_S
 
 from cli.demo.anvil import Anvil
 from cli.demo.recorded import RecordedNode
@@ -247,6 +249,29 @@ def test_one_of_two_that_is_far_behind_is_not_waited_for(chain, anvil, connectio
         _, taken = run(connection, tmp_path, chain, late, good)
     assert outcome(taken.proof) == ("proven", None, 2, 1, 1)
     assert [standing.reason for standing in taken.proof.nodes.nodes] == ["no_state", None]
+
+
+@pytest.mark.parametrize("is_silent", [True, False], ids=["silent", "dead"])
+def test_one_of_two_that_gives_no_answer_leaves_the_proof_to_the_other(chain, anvil, connection, tmp_path, is_silent):
+    chain.bury()
+    with silent_node() as silent, node(anvil) as good, node(anvil) as dead:
+        dead.faults.append(Fault("eth_chainId", always(Reply(b"", 503))))
+        gone = silent if is_silent else dead.url
+        started = time.monotonic()
+        _, taken = run(connection, tmp_path, chain, gone, good)
+    assert outcome(taken.proof) == ("proven", None, 2, 1, 1)
+    assert taken.proof.nodes.nodes[0].reason == "rpc_unavailable"
+    assert time.monotonic() - started < HANG_S
+
+
+@pytest.mark.parametrize("place", [0, 11, 23])
+def test_a_lie_about_any_transfer_is_found_in_the_first_list(chain, anvil, connection, tmp_path, place):
+    moves = [(chain.move(ALICE, address(100 + number % 7), 9), address(100 + number % 7)) for number in range(24)]
+    chain.bury(300)
+    moved, recipient = moves[place]
+    with node(anvil, short_by_one(chain, moved, ALICE, recipient)) as liar, node(anvil) as honest:
+        _, taken = run(connection, tmp_path, chain, liar, honest)
+    assert {(DisputedFact.BALANCE, ALICE), (DisputedFact.BALANCE, recipient)} <= set(disputed(taken.proof))
 
 
 def test_one_of_two_that_answers_for_another_chain_is_named(chain, anvil, connection, tmp_path):
