@@ -191,7 +191,7 @@ def encode_word(word: int) -> bytes:
 def decode_word(value: bytes) -> int:
     """Returns a word from the value of the trie; 0 for an empty one. Raises `RlpInvalid`."""
     data = decode_rlp(value) if value else b""
-    if not isinstance(data, bytes) or len(data) > 32:
+    if not isinstance(data, bytes) or len(data) > 32 or data[:1] == b"\0":
         raise RlpInvalid("a value that is no word of a storage")
     return int.from_bytes(data)
 

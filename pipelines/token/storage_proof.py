@@ -105,16 +105,20 @@ class _Storage:
             raise _Stopped(StorageReason.TOO_COSTLY)
         self.keys_read += len(slots)
         chunks = [slots[place : place + KEYS_PER_CALL] for place in range(0, len(slots), KEYS_PER_CALL)]
-        for answers in await asyncio.gather(*map(self._proofs, chunks)):
+        results = await asyncio.gather(*map(self._proofs, chunks), return_exceptions=True)
+        for answers in results:
+            if isinstance(answers, BaseException):
+                raise answers
             for answer in answers:
                 self._take(answer)
 
     def word(self, slot: int) -> int:
         """Returns a word that was read."""
         try:
-            return decode_word(value_at(self.root, storage_item(slot, 0)[0], self.nodes) or b"")
-        except (MultiproofInvalid, RlpInvalid):
+            value = value_at(self.root, storage_item(slot, 0)[0], self.nodes)
+        except MultiproofInvalid:
             raise _Stopped(StorageReason.PROOF_INVALID) from None
+        return _word(value or b"")
 
     async def _proofs(self, slots: Sequence[int]) -> list[Any]:
         """Asks for the proof of some slots, and for half of them where that is too much for the node."""
@@ -285,8 +289,8 @@ async def _prove_balances(
         result = await _search(storage, items, [slots[place] for place in places], _outside_of(balances, rows, places))
         if not result.unequal:
             return balances, words[:-1], result.siblings
-        differing = {places[found]: decode_word(value) for found, value in result.unequal}
-        pairs = {place: (word, rows[place][1]) for place, word in differing.items() if word != words[place]}
+        differing = {places[found]: _word(value) for found, value in result.unequal}
+        pairs = {place: (word, rows[place][1]) for place, word in differing.items()}
         fitting = narrowed(balances, pairs.values())
         if fitting is None:
             odd = [pair for pair in pairs.values() if narrowed(balances, [pair]) is None]
@@ -303,7 +307,7 @@ def _outside_of(
 
     def decide(differing: tuple[int, bytes]) -> bool:
         place, value = differing
-        return narrowed(layout, [(decode_word(value), rows[places[place]][1])]) is not None
+        return narrowed(layout, [(_word(value), rows[places[place]][1])]) is not None
 
     return decide
 
@@ -325,6 +329,13 @@ async def _search(
         if len(storage.nodes) == known:
             raise _Stopped(StorageReason.PROOF_INVALID)
         log.info("storage proof of block %d: %d words read", storage.block, storage.keys_read)
+
+
+def _word(value: bytes) -> int:
+    try:
+        return decode_word(value)
+    except RlpInvalid:
+        raise _Stopped(StorageReason.PROOF_INVALID) from None
 
 
 def _why(error: Exception) -> StorageReason:

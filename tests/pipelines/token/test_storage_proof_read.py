@@ -379,6 +379,16 @@ def test_a_zero_that_a_node_keeps_as_a_word_is_a_foreign_one() -> None:
     assert hexed([kept.storage.root]) != hexed([node.storage.root])
 
 
+@pytest.mark.parametrize("value", [b"\xc1\x01", b"\x82\x00\x01", b"\xa1" + b"\x01" * 33, b"\x83\x01"])
+def test_a_value_that_is_no_word_is_refused_wherever_it_lies(value: bytes) -> None:
+    words = storage_of(ROWS)
+    for slot in (SUPPLY_SLOT, slot_of(MappingOrder.SOLIDITY, 0, ROWS[60][0])):
+        odd = dict.fromkeys(storage_items({slot: 1}), value)
+        storage = PlainTrie({**storage_items(words), **odd})
+        node = StorageNode(words, reads=traced(MappingOrder.SOLIDITY, 0), storage=storage)
+        assert outcome(node) == (UNPROVEN, StorageReason.PROOF_INVALID, 0)
+
+
 class Served:
     """A storage node behind HTTP, which lacks one method."""
 
