@@ -351,3 +351,18 @@ def test_a_wrong_key_is_401_whatever_is_paid(service: Paying, key: str) -> None:
     ]
     assert [code_of(answer) for answer in answers] == [(401, "unauthorized")] * 3
     assert charged(service, payload) == 0
+
+
+def test_silence_while_the_chain_is_asked_what_became_of_a_payment_is_never_a_refusal(service: Paying) -> None:
+    for step in range(10):
+        service.start()
+        payload = held_back(service)
+        (ours,) = service.chain.waiting.values()
+        service.chain.settle_by_other(ours.data)
+        service.chain.run_waiting()
+        service.chain.holding = False
+        service.start(Steps("silent", step), wait_s=0.01)
+        assert service.ask(payload).status_code in (200, 202), step
+        service.start()
+        assert service.ask(payload).status_code == 200
+        assert charged(service, payload) == 2_000

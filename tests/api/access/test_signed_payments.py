@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from claim_store import unsound
 from paid_service import PaidService
 from signing_wallets import (
+    BUILD,
     BUYER,
     CHECK,
     CHECKED,
+    DESIGN,
     LIVE,
+    QUERY,
     balance,
     front_client,
     header,
@@ -23,9 +29,15 @@ from signing_wallets import (
     taken,
     taking_signatures,
 )
+from sqlalchemy import text
 
 from cli.demo.anvil import Anvil
+from contracts.access.plans import DEFAULT_PLAN, load_plans
+from contracts.access.quotes import QuoteRequest, make_quote
+from contracts.access.rail import rail_of
 from contracts.settings import Settings
+from warehouse.access.claims import keep_quote
+from warehouse.world.forget import callers_of, forget_owner
 
 
 @pytest.fixture
@@ -87,3 +99,112 @@ def test_the_official_python_client_buys_a_call_and_a_key_in_two_requests_each(p
     assert asked == [CHECK, CHECK, LIVE, LIVE]
     assert taken(paid) == 2_000 + 5_000_000
     assert int(paid.rpc.call("eth_getBalance", BUYER.address, "latest"), 16) == 0
+
+
+def test_a_transaction_of_ours_pays_no_quote_that_happens_to_ask_for_its_amount(paid: PaidService) -> None:
+    """S4: an observer who ordered a quote for the payer's address can't claim with the settlement of a key, not even
+    before the key is issued."""
+    quote = quote_of_price(paid)
+    bought = paid.get(LIVE, **header(payment(offered(paid.get(LIVE)))))
+    assert bought.status_code == 201
+    transaction = settled(bought)["transaction"]
+    with paid.service.ledger.transaction() as tx:  # as if the claim came before the key
+        for table in ("access_payments", "access_receipts", "api_keys", "access_claims"):
+            tx._connection.execute(text(f"delete from {table}"))
+    refused = paid.claim(quote, transaction)
+    assert (refused.status_code, refused.json()["code"]) == (409, "transfer_already_used")
+
+
+def quote_of_price(paid: PaidService) -> dict[str, Any]:
+    """A quote for exactly the price, as chance gives it once in 10,000 times."""
+    plan = load_plans()[DEFAULT_PLAN]
+    made = make_quote(
+        QuoteRequest(payer_address=BUYER.address),
+        plan,
+        rail_of(paid.service.settings),
+        "http://test",
+        quote_id=f"quote_{secrets.token_hex(16)}",
+        nonce=secrets.token_hex(16),
+        amount=plan.price,
+        now=datetime.now(UTC),
+    )
+    with paid.service.ledger.transaction() as tx:
+        keep_quote(tx, made, {})
+    body = {
+        "quoteId": made.quote_id,
+        "transactionHash": "0x",
+        "quoteHash": made.quote_hash,
+        "paymentRequirementHash": made.requirement_hash,
+    }
+    return {"data": {"next": {"claim": {"body": body}}}}
+
+
+def test_every_single_call_is_answered_as_with_a_key_and_a_write_is_not_sold(paid: PaidService) -> None:
+    plan = {"agent": {"id": "me"}, "goals": [{"title": "Answer customers", "kinds": ["messages"]}]}
+    graph = {"documents": [{"id": "a", "text": "Ada leads Acme."}]}
+    for path, body, units in (
+        (QUERY, {"search": "proof"}, 5_000),
+        (DESIGN, plan, 20_000),
+        (BUILD, graph, 20_000),
+        (CHECK, CHECKED, 2_000),
+    ):
+        before = taken(paid)
+        answer = paid.post(path, body, **header(payment(offered(paid.post(path, body)))))
+        assert (answer.status_code, taken(paid) - before) == (200, units), answer.text
+    before = taken(paid)
+    for path, body in (
+        (DESIGN, plan | {"mode": "apply"}),
+        (BUILD, graph | {"mode": "apply"}),
+        (CHECK, CHECKED | {"context": {"approval_token": "x"}}),
+    ):
+        refused = paid.post(path, body, **header(payment(offered(paid.post(path, body)))))
+        assert (refused.status_code, refused.json()["code"]) == (402, "payment_refused")
+        assert {each["extra"]["offer"] for each in offered(refused)["accepts"]} == set(load_plans())
+    assert taken(paid) == before
+
+
+def test_what_a_payer_asked_singly_is_its_own_to_have_erased(paid: PaidService) -> None:
+    payload = payment(offered(check(paid)))
+    assert check(paid, payload).status_code == 200
+    owner = BUYER.address.lower()
+    ledger = paid.service.ledger
+    with ledger.read() as reader:
+        (caller,) = callers_of(reader, owner)
+    assert caller.startswith("pay_")
+    forget_owner(ledger, owner, "tests")
+    gone = check(paid, payload)
+    assert (gone.status_code, gone.json()["code"]) == (409, "payment_answered")
+    assert unsound(ledger) == set()
+
+
+def test_answers_are_sealed_and_no_key_is_in_the_ledger(paid_here: PaidService) -> None:
+    bought = paid_here.get(LIVE, **header(payment(offered(paid_here.get(LIVE)))))
+    key = bought.json()["data"]["activationPacket"]["apiKey"]
+    checked = check(paid_here, payment(offered(check(paid_here))))
+    everything = b"".join(
+        path.read_bytes() for path in paid_here.service.settings.data_dir.rglob("ledger.db*") if path.is_file()
+    )
+    assert key[-36:-6].encode() not in everything
+    assert checked.json()["data"]["check_id"].encode() not in everything
+
+
+def test_any_page_may_read_offers_and_send_payments(paid_here: PaidService) -> None:
+    asked = check(paid_here)
+    exposed = asked.headers["access-control-expose-headers"].lower()
+    assert {"payment-required", "payment-response", "www-authenticate"} <= set(exposed.split(", "))
+    assert asked.headers["www-authenticate"] == 'Bearer realm="svc"'
+    preflight = paid_here.service.ask(("OPTIONS", CHECK, {"Access-Control-Request-Method": "POST"}, {}))[0]
+    assert "payment-signature" in preflight.headers["access-control-allow-headers"].lower()
+
+
+def test_quote_and_claim_take_no_signed_payment(paid_here: PaidService) -> None:
+    refused = paid_here.post(
+        "/api/agent-access/quote", {"payerAddress": BUYER.address}, **{"Payment-Signature": "e30="}
+    )
+    assert (refused.status_code, refused.json()["code"]) == (400, "payment_signature_misplaced")
+
+
+def test_the_answer_to_a_missing_key_says_where_to_buy_one(paid_here: PaidService) -> None:
+    links = check(paid_here).json()["links"]
+    assert links == paid_here.get(LIVE, Authorization="Bearer x").json()["links"]
+    assert links["plans"].endswith("/api/agent-access/plans")
