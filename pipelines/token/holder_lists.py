@@ -10,6 +10,7 @@ from pipelines.clients.rpc_state import Rpc
 from pipelines.token.kinds import read_kinds
 from pipelines.token.proof import ask_contract
 from warehouse.duck.connection import Connection
+from warehouse.token.history_writer import extend_history
 from warehouse.token.holder_lists import (
     HolderList,
     latest_snapshot_taken_at,
@@ -55,11 +56,13 @@ async def take_list(
     """Takes, proves and records the list at the block of the last fold. Returns None before the first fold.
 
     With a `snapshot_reason` it is persisted, as the very first list always is. A recorded list is only promoted: the
-    same block twice is one list. A node that does not answer leaves the list `unproven`.
+    same block twice is one list. A node that does not answer leaves the list `unproven`. The history of balances is
+    extended to that block before.
     """
     state = read_state(connection)
     if state is None:
         return None
+    extend_history(connection, data_dir, state)
     reason = "first" if latest_snapshot_taken_at(connection) is None else snapshot_reason
     recorded = recorded_list(connection, state.block)
     if recorded is not None:

@@ -209,3 +209,80 @@ set disabled_compression_methods = 'fsst,dict_fsst'
 -- name: write_small
 -- Back to every compression, for all other tables.
 reset disabled_compression_methods
+
+-- name: block_of_transfer
+-- At most one row: the block of the transfer at position $position (from 0) of those in ($after, $upto].
+select block_number
+from raw_chain__transfers
+where block_number > $after and block_number <= $upto
+order by block_number
+limit 1 offset $position
+
+-- name: history_files
+-- One row per file of the history of balances.
+select kind, name, from_block, to_block, to_time, rows
+from out_holders__history
+order by from_block, to_block, kind
+
+-- name: window_transfers
+-- The transfers in ($after, $upto] in the order of the chain: times in seconds since 1970, values as 64-bit limbs, m0
+-- the lowest.
+select
+    block_number,
+    log_index,
+    epoch(block_time)::bigint as time_s,
+    tx_hash,
+    from_address,
+    to_address,
+    value_raw.limb0 as m0,
+    value_raw.limb1 as m1,
+    value_raw.limb2 as m2,
+    value_raw.limb3 as m3
+from raw_chain__transfers
+where block_number > $after and block_number <= $upto
+order by block_number, log_index
+
+-- name: last_concentration
+-- At most one row: the concentration at the end of the newest day.
+select top10_share, gini, hhi
+from out_holders__daily
+order by start desc
+limit 1
+
+-- name: last_of_series
+-- At most one row: the newest row of the series $table.
+select start, last_block, holders, new_holders, returned, left_holders, transfers, volume_raw
+from $table
+order by start desc
+limit 1
+
+-- name: record_bucket_prices
+-- Sets the prices of the rows of $table since the newest one with a price: sound observations of a token in USD, one a
+-- minute, that of the first of $sources.
+update $table as series
+set price_open = seen.price_open, price_high = seen.price_high, price_low = seen.price_low,
+    price_close = seen.price_close
+from (
+    select
+        time_bucket($width::interval, minute) as start,
+        arg_min(price_usd, minute)::double as price_open,
+        max(price_usd)::double as price_high,
+        min(price_usd)::double as price_low,
+        arg_max(price_usd, minute)::double as price_close
+    from (
+        select
+            date_trunc('minute', fetched_at) as minute,
+            arg_min(price_usd, coalesce(list_position($sources::varchar[], source), 1000)) as price_usd
+        from raw_market__token_prices
+        where
+            token_address = $token_address
+            and price_usd is not null
+            and not suspicious
+            and fetched_at >= coalesce(
+                (select max(start) from $table where price_close is not null), timestamp '1970-01-01'
+            )
+        group by minute
+    )
+    group by start
+) as seen
+where series.start = seen.start
