@@ -60,7 +60,14 @@ from contracts.discovery.texts import (
 )
 from contracts.discovery.wallet_actions import ACTIONS_PATH, ActionsRegistry, actions_registry
 from contracts.discovery.x402 import x402_manifest, x402_metadata
-from contracts.errors import CursorInvalid, RequestProblem, SnapshotUnknown
+from contracts.errors import (
+    BeforeToken,
+    BlockNotProven,
+    CursorInvalid,
+    DateInFuture,
+    RequestProblem,
+    SnapshotUnknown,
+)
 from contracts.feed import JsonFeed
 from contracts.intake.artifacts import ARTIFACT_KINDS, artifact_texts
 from contracts.intake.links import artifact_path
@@ -72,6 +79,7 @@ from contracts.publish.routes import ACTION_HEADERS, Cache
 from contracts.token.holder_documents import (
     HoldersMapParameters,
     HoldersTemporalParameters,
+    MomentParameters,
     TokenHolders,
     TokenHoldersMap,
     TokenHoldersTemporal,
@@ -230,6 +238,9 @@ FRONT_LINKS = ", ".join(
 )
 """Links for readers of the front door's header fields (RFC 8288)."""
 
+MOMENT_REFUSALS = (BeforeToken, BlockNotProven, DateInFuture)
+"""Errors of a block or day at which nothing is known."""
+
 PRICE_GROUP = "market"
 """Documents of this group are published every minute, whatever the state of the chain."""
 
@@ -279,7 +290,10 @@ PROJECTIONS: tuple[Projection, ...] = (
         max_age_s=900,
         summary="Holder count with its proof",
         description="Holder count, supply and concentration of the service token at one final block, with the proof "
-        "that the balances add up, how far the chain is read, and what other sources say.",
+        "that the balances add up, how far the chain is read, and what other sources say. `block` or `date` ask for "
+        "any earlier block, where the numbers follow from the transfers up to it.",
+        parameters=MomentParameters,
+        refusals=MOMENT_REFUSALS,
     ),
     Projection(
         name="token_holders_map",
@@ -291,9 +305,9 @@ PROJECTIONS: tuple[Projection, ...] = (
         max_age_s=900,
         summary="Holders by rank",
         description="Holders of the service token by rank, a page at a time. A cursor stays on the list of its first "
-        "page, so a walk over all pages never mixes two states.",
+        "page, so a walk over all pages never mixes two states. `block` or `date` ask for any earlier block.",
         parameters=HoldersMapParameters,
-        refusals=(CursorInvalid,),
+        refusals=(CursorInvalid, *MOMENT_REFUSALS),
     ),
     Projection(
         name="token_holders_map_temporal",
@@ -303,10 +317,11 @@ PROJECTIONS: tuple[Projection, ...] = (
         reader="token.holder_documents:read_holders_temporal",
         capability="holder_comparison",
         max_age_s=7200,
-        summary="Two holder snapshots compared",
-        description="Churn, movers, cohort deltas and concentration between two persisted holder snapshots.",
+        summary="Two holder lists compared",
+        description="Churn, movers, cohort deltas and concentration between two holder lists: two snapshots, or any two "
+        "blocks or days.",
         parameters=HoldersTemporalParameters,
-        refusals=(SnapshotUnknown,),
+        refusals=(SnapshotUnknown, *MOMENT_REFUSALS),
     ),
     Projection(
         name="partner_base_snapshot",

@@ -24,6 +24,7 @@ from warehouse.document_context import DocumentContext
 from warehouse.publish.generations import Built, DocumentEntry, Draft, Generation, Part, begin, build
 from warehouse.publish.readers import holder_list_blocks, read
 from warehouse.publish.serving import FILE_NAME, serving_copy
+from warehouse.token.history import history_files
 from warehouse.world.audit_heads import audit_head
 from warehouse.world.snapshot_parts import snapshot_parts
 
@@ -173,6 +174,8 @@ def _holder_parts(context: DocumentContext) -> dict[str, Part]:
     for block in holder_list_blocks(context):
         parts[f"holders/{list_file_name(block)}"] = Part.of_file(context.holders_dir / list_file_name(block))
         parts[f"public{csv_path(block)}"] = Part.of_file(context.holders_dir / csv_file_name(block))
+    for file in history_files(context.connection):
+        parts[f"history/{file.name}"] = Part.of_file(context.history_dir / file.name)
     return parts
 
 

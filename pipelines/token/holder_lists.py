@@ -10,7 +10,7 @@ from pipelines.clients.rpc_state import Rpc
 from pipelines.token.kinds import read_kinds
 from pipelines.token.proof import ask_contract
 from warehouse.duck.connection import Connection
-from warehouse.token.history_writer import extend_history
+from warehouse.token.history_writer import extend_history, first_held_table
 from warehouse.token.holder_lists import (
     HolderList,
     latest_snapshot_taken_at,
@@ -62,7 +62,7 @@ async def take_list(
     state = read_state(connection)
     if state is None:
         return None
-    extend_history(connection, data_dir, state)
+    history = extend_history(connection, data_dir, state)
     reason = "first" if latest_snapshot_taken_at(connection) is None else snapshot_reason
     recorded = recorded_list(connection, state.block)
     if recorded is not None:
@@ -76,5 +76,6 @@ async def take_list(
         block=state.block,
         zero_held=zero_held,
         decimals=token.decimals,
+        first_held=first_held_table(history),
     )
     return record_list(connection, files, state=state, level=level.value, proof=proof, reason=reason, now=now)

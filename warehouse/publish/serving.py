@@ -6,8 +6,9 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -60,6 +61,7 @@ class _Open:
     generation: Generation
     connection: duckdb.DuckDBPyConnection
     bodies: dict[str, bytes]
+    memo: dict[str, Any] = field(default_factory=dict)
     readers: int = 0
 
 
@@ -84,15 +86,25 @@ class ServedGenerations:
         self._open: _Open | None = None
 
     @contextmanager
-    def reading(self) -> Iterator[GenerationReading]:
-        """Opens a cursor on one generation for the whole block. Raises `NotReady` before the first."""
+    def reading(self, *, computes_lists: bool = False) -> Iterator[GenerationReading]:
+        """Opens a cursor on one generation for the whole block. Raises `NotReady` before the first.
+
+        Only a worker process `computes_lists`.
+        """
         with self._lock:
             opened = self._newest()
             opened.readers += 1
             cursor = opened.connection.cursor()
         try:
             installation = Installation(opened.generation.manifest.base_url)
-            context = DocumentContext(cursor, opened.generation.path / "holders", installation, opened.bodies)
+            context = DocumentContext(
+                cursor,
+                opened.generation.path / "holders",
+                installation,
+                opened.bodies,
+                computes_lists=computes_lists,
+                memo=opened.memo,
+            )
             yield GenerationReading(opened.generation, context)
         finally:
             with self._lock:

@@ -18,9 +18,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from warehouse.duck.rows import aware_utc
+from warehouse.statements import read_sql
 from warehouse.token.history_files import (
     WIDE,
     Array,
@@ -97,6 +100,14 @@ def address_text(address: bytes) -> str:
     return "0x" + bytes(address).ljust(20, b"\0").hex()
 
 
+def history_files(connection: duckdb.DuckDBPyConnection) -> list[HistoryFile]:
+    """Returns the recorded files."""
+    return [
+        HistoryFile(kind, name, from_block, to_block, int(aware_utc(to_time).timestamp()), rows)
+        for kind, name, from_block, to_block, to_time, rows in connection.execute(read_sql("history_files")).fetchall()
+    ]
+
+
 class Changes:
     """A `changes` file: transfers in the order of the chain, and balances by address and block."""
 
@@ -110,6 +121,12 @@ class Changes:
         self.ids, self.offsets = file["ids"], file["offsets"]
         self.before, self.balance = file["before"], file["balance"]
         self.block, self.time_s = file["block"], file["time_s"]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Returns the number of rows of each touched address."""
+        ends = self.offsets.astype(np.int64)
+        return ends[1:] - ends[:-1]
 
     def rows_of(self, number: int) -> tuple[int, int, int]:
         """Returns the place of an address among the touched ones, and its first and next row; equal ones for none."""

@@ -20,7 +20,7 @@ from warehouse.duck.connection import transaction
 from warehouse.duck.rows import aware_utc, replace_all
 from warehouse.file_modes import make_private_directory
 from warehouse.statements import read_sql
-from warehouse.token.history import ADDRESS, MINTED, NEVER_S, ZERO, History, HistoryFile
+from warehouse.token.history import ADDRESS, MINTED, NEVER_S, ZERO, History, HistoryFile, history_files
 from warehouse.token.history_files import (
     Array,
     Bytes,
@@ -76,14 +76,6 @@ def history_dir(data_dir: Path) -> Path:
     return data_dir / "history"
 
 
-def history_files(connection: duckdb.DuckDBPyConnection) -> list[HistoryFile]:
-    """Returns the recorded files."""
-    return [
-        HistoryFile(kind, name, from_block, to_block, int(aware_utc(to_time).timestamp()), rows)
-        for kind, name, from_block, to_block, to_time, rows in connection.execute(read_sql("history_files")).fetchall()
-    ]
-
-
 def extend_history(
     connection: duckdb.DuckDBPyConnection, data_dir: Path, state: FoldedState, sizes: Sizes = SIZES
 ) -> History:
@@ -109,6 +101,24 @@ def extend_history(
     return history
 
 
+def first_held_table(history: History) -> pa.Table:
+    """Returns the time of the first balance above zero of every address that ever had one."""
+    ids = np.arange(1, history.count, dtype=np.uint32)
+    times = history.first_held(ids)[1]
+    ever = times >= 0
+    addresses = np.ascontiguousarray(history.addresses_of(ids[ever]))
+    return pa.table(
+        {
+            "address": pa.FixedSizeBinaryArray.from_buffers(
+                pa.binary(20), len(addresses), [None, pa.py_buffer(addresses.tobytes())]
+            ),
+            "first_held_at": pa.Array.from_buffers(
+                pa.timestamp("s"), len(addresses), [None, pa.py_buffer(times[ever].tobytes())]
+            ),
+        }
+    )
+
+
 def _next_history(
     connection: duckdb.DuckDBPyConnection, history: History, directory: Path, state: FoldedState, sizes: Sizes
 ) -> History:
@@ -117,11 +127,7 @@ def _next_history(
     open_files = [file for file in history.files if file.kind == "changes" and file.to_block > _end(closed)]
     size = sizes.before_state(history.count)
     to_block = _block_of_transfer(connection, _end(closed), state.block, size)
-    replaced: Sequence[HistoryFile]
-    if to_block is not None:
-        replaced = open_files
-    else:
-        replaced = [file for file in open_files[-1:] if file.rows < sizes.changes]
+    replaced = open_files if to_block is not None else [file for file in open_files[-1:] if file.rows < sizes.changes]
     kept = [file for file in history.files if file not in replaced]
     base = History(directory, kept)
     if to_block is None:

@@ -18,6 +18,7 @@ import polars as pl
 from contracts.token.history import DAY_S, HOUR_S, HOURLY_FOR
 from warehouse.duck.rows import aware_utc, insert
 from warehouse.statements import read_sql
+from warehouse.token.concentration import concentration_of
 from warehouse.token.history import MINTED, Changes, History, HistoryFile
 from warehouse.token.history_files import Array, doubles, is_positive, places_of_numbers
 from warehouse.token.holders import first_row
@@ -39,24 +40,6 @@ class _Bucket:
     transfers: int = 0
     volume: int = 0
     measures: Mapping[str, float | None] = field(default_factory=dict)
-
-
-def concentration_of(balances: pl.Series) -> dict[str, float]:
-    """Returns share of the ten largest, Gini and Herfindahl-Hirschman index of balances; only those above zero count.
-
-    The formulas are those of `contracts.token.holder_documents.Concentration`.
-    """
-    held = balances.filter(balances > 0).sort()
-    total = float(held.sum())
-    count = len(held)
-    if not count:
-        return {"top10_share": 0.0, "gini": 0.0, "hhi": 0.0}
-    weights = pl.int_range(2, 2 * count + 1, 2, eager=True).cast(pl.Float64) - (count + 1)
-    return {
-        "top10_share": min(1.0, float(held.tail(10).sum()) / total),
-        "gini": min(1.0, max(0.0, float((weights * held).sum()) / (count * total))),
-        "hhi": min(1.0, float(((held / total) ** 2).sum())),
-    }
 
 
 class SeriesWriter:
@@ -146,10 +129,10 @@ class SeriesWriter:
         return counted
 
     def _concentrations(self, history: History, changes: Changes, width_s: int) -> dict[int, dict[str, float]]:
-        """Returns the concentration at the end of each day with changes: the balances of the day before, and changes."""
+        """Returns the concentration at the end of each day with changes: balances of the day before, then changes."""
         held = doubles(self._before.balances_at(np.arange(history.count, dtype=np.uint32), self._before.to_block))
         new = np.asarray(changes.block) > self._before.to_block
-        ids = np.repeat(changes.ids, np.diff(changes.offsets.astype(np.int64)))[new]
+        ids = np.repeat(changes.ids, changes.counts)[new]
         starts, values = changes.time_s[new] // width_s * width_s, doubles(changes.balance[new])
         measured = {}
         for start in np.unique(starts):
@@ -162,11 +145,10 @@ class SeriesWriter:
 
 def _moves(history: History, changes: Changes, after: int) -> pl.DataFrame:
     """Returns a row per address and block behind block `after`: whether it held before and afterwards."""
-    counts = np.diff(changes.offsets.astype(np.int64))
     held_after = is_positive(changes.balance)
     held_before = np.r_[False, held_after[:-1]][: len(held_after)]
     held_before[changes.offsets[:-1].astype(np.int64)] = is_positive(changes.before)
-    ids = np.repeat(changes.ids, counts)
+    ids = np.repeat(changes.ids, changes.counts)
     wanted = (np.asarray(changes.block) > after) & (ids != MINTED) & (ids != history.zero_id)
     return pl.DataFrame(
         {
@@ -214,7 +196,10 @@ def _continued(
     to_block: int,
     to_time_s: int,
 ) -> list[_Bucket]:
-    """Returns every bucket from the last stored one to that of `to_time_s`; one without transfers repeats its holders."""
+    """Returns every bucket from the last stored one to that of `to_time_s`.
+
+    One without transfers repeats the holders and the concentration of the one before.
+    """
     if last is None and not traded:
         return []
     begin = min(traded) if last is None else last.start_s

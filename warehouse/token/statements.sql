@@ -21,6 +21,16 @@ from holder_list
 group by rank // 20000
 order by rank // 20000
 
+-- name: computed_holders
+-- One row per holder of the registered rows `holdings`, unordered.
+select
+    '0x' || lower(hex(address)) as address,
+    balance_raw::bignum as balance_raw,
+    first_seen_at::timestamp as first_seen_at,
+    first_held_at::timestamp as first_held_at,
+    last_active_at::timestamp as last_active_at
+from holdings
+
 -- name: delete_tip_blocks
 -- Drops the held blocks above finality that lie outside of [first, last].
 delete from $tip_blocks
@@ -44,23 +54,24 @@ select
     block, block_hash, block_time, minted_raw::varchar, sent_to_zero_raw::varchar, zero_to_zero_raw::varchar, transfers
 from core_holders__state
 
+-- name: folded_holders
+-- One row per holder according to the folded balances, unordered. $zero_held is what the zero address holds, decimal
+-- text in smallest units; `first_held` holds the time of each address's first balance above zero.
+select '0x' || lower(hex(held.address)) as address, balance_raw, first_seen_at, first_held_at, last_active_at
+from core_holders__balances as held
+left join first_held on held.address = first_held.address
+where balance_raw > 0::bignum
+union all
+select '0x' || lower(hex($zero::blob)), $zero_held::varchar::bignum, min(block_time), min(block_time), max(block_time)
+from raw_chain__transfers
+where $zero_held::varchar <> '0' and to_address = $zero and block_number <= $block
+having $zero_held::varchar <> '0'
+
 -- name: held_above_zero
 -- One row: sum of the balances above zero as decimal text in smallest units.
 select coalesce(sum(balance_raw), 0::bignum)::varchar
 from core_holders__balances
 where balance_raw > 0::bignum
-
--- name: holder_concentration
--- One row about the list file $path: share of the ten largest, Gini, Herfindahl-Hirschman index (all fractions 0..1).
--- Ranks run from the largest, so the ascending position of the Gini formula is n + 1 - rank.
-select
-    least(coalesce(sum(share) filter (rank <= 10), 0), 1)::double as top10_share,
-    greatest(least(coalesce(sum((count_all + 1 - 2 * rank) * share) / any_value(count_all), 0), 1), 0)::double as gini,
-    least(coalesce(sum(share * share), 0), 1)::double as hhi
-from (
-    select rank, share, count(*) over () as count_all
-    from read_parquet($path)
-)
 
 -- name: holder_list_rows
 -- One row per recorded list, newest first: block, when taken (UTC), whether it is a persisted snapshot.
@@ -71,13 +82,13 @@ order by block desc
 -- name: holder_lists
 -- One row per readable holder list, newest first. Times are UTC, sum_raw is decimal text in smallest units.
 select
-    block, block_hash, block_time, level, taken_at, snapshot, holders, sum_raw, quality, proof::varchar,
+    block, block_hash, block_time, level, taken_at, snapshot, holders, sum_raw, zero_held_raw, quality, proof::varchar,
     concentration::varchar
 from out_holders__lists
 order by block desc
 
 -- name: holder_page
--- One row: holders with rank in ($after, $after + $limit] of the list file $path as a JSON array, by rank.
+-- One row: holders with rank in ($after, $after + $limit] of a list as a JSON array, by rank.
 select to_json(
     coalesce(
         list(
@@ -88,6 +99,7 @@ select to_json(
                 balance: balance,
                 share: share,
                 firstSeenAt: strftime(first_seen_at, '%Y-%m-%dT%H:%M:%SZ'),
+                firstHeldAt: strftime(first_held_at, '%Y-%m-%dT%H:%M:%SZ'),
                 lastActiveAt: strftime(last_active_at, '%Y-%m-%dT%H:%M:%SZ'),
                 kind: kind,
                 cohort: cohort
@@ -97,7 +109,7 @@ select to_json(
         []
     )
 )::varchar
-from read_parquet($path)
+from $rows
 where rank > $after and rank <= $after + $limit
 
 -- name: holder_sources

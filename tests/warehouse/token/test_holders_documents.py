@@ -152,7 +152,8 @@ def test_a_walk_by_cursor_gives_every_holder_once_and_stays_on_its_list(context:
     assert newest["holders"][0] == {
         "rank": 1, "address": address(0xFFF), "balanceRaw": "1000000", "balance": "10000",
         "share": pytest.approx(10**6 / (10**6 + sum(1000 + number // 2 for number in range(1, 151)))),
-        "firstSeenAt": "2026-01-01T00:07:00Z", "lastActiveAt": "2026-01-01T00:07:00Z", "kind": "wallet",
+        "firstSeenAt": "2026-01-01T00:07:00Z", "firstHeldAt": "2026-01-01T00:07:00Z",
+        "lastActiveAt": "2026-01-01T00:07:00Z", "kind": "wallet",
         "cohort": "whale",
     }  # fmt: skip
 

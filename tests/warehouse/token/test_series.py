@@ -20,7 +20,8 @@ from warehouse.duck.connection import Warehouse
 from warehouse.token.fold import fold_balances
 from warehouse.token.history_writer import Sizes, extend_history, history_dir
 from warehouse.token.holders import read_state
-from warehouse.token.series import concentration_of, record_bucket_prices
+from warehouse.token.concentration import concentration_of
+from warehouse.token.series import record_bucket_prices
 
 A, B, C, D = (address(number) for number in (0xA, 0xB, 0xC, 0xD))
 DAY = 24 * 60
