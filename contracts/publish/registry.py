@@ -76,6 +76,14 @@ from contracts.partner import MARKETPLACE_MAX_AGE_S, PARTNER_MAX_AGE_S, Marketpl
 from contracts.publish.deprecations import COMPATIBILITY_PATH, DEPRECATED
 from contracts.publish.overview import OVERVIEW_MAX_AGE_S, ContextSnapshot, OverviewMode, ServiceContext, SiteMetrics
 from contracts.publish.routes import ACTION_HEADERS, Cache
+from contracts.token.history_documents import (
+    AddressTransfers,
+    AddressTransfersParameters,
+    TokenHolder,
+    TokenHolderEdges,
+    TokenHolderParameters,
+    TokenSeries,
+)
 from contracts.token.holder_documents import (
     HoldersMapParameters,
     HoldersTemporalParameters,
@@ -322,6 +330,43 @@ PROJECTIONS: tuple[Projection, ...] = (
         "blocks or days.",
         parameters=HoldersTemporalParameters,
         refusals=(SnapshotUnknown, *MOMENT_REFUSALS),
+    ),
+    Projection(
+        name="token_holder_edges",
+        path="/api/token/holders-map/edges",
+        model=TokenHolderEdges,
+        group="holders",
+        reader="token.history_documents:read_holder_edges",
+        capability="token_holders",
+        max_age_s=900,
+        summary="Transfers among the largest holders",
+        description="Who of the 250 largest holders sent to whom of them in the last 30 days, how often and how much: "
+        "the edges of the holder map.",
+    ),
+    Projection(
+        name="token_series_daily",
+        path="/api/token/series/daily",
+        model=TokenSeries,
+        group="holders",
+        reader="token.history_documents:read_token_series",
+        reader_argument="day",
+        capability="token_history",
+        max_age_s=900,
+        summary="Holders, transfers and price by day",
+        description="Every UTC day from that of the first transfer on: holders, who came, came back and left, "
+        "transfers, volume, concentration and price. A day lasts to its 24:00 UTC.",
+    ),
+    Projection(
+        name="token_series_hourly",
+        path="/api/token/series/hourly",
+        model=TokenSeries,
+        group="holders",
+        reader="token.history_documents:read_token_series",
+        reader_argument="hour",
+        capability="token_history",
+        max_age_s=900,
+        summary="Holders, transfers and price by hour",
+        description="The hours of the last 90 days, as the days have them, without concentration.",
     ),
     Projection(
         name="partner_base_snapshot",
@@ -759,6 +804,35 @@ TRUST_SCORE = Projection(
     "registered.",
 )
 """Not published as a file: one body an address, read from the published query copy."""
+
+TOKEN_HOLDER = Projection(
+    name="token_holder",
+    path="/api/token/holders/{address}",
+    model=TokenHolder,
+    group="holders",
+    max_age_s=900,
+    summary="One address at any block",
+    description="Balance, rank and share of an address, since when it is seen and since when it holds, and the changes "
+    "of its balance, at the newest list's block or at any `block` or `date` before. An address that no transfer names "
+    "holds nothing.",
+    parameters=TokenHolderParameters,
+    refusals=(CursorInvalid, *MOMENT_REFUSALS),
+)
+"""Not published as a file: one body an address, block and page, read from the published history."""
+
+ADDRESS_TRANSFERS = Projection(
+    name="token_holder_transfers",
+    path="/api/token/holders/{address}/transfers",
+    model=AddressTransfers,
+    group="holders",
+    max_age_s=900,
+    summary="Transfers of one address",
+    description="Transfers from or to an address up to the newest list's block, or up to a `block` or `date` before, "
+    "newest first, a page at a time.",
+    parameters=AddressTransfersParameters,
+    refusals=(CursorInvalid, *MOMENT_REFUSALS),
+)
+"""Not published as a file, as `TOKEN_HOLDER`."""
 
 REDIRECTS: tuple[Redirect, ...] = (
     Redirect(

@@ -10,6 +10,7 @@ from pipelines.clients.rpc_state import Rpc
 from pipelines.token.kinds import read_kinds
 from pipelines.token.proof import ask_contract
 from warehouse.duck.connection import Connection
+from warehouse.token.edges import record_edges
 from warehouse.token.history_writer import extend_history, first_held_table
 from warehouse.token.holder_lists import (
     HolderList,
@@ -78,4 +79,5 @@ async def take_list(
         decimals=token.decimals,
         first_held=first_held_table(history),
     )
+    record_edges(connection, files.parquet, state)
     return record_list(connection, files, state=state, level=level.value, proof=proof, reason=reason, now=now)

@@ -80,7 +80,7 @@ class ServedGenerations:
     """
 
     def __init__(self, data_dir: Path) -> None:
-        self._data_dir = data_dir
+        self.data_dir = data_dir
         self._lock = threading.Lock()
         self._pointer: str | None = None
         self._open: _Open | None = None
@@ -120,11 +120,11 @@ class ServedGenerations:
                 self._close_unless_needed(opened)
 
     def _newest(self) -> _Open:
-        pointer = current_pointer(self._data_dir)
+        pointer = current_pointer(self.data_dir)
         if pointer is None:
             raise NotReady("The first generation is still being built.", headers={"Retry-After": "5"})
         if self._open is None or pointer != self._pointer:
-            generation = current_generation(self._data_dir)
+            generation = current_generation(self.data_dir)
             assert generation is not None, "the pointer is never removed"
             path = generation.path / FILE_NAME
             try:

@@ -292,6 +292,26 @@ class History:
                 times[here] = changes.file["held_time_s"][at[here]]
         return blocks, times
 
+    def first_seen_of(self, number: int) -> tuple[int, int]:
+        """Returns block and time (s) of an address's first transfer."""
+        blocks, times = self.first_seen(np.array([number], np.uint32))
+        return int(blocks[0]), int(times[0])
+
+    def first_held_of(self, number: int) -> tuple[int, int]:
+        """Returns block and time (s) of an address's first balance above zero; -1 where it never had one."""
+        blocks, times = self.first_held(np.array([number], np.uint32))
+        return int(blocks[0]), int(times[0])
+
+    def first_change_of(self, number: int) -> Change | None:
+        """Returns the first change of an address's balance, or None."""
+        for index in range(len(self._changes)):
+            changes = self._opened_changes(index)
+            place, first, end = changes.rows_of(number)
+            if end > first:
+                balance, before = integer(changes.balance[first]), integer(changes.before[place])
+                return Change(int(changes.block[first]), int(changes.time_s[first]), balance, balance - before)
+        return None
+
     # Balances
 
     def balance_at(self, number: int, block: int) -> int:

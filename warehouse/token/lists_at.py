@@ -344,12 +344,14 @@ def _rows(history: History, block: int, zero_held: int) -> tuple[Any, int]:
         "last_active_at": holdings.last_active_s.tolist(),
     }
     if zero_held:
-        changes = history.changes_of(history.zero_id, block, 1_000_000)
+        first = history.first_change_of(history.zero_id)
+        (last,) = history.changes_of(history.zero_id, block, 1)
+        assert first is not None, "it holds what it received"
         balances.append(zero_held)
         addresses += ZERO
-        times["first_seen_at"].append(changes[-1].time_s)
-        times["first_held_at"].append(changes[-1].time_s)
-        times["last_active_at"].append(changes[0].time_s)
+        times["first_seen_at"].append(first.time_s)
+        times["first_held_at"].append(first.time_s)
+        times["last_active_at"].append(last.time_s)
     table = pa.table(
         {
             "address": pa.FixedSizeBinaryArray.from_buffers(

@@ -298,3 +298,76 @@ from (
     group by start
 ) as seen
 where series.start = seen.start
+
+-- name: edges_among
+-- One row per sender and recipient among the $among largest holders of a list: transfers since $since (UTC) up to
+-- $block, and their sum as 64-bit limbs, the lowest first. The $most pairs with most transfers.
+with largest as materialized (
+    select address, unhex(substr(address, 3)) as raw_address, rank from $rows where rank <= $among
+)
+select
+    sender.address, recipient.address, sender.rank, recipient.rank, count(*), min(block_time), max(block_time),
+    sum(value_raw.limb0::hugeint), sum(value_raw.limb1::hugeint), sum(value_raw.limb2::hugeint),
+    sum(value_raw.limb3::hugeint)
+from raw_chain__transfers as moved
+join largest as sender on moved.from_address = sender.raw_address
+join largest as recipient on moved.to_address = recipient.raw_address
+where block_time > $since and block_number <= $block and moved.from_address <> moved.to_address
+group by all
+order by count(*) desc, sender.rank, recipient.rank
+limit $most
+
+-- name: holder_edges
+-- One row per edge among the largest holders.
+select from_address, to_address, from_rank, to_rank, transfers, amount_raw, first_at, last_at
+from out_holders__edges
+order by transfers desc, from_rank, to_rank
+
+-- name: series_points
+-- One row: the points of the series $table as a JSON array, oldest first. A point's list is the newest one taken in it;
+-- where the list is of the point's last block and proven, the point is exact. $priced is whether a price source is
+-- configured.
+with points as (
+    select
+        series.*,
+        taken.block as proven_block,
+        taken.proof->>'verdict' as verdict,
+        first_value(price_close ignore nulls) over (order by start) as earlier_price,
+        exists(select 1 from out_market__token_price) as priced
+    from (select *, $measures from $table) as series
+    left join (
+        select
+            time_bucket($width::interval, block_time) as taken_in,
+            max(block) as block,
+            arg_max(proof, block) as proof,
+            arg_max(quality, block) as quality
+        from out_holders__lists
+        group by taken_in
+    ) as taken on series.start = taken.taken_in
+)
+select to_json(coalesce(list({
+    start: strftime(start, '%Y-%m-%dT%H:%M:%SZ'),
+    lastBlock: last_block,
+    holders: holders,
+    'new': new_holders,
+    returned: returned,
+    'left': left_holders,
+    transfers: transfers,
+    volumeRaw: volume_raw,
+    top10Share: top10_share,
+    gini: gini,
+    hhi: hhi,
+    priceUsd: if(price_close is null, null, {
+        open: price_open, high: price_high, low: price_low, 'close': price_close
+    }),
+    priceReason: case
+        when price_close is not null then null
+        when earlier_price is not null then 'not_observed'
+        when priced then 'before_first_observation'
+        else 'not_configured'
+    end,
+    quality: if(proven_block = last_block and verdict = 'proven', 'exact', 'derived'),
+    provenBlock: proven_block,
+    verdict: verdict
+} order by start), []))::varchar
+from points
